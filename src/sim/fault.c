@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stop, recovery marks, faults and the watchdog of host time.
+ *
+ * One set of signal handlers serves all machines of the process; it is installed once and finds the machine through
+ * sim_current. A fault of driver code is not handled inside the signal handler: the handler rewrites the interrupted
+ * context to continue in fault_landing, on the faulting stack below the red zone (or on a spare stack when that one has
+ * overflowed), which calls the machine's on_fault with normal rights. What is not ours goes to the handlers that were
+ * there before.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "sim/sim_private.h"
+
+#define SIGNAL_STACK_BYTES (64u * 1024u)
+#define EMERGENCY_BYTES (256u * 1024u)
+#define WATCHDOG_TICK_MS 250u
+
+extern int sim_copy_raw(void *to, const void *from, size_t bytes);
+extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
+
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+#define FAULT_SIGNALS (sizeof(fault_signals) / sizeof(fault_signals[0]))
+#define WATCHDOG_SIGNAL (SIGRTMIN + 5)
+
+/* Process-wide, as signal handlers are: what was there before ours. Guarded by install_lock. */
+static struct sigaction outer_action[FAULT_SIGNALS];
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- marks and stop ---- */
+
+void sim_mark_push(struct sim_mark *mark)
+{
+    struct sim_thread *thread = sim_current->thread;
+
+    mark->irql = sim_current->irql;
+    mark->outer = NULL;
+    if (!thread)
+        return;
+    mark->outer = thread->mark;
+    thread->mark = mark;
+}
+
+void sim_unmark(struct sim_mark *mark)
+{
+    struct sim_thread *thread = sim_current->thread;
+
+    if (thread)
+        thread->mark = mark->outer;
+}
+
+static void drop_processor(struct sim_core *core, unsigned index)
+{
+    struct processor *p = &core->processor[index];
+    struct processor *current = current_processor(core);
+
+    while (list_pop_front(&p->interrupts))
+        ;
+    for (struct list *node = list_pop_front(&p->dpcs); node; node = list_pop_front(&p->dpcs))
+        CONTAINER(node, struct sim_dpc, link)->queued = false;
+    p->interrupt_depth = 0;
+    p->dpc_depth = 0;
+    p->irql = SIM_IRQL_PASSIVE;
+    p->inside = 0;
+    p->deadline = SIM_FOREVER;
+    if (p == current)
+        return;
+    if (p->thread && p->thread->kind == SIM_THREAD_KERNEL) {
+        p->thread->state = THREAD_BLOCKED; /* for ever */
+        p->thread = NULL;
+    }
+    /* An idle stack may hold a half-done service routine: start it over. */
+    fiber_prepare(&p->idle, sim_idle_loop, core);
+    p->idle_running = false;
+}
+
+void sim_stop(void)
+{
+    struct sim_machine *m = sim_current;
+    struct sim_core *core = core_of(m);
+    struct sim_thread *self = m->thread;
+
+    if (!m->stopped) {
+        m->stopped = true;
+        for (unsigned i = 0; i < m->processors; i++)
+            drop_processor(core, i);
+        sim_events_stop(core);
+        LIST_FOR(node, &core->threads) {
+            struct sim_thread *thread = CONTAINER(node, struct sim_thread, all);
+
+            if (thread->kind == SIM_THREAD_KERNEL && thread->state == THREAD_READY) {
+                list_remove(&thread->link);
+                core->ready_count--;
+                thread->state = THREAD_BLOCKED;
+            } else if (thread->kind == SIM_THREAD_CLIENT && thread->state == THREAD_BLOCKED && thread->mark) {
+                sim_unblock(thread, 0);
+            }
+        }
+    }
+    if (!core->on_fiber)
+        return;
+    m->irql = SIM_IRQL_PASSIVE;
+    m->inside = 0;
+    m->deadline = SIM_FOREVER;
+    if (self && self->kind == SIM_THREAD_CLIENT) {
+        sim_check_stopped(core); /* to its mark; returns if it has none */
+        return;
+    }
+    if (self) {
+        self->state = THREAD_BLOCKED;
+        sim_leave_thread(core, false);
+        __builtin_unreachable();
+    }
+#if SIM_ASAN
+    extern void __asan_handle_no_return(void);
+    __asan_handle_no_return();
+#endif
+    __builtin_longjmp(current_processor(core)->idle_jump, 1);
+}
+
+bool sim_copy_checked(void *to, const void *from, size_t bytes)
+{
+    return sim_copy_raw(to, from, bytes) != 0;
+}
+
+void sim_on_fault(void (*handler)(const struct sim_fault *fault))
+{
+    core_of(sim_current)->on_fault = handler;
+}
+
+void sim_on_trap(bool (*handler)(void *ucontext, uintptr_t address, bool write))
+{
+    core_of(sim_current)->on_trap = handler;
+}
+
+/* ---- landing ---- */
+
+static _Noreturn void report_fault(struct sim_core *core)
+{
+    core->on_fault(&core->fault);
+    sim_stop();
+    abort(); /* a client thread without a mark cannot go on from here */
+}
+
+static __attribute__((used)) _Noreturn void fault_landing(void)
+{
+    report_fault(core_of(sim_current));
+}
+
+_Noreturn void sim_raise_overdue(struct sim_core *core)
+{
+    memset(&core->fault, 0, sizeof(core->fault));
+    core->fault.kind = SIM_FAULT_OVERDUE;
+    core->fault.pc = (uintptr_t)__builtin_return_address(0);
+    core->fault.frame = (uintptr_t)__builtin_frame_address(0);
+    core->fault.sp = core->fault.frame;
+    if (!core->on_fault) {
+        sim_stop();
+        abort();
+    }
+    report_fault(core);
+}
+
+/* Rewrite the interrupted context to go on in fault_landing. */
+static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t sp = (uintptr_t)regs[REG_RSP];
+
+    core->fault.pc = (uintptr_t)regs[REG_RIP];
+    core->fault.sp = sp;
+    core->fault.frame = (uintptr_t)regs[REG_RBP];
+    sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
+    sp = (sp & ~(uintptr_t)15) - 8;
+    regs[REG_RSP] = (greg_t)sp;
+    regs[REG_RIP] = (greg_t)(uintptr_t)fault_landing;
+    regs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    for (size_t i = 0; i < FAULT_SIGNALS; i++) {
+        if (fault_signals[i] != signal)
+            continue;
+        if (outer_action[i].sa_flags & SA_SIGINFO) {
+            outer_action[i].sa_sigaction(signal, info, context);
+            return;
+        }
+        if (outer_action[i].sa_handler != SIG_DFL && outer_action[i].sa_handler != SIG_IGN) {
+            outer_action[i].sa_handler(signal);
+            return;
+        }
+        sigaction(signal, &outer_action[i], NULL); /* happens again, with the default action */
+    }
+}
+
+static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
+{
+    greg_t error = context->uc_mcontext.gregs[REG_ERR];
+
+    if (signal == SIGILL)
+        return SIM_FAULT_INSTRUCTION;
+    if (signal == SIGFPE)
+        return SIM_FAULT_ARITHMETIC;
+    if (error & 0x10)
+        return SIM_FAULT_EXECUTE;
+    return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
+}
+
+static void on_signal(int signal, siginfo_t *info, void *data)
+{
+    ucontext_t *context = data;
+    greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t pc = (uintptr_t)regs[REG_RIP];
+    uintptr_t address = (uintptr_t)info->si_addr;
+    int saved = errno;
+    struct sim_core *core;
+    bool access = signal == SIGSEGV || signal == SIGBUS;
+
+    if (access && pc >= (uintptr_t)sim_copy_raw_begin && pc < (uintptr_t)sim_copy_raw_end) {
+        regs[REG_RIP] = (greg_t)(uintptr_t)sim_copy_raw_fault;
+        return;
+    }
+    if (!sim_current) {
+        pass_on(signal, info, data);
+        return;
+    }
+    core = core_of(sim_current);
+    if (access && core->on_trap && core->on_trap(context, address, kind_of(signal, context) == SIM_FAULT_WRITE)) {
+        errno = saved;
+        return;
+    }
+    if (!core->on_fault || !core->on_fiber || !sim_current->inside) {
+        pass_on(signal, info, data);
+        return;
+    }
+    {
+        const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber : &current_processor(core)->idle;
+        uintptr_t low = (uintptr_t)fiber->stack;
+        uintptr_t sp = (uintptr_t)regs[REG_RSP];
+        bool overflow = sp < low + 4096 || sp > low + fiber->stack_bytes;
+
+        memset(&core->fault, 0, sizeof(core->fault));
+        core->fault.kind = overflow ? SIM_FAULT_STACK : kind_of(signal, context);
+        core->fault.address = address;
+        land(core, context, overflow);
+    }
+    errno = saved;
+}
+
+/* The watchdog's tick, on the machine's own host thread. */
+static void on_watchdog(int signal, siginfo_t *info, void *data)
+{
+    struct sim_core *core;
+
+    (void)signal;
+    (void)info;
+    if (!sim_current)
+        return;
+    core = core_of(sim_current);
+    if (!core->on_fiber || !sim_current->inside || core->watchdog_points != sim_current->points || !core->on_fault) {
+        core->watchdog_points = sim_current->points;
+        core->watchdog_quiet_ms = 0;
+        return;
+    }
+    core->watchdog_quiet_ms += WATCHDOG_TICK_MS;
+    if (core->watchdog_quiet_ms < core->watchdog_ms)
+        return;
+    core->watchdog_quiet_ms = 0;
+    memset(&core->fault, 0, sizeof(core->fault));
+    core->fault.kind = SIM_FAULT_HANG;
+    land(core, data, false);
+}
+
+/* At every sim_enter: a test runner or an embedding program may have put its own handlers in place meanwhile. */
+static void install(void)
+{
+    struct sigaction action, present;
+
+    memset(&action, 0, sizeof(action));
+    pthread_mutex_lock(&install_lock);
+    for (size_t i = 0; i < FAULT_SIGNALS; i++) {
+        sigaction(fault_signals[i], NULL, &present);
+        if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal)
+            continue;
+        outer_action[i] = present;
+        action.sa_sigaction = on_signal;
+        /* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal open. */
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+        sigaction(fault_signals[i], &action, NULL);
+    }
+    action.sa_sigaction = on_watchdog;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
+    sigaction(WATCHDOG_SIGNAL, &action, NULL);
+    pthread_mutex_unlock(&install_lock);
+}
+
+bool sim_fault_setup(struct sim_core *core)
+{
+    core->emergency_stack = mmap(NULL, EMERGENCY_BYTES, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (core->emergency_stack == MAP_FAILED) {
+        core->emergency_stack = NULL;
+        return false;
+    }
+    core->signal_stack = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (core->signal_stack == MAP_FAILED) {
+        core->signal_stack = NULL;
+        sim_fault_teardown(core);
+        return false;
+    }
+    return true;
+}
+
+void sim_fault_teardown(struct sim_core *core)
+{
+    if (core->emergency_stack)
+        munmap(core->emergency_stack, EMERGENCY_BYTES);
+    if (core->signal_stack)
+        munmap(core->signal_stack, SIGNAL_STACK_BYTES);
+}
+
+void sim_fault_enter(struct sim_core *core)
+{
+    stack_t stack = {.ss_sp = core->signal_stack, .ss_size = SIGNAL_STACK_BYTES};
+
+    install();
+    sigaltstack(&stack, &core->outer_signal_stack);
+    if (core->watchdog_ms) {
+        struct sigevent event;
+        struct itimerspec tick = {.it_interval = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L},
+                                  .it_value = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L}};
+
+        memset(&event, 0, sizeof(event));
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = WATCHDOG_SIGNAL;
+        event._sigev_un._tid = (int)syscall(SYS_gettid);
+        core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
+        if (core->watchdog_armed)
+            timer_settime(core->watchdog, 0, &tick, NULL);
+    }
+}
+
+void sim_fault_leave(struct sim_core *core)
+{
+    if (core->watchdog_armed)
+        timer_delete(core->watchdog);
+    core->watchdog_armed = false;
+    sigaltstack(&core->outer_signal_stack, NULL);
+}

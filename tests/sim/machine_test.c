@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated machine: threads, time, interrupts, deferred calls, repeatability, stop and faults. */
+#include "support/check_rule.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "sim/sim.h"
+#include "util/address.h"
+
+static struct sim_machine *machine(uint64_t seed, unsigned processors)
+{
+    struct sim_config config = {.seed = seed, .processors = processors, .watchdog_ms = 1000};
+    struct sim_machine *m = sim_machine_create(&config);
+
+    assert_non_null(m);
+    sim_enter(m);
+    return m;
+}
+
+static void destroy(struct sim_machine *m)
+{
+    sim_leave();
+    sim_machine_destroy(m);
+}
+
+/* ---- threads and blocking ---- */
+
+struct ping {
+    struct sim_thread *thread[2];
+    unsigned turns, finished;
+};
+
+static void ping_entry(void *arg)
+{
+    struct ping *p = arg;
+    unsigned me = sim_current->thread == p->thread[1];
+
+    for (unsigned i = 0; i < 1000; i++) {
+        intptr_t value = 0;
+
+        if (me == 0)
+            while (!sim_unblock(p->thread[1], (intptr_t)i))
+                sim_stall(100);
+        else
+            assert_int_equal(sim_block(SIM_FOREVER, &value), SIM_WOKEN);
+        if (me && value == (intptr_t)i)
+            p->turns++;
+        sim_point();
+    }
+    p->finished++;
+}
+
+static void threads_wake_each_other_and_end(void **state)
+{
+    (void)state;
+    for (unsigned processors = 1; processors <= 4; processors += 3) {
+        struct sim_machine *m = machine(7, processors);
+        struct ping p = {0};
+
+        p.thread[0] = sim_thread_create("a", SIM_THREAD_CLIENT, ping_entry, &p);
+        p.thread[1] = sim_thread_create("b", SIM_THREAD_CLIENT, ping_entry, &p);
+        CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+        CHECK(p.finished == 2 && p.turns == 1000);
+        CHECK(sim_thread_ended(p.thread[0]) && sim_thread_ended(p.thread[1]));
+        sim_thread_release(p.thread[0]);
+        sim_thread_release(p.thread[1]);
+        destroy(m);
+    }
+}
+
+static void sleeper(void *arg)
+{
+    uint64_t *woke = arg;
+
+    CHECK(sim_block(sim_now() + 5000000, NULL) == SIM_TIMED_OUT);
+    *woke = sim_now();
+}
+
+static void time_jumps_when_everybody_waits(void **state)
+{
+    struct sim_machine *m = machine(1, 2);
+    uint64_t woke = 0;
+
+    (void)state;
+    sim_thread_release(sim_thread_create("sleeper", SIM_THREAD_KERNEL, sleeper, &woke));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+    CHECK(woke >= 5000000 && woke < 5001000);
+    destroy(m);
+}
+
+static void limit_of_time_is_kept_and_run_resumes(void **state)
+{
+    struct sim_machine *m = machine(1, 1);
+    uint64_t woke = 0;
+
+    (void)state;
+    sim_thread_release(sim_thread_create("sleeper", SIM_THREAD_KERNEL, sleeper, &woke));
+    CHECK(sim_run(NULL, NULL, 1000) == SIM_TIME_UP);
+    CHECK(woke == 0 && sim_now() == 1000);
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+    CHECK(woke >= 5000000);
+    destroy(m);
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+static void thread_creation_survives_every_allocation_failure(void **state)
+{
+    struct sim_machine *m = machine(1, 1);
+    unsigned failures = 0;
+
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        uint64_t live = m->heap.live_blocks;
+        struct sim_thread *thread;
+
+        m->heap.fail_at = m->heap.requests + n;
+        thread = sim_thread_create("t", SIM_THREAD_KERNEL, nothing, NULL);
+        m->heap.fail_at = 0;
+        if (thread) {
+            sim_thread_release(thread);
+            break;
+        }
+        failures++;
+        CHECK(m->heap.live_blocks <= live + 1); /* the event heap may have grown for good */
+    }
+    CHECK(failures >= 2);
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+    destroy(m);
+}
+
+/* ---- locks ---- */
+
+struct locked {
+    struct sim_mutex mutex;
+    unsigned inside, peak, count;
+};
+
+static void lock_user(void *arg)
+{
+    struct locked *l = arg;
+
+    for (unsigned i = 0; i < 200; i++) {
+        sim_mutex_lock(&l->mutex);
+        l->inside++;
+        l->peak = l->inside > l->peak ? l->inside : l->peak;
+        sim_stall(sim_random(500));
+        l->count++;
+        l->inside--;
+        sim_mutex_unlock(&l->mutex);
+        sim_point();
+    }
+}
+
+static void mutex_excludes_on_several_processors(void **state)
+{
+    struct sim_machine *m = machine(3, 4);
+    struct locked l = {0};
+
+    (void)state;
+    sim_mutex_init(&l.mutex);
+    for (unsigned i = 0; i < 6; i++)
+        sim_thread_release(sim_thread_create("user", SIM_THREAD_KERNEL, lock_user, &l));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+    CHECK(l.count == 1200 && l.peak == 1 && !l.mutex.owner);
+    destroy(m);
+}
+
+/* ---- interrupts and deferred calls ---- */
+
+struct device {
+    struct sim_interrupt interrupt;
+    struct sim_dpc dpc;
+    struct sim_event event;
+    unsigned raised, served, deferred, in_lock, violations;
+    uint64_t signature;
+    struct sim_thread *waiter;
+};
+
+static void dpc_routine(struct sim_dpc *dpc)
+{
+    struct device *d = CONTAINER(dpc, struct device, dpc);
+
+    if (sim_irql() != SIM_IRQL_DISPATCH || !sim_in_dpc())
+        d->violations++;
+    d->deferred++;
+    sim_point();
+    if (d->waiter)
+        sim_unblock(d->waiter, 1);
+}
+
+static bool service(void *context, uint32_t message)
+{
+    struct device *d = context;
+
+    if (sim_irql() != SIM_IRQL_DEVICE || message != 3 || d->in_lock || !sim_in_interrupt())
+        d->violations++;
+    d->served++;
+    for (unsigned i = 0; i < 20; i++)
+        sim_point();
+    sim_dpc_queue(&d->dpc);
+    return true;
+}
+
+static void tick(struct sim_event *event)
+{
+    struct device *d = CONTAINER(event, struct device, event);
+
+    if (++d->raised < 500) {
+        sim_interrupt_raise(&d->interrupt);
+        sim_event_arm(event, sim_now() + 300 + sim_random(3000));
+    }
+}
+
+static bool locked_section(void *arg)
+{
+    struct device *d = arg;
+
+    d->in_lock++;
+    sim_stall(500);
+    d->in_lock--;
+    return true;
+}
+
+static void busy(void *arg)
+{
+    struct device *d = arg;
+
+    while (d->raised < 500) {
+        sim_stall(200);
+        d->signature = d->signature * 31 + d->served + sim_current->processor;
+        if (sim_random(4) == 0)
+            CHECK(sim_interrupt_synchronize(&d->interrupt, locked_section, d));
+        if (sim_random(4) == 0) {
+            uint8_t before = sim_raise_irql(SIM_IRQL_DISPATCH);
+            unsigned deferred = d->deferred;
+
+            sim_stall(1000);
+            if (sim_current->processors == 1 && d->deferred != deferred)
+                d->violations++; /* nothing deferred runs above DISPATCH on this processor */
+            sim_lower_irql(before);
+        }
+        if (sim_irql() != SIM_IRQL_PASSIVE)
+            d->violations++;
+    }
+}
+
+static uint64_t run_device(uint64_t seed, unsigned processors)
+{
+    struct sim_machine *m = machine(seed, processors);
+    struct device d = {.event = {.fire = tick}, .dpc = {.routine = dpc_routine}};
+    uint64_t signature;
+
+    sim_interrupt_connect(&d.interrupt, service, &d, 3, SIM_IRQL_DEVICE);
+    sim_event_arm(&d.event, 100);
+    for (unsigned i = 0; i < processors + 1; i++)
+        sim_thread_release(sim_thread_create("busy", SIM_THREAD_KERNEL, busy, &d));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+    CHECK(d.violations == 0);
+    CHECK(d.served > 100 && d.served <= d.raised);
+    CHECK(d.deferred > 100 && d.deferred <= d.served);
+    CHECK(d.interrupt.lock_owner == 0);
+    signature = d.signature ^ sim_now();
+    destroy(m);
+    return signature;
+}
+
+static void interrupts_respect_levels_and_locks(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        run_device(seed, 1);
+        run_device(seed, 4);
+    }
+}
+
+static void same_seed_same_run(void **state)
+{
+    uint64_t first = run_device(42, 4);
+
+    (void)state;
+    CHECK(run_device(42, 4) == first);
+    CHECK(run_device(43, 4) != first);
+}
+
+/* ---- stop and faults ---- */
+
+struct stopper {
+    bool thrown, finished_call, kernel_ran_on;
+    struct sim_fault fault;
+    uint64_t after;
+};
+
+static struct stopper *current_stopper; /* on_fault has no context */
+
+static void fault_seen(const struct sim_fault *fault)
+{
+    current_stopper->fault = *fault;
+    sim_stop();
+}
+
+static volatile int *volatile null_pointer;
+static volatile int sink;
+
+__attribute__((no_sanitize("undefined"))) static void misbehave(int how)
+{
+    if (how == 0)
+        sink = *null_pointer;
+    else if (how == 1)
+        *null_pointer = 1;
+    else if (how == 2)
+        for (;;)
+            sink = sink + 1;
+    else if (how == 3)
+        for (;;)
+            sim_stall(100);
+    else if (how == 4)
+        __builtin_trap();
+}
+
+static int how_to;
+
+static void victim(void *arg)
+{
+    struct stopper *s = arg;
+    struct sim_mark mark;
+    uint64_t outer;
+
+    if (SIM_RECOVER(&mark)) {
+        s->thrown = true;
+        CHECK(sim_irql() == SIM_IRQL_PASSIVE);
+        s->after = sim_now();
+        return;
+    }
+    outer = sim_inside_enter(1000000);
+    sim_raise_irql(SIM_IRQL_DISPATCH);
+    misbehave(how_to);
+    sim_lower_irql(SIM_IRQL_PASSIVE);
+    sim_inside_leave(outer);
+    sim_unmark(&mark);
+    s->finished_call = true;
+}
+
+static void kernel_side(void *arg)
+{
+    struct stopper *s = arg;
+
+    while (sim_now() < 3000000)
+        sim_block(sim_now() + 1000, NULL);
+    if (sim_current->stopped)
+        s->kernel_ran_on = true;
+}
+
+static void faults_of_a_driver_stop_the_machine_not_the_process(void **state)
+{
+    static const enum sim_fault_kind expected[] = {SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_HANG, SIM_FAULT_OVERDUE, SIM_FAULT_INSTRUCTION};
+
+    (void)state;
+    for (how_to = 0; how_to < 5; how_to++) {
+        struct sim_machine *m = machine(5, 2);
+        struct stopper s = {0};
+
+        current_stopper = &s;
+        sim_on_fault(fault_seen);
+        sim_thread_release(sim_thread_create("kernel", SIM_THREAD_KERNEL, kernel_side, &s));
+        sim_thread_release(sim_thread_create("victim", SIM_THREAD_CLIENT, victim, &s));
+        CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_STOPPED);
+        CHECK(s.thrown && !s.finished_call && !s.kernel_ran_on);
+        CHECK(s.fault.kind == expected[how_to]);
+        destroy(m);
+    }
+}
+
+static void blocked_client_is_thrown_when_another_stops_the_machine(void **state)
+{
+    struct sim_machine *m = machine(5, 1);
+    struct stopper a = {0}, b = {0};
+
+    (void)state;
+    how_to = 0;
+    current_stopper = &a;
+    sim_on_fault(fault_seen);
+    {
+        /* b waits inside the kernel side for ever */
+        extern void waiting_client(void *arg);
+        sim_thread_release(sim_thread_create("b", SIM_THREAD_CLIENT, waiting_client, &b));
+    }
+    sim_thread_release(sim_thread_create("a", SIM_THREAD_CLIENT, victim, &a));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_STOPPED);
+    CHECK(a.thrown && b.thrown);
+    destroy(m);
+}
+
+void waiting_client(void *arg);
+void waiting_client(void *arg)
+{
+    struct stopper *s = arg;
+    struct sim_mark mark;
+
+    if (SIM_RECOVER(&mark)) {
+        s->thrown = true;
+        return;
+    }
+    sim_block(SIM_FOREVER, NULL);
+    sim_unmark(&mark);
+}
+
+static void checked_copy_tells_bad_addresses(void **state)
+{
+    struct sim_machine *m = machine(1, 1);
+    char from[300], to[300];
+
+    (void)state;
+    memset(from, 'x', sizeof(from));
+    memset(to, 0, sizeof(to));
+    for (size_t bytes = 0; bytes <= sizeof(from); bytes += 7) {
+        CHECK(sim_copy_checked(to, from, bytes));
+        CHECK(memcmp(to, from, bytes) == 0);
+        CHECK(bytes == 0 || !sim_copy_checked(to, (const void *)8, bytes));
+        CHECK(bytes == 0 || !sim_copy_checked((void *)8, from, bytes));
+    }
+    destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_wake_each_other_and_end),
+        cmocka_unit_test(time_jumps_when_everybody_waits),
+        cmocka_unit_test(limit_of_time_is_kept_and_run_resumes),
+        cmocka_unit_test(thread_creation_survives_every_allocation_failure),
+        cmocka_unit_test(mutex_excludes_on_several_processors),
+        cmocka_unit_test(interrupts_respect_levels_and_locks),
+        cmocka_unit_test(same_seed_same_run),
+        cmocka_unit_test(faults_of_a_driver_stop_the_machine_not_the_process),
+        cmocka_unit_test(blocked_client_is_thrown_when_another_stops_the_machine),
+        cmocka_unit_test(checked_copy_tells_bad_addresses),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one door into the driver. Every call of a DxgkDdi entry goes through here, and so gets the same treatment: the
+ * synchronization level and class of the entry (THREAD-010 to THREAD-022), the IRQL it is documented for, a span in the
+ * trace, attribution of kernel services to the driver's image, and checks when it returns (level, APC disable count,
+ * spin locks; THREAD series). Calls that the driver's table has no entry for are the caller's to avoid (ddi_has).
+ *
+ * Synchronization: level 0: reentrant, but one thread of a process at a time (levels 0 and 1); level 1: one at a time per
+ * class; level 2 and 3: alone in the driver. Waiting is by sim_mutex, in FIFO order.
+ */
+#ifndef DXGK_DDI_H
+#define DXGK_DDI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+#include "nt/nt.h"
+#include "trace/trace.h"
+#include "util/handle.h"
+#include "verify/verify.h"
+
+/* Kinds of host handles that a driver is given (values of struct ddi_adapter.handles, cast to HANDLE). */
+enum ddi_handle {
+    DDI_HANDLE_ADAPTER = 1,
+    DDI_HANDLE_DEVICE,
+    DDI_HANDLE_CONTEXT,
+    DDI_HANDLE_CONTEXT_ALLOCATION,
+    DDI_HANDLE_PROCESS,
+    DDI_HANDLE_CONTIGUOUS,
+    DDI_HANDLE_MDL_PAGES,
+    DDI_HANDLE_IOMMU_MDL,
+    DDI_HANDLE_PHYSICAL_OBJECT,
+    DDI_HANDLE_ADAPTER_OBJECT,
+    DDI_HANDLE_HW_QUEUE,
+};
+
+/* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
+struct ddi_adapter {
+    DRIVER_INITIALIZATION_DATA table; /* members newer than table.Version are NULL */
+    PVOID context;                    /* MiniportDeviceContext */
+    struct nt_image *image;
+    char driver_name[64];
+    struct handle_table handles;      /* host handles given to the driver */
+    struct ddi_locks *locks;          /* private */
+    uint64_t calls;                   /* DDI calls so far */
+    bool compute_only;
+    bool low_irql_preempt;            /* SchedulingCaps.LowIrqlPreemptCommand */
+    void *port;                       /* port's adapter */
+    struct vidmm *vidmm;
+    struct vidsch *vidsch;
+};
+
+NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table, struct nt_image *image, const char *driver_name);
+void ddi_adapter_finish(struct ddi_adapter *adapter);
+
+/* True if the driver's version has the entry and it is not NULL. */
+#define ddi_has(adapter, entry) ((adapter)->table.entry != NULL)
+
+/* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the caller's own thread may enter
+ * (THREAD-033, THREAD-036). Waits until nobody is inside, at most `limit` virtual ns: STATUS_TIMEOUT then. */
+NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit);
+void ddi_admit_others(struct ddi_adapter *adapter);
+
+/* A call in progress on the current stack: of a DDI, or of a host callback that a driver called. Innermost first. */
+struct ddi_frame {
+    struct ddi_frame *outer;
+    struct ddi_adapter *adapter;
+    const char *name;       /* "DxgkDdiPatch", "DxgkCbMapMemory" */
+    uintptr_t caller;       /* callbacks: return address in the driver; 0 for a DDI */
+    struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
+};
+
+static inline struct ddi_frame *ddi_current_frame(void)
+{
+    return sim_current->frame;
+}
+
+/* What is in progress on the current stack: for reports and for callbacks that are legal only inside some DDI. NULL: nothing. */
+const char *ddi_current_name(void);
+struct ddi_adapter *ddi_current_adapter(void);
+/* Is a DDI of this name in progress on the current stack (at any depth)? */
+bool ddi_inside(const char *name);
+
+/* Around the body of a host callback: `caller` is __builtin_return_address(0). */
+void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name, uintptr_t caller);
+void ddi_callback_leave(struct ddi_frame *frame);
+
+/* Install reports of places and of driver faults for the current machine and log. `symbolize` writes "refgpu.so!StartDevice+0x42"
+ * for an address inside a driver image; false: not in one. `bugcheck` is told before the machine stops (CollectDbgInfo has been called). */
+struct ddi_hooks {
+    bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
+    void (*bugcheck)(const struct verify_bugcheck *bugcheck);
+};
+void ddi_install(const struct ddi_hooks *hooks);
+
+/* ---- entries. Names as in the headers; arguments and results as documented there. `process` is whose thread calls. ---- */
+
+NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context);
+NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services, PULONG sources, PULONG children);
+NTSTATUS ddi_stop_device(struct ddi_adapter *a);
+NTSTATUS ddi_remove_device(struct ddi_adapter *a);
+void ddi_unload(struct ddi_adapter *a);
+NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args);
+NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args);
+NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children, ULONG bytes);
+NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action);
+void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level);
+BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message); /* at DIRQL, under the interrupt lock */
+void ddi_dpc_routine(struct ddi_adapter *a);                        /* at DISPATCH */
+NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args);
+
+NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args);
+NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process);
+NTSTATUS ddi_create_device(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args);
+NTSTATUS ddi_destroy_device(struct ddi_adapter *a, HANDLE device);
+NTSTATUS ddi_create_context(struct ddi_adapter *a, HANDLE device, DXGKARG_CREATECONTEXT *args);
+NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context);
+
+NTSTATUS ddi_create_allocation(struct ddi_adapter *a, DXGKARG_CREATEALLOCATION *args);
+NTSTATUS ddi_destroy_allocation(struct ddi_adapter *a, const DXGKARG_DESTROYALLOCATION *args);
+NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_OPENALLOCATION *args);
+NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_CLOSEALLOCATION *args);
+NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args);
+
+SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args);
+void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args);
+NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args);
+
+NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
+NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args);
+NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *args);
+NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args);
+NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args);
+NTSTATUS ddi_cancel_command(struct ddi_adapter *a, const DXGKARG_CANCELCOMMAND *args);
+NTSTATUS ddi_query_current_fence(struct ddi_adapter *a, DXGKARG_QUERYCURRENTFENCE *args);
+NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a, DXGKARG_QUERYDEPENDENTENGINEGROUP *args);
+NTSTATUS ddi_query_engine_status(struct ddi_adapter *a, DXGKARG_QUERYENGINESTATUS *args);
+NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args);
+NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a);
+NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a);
+NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args);
+NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args);
+NTSTATUS ddi_end_exclusive_access(struct ddi_adapter *a, DXGKARG_ENDEXCLUSIVEACCESS *args);
+
+#endif

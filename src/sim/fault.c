@@ -70,6 +70,7 @@ static void drop_processor(struct sim_core *core, unsigned index)
     p->irql = SIM_IRQL_PASSIVE;
     p->inside = 0;
     p->deadline = SIM_FOREVER;
+    p->frame = NULL;
     if (p == current)
         return;
     if (p->thread && p->thread->kind == SIM_THREAD_KERNEL) {
@@ -109,6 +110,7 @@ void sim_stop(void)
     m->irql = SIM_IRQL_PASSIVE;
     m->inside = 0;
     m->deadline = SIM_FOREVER;
+    m->frame = NULL;
     if (self && self->kind == SIM_THREAD_CLIENT) {
         sim_check_stopped(core); /* to its mark; returns if it has none */
         return;

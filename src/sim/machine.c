@@ -211,6 +211,7 @@ _Noreturn void sim_idle_loop(void *arg)
             m->thread = next;
             m->inside = next->inside;
             m->deadline = next->deadline;
+            m->frame = next->frame;
             core->slice = new_slice(core);
             sim_refuel(core);
             fiber_switch(&p->idle, &next->fiber, false);

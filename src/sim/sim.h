@@ -71,6 +71,7 @@ struct sim_machine {
     uint16_t processor;   /* index of the current processor */
     uint16_t inside;      /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
     uint64_t deadline;    /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
+    void *frame;          /* head of a list of calls in progress on the current stack; the room that calls drivers keeps it */
     uint64_t points;      /* slices begun, for the watchdog */
     struct sim_thread *thread; /* on the current processor; NULL while it idles */
     struct util_heap heap;

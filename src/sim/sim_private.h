@@ -61,6 +61,7 @@ struct sim_thread {
     struct sim_mark *mark; /* innermost; they chain outwards */
     uint16_t inside;       /* while not running */
     uint64_t deadline;
+    void *frame;
 };
 
 struct processor {
@@ -69,6 +70,7 @@ struct processor {
     uint8_t irql;              /* while not current */
     uint16_t inside;
     uint64_t deadline;
+    void *frame;
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
     struct list interrupts;    /* struct sim_interrupt.link, pending here */

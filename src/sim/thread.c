@@ -185,6 +185,7 @@ void sim_check_stopped(struct sim_core *core)
     m->irql = mark->irql;
     m->inside = 0;
     m->deadline = SIM_FOREVER;
+    m->frame = NULL;
 #if SIM_ASAN
     extern void __asan_handle_no_return(void);
     __asan_handle_no_return();
@@ -201,6 +202,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
 
     self->inside = m->inside;
     self->deadline = m->deadline;
+    self->frame = m->frame;
     if (next == self) {
         self->state = THREAD_RUNNING;
         return;
@@ -211,11 +213,13 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         next->state = THREAD_RUNNING;
         m->inside = next->inside;
         m->deadline = next->deadline;
+        m->frame = next->frame;
         m->points++;
         fiber_switch(&self->fiber, &next->fiber, false);
     } else {
         m->inside = 0;
         m->deadline = SIM_FOREVER;
+        m->frame = NULL;
         fiber_switch(&self->fiber, &p->idle, ending);
     }
     /* Running again, perhaps on another processor: who resumed us has set machine state. */
@@ -242,11 +246,13 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     from->irql = m->irql;
     from->inside = m->inside;
     from->deadline = m->deadline;
+    from->frame = m->frame;
     m->processor = (uint16_t)to;
     m->irql = target->irql;
     m->thread = target->thread;
     m->inside = target->inside;
     m->deadline = target->deadline;
+    m->frame = target->frame;
     m->points++;
     fiber_switch(mine, target->thread ? &target->thread->fiber : &target->idle, false);
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device models: a GPU (or NPU) in software, as a shared object that the host loads beside a miniport driver.
+ *
+ * A model exports dxgk_device_get_model(). The host asks it to describe its PCI function, gives it addresses, and then
+ * calls it for every register access and every timer it armed. The model acts on the world only through the host's
+ * services: DMA (through the IOMMU), interrupts, timers in virtual time. All calls come on one host thread and must
+ * return promptly; a model must not use wall time, threads or host randomness, so that runs repeat from their seed.
+ *
+ * Life: configure -> create -> (reset, read, write, timer)* -> destroy.
+ */
+#ifndef DXGKHOST_DEVICE_H
+#define DXGKHOST_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DXGK_DEVICE_API_VERSION 1u
+#define DXGK_DEVICE_BARS 6u
+#define DXGK_DEVICE_TIMERS 16u
+
+enum dxgk_bar_kind {
+    DXGK_BAR_NONE = 0,
+    DXGK_BAR_REGISTERS, /* every access reaches read/write */
+    DXGK_BAR_MEMORY,    /* plain bytes, prefetchable; CPU accesses do not reach the model */
+};
+
+struct dxgk_device_bar {
+    enum dxgk_bar_kind kind;
+    uint64_t bytes; /* power of two, at least 4096 */
+};
+
+/* What the function looks like in PCI configuration space. */
+struct dxgk_device_description {
+    uint16_t vendor, device, subsystem_vendor, subsystem;
+    uint8_t revision;
+    uint32_t class_code; /* 0x030000: VGA, 0x038000: other display, 0x120000: accelerator */
+    struct dxgk_device_bar bar[DXGK_DEVICE_BARS];
+    uint32_t messages;      /* interrupt messages (MSI), 1..32 */
+    uint64_t device_memory; /* bytes of local memory behind no BAR or a smaller one; 0: the memory BARs are all there is */
+    uint8_t dma_bits;       /* address bits the device can put on the bus, 32..52 */
+};
+
+/* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */
+struct dxgk_device_config {
+    size_t count;
+    const char *const *option;
+};
+
+enum dxgk_dma_access { DXGK_DMA_READ = 1, DXGK_DMA_WRITE = 2 };
+
+/* Services for the model. `host` is the token given to create. */
+struct dxgk_device_services {
+    uint32_t size; /* of this structure, for growth */
+    /* Virtual nanoseconds since power on. */
+    uint64_t (*now)(void *host);
+    /* Bus-master access to system memory at a logical address. False: the IOMMU refused (reported by the host);
+     * of a refused write no byte changes, a refused read fills with ones. Bounds: any length, any alignment. */
+    bool (*dma_read)(void *host, uint64_t logical, void *to, size_t bytes);
+    bool (*dma_write)(void *host, uint64_t logical, const void *from, size_t bytes);
+    /* The bytes behind a logical address, as far as they are contiguous in host memory (at most `bytes`; *run gets the
+     * length). Valid until the model returns. NULL: refused. For large transfers without copying. */
+    void *(*dma_window)(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes, size_t *run);
+    /* Raise interrupt message 0..messages-1 (edge). */
+    void (*interrupt)(void *host, uint32_t message);
+    /* Arm timer 0..DXGK_DEVICE_TIMERS-1 to fire `delay` ns from now (re-arms a pending one); disarm. */
+    void (*timer_arm)(void *host, unsigned timer, uint64_t delay);
+    void (*timer_disarm)(void *host, unsigned timer);
+    /* The bytes of a memory BAR, or (bar = DXGK_DEVICE_BARS) of the whole device memory. */
+    void *(*memory)(void *host, unsigned bar);
+    /* A mark in the trace, on the device's own track; `name` must be a string literal. */
+    void (*trace)(void *host, const char *name, uint64_t value);
+    /* A span of work on an engine's track. begin ... end nest per engine. */
+    void (*trace_begin)(void *host, unsigned engine, const char *name, uint64_t value);
+    void (*trace_end)(void *host, unsigned engine, const char *name);
+};
+
+struct dxgk_device_model {
+    uint32_t api_version; /* DXGK_DEVICE_API_VERSION */
+    const char *name;
+    /* Fill *description (zeroed). False: the configuration is impossible; *error gets a literal that says why. */
+    bool (*configure)(const struct dxgk_device_config *config, struct dxgk_device_description *description, const char **error);
+    /* Power on. NULL: out of memory. */
+    void *(*create)(const struct dxgk_device_config *config, const struct dxgk_device_services *services, void *host);
+    void (*destroy)(void *device);
+    /* Function-level reset: registers to their power-on values, work dropped, no interrupt pending. Memory keeps its bytes. */
+    void (*reset)(void *device);
+    /* Register access of width 1, 2, 4 or 8 at an aligned offset of a register BAR. */
+    uint64_t (*read)(void *device, unsigned bar, uint64_t offset, unsigned width);
+    void (*write)(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value);
+    void (*timer)(void *device, unsigned timer);
+};
+
+typedef const struct dxgk_device_model *(*dxgk_device_get_model_fn)(uint32_t api_version);
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+/* NULL: this version of the interface is not offered. */
+const struct dxgk_device_model *dxgk_device_get_model(uint32_t api_version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

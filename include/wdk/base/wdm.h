@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel services and types that a Windows driver's source expects of <wdm.h>, for ELF targets.
+ * The declarations stand in wdm/, one header per part of the kernel.
+ */
+#ifndef _WDMDDK_
+#define _WDMDDK_
+
+#include <ntdef.h>
+#include <windef.h>
+
+#include "wdm/crt.h"
+#include "wdm/ke.h"
+#include "wdm/interlocked.h"
+#include "wdm/rtl.h"
+#include "wdm/ex.h"
+#include "wdm/mm.h"
+#include "wdm/hal.h"
+#include "wdm/ps.h"
+#include "wdm/exception.h"
+#include "wdm/resources.h"
+#include "wdm/power.h"
+#include "wdm/pci.h"
+#include "wdm/dma.h"
+#include "wdm/io.h"
+#include "wdm/iommu.h"
+#include "wdm/zw.h"
+#include "wdm/shared_data.h"
+
+#define MAXIMUM_FILENAME_LENGTH     256
+#define MAXIMUM_SUSPEND_COUNT       127
+#define MAXIMUM_VOLUME_LABEL_LENGTH 64ULL
+#define MAXIMUM_WAIT_OBJECTS        64
+
+#define OBJ_NAME_PATH_SEPARATOR 92
+
+#endif /* _WDMDDK_ */

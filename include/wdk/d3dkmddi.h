@@ -1,0 +1,6770 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver side of the display driver model: the DXGKARG_* arguments and DXGKDDI_* entry points a
+ * display miniport implements, capability structures, the DXGKCB_* memory and scheduling callbacks.
+ *
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ */
+#ifndef DXGK_WDK_D3DKMDDI_H
+#define DXGK_WDK_D3DKMDDI_H
+
+#include "dxgk_base_kernel.h"
+#include "d3dkmdt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names under which older sources know members that are reserved by now. */
+#define DXGK_DEVICE_RESERVED0 Reserved0
+#define DXGK_ALLOC_RESERVED0  Reserved0
+#define DXGK_ALLOC_RESERVED1  Reserved1
+#define DXGK_ALLOC_RESERVED2  Reserved2
+#define DXGK_ALLOC_RESERVED3  Reserved3
+#define DXGK_ALLOC_RESERVED4  Reserved4
+#define DXGK_ALLOC_RESERVED5  Reserved5
+#define DXGK_ALLOC_RESERVED6  Reserved6
+#define DXGK_ALLOC_RESERVED7  Reserved7
+#define DXGK_ALLOC_RESERVED8  Reserved8
+#define DXGK_ALLOC_RESERVED9  Reserved9
+#define DXGK_ALLOC_RESERVED10 Reserved10
+#define DXGK_ALLOC_RESERVED11 Reserved11
+#define DXGK_ALLOC_RESERVED12 Reserved12
+#define DXGK_ALLOC_RESERVED13 Reserved13
+#define DXGK_ALLOC_RESERVED14 Reserved14
+#define DXGK_ALLOC_RESERVED15 Reserved15
+
+#define DXGK_KEYWORD_LOG_FLAGS_STABLE_POWER  0x1000
+#define DXGK_KEYWORD_LOG_FLAGS_STABLE_POWER2 0x2000
+
+typedef D3DDDI_SEGMENTPREFERENCE DXGK_SEGMENTPREFERENCE;
+
+typedef struct _DXGK_SEGMENTBANKPREFERENCE {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Bank0 : 7;
+            UINT Direction0 : 1;
+            UINT Bank1 : 7;
+            UINT Direction1 : 1;
+            UINT Bank2 : 7;
+            UINT Direction2 : 1;
+            UINT Bank3 : 7;
+            UINT Direction3 : 1;
+        };
+        UINT Value;
+    };
+} DXGK_SEGMENTBANKPREFERENCE;
+
+typedef struct _DXGK_ALLOCATIONLIST {
+    HANDLE hDeviceSpecificAllocation;
+    struct DXGK_MS_STRUCT {
+        UINT WriteOperation : 1;
+        UINT SegmentId : 5;
+        UINT Reserved : 26;
+    };
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    union {
+        PHYSICAL_ADDRESS PhysicalAddress;
+        D3DGPU_VIRTUAL_ADDRESS VirtualAddress;
+    };
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    PHYSICAL_ADDRESS PhysicalAddress;
+#endif
+} DXGK_ALLOCATIONLIST;
+
+typedef BOOLEAN IN_BOOLEAN;
+typedef UCHAR IN_UCHAR;
+typedef DEVICE_POWER_STATE IN_DEVICE_POWER_STATE;
+typedef const HANDLE IN_CONST_HANDLE;
+typedef UINT *INOUT_PUINT;
+typedef UINT *OUT_PUINT;
+typedef ULONG IN_ULONG;
+typedef PULONG OUT_PULONG;
+typedef POWER_ACTION IN_POWER_ACTION;
+typedef PVOID IN_PVOID;
+typedef const PVOID IN_CONST_PVOID;
+typedef PVOID *OUT_PPVOID;
+typedef const SIZE_T IN_CONST_SIZE_T;
+typedef SIZE_T *OUT_PSIZE_T;
+typedef SIZE_T *const OUT_PSIZE_T_CONST;
+
+typedef struct _DXGKARG_RENDER {
+    const void *pCommand;
+    UINT CommandLength;
+    void *pDmaBuffer;
+    UINT DmaSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    DXGK_ALLOCATIONLIST *pAllocationList;
+    UINT AllocationListSize;
+    D3DDDI_PATCHLOCATIONLIST *pPatchLocationListIn;
+    UINT PatchLocationListInSize;
+    D3DDDI_PATCHLOCATIONLIST *pPatchLocationListOut;
+    UINT PatchLocationListOutSize;
+    UINT MultipassOffset;
+    UINT DmaBufferSegmentId;
+    PHYSICAL_ADDRESS DmaBufferPhysicalAddress;
+} DXGKARG_RENDER;
+
+typedef DXGKARG_RENDER *INOUT_PDXGKARG_RENDER;
+
+typedef NTSTATUS NTAPI DXGKDDI_RENDER(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_RENDER pRender);
+typedef DXGKDDI_RENDER *PDXGKDDI_RENDER;
+
+#define DXGK_PRESENT_SOURCE_INDEX      1
+#define DXGK_PRESENT_DESTINATION_INDEX 2
+#define DXGK_PRESENT_MAX_INDEX         2
+
+typedef struct _DXGK_PRESENTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Blt : 1;
+            UINT ColorFill : 1;
+            UINT Flip : 1;
+            UINT FlipWithNoWait : 1;
+            UINT SrcColorKey : 1;
+            UINT DstColorKey : 1;
+            UINT LinearToSrgb : 1;
+            UINT Rotate : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT FlipStereo : 1;
+            UINT FlipStereoTemporaryMono : 1;
+            UINT FlipStereoPreferRight : 1;
+            UINT BltStereoUseRight : 1;
+            UINT FlipWithMultiPlaneOverlay : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT RedirectedFlip : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 18;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT Reserved : 19;
+#else
+            UINT Reserved : 24;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_PRESENTFLAGS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+
+typedef struct _DXGK_PRESENTALLOCATIONINFO {
+    HANDLE hDeviceSpecificAllocation;
+    D3DGPU_VIRTUAL_ADDRESS AllocationVirtualAddress;
+    PHYSICAL_ADDRESS PhysicalAddress;
+    WORD SegmentId;
+    WORD PhysicalAdapterIndex;
+} DXGK_PRESENTALLOCATIONINFO;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGK_PRESENTMULTIPLANEOVERLAYLIST {
+    UINT LayerIndex;
+    BOOL Enabled;
+    HANDLE hDeviceSpecificAllocation;
+    struct DXGK_MS_STRUCT {
+        UINT SegmentId : 5;
+        UINT Reserved : 27;
+    };
+    PHYSICAL_ADDRESS PhysicalAddress;
+} DXGK_PRESENTMULTIPLANEOVERLAYLIST;
+
+typedef struct _DXGK_PRESENTMULTIPLANEOVERLAYINFO {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT PlaneListCount;
+    DXGK_PRESENTMULTIPLANEOVERLAYLIST *pPlaneList;
+} DXGK_PRESENTMULTIPLANEOVERLAYINFO;
+
+#endif
+
+typedef struct _DXGKARG_PRESENT {
+    void *pDmaBuffer;
+    UINT DmaSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    union {
+        DXGK_ALLOCATIONLIST *pAllocationList;
+        DXGK_PRESENTALLOCATIONINFO *pAllocationInfo;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+        DXGK_PRESENTMULTIPLANEOVERLAYINFO *pPresentMultiPlaneOverlayInfo;
+#endif
+    };
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_ALLOCATIONLIST *pAllocationList;
+#endif
+    D3DDDI_PATCHLOCATIONLIST *pPatchLocationListOut;
+    UINT PatchLocationListOutSize;
+    UINT MultipassOffset;
+    UINT Color;
+    RECT DstRect;
+    RECT SrcRect;
+    UINT SubRectCnt;
+    const RECT *pDstSubRects;
+    D3DDDI_FLIPINTERVAL_TYPE FlipInterval;
+    DXGK_PRESENTFLAGS Flags;
+    UINT DmaBufferSegmentId;
+    PHYSICAL_ADDRESS DmaBufferPhysicalAddress;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    UINT Reserved;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferGpuVirtualAddress;
+    UINT NumSrcAllocations;
+    UINT NumDstAllocations;
+    UINT PrivateDriverDataSize;
+    PVOID pPrivateDriverData;
+#endif
+} DXGKARG_PRESENT;
+
+typedef DXGKARG_PRESENT *INOUT_PDXGKARG_PRESENT;
+
+typedef NTSTATUS NTAPI DXGKDDI_PRESENT(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_PRESENT pPresent);
+typedef DXGKDDI_PRESENT *PDXGKDDI_PRESENT;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT VerticalFlip : 1;
+            UINT HorizontalFlip : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT StaticCheck : 1;
+            UINT Reserved : 29;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_MULTIPLANE_OVERLAY_FLAGS;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_BLEND {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT AlphaBlend : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_MULTIPLANE_OVERLAY_BLEND;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_YCbCr_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT NominalRange : 1;
+            UINT Bt709 : 1;
+            UINT xvYCC : 1;
+            UINT Reserved : 29;
+        };
+        UINT Value;
+    };
+} DXGK_MULTIPLANE_OVERLAY_YCbCr_FLAGS;
+
+typedef enum _DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT_PROGRESSIVE = 0,
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT_INTERLACED_TOP_FIELD_FIRST = 1,
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT_INTERLACED_BOTTOM_FIELD_FIRST = 2,
+#endif
+} DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT;
+
+typedef enum _DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_MONO = 0,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_HORIZONTAL = 1,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_VERTICAL = 2,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_SEPARATE = 3,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_MONO_OFFSET = 4,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_ROW_INTERLEAVED = 5,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_COLUMN_INTERLEAVED = 6,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT_CHECKERBOARD = 7,
+#endif
+} DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT;
+
+typedef enum _DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_MODE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_NONE = 0,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_FRAME0 = 1,
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_FRAME1 = 2,
+#endif
+} DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_MODE;
+
+typedef enum _DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY_BILINEAR = 1,
+    DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY_HIGH = 2,
+#endif
+} DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES {
+    DXGK_MULTIPLANE_OVERLAY_FLAGS Flags;
+    RECT SrcRect;
+    RECT DstRect;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    RECT ClipRect;
+    D3DDDI_ROTATION Rotation;
+    DXGK_MULTIPLANE_OVERLAY_BLEND Blend;
+#else
+    D3DDDI_ROTATION Rotation;
+    DXGK_MULTIPLANE_OVERLAY_BLEND Blend;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    UINT NumFilters;
+    void *pFilters;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT VideoFrameFormat;
+    DXGK_MULTIPLANE_OVERLAY_YCbCr_FLAGS YCbCrFlags;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT StereoFormat;
+    BOOL StereoLeftViewFrame0;
+    BOOL StereoBaseViewFrame0;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_MODE StereoFlipMode;
+#else
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT VideoFrameFormat;
+    DXGK_MULTIPLANE_OVERLAY_YCbCr_FLAGS YCbCrFlags;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT StereoFormat;
+    BOOL StereoLeftViewFrame0;
+    BOOL StereoBaseViewFrame0;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_MODE StereoFlipMode;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY StretchQuality;
+#endif
+} DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES;
+
+typedef struct _DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_PLANE {
+    HANDLE hAllocation;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES PlaneAttributes;
+#else
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES PlaneAttributes;
+#endif
+} DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_PLANE;
+
+typedef struct DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_RETURN_INFO {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT FailingPlane : 4;
+            UINT TryAgain : 1;
+            UINT Reserved : 27;
+        };
+        UINT Value;
+    };
+} DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_RETURN_INFO;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_PLANE {
+    UINT LayerIndex;
+    BOOL Enabled;
+    UINT AllocationSegment;
+    PHYSICAL_ADDRESS AllocationAddress;
+    HANDLE hAllocation;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_PLANE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES2 {
+    DXGK_MULTIPLANE_OVERLAY_FLAGS Flags;
+    RECT SrcRect;
+    RECT DstRect;
+    RECT ClipRect;
+    D3DDDI_ROTATION Rotation;
+    DXGK_MULTIPLANE_OVERLAY_BLEND Blend;
+    DXGK_MULTIPLANE_OVERLAY_VIDEO_FRAME_FORMAT VideoFrameFormat;
+    D3DDDI_COLOR_SPACE_TYPE ColorSpaceType;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FORMAT StereoFormat;
+    BOOL StereoLeftViewFrame0;
+    BOOL StereoBaseViewFrame0;
+    DXGK_MULTIPLANE_OVERLAY_STEREO_FLIP_MODE StereoFlipMode;
+    DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY StretchQuality;
+    UINT Reserved1;
+} DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES2;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE {
+    HANDLE hAllocation;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES2 PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE;
+
+typedef struct _DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT2 {
+    UINT PlaneCount;
+    DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE *pPlanes;
+    BOOL Supported;
+    DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_RETURN_INFO ReturnInfo;
+} DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT2;
+
+typedef DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT2 *IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+
+typedef enum _DXGK_GDIROP_BITBLT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_GDIROP_INVALID = 0,
+    DXGK_GDIROP_SRCCOPY = 1,
+    DXGK_GDIROP_SRCINVERT = 2,
+    DXGK_GDIROP_SRCAND = 3,
+    DXGK_GDIROP_SRCOR = 4,
+    DXGK_GDIROP_ROP3 = 5,
+#endif
+} DXGK_GDIROP_BITBLT;
+
+typedef struct _DXGK_GDIARG_BITBLT {
+    RECT SrcRect;
+    RECT DstRect;
+    UINT SrcAllocationIndex;
+    UINT DstAllocationIndex;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    WORD Rop;
+    WORD Rop3;
+    UINT SrcPitch;
+    UINT DstPitch;
+} DXGK_GDIARG_BITBLT;
+
+typedef enum _DXGK_GDIROP_COLORFILL {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_GDIROPCF_INVALID = 0,
+    DXGK_GDIROPCF_PATCOPY = 1,
+    DXGK_GDIROPCF_PATINVERT = 2,
+    DXGK_GDIROPCF_PDXN = 3,
+    DXGK_GDIROPCF_DSTINVERT = 4,
+    DXGK_GDIROPCF_PATAND = 5,
+    DXGK_GDIROPCF_PATOR = 6,
+    DXGK_GDIROPCF_ROP3 = 7,
+#endif
+} DXGK_GDIROP_COLORFILL;
+
+typedef struct _DXGK_GDIARG_STRETCHBLT {
+    RECT SrcRect;
+    RECT DstRect;
+    UINT DstAllocationIndex;
+    UINT SrcAllocationIndex;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Mode : 16;
+            UINT MirrorX : 1;
+            UINT MirrorY : 1;
+        };
+        UINT Flags;
+    };
+    UINT SrcPitch;
+} DXGK_GDIARG_STRETCHBLT;
+
+typedef struct _DXGK_GDIARG_COLORFILL {
+    RECT DstRect;
+    UINT DstAllocationIndex;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    UINT Color;
+    WORD Rop;
+    WORD Rop3;
+} DXGK_GDIARG_COLORFILL;
+
+typedef struct _DXGK_GDIARG_ALPHABLEND {
+    RECT SrcRect;
+    RECT DstRect;
+    UINT SrcAllocationIndex;
+    UINT DstAllocationIndex;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    BYTE SourceConstantAlpha;
+    BOOLEAN SourceHasAlpha;
+    UINT SrcPitch;
+} DXGK_GDIARG_ALPHABLEND;
+
+typedef struct _D3DKM_TRANSPARENTBLTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT HonorAlpha : 1;
+        };
+        UINT Value;
+    };
+} D3DKM_TRANSPARENTBLTFLAGS;
+
+typedef struct _DXGK_GDIARG_TRANSPARENTBLT {
+    RECT SrcRect;
+    RECT DstRect;
+    UINT SrcAllocationIndex;
+    UINT DstAllocationIndex;
+    UINT Color;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    D3DKM_TRANSPARENTBLTFLAGS Flags;
+    UINT SrcPitch;
+} DXGK_GDIARG_TRANSPARENTBLT;
+
+#define D3DKM_INVALID_GAMMA_INDEX 0xFFFFFFFFU
+
+typedef struct _DXGK_GDIARG_CLEARTYPEBLEND {
+    RECT DstRect;
+    UINT TmpSurfAllocationIndex;
+    UINT GammaSurfAllocationIndex;
+    UINT AlphaSurfAllocationIndex;
+    UINT DstAllocationIndex;
+    INT DstToAlphaOffsetX;
+    INT DstToAlphaOffsetY;
+    UINT Color;
+    UINT Gamma;
+    UINT NumSubRects;
+    RECT *pSubRects;
+    UINT AlphaSurfPitch;
+    UINT Color2;
+} DXGK_GDIARG_CLEARTYPEBLEND;
+
+typedef enum _DXGK_RENDERKM_OPERATION {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_GDIOP_BITBLT = 1,
+    DXGK_GDIOP_COLORFILL = 2,
+    DXGK_GDIOP_ALPHABLEND = 3,
+    DXGK_GDIOP_STRETCHBLT = 4,
+    DXGK_GDIOP_ESCAPE = 5,
+    DXGK_GDIOP_TRANSPARENTBLT = 6,
+    DXGK_GDIOP_CLEARTYPEBLEND = 7,
+#endif
+} DXGK_RENDERKM_OPERATION;
+
+typedef struct _DXGK_RENDERKM_COMMAND {
+    DXGK_RENDERKM_OPERATION OpCode;
+    UINT CommandSize;
+    union {
+        DXGK_GDIARG_BITBLT BitBlt;
+        DXGK_GDIARG_COLORFILL ColorFill;
+        DXGK_GDIARG_ALPHABLEND AlphaBlend;
+        DXGK_GDIARG_STRETCHBLT StretchBlt;
+        DXGK_GDIARG_TRANSPARENTBLT TransparentBlt;
+        DXGK_GDIARG_CLEARTYPEBLEND ClearTypeBlend;
+    } Command;
+} DXGK_RENDERKM_COMMAND;
+
+typedef NTSTATUS NTAPI DXGKDDI_RENDERKM(
+    IN_CONST_HANDLE hContext,
+    INOUT_PDXGKARG_RENDER pRenderKmArgs);
+typedef DXGKDDI_RENDERKM *PDXGKDDI_RENDERKM;
+
+#endif
+
+typedef struct _DXGKARG_STOPCAPTURE {
+    HANDLE hAllocation;
+} DXGKARG_STOPCAPTURE;
+
+typedef const DXGKARG_STOPCAPTURE *IN_CONST_PDXGKARG_STOPCAPTURE;
+
+typedef NTSTATUS NTAPI DXGKDDI_STOPCAPTURE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_STOPCAPTURE pStopCapture);
+typedef DXGKDDI_STOPCAPTURE *PDXGKDDI_STOPCAPTURE;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef enum _DXGK_PRESENT_DISPLAY_ONLY_PROGRESS_ID {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID_COMPLETE = 0,
+    DXGK_PRESENT_DISPLAYONLY_PROGRESS_ID_FAILED = 1,
+#endif
+} DXGK_PRESENT_DISPLAY_ONLY_PROGRESS_ID;
+
+typedef struct _DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_PRESENT_DISPLAY_ONLY_PROGRESS_ID ProgressId;
+} DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS;
+
+typedef const DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS
+    *IN_CONST_PDXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS;
+
+#endif
+
+typedef enum _DXGK_INTERRUPT_TYPE {
+    DXGK_INTERRUPT_DMA_COMPLETED = 1,
+    DXGK_INTERRUPT_DMA_PREEMPTED = 2,
+    DXGK_INTERRUPT_CRTC_VSYNC = 3,
+    DXGK_INTERRUPT_DMA_FAULTED = 4,
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_INTERRUPT_DISPLAYONLY_VSYNC = 5,
+    DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS = 6,
+    DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY = 7,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_INTERRUPT_MICACAST_CHUNK_PROCESSING_COMPLETE = 8,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_INTERRUPT_DMA_PAGE_FAULTED = 9,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+    DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2 = 10,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED = 11,
+    DXGK_INTERRUPT_HWQUEUE_PAGE_FAULTED = 12,
+    DXGK_INTERRUPT_HWCONTEXTLIST_SWITCH_COMPLETED = 13,
+    DXGK_INTERRUPT_PERIODIC_MONITORED_FENCE_SIGNALED = 14,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGK_INTERRUPT_SCHEDULING_LOG_INTERRUPT = 15,
+    DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT = 16,
+    DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED = 17,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY3 = 18,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+    DXGK_INTERRUPT_NATIVE_FENCE_SIGNALED = 19,
+    DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE = 20,
+#endif
+} DXGK_INTERRUPT_TYPE;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO {
+    DWORD LayerIndex;
+    BOOL Enabled;
+    PHYSICAL_ADDRESS PhysicalAddress;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO;
+
+#endif
+
+typedef struct _DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ValidPhysicalAdapterMask : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT HsyncFlipCompletion : 1;
+            UINT Reserved : 30;
+#else
+            UINT Reserved : 31;
+#endif
+        };
+        UINT Value;
+    };
+} DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS;
+
+typedef struct _DXGKCB_NOTIFY_MPO_VSYNC_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT PostPresentNeeded : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGKCB_NOTIFY_MPO_VSYNC_FLAGS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO2 {
+    DWORD LayerIndex;
+    ULONGLONG PresentId;
+    DXGKCB_NOTIFY_MPO_VSYNC_FLAGS Flags;
+} DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+
+typedef struct _DXGK_FLIPQUEUE_LOG_ENTRY {
+    ULONGLONG PresentId;
+    ULONGLONG PresentTimestamp;
+} DXGK_FLIPQUEUE_LOG_ENTRY;
+
+typedef struct _DXGKARG_SETFLIPQUEUELOGBUFFER {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    UINT NumberOfEntries;
+    DXGK_FLIPQUEUE_LOG_ENTRY *LogBufferAddress;
+} DXGKARG_SETFLIPQUEUELOGBUFFER;
+
+typedef const DXGKARG_SETFLIPQUEUELOGBUFFER *IN_CONST_PDXGKARG_SETFLIPQUEUELOGBUFFER;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETFLIPQUEUELOGBUFFER(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETFLIPQUEUELOGBUFFER pSetFlipQueueLogBuffer);
+typedef DXGKDDI_SETFLIPQUEUELOGBUFFER *PDXGKDDI_SETFLIPQUEUELOGBUFFER;
+
+typedef struct _DXGKARG_UPDATEFLIPQUEUELOG {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    ULONG FirstFreeFlipQueueLogEntryIndex;
+} DXGKARG_UPDATEFLIPQUEUELOG;
+
+typedef DXGKARG_UPDATEFLIPQUEUELOG *INOUT_PDXGKARG_UPDATEFLIPQUEUELOG;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEFLIPQUEUELOG(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_UPDATEFLIPQUEUELOG pUpdateFlipQueueLog);
+typedef DXGKDDI_UPDATEFLIPQUEUELOG *PDXGKDDI_UPDATEFLIPQUEUELOG;
+
+typedef struct _DXGKARG_CANCELQUEUEDFLIPS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    ULONGLONG PresentIdCancelRequested;
+    ULONGLONG PresentIdCancelled;
+} DXGKARG_CANCELQUEUEDFLIPS;
+
+typedef DXGKARG_CANCELQUEUEDFLIPS *INOUT_PDXGKARG_CANCELQUEUEDFLIPS;
+
+typedef NTSTATUS NTAPI DXGKDDI_CANCELQUEUEDFLIPS(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CANCELQUEUEDFLIPS pCancelQueuedFlips);
+typedef DXGKDDI_CANCELQUEUEDFLIPS *PDXGKDDI_CANCELQUEUEDFLIPS;
+
+typedef struct _DXGK_CANCELFLIPS_PLANE {
+    ULONGLONG PresentIdCancelRequested;
+    ULONGLONG PresentIdCancelled;
+    UINT LayerIndex;
+} DXGK_CANCELFLIPS_PLANE;
+
+typedef struct _DXGKARG_CANCELFLIPS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT PlaneCount;
+    DXGK_CANCELFLIPS_PLANE **ppPlanes;
+} DXGKARG_CANCELFLIPS;
+
+typedef DXGKARG_CANCELFLIPS *INOUT_PDXGKARG_CANCELFLIPS;
+
+typedef NTSTATUS NTAPI DXGKDDI_CANCELFLIPS(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CANCELFLIPS pCancelFlips);
+
+typedef struct _DXGKARG_SETINTERRUPTTARGETPRESENTID {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    ULONGLONG InterruptTargetPresentId;
+} DXGKARG_SETINTERRUPTTARGETPRESENTID;
+
+typedef const DXGKARG_SETINTERRUPTTARGETPRESENTID *IN_CONST_PDXGKARG_SETINTERRUPTTARGETPRESENTID;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETINTERRUPTTARGETPRESENTID(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETINTERRUPTTARGETPRESENTID pSetInterruptTargetPresentId);
+typedef DXGKDDI_SETINTERRUPTTARGETPRESENTID *PDXGKDDI_SETINTERRUPTTARGETPRESENTID;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO3 {
+    DWORD LayerIndex;
+    ULONG FirstFreeFlipQueueLogEntryIndex;
+} DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO3;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+
+typedef struct _DXGKARG_SETALLOCATIONBACKINGSTORE {
+    HANDLE hDriverAllocation;
+    void *pBackingStore;
+} DXGKARG_SETALLOCATIONBACKINGSTORE;
+
+typedef const DXGKARG_SETALLOCATIONBACKINGSTORE *IN_CONST_PDXGKARG_SETALLOCATIONBACKINGSTORE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETALLOCATIONBACKINGSTORE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETALLOCATIONBACKINGSTORE pArgs);
+typedef DXGKDDI_SETALLOCATIONBACKINGSTORE *PDXGKDDI_SETALLOCATIONBACKINGSTORE;
+
+typedef struct _DXGK_CREATECPUEVENTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGK_CREATECPUEVENTFLAGS;
+
+typedef struct _DXGKARG_CREATECPUEVENT {
+    HANDLE hKmdDevice;
+    HANDLE hDxgCpuEvent;
+    DXGK_CREATECPUEVENTFLAGS Flags;
+    HANDLE hKmdCpuEvent;
+} DXGKARG_CREATECPUEVENT;
+
+typedef DXGKARG_CREATECPUEVENT *INOUT_PDXGKARG_CREATECPUEVENT;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATECPUEVENT(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATECPUEVENT pArgs);
+typedef DXGKDDI_CREATECPUEVENT *PDXGKDDI_CREATECPUEVENT;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYCPUEVENT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_HANDLE hKmdCpuEvent);
+typedef DXGKDDI_DESTROYCPUEVENT *PDXGKDDI_DESTROYCPUEVENT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+
+typedef enum _DXGK_ENGINE_STATE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+    DXGK_ENGINE_STATE_ACTIVE = 0,
+    DXGK_ENGINE_STATE_IDLE = 1,
+    DXGK_ENGINE_STATE_HUNG = 2,
+#endif
+} DXGK_ENGINE_STATE;
+
+#endif
+
+typedef struct _DXGKARGCB_NOTIFY_INTERRUPT_DATA {
+    DXGK_INTERRUPT_TYPE InterruptType;
+    union {
+        struct {
+            UINT SubmissionFenceId;
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } DmaCompleted;
+        struct {
+            UINT PreemptionFenceId;
+            UINT LastCompletedFenceId;
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } DmaPreempted;
+        struct {
+            UINT FaultedFenceId;
+            NTSTATUS Status;
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } DmaFaulted;
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            PHYSICAL_ADDRESS PhysicalAddress;
+            UINT PhysicalAdapterMask;
+        } CrtcVsync;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+        } DisplayOnlyVsync;
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            UINT PhysicalAdapterMask;
+            UINT MultiPlaneOverlayVsyncInfoCount;
+            DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO *pMultiPlaneOverlayVsyncInfo;
+        } CrtcVsyncWithMultiPlaneOverlay;
+        DXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS DisplayOnlyPresentProgress;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            DXGK_MIRACAST_CHUNK_INFO ChunkInfo;
+            PVOID pPrivateDriverData;
+            UINT PrivateDataDriverSize;
+            NTSTATUS Status;
+        } MiracastEncodeChunkCompleted;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        struct {
+            UINT FaultedFenceId;
+            UINT64 FaultedPrimitiveAPISequenceNumber;
+            DXGK_RENDER_PIPELINE_STAGE FaultedPipelineStage;
+            UINT FaultedBindTableEntry;
+            DXGK_PAGE_FAULT_FLAGS PageFaultFlags;
+            D3DGPU_VIRTUAL_ADDRESS FaultedVirtualAddress;
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+            UINT PageTableLevel;
+            DXGK_FAULT_ERROR_CODE FaultErrorCode;
+            HANDLE FaultedProcessHandle;
+        } DmaPageFaulted;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            UINT PhysicalAdapterMask;
+            UINT MultiPlaneOverlayVsyncInfoCount;
+            DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO2 *pMultiPlaneOverlayVsyncInfo;
+            ULONGLONG GpuFrequency;
+            ULONGLONG GpuClockCounter;
+        } CrtcVsyncWithMultiPlaneOverlay2;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } MonitoredFenceSignaled;
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+            UINT64 ContextSwitchFence;
+        } HwContextListSwitchCompleted;
+        struct {
+            UINT64 FaultedFenceId;
+            D3DGPU_VIRTUAL_ADDRESS FaultedVirtualAddress;
+            UINT64 FaultedPrimitiveAPISequenceNumber;
+            union {
+                HANDLE FaultedHwQueue;
+                HANDLE FaultedHwContext;
+                HANDLE FaultedProcessHandle;
+            };
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+            DXGK_RENDER_PIPELINE_STAGE FaultedPipelineStage;
+            UINT FaultedBindTableEntry;
+            DXGK_PAGE_FAULT_FLAGS PageFaultFlags;
+            UINT PageTableLevel;
+            DXGK_FAULT_ERROR_CODE FaultErrorCode;
+        } HwQueuePageFaulted;
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            UINT NotificationID;
+        } PeriodicMonitoredFenceSignaled;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } SchedulingLogInterrupt;
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+        } GpuEngineTimeout;
+        struct {
+            HANDLE hContext;
+            UINT64 ContextSuspendFence;
+        } SuspendContextCompleted;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+        struct {
+            D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+            UINT PhysicalAdapterMask;
+            UINT MultiPlaneOverlayVsyncInfoCount;
+            DXGK_MULTIPLANE_OVERLAY_VSYNC_INFO3 *pMultiPlaneOverlayVsyncInfo;
+            ULONGLONG GpuFrequency;
+            ULONGLONG GpuClockCounter;
+        } CrtcVsyncWithMultiPlaneOverlay3;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+            UINT SignaledNativeFenceCount;
+            HANDLE *pSignaledNativeFenceArray;
+        } NativeFenceSignaled;
+        struct {
+            UINT NodeOrdinal;
+            UINT EngineOrdinal;
+            DXGK_ENGINE_STATE NewState;
+        } EngineStateChange;
+#endif
+        struct {
+            UINT Reserved[16];
+        } Reserved;
+    };
+    DXGKCB_NOTIFY_INTERRUPT_DATA_FLAGS Flags;
+} DXGKARGCB_NOTIFY_INTERRUPT_DATA;
+
+typedef DXGKARGCB_NOTIFY_INTERRUPT_DATA *IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA;
+
+typedef void (NTAPI *DXGKCB_NOTIFY_INTERRUPT)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA);
+
+typedef void (NTAPI *DXGKCB_NOTIFY_DPC)(IN_CONST_HANDLE hAdapter);
+
+typedef struct _DXGK_OPENALLOCATIONINFO {
+    D3DKMT_HANDLE hAllocation;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    HANDLE hDeviceSpecificAllocation;
+} DXGK_OPENALLOCATIONINFO;
+
+typedef struct _DXGK_OPENALLOCATIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Create : 1;
+            UINT ReadOnly : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_OPENALLOCATIONFLAGS;
+
+typedef struct _DXGKARG_OPENALLOCATION {
+    UINT NumAllocations;
+    DXGK_OPENALLOCATIONINFO *pOpenAllocation;
+    void *pPrivateDriverData;
+    UINT PrivateDriverSize;
+    DXGK_OPENALLOCATIONFLAGS Flags;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    UINT SubresourceIndex;
+    SIZE_T SubresourceOffset;
+    UINT Pitch;
+#endif
+} DXGKARG_OPENALLOCATION;
+
+typedef const DXGKARG_OPENALLOCATION *IN_CONST_PDXGKARG_OPENALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_OPENALLOCATIONINFO(
+    IN_CONST_HANDLE hDevice,
+    IN_CONST_PDXGKARG_OPENALLOCATION pOpenAllocation);
+typedef DXGKDDI_OPENALLOCATIONINFO *PDXGKDDI_OPENALLOCATIONINFO;
+
+typedef struct _DXGKARG_CLOSEALLOCATION {
+    UINT NumAllocations;
+    const HANDLE *pOpenHandleList;
+} DXGKARG_CLOSEALLOCATION;
+
+typedef const DXGKARG_CLOSEALLOCATION *IN_CONST_PDXGKARG_CLOSEALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_CLOSEALLOCATION(
+    IN_CONST_HANDLE hDevice,
+    IN_CONST_PDXGKARG_CLOSEALLOCATION pCloseAllocation);
+typedef DXGKDDI_CLOSEALLOCATION *PDXGKDDI_CLOSEALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYDEVICE(IN_CONST_HANDLE hDevice);
+typedef DXGKDDI_DESTROYDEVICE *PDXGKDDI_DESTROYDEVICE;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYCONTEXT(IN_CONST_HANDLE hContext);
+typedef DXGKDDI_DESTROYCONTEXT *PDXGKDDI_DESTROYCONTEXT;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYHWCONTEXT(IN_CONST_HANDLE hHwContext);
+typedef DXGKDDI_DESTROYHWCONTEXT *PDXGKDDI_DESTROYHWCONTEXT;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYHWQUEUE(IN_CONST_HANDLE hHwQueue);
+typedef DXGKDDI_DESTROYHWQUEUE *PDXGKDDI_DESTROYHWQUEUE;
+
+#endif
+
+typedef D3DKMT_HANDLE IN_D3DKMT_HANDLE;
+
+typedef D3DKMT_HANDLE (NTAPI *DXGKCB_GETHANDLEPARENT)(IN_D3DKMT_HANDLE hAllocation);
+
+typedef enum _DXGK_HANDLE_TYPE {
+    DXGK_HANDLE_ALLOCATION = 1,
+    DXGK_HANDLE_RESOURCE = 2,
+} DXGK_HANDLE_TYPE;
+
+typedef struct _DXGKCB_GETHANDLEDATAFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT DeviceSpecific : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGKCB_GETHANDLEDATAFLAGS;
+
+typedef struct _DXGKARGCB_GETHANDLEDATA {
+    D3DKMT_HANDLE hObject;
+    DXGK_HANDLE_TYPE Type;
+    DXGKCB_GETHANDLEDATAFLAGS Flags;
+} DXGKARGCB_GETHANDLEDATA;
+
+typedef const DXGKARGCB_GETHANDLEDATA *IN_CONST_PDXGKARGCB_GETHANDLEDATA;
+
+typedef void *(NTAPI *DXGKCB_GETHANDLEDATA)(IN_CONST_PDXGKARGCB_GETHANDLEDATA);
+
+typedef void *DXGKARG_RELEASE_HANDLE;
+typedef DXGKARG_RELEASE_HANDLE *PDXGKARG_RELEASE_HANDLE;
+
+typedef void *(NTAPI *DXGKCB_ACQUIREHANDLEDATA)(
+    IN_CONST_PDXGKARGCB_GETHANDLEDATA,
+    PDXGKARG_RELEASE_HANDLE);
+
+typedef struct _DXGKARGCB_RELEASEHANDLEDATA {
+    DXGKARG_RELEASE_HANDLE ReleaseHandle;
+    DXGK_HANDLE_TYPE Type;
+} DXGKARGCB_RELEASEHANDLEDATA;
+
+typedef const DXGKARGCB_RELEASEHANDLEDATA IN_CONST_DXGKARGCB_RELEASEHANDLEDATA;
+
+typedef void (NTAPI *DXGKCB_RELEASEHANDLEDATA)(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA);
+
+typedef struct _DXGKARGCB_ENUMHANDLECHILDREN {
+    D3DKMT_HANDLE hObject;
+    UINT Index;
+} DXGKARGCB_ENUMHANDLECHILDREN;
+
+typedef const DXGKARGCB_ENUMHANDLECHILDREN *IN_CONST_PDXGKARGCB_ENUMHANDLECHILDREN;
+
+typedef D3DKMT_HANDLE (NTAPI *DXGKCB_ENUMHANDLECHILDREN)(IN_CONST_PDXGKARGCB_ENUMHANDLECHILDREN);
+
+typedef struct _DXGKARGCB_GETCAPTUREADDRESS {
+    D3DKMT_HANDLE hAllocation;
+    UINT SegmentId;
+    PHYSICAL_ADDRESS PhysicalAddress;
+} DXGKARGCB_GETCAPTUREADDRESS;
+
+typedef DXGKARGCB_GETCAPTUREADDRESS *INOUT_PDXGKARGCB_GETCAPTUREADDRESS;
+
+typedef NTSTATUS (NTAPI *DXGKCB_GETCAPTUREADDRESS)(INOUT_PDXGKARGCB_GETCAPTUREADDRESS);
+
+typedef struct _DXGK_DEVICEINFOFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT GuaranteedDmaBufferContract : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_DEVICEINFOFLAGS;
+
+typedef struct _DXGK_DEVICEINFO {
+    UINT DmaBufferSize;
+    UINT DmaBufferSegmentSet;
+    UINT DmaBufferPrivateDataSize;
+    UINT AllocationListSize;
+    UINT PatchLocationListSize;
+    DXGK_DEVICEINFOFLAGS Flags;
+} DXGK_DEVICEINFO;
+
+typedef struct _DXGK_CREATEDEVICEFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SystemDevice : 1;
+            UINT GdiDevice : 1;
+            UINT Reserved : 29;
+            UINT Reserved0 : 1;
+        };
+        UINT Value;
+    };
+} DXGK_CREATEDEVICEFLAGS;
+
+typedef struct _DXGKARG_CREATEDEVICE {
+    HANDLE hDevice;
+    union {
+        DXGK_CREATEDEVICEFLAGS Flags;
+        DXGK_DEVICEINFO *pInfo;
+    };
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    ULONG Pasid;
+    HANDLE hKmdProcess;
+#endif
+} DXGKARG_CREATEDEVICE;
+
+typedef DXGKARG_CREATEDEVICE *INOUT_PDXGKARG_CREATEDEVICE;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEDEVICE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATEDEVICE pCreateDevice);
+typedef DXGKDDI_CREATEDEVICE *PDXGKDDI_CREATEDEVICE;
+
+typedef struct _DXGK_CREATECONTEXTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SystemContext : 1;
+            UINT GdiContext : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT VirtualAddressing : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT SystemProtectedContext : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT HwQueueSupported : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved : 28;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 29;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_CREATECONTEXTFLAGS;
+
+#define DXGK_ALLOCATION_LIST_SIZE_GDICONTEXT 256
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_CONTEXTINFO_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT NoPatchingRequired : 1;
+            UINT DriverManagesResidency : 1;
+            UINT UseIoMmu : 1;
+            UINT Reserved : 29;
+        };
+        UINT Value;
+    };
+} DXGK_CONTEXTINFO_CAPS;
+
+#endif
+
+typedef struct _DXGK_CONTEXTINFO {
+    UINT DmaBufferSize;
+    UINT DmaBufferSegmentSet;
+    UINT DmaBufferPrivateDataSize;
+    UINT AllocationListSize;
+    UINT PatchLocationListSize;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    UINT Reserved;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_CONTEXTINFO_CAPS Caps;
+    ULONG PagingCompanionNodeId;
+#endif
+} DXGK_CONTEXTINFO;
+
+typedef struct _DXGKARG_CREATECONTEXT {
+    HANDLE hContext;
+    UINT NodeOrdinal;
+    UINT EngineAffinity;
+    DXGK_CREATECONTEXTFLAGS Flags;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    DXGK_CONTEXTINFO ContextInfo;
+} DXGKARG_CREATECONTEXT;
+
+typedef DXGKARG_CREATECONTEXT *INOUT_PDXGKARG_CREATECONTEXT;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATECONTEXT(
+    IN_CONST_HANDLE hDevice,
+    INOUT_PDXGKARG_CREATECONTEXT pCreateContext);
+typedef DXGKDDI_CREATECONTEXT *PDXGKDDI_CREATECONTEXT;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGK_HWCONTEXT_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT UseIoMmu : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_HWCONTEXT_CAPS;
+
+typedef struct _DXGKARG_CREATEHWCONTEXT {
+    HANDLE hHwContext;
+    UINT NodeOrdinal;
+    UINT EngineAffinity;
+    D3DDDI_CREATEHWCONTEXTFLAGS Flags;
+    UINT PrivateDriverDataSize;
+    void *pPrivateDriverData;
+    DXGK_HWCONTEXT_CAPS ContextCaps;
+} DXGKARG_CREATEHWCONTEXT;
+
+typedef DXGKARG_CREATEHWCONTEXT *INOUT_PDXGKARG_CREATEHWCONTEXT;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEHWCONTEXT(
+    IN_CONST_HANDLE hDevice,
+    INOUT_PDXGKARG_CREATEHWCONTEXT pCreateContext);
+typedef DXGKDDI_CREATEHWCONTEXT *PDXGKDDI_CREATEHWCONTEXT;
+
+typedef struct _DXGKARG_CREATEHWQUEUE {
+    HANDLE hHwQueue;
+    D3DDDI_CREATEHWQUEUEFLAGS Flags;
+    UINT PrivateDriverDataSize;
+    void *pPrivateDriverData;
+    D3DKMT_HANDLE hHwQueueProgressFence;
+    void *HwQueueProgressFenceCPUVirtualAddress;
+    D3DGPU_VIRTUAL_ADDRESS HwQueueProgressFenceGPUVirtualAddress;
+} DXGKARG_CREATEHWQUEUE;
+
+typedef DXGKARG_CREATEHWQUEUE *INOUT_PDXGKARG_CREATEHWQUEUE;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEHWQUEUE(
+    IN_CONST_HANDLE hHwContext,
+    INOUT_PDXGKARG_CREATEHWQUEUE pCreateHwQueue);
+typedef DXGKDDI_CREATEHWQUEUE *PDXGKDDI_CREATEHWQUEUE;
+
+#endif
+
+typedef const DXGKARG_SETPALETTE *IN_CONST_PDXGKARG_SETPALETTE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETPALETTE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETPALETTE pSetPalette);
+typedef DXGKDDI_SETPALETTE *PDXGKDDI_SETPALETTE;
+
+typedef struct _DXGK_POINTERFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Monochrome : 1;
+            UINT Color : 1;
+            UINT MaskedColor : 1;
+            UINT Reserved : 29;
+        };
+        UINT Value;
+    };
+} DXGK_POINTERFLAGS;
+
+typedef struct _DXGKARG_SETPOINTERSHAPE {
+    DXGK_POINTERFLAGS Flags;
+    UINT Width;
+    UINT Height;
+    UINT Pitch;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    const void *pPixels;
+    UINT XHot;
+    UINT YHot;
+} DXGKARG_SETPOINTERSHAPE;
+
+typedef const DXGKARG_SETPOINTERSHAPE *IN_CONST_PDXGKARG_SETPOINTERSHAPE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETPOINTERSHAPE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETPOINTERSHAPE pSetPointerShape);
+typedef DXGKDDI_SETPOINTERSHAPE *PDXGKDDI_SETPOINTERSHAPE;
+
+typedef struct _DXGK_SETPOINTERPOSITIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Visible : 1;
+            UINT Procedural : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_SETPOINTERPOSITIONFLAGS;
+
+typedef struct _DXGKARG_SETPOINTERPOSITION {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    INT X;
+    INT Y;
+    DXGK_SETPOINTERPOSITIONFLAGS Flags;
+} DXGKARG_SETPOINTERPOSITION;
+
+typedef const DXGKARG_SETPOINTERPOSITION *IN_CONST_PDXGKARG_SETPOINTERPOSITION;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETPOINTERPOSITION(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETPOINTERPOSITION pSetPointerPosition);
+typedef DXGKDDI_SETPOINTERPOSITION *PDXGKDDI_SETPOINTERPOSITION;
+
+typedef enum _DXGK_QUERYADAPTERINFOTYPE {
+    DXGKQAITYPE_UMDRIVERPRIVATE = 0,
+    DXGKQAITYPE_DRIVERCAPS = 1,
+    DXGKQAITYPE_QUERYSEGMENT = 2,
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGKQAITYPE_RESERVED = 3,
+    DXGKQAITYPE_QUERYSEGMENT2 = 4,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGKQAITYPE_QUERYSEGMENT3 = 5,
+    DXGKQAITYPE_NUMPOWERCOMPONENTS = 6,
+    DXGKQAITYPE_POWERCOMPONENTINFO = 7,
+    DXGKQAITYPE_PREFERREDGPUNODE = 8,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGKQAITYPE_POWERCOMPONENTPSTATEINFO = 9,
+    DXGKQAITYPE_HISTORYBUFFERPRECISION = 10,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGKQAITYPE_QUERYSEGMENT4 = 11,
+    DXGKQAITYPE_SEGMENTMEMORYSTATE = 12,
+    DXGKQAITYPE_GPUMMUCAPS = 13,
+    DXGKQAITYPE_PAGETABLELEVELDESC = 14,
+    DXGKQAITYPE_PHYSICALADAPTERCAPS = 15,
+    DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION = 16,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGKQAITYPE_INTEGRATED_DISPLAY_DESCRIPTOR = 17,
+    DXGKQAITYPE_UEFIFRAMEBUFFERRANGES = 18,
+    DXGKQAITYPE_QUERYCOLORIMETRYOVERRIDES = 19,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+    DXGKQAITYPE_DISPLAYID_DESCRIPTOR = 20,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGKQAITYPE_FRAMEBUFFERSAVESIZE = 21,
+    DXGKQAITYPE_HARDWARERESERVEDRANGES = 22,
+    DXGKQAITYPE_INTEGRATED_DISPLAY_DESCRIPTOR2 = 23,
+    DXGKQAITYPE_NODEPERFDATA = 24,
+    DXGKQAITYPE_ADAPTERPERFDATA = 25,
+    DXGKQAITYPE_ADAPTERPERFDATA_CAPS = 26,
+    DXGKQAITYPE_GPUVERSION = 27,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+    DXGKQAITYPE_DEVICE_TYPE_CAPS = 28,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+    DXGKQAITYPE_WDDMDEVICECAPS = 29,
+    DXGKQAITYPE_GPUPCAPS = 30,
+    DXGKQAITYPE_QUERYTARGETGAMMACAPS = 31,
+    DXGKQAITYPE_SCANOUT_CAPS = 33,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGKQAITYPE_PHYSICAL_MEMORY_CAPS = 34,
+    DXGKQAITYPE_IOMMU_CAPS = 35,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+    DXGKQAITYPE_HARDWARERESERVEDRANGES2 = 36,
+    DXGKQAITYPE_NATIVE_FENCE_CAPS = 37,
+    DXGKQAITYPE_USERMODESUBMISSION_CAPS = 38,
+#endif
+} DXGK_QUERYADAPTERINFOTYPE;
+
+typedef struct _DXGK_GAMMARAMPCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Gamma_Rgb256x3x16 : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_GAMMARAMPCAPS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGK_COLORTRANSFORMCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Gamma_Rgb256x3x16 : 1;
+            UINT Gamma_Dxgi1 : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT Transform_3x4Matrix : 1;
+            UINT Transform_3x4Matrix_WideColor : 1;
+            UINT Transform_3x4Matrix_HighColor : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT Transform_Matrix_V2 : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT Reserved : 26;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT Reserved : 27;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_COLORTRANSFORMCAPS;
+
+#endif
+
+#define DXGK_TEXTURE_SIZE_SHIFT 11
+
+typedef struct _DXGK_PRESENTATIONCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT NoScreenToScreenBlt : 1;
+            UINT NoOverlapScreenBlt : 1;
+            UINT SupportKernelModeCommandBuffer : 1;
+            UINT NoSameBitmapAlphaBlend : 1;
+            UINT NoSameBitmapStretchBlt : 1;
+            UINT NoSameBitmapTransparentBlt : 1;
+            UINT NoSameBitmapOverlappedAlphaBlend : 1;
+            UINT NoSameBitmapOverlappedStretchBlt : 1;
+            UINT DriverSupportsCddDwmInterop : 1;
+            UINT Reserved0 : 1;
+            UINT AlignmentShift : 4;
+            UINT MaxTextureWidthShift : 3;
+            UINT MaxTextureHeightShift : 3;
+            UINT SupportAllBltRops : 1;
+            UINT SupportMirrorStretchBlt : 1;
+            UINT SupportMonoStretchBltModes : 1;
+            UINT StagingRectStartPitchAligned : 1;
+            UINT NoSameBitmapBitBlt : 1;
+            UINT NoSameBitmapOverlappedBitBlt : 1;
+            UINT Reserved1 : 1;
+            UINT NoTempSurfaceForClearTypeBlend : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT SupportSoftwareDeviceBitmaps : 1;
+            UINT NoCacheCoherentApertureMemory : 1;
+            UINT SupportLinearHeap : 1;
+            UINT Reserved : 1;
+#else
+            UINT Reserved : 4;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_PRESENTATIONCAPS;
+
+typedef struct _DXGK_FLIPCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT FlipOnVSyncWithNoWait : 1;
+            UINT FlipOnVSyncMmIo : 1;
+            UINT FlipInterval : 1;
+            UINT FlipImmediateMmIo : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+            UINT FlipIndependent : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT DdiPresentForIFlip : 1;
+            UINT FlipImmediateOnHSync : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 25;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+            UINT Reserved : 27;
+#else
+            UINT Reserved : 28;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_FLIPCAPS;
+
+typedef struct _DXGK_VIDSCHCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT MultiEngineAware : 1;
+            UINT VSyncPowerSaveAware : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT PreemptionAware : 1;
+            UINT NoDmaPatching : 1;
+            UINT CancelCommandAware : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT No64BitAtomics : 1;
+            UINT LowIrqlPreemptCommand : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT HwQueuePacketCap : 4;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT NativeGpuFence : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT Reserved : 20;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+            UINT Reserved : 21;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 25;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT Reserved : 27;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_VIDSCHCAPS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef enum _DXGK_PAGETABLEUPDATEMODE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_PAGETABLEUPDATE_CPU_VIRTUAL = 0,
+    DXGK_PAGETABLEUPDATE_GPU_VIRTUAL = 1,
+    DXGK_PAGETABLEUPDATE_GPU_PHYSICAL = 2,
+#endif
+} DXGK_PAGETABLEUPDATEMODE;
+
+typedef struct _DXGK_PAGETABLEUPDATEADDRESS {
+    union {
+        PVOID CpuVirtual;
+        D3DGPU_PHYSICAL_ADDRESS GpuPhysical;
+        D3DGPU_VIRTUAL_ADDRESS GpuVirtual;
+    };
+} DXGK_PAGETABLEUPDATEADDRESS;
+
+typedef struct _DXGK_PAGE_TABLE_LEVEL_DESC {
+    UINT PageTableIndexBitCount;
+    UINT PageTableSegmentId;
+    UINT PagingProcessPageTableSegmentId;
+    UINT PageTableSizeInBytes;
+    UINT PageTableAlignmentInBytes;
+} DXGK_PAGE_TABLE_LEVEL_DESC;
+
+typedef struct DXGK_MS_STRUCT _DXGK_UPDATEPAGETABLEFLAGS {
+    UINT Repeat : 1;
+    UINT InitialUpdate : 1;
+    UINT NotifyEviction : 1;
+    UINT Use64KBPages : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+    UINT NativeFence : 1;
+    UINT Reserved : 27;
+#else
+    UINT Reserved : 28;
+#endif
+} DXGK_UPDATEPAGETABLEFLAGS;
+
+typedef struct _DXGK_QUERYGPUMMUCAPSIN {
+    UINT PhysicalAdapterIndex;
+} DXGK_QUERYGPUMMUCAPSIN;
+
+typedef struct _DXGK_QUERYPAGETABLELEVELDESCIN {
+    WORD LevelIndex;
+    WORD PhysicalAdapterIndex;
+} DXGK_QUERYPAGETABLELEVELDESCIN;
+
+typedef struct _DXGK_QUERYHISTORYBUFFERPRECISIONIN {
+    UINT PhysicalAdapterIndex;
+} DXGK_QUERYHISTORYBUFFERPRECISIONIN;
+
+typedef struct _DXGK_GPUMMUCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ReadOnlyMemorySupported : 1;
+            UINT NoExecuteMemorySupported : 1;
+            UINT ZeroInPteSupported : 1;
+            UINT ExplicitPageTableInvalidation : 1;
+            UINT CacheCoherentMemorySupported : 1;
+            UINT PageTableUpdateRequireAddressSpaceIdle : 1;
+            UINT LargePageSupported : 1;
+            UINT DualPteSupported : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT AllowNonAlignedLargePageAddress : 1;
+            UINT SysMem64KBPageSupported : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT InvalidTlbEntriesNotCached : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT SysMemLargePageSupported : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT CachedPageTables : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT Reserved : 19;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT Reserved : 20;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT Reserved : 21;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved : 22;
+#else
+            UINT Reserved : 24;
+#endif
+        };
+        UINT Value;
+    };
+    DXGK_PAGETABLEUPDATEMODE PageTableUpdateMode;
+    UINT VirtualAddressBitCount;
+    UINT LeafPageTableSizeFor64KPagesInBytes;
+    UINT PageTableLevelCount;
+    struct DXGK_MS_STRUCT {
+        UINT SourcePageTableVaInTransfer : 1;
+        UINT Reserved : 31;
+    } LegacyBehaviors;
+} DXGK_GPUMMUCAPS;
+
+typedef struct _DXGK_QUERYPHYSICALADAPTERCAPSIN {
+    UINT PhysicalAdapterIndex;
+} DXGK_QUERYPHYSICALADAPTERCAPSIN;
+
+typedef struct _DXGK_PHYSICALADAPTERFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT IoMmuSupported : 1;
+            UINT GpuMmuSupported : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT MovePagingSupported : 1;
+            UINT VPRPagingContextRequired : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT AllowHardwareProtectedNoVpr : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT VirtualCopyEngineSupported : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT Reserved : 26;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved : 28;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_PHYSICALADAPTERFLAGS;
+
+typedef struct _DXGK_PHYSICALADAPTERCAPS {
+    WORD NumExecutionNodes;
+    WORD PagingNodeIndex;
+    HANDLE DxgkPhysicalAdapterHandle;
+    DXGK_PHYSICALADAPTERFLAGS Flags;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+    UINT VPRPagingNode;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+    UINT VirtualCopyNodeIndex;
+#endif
+} DXGK_PHYSICALADAPTERCAPS;
+
+typedef struct _DXGK_CPUHOSTAPERTURE {
+    UINT64 PhysicalAddress;
+    UINT32 SizeInPages;
+} DXGK_CPUHOSTAPERTURE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+
+typedef struct _DXGK_FRAMEBUFFERSAVEAREA {
+    SIZE_T MaximumSize;
+} DXGK_FRAMEBUFFERSAVEAREA;
+
+typedef struct _DXGK_PHYSICAL_MEMORY_RANGE {
+    PHYSICAL_ADDRESS BaseAddress;
+    LARGE_INTEGER NumberOfBytes;
+} DXGK_PHYSICAL_MEMORY_RANGE;
+
+typedef struct _DXGK_HARDWARERESERVEDRANGES {
+    UINT32 NumRanges;
+    DXGK_PHYSICAL_MEMORY_RANGE *pPhysicalRanges;
+} DXGK_HARDWARERESERVEDRANGES;
+
+#endif
+
+typedef struct _DXGK_VIDMMCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT OutOfOrderLock : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+            UINT DedicatedPagingEngine : 1;
+            UINT PagingEngineCanSwizzle : 1;
+            UINT SectionBackedPrimary : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+            UINT CrossAdapterResource : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT VirtualAddressingSupported : 1;
+            UINT GpuMmuSupported : 1;
+            UINT IoMmuSupported : 1;
+            UINT ReplicateGdiContent : 1;
+            UINT NonCpuVisiblePrimary : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT ParavirtualizationSupported : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+            UINT IoMmuSecureModeSupported : 1;
+            UINT DisableSelfRefreshVRAMInS3 : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT IoMmuSecureModeRequired : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT MapAperture2Supported : 1;
+            UINT CrossAdapterResourceTexture : 1;
+            UINT CrossAdapterResourceScanout : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT AlwaysPoweredVRAM : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+            UINT Reserved : 14;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT Reserved : 15;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT Reserved : 18;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+            UINT Reserved : 19;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT Reserved : 21;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 22;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+            UINT Reserved : 28;
+#else
+            UINT Reserved : 31;
+#endif
+        };
+        UINT Value;
+    };
+    UINT PagingNode;
+} DXGK_VIDMMCAPS;
+
+#define DXGK_MAX_ASYMETRICAL_PROCESSING_NODES 64
+
+typedef struct _DXGK_GPUENGINETOPOLOGY {
+    UINT NbAsymetricProcessingNodes;
+    UINT Reserved[64];
+} DXGK_GPUENGINETOPOLOGY;
+
+typedef struct _DXGK_HWQUEUEDFLIP_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGK_HWQUEUEDFLIP_CAPS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+
+typedef struct _DXGK_VIRTUALADDRESSCAPS_DEPRECATED {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT PrivilegedMemorySupported : 1;
+            UINT ReadOnlyMemorySupported : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+    UINT VirtualAddressBitCount;
+    UINT PageTableCoverageBitCount;
+    UINT PageDirectoryEntrySize;
+    UINT PageDirectorySegment;
+    UINT PageTableSegment;
+    UINT IdealGPUPageSize;
+} DXGK_VIRTUALADDRESSCAPS_DEPRECATED;
+
+typedef struct _DXGK_DMABUFFERCAPS_DEPRECATED {
+    struct {
+        UINT Size;
+        UINT PrivateDriverDataSize;
+        UINT SegmentId;
+        UINT Reserved1;
+        UINT Reserved[16];
+    } PresentDmaBuffer;
+    struct {
+        UINT Size;
+        UINT PrivateDriverDataSize;
+        UINT SegmentId;
+        UINT Reserved1;
+        UINT Reserved[16];
+    } PagingDmaBuffer;
+} DXGK_DMABUFFERCAPS_DEPRECATED;
+
+typedef enum _DXGK_WDDMVERSION {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGKDDI_WDDMv1 = 4096,
+    DXGKDDI_WDDMv1_2 = 4608,
+    DXGKDDI_WDDMv1_3 = 4864,
+    DXGKDDI_WDDMv2 = 8192,
+    DXGKDDI_WDDMv2_1 = 8448,
+    DXGKDDI_WDDMv2_1_5 = 8453,
+    DXGKDDI_WDDMv2_1_6 = 8454,
+    DXGKDDI_WDDMv2_2 = 8704,
+    DXGKDDI_WDDMv2_3 = 8960,
+    DXGKDDI_WDDMv2_4 = 9216,
+    DXGKDDI_WDDMv2_5 = 9472,
+    DXGKDDI_WDDMv2_6 = 9728,
+    DXGKDDI_WDDMv2_7 = 9984,
+    DXGKDDI_WDDMv2_8 = 10240,
+    DXGKDDI_WDDMv2_9 = 10496,
+    DXGKDDI_WDDMv3_0 = 12288,
+    DXGKDDI_WDDMv3_1 = 12544,
+    DXGKDDI_WDDM_LATEST = 12544,
+#endif
+} DXGK_WDDMVERSION;
+
+#endif
+
+typedef struct _DXGK_DRIVERCAPS {
+    PHYSICAL_ADDRESS HighestAcceptableAddress;
+    UINT MaxAllocationListSlotId;
+    SIZE_T ApertureSegmentCommitLimit;
+    UINT MaxPointerWidth;
+    UINT MaxPointerHeight;
+    DXGK_POINTERFLAGS PointerCaps;
+    UINT InterruptMessageNumber;
+    UINT NumberOfSwizzlingRanges;
+    UINT MaxOverlays;
+    union {
+        DXGK_GAMMARAMPCAPS GammaRampCaps;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+        DXGK_COLORTRANSFORMCAPS ColorTransformCaps;
+#endif
+    };
+    DXGK_PRESENTATIONCAPS PresentationCaps;
+    UINT MaxQueuedFlipOnVSync;
+    DXGK_FLIPCAPS FlipCaps;
+    DXGK_VIDSCHCAPS SchedulingCaps;
+    DXGK_VIDMMCAPS MemoryManagementCaps;
+    DXGK_GPUENGINETOPOLOGY GpuEngineTopology;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_WDDMVERSION WDDMVersion;
+    DXGK_VIRTUALADDRESSCAPS_DEPRECATED Reserved;
+    DXGK_DMABUFFERCAPS_DEPRECATED Reserved1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    D3DKMDT_PREEMPTION_CAPS PreemptionCaps;
+    BOOLEAN SupportNonVGA;
+    BOOLEAN SupportSmoothRotation;
+    BOOLEAN SupportPerEngineTDR;
+    BOOLEAN SupportDirectFlip;
+    BOOLEAN SupportMultiPlaneOverlay;
+    BOOLEAN SupportRuntimePowerManagement;
+    BOOLEAN SupportSurpriseRemovalInHibernation;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    BOOLEAN HybridDiscrete;
+    UINT MaxOverlayPlanes;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    BOOLEAN HybridIntegrated;
+    D3DGPU_VIRTUAL_ADDRESS InternalGpuVirtualAddressRangeStart;
+    D3DGPU_VIRTUAL_ADDRESS InternalGpuVirtualAddressRangeEnd;
+    BOOLEAN SupportSurpriseRemoval;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+    BOOLEAN SupportMultiPlaneOverlayImmediateFlip;
+    BOOLEAN CursorScaledWithMultiPlaneOverlayPlane0;
+    BOOLEAN HybridAcpiChainingRequired;
+    UINT MaxQueuedMultiPlaneOverlayFlipVSync;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SupportContextlessPresent : 1;
+            UINT Detachable : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT VirtualGpuOnly : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT ComputeOnly : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT IndependentVidPnVSyncControl : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_8)
+            UINT NoHybridDiscreteDListDllSupport : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT DisplayableSupport : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT Reserved : 25;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_8)
+            UINT Reserved : 26;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT Reserved : 28;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT Reserved : 29;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    } MiscCaps;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    UINT MaxHwQueuedFlips;
+    DXGK_HWQUEUEDFLIP_CAPS HwQueuedFlipCaps;
+#endif
+} DXGK_DRIVERCAPS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+
+typedef struct _DXGK_WDDMDEVICECAPSIN {
+    ULONG DxgkrnlInterfaceVersion;
+} DXGK_WDDMDEVICECAPSIN;
+
+typedef struct _DXGK_WDDMDEVICECAPS {
+    DXGK_WDDMVERSION WDDMVersion;
+} DXGK_WDDMDEVICECAPS;
+
+typedef struct _DXGK_GPUPCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT VirtualMachineHibernation : 1;
+            UINT HotDriverUpdate : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    } Caps;
+} DXGK_GPUPCAPS;
+
+#endif
+
+typedef struct _DXGK_SEGMENTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Aperture : 1;
+            UINT Agp : 1;
+            UINT CpuVisible : 1;
+            UINT UseBanking : 1;
+            UINT CacheCoherent : 1;
+            UINT PitchAlignment : 1;
+            UINT PopulatedFromSystemMemory : 1;
+            UINT PreservedDuringStandby : 1;
+            UINT PreservedDuringHibernate : 1;
+            UINT PartiallyPreservedDuringHibernate : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT DirectFlip : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Use64KBPages : 1;
+            UINT ReservedSysMem : 1;
+            UINT SupportsCpuHostAperture : 1;
+            UINT SupportsCachedCpuHostAperture : 1;
+            UINT ApplicationTarget : 1;
+            UINT VprSupported : 1;
+            UINT VprPreservedDuringStandby : 1;
+            UINT EncryptedPagingSupported : 1;
+            UINT LocalBudgetGroup : 1;
+            UINT NonLocalBudgetGroup : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT PopulatedByReservedDDRByFirmware : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT Reserved : 10;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 11;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT Reserved : 21;
+#else
+            UINT Reserved : 22;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_SEGMENTFLAGS;
+
+typedef struct _DXGK_SEGMENTDESCRIPTOR {
+    PHYSICAL_ADDRESS BaseAddress;
+    PHYSICAL_ADDRESS CpuTranslatedAddress;
+    SIZE_T Size;
+    UINT NbOfBanks;
+    SIZE_T *pBankRangeTable;
+    SIZE_T CommitLimit;
+    DXGK_SEGMENTFLAGS Flags;
+} DXGK_SEGMENTDESCRIPTOR;
+
+typedef struct _DXGK_QUERYSEGMENTIN {
+    PHYSICAL_ADDRESS AgpApertureBase;
+    LARGE_INTEGER AgpApertureSize;
+    DXGK_SEGMENTFLAGS AgpFlags;
+} DXGK_QUERYSEGMENTIN;
+
+typedef struct _DXGK_QUERYSEGMENTOUT {
+    UINT NbSegment;
+    DXGK_SEGMENTDESCRIPTOR *pSegmentDescriptor;
+    UINT PagingBufferSegmentId;
+    UINT PagingBufferSize;
+    UINT PagingBufferPrivateDataSize;
+} DXGK_QUERYSEGMENTOUT;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+
+#define DXGK_SEGMENT_ID_INVALID       0
+#define DXGK_SEGMENT_ID_SYSTEMMEMORY  31
+#define DXGK_SEGMENT_SET_SYSTEMMEMORY 0x80000000U
+
+typedef struct _DXGK_SEGMENTFLAGS2 {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Aperture : 1;
+            UINT PopulatedFromSystemMemory : 1;
+            UINT SystemMemoryReservedByBios : 1;
+            UINT CpuVisible : 1;
+            UINT Reserved : 28;
+        };
+        UINT Value;
+    };
+} DXGK_SEGMENTFLAGS2;
+
+typedef struct _DXGK_SEGMENTDESCRIPTOR2 {
+    DXGK_SEGMENTFLAGS2 Flags;
+    SIZE_T Size;
+    PMDL pMdl;
+    PHYSICAL_ADDRESS BaseAddress;
+    PHYSICAL_ADDRESS CpuTranslatedAddress;
+} DXGK_SEGMENTDESCRIPTOR2;
+
+typedef struct _DXGK_QUERYSEGMENTOUT2 {
+    UINT SegmentCount;
+    DXGK_SEGMENTDESCRIPTOR2 *pSegmentDescriptor;
+} DXGK_QUERYSEGMENTOUT2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGK_SEGMENTDESCRIPTOR3 {
+    DXGK_SEGMENTFLAGS Flags;
+    PHYSICAL_ADDRESS BaseAddress;
+    PHYSICAL_ADDRESS CpuTranslatedAddress;
+    SIZE_T Size;
+    UINT NbOfBanks;
+    SIZE_T *pBankRangeTable;
+    SIZE_T CommitLimit;
+    SIZE_T SystemMemoryEndAddress;
+    SIZE_T Reserved;
+} DXGK_SEGMENTDESCRIPTOR3;
+
+typedef struct _DXGK_QUERYSEGMENTOUT3 {
+    UINT NbSegment;
+    DXGK_SEGMENTDESCRIPTOR3 *pSegmentDescriptor;
+    UINT PagingBufferSegmentId;
+    UINT PagingBufferSize;
+    UINT PagingBufferPrivateDataSize;
+} DXGK_QUERYSEGMENTOUT3;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_QUERYSEGMENTIN4 {
+    UINT PhysicalAdapterIndex;
+} DXGK_QUERYSEGMENTIN4;
+
+typedef struct _DXGK_SEGMENTDESCRIPTOR4 {
+    DXGK_SEGMENTFLAGS Flags;
+    PHYSICAL_ADDRESS BaseAddress;
+    SIZE_T Size;
+    SIZE_T CommitLimit;
+    SIZE_T SystemMemoryEndAddress;
+    union {
+        PHYSICAL_ADDRESS CpuTranslatedAddress;
+        DXGK_CPUHOSTAPERTURE CpuHostAperture;
+    };
+    UINT NumInvalidMemoryRanges;
+    SIZE_T VprRangeStartOffset;
+    SIZE_T VprRangeSize;
+    UINT VprAlignment;
+    UINT NumVprSupported;
+    UINT VprReserveSize;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    UINT NumUEFIFrameBufferRanges;
+#endif
+} DXGK_SEGMENTDESCRIPTOR4;
+
+typedef struct _DXGK_QUERYSEGMENTOUT4 {
+    UINT NbSegment;
+    BYTE *pSegmentDescriptor;
+    UINT PagingBufferSegmentId;
+    UINT PagingBufferSize;
+    UINT PagingBufferPrivateDataSize;
+    SIZE_T SegmentDescriptorStride;
+} DXGK_QUERYSEGMENTOUT4;
+
+typedef struct _DXGK_MEMORYRANGE {
+    UINT64 SegmentOffset;
+    UINT64 SizeInBytes;
+} DXGK_MEMORYRANGE;
+
+typedef struct _DXGK_QUERYSEGMENTMEMORYSTATE {
+    WORD DriverSegmentId;
+    WORD PhysicalAdapterIndex;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    union {
+        UINT NumInvalidMemoryRanges;
+        UINT NumUEFIFrameBufferRanges;
+    };
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    UINT NumInvalidMemoryRanges;
+#endif
+    DXGK_MEMORYRANGE *pMemoryRanges;
+} DXGK_QUERYSEGMENTMEMORYSTATE, DXGK_SEGMENTMEMORYSTATE;
+
+typedef const DXGK_SEGMENTMEMORYSTATE *IN_CONST_PDXGK_SEGMENTMEMORYSTATE;
+
+typedef struct _DXGK_DISPLAY_DRIVERCAPS_EXTENSION {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SecureDisplaySupport : 1;
+            UINT VirtualModeSupport : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT HdrFP16ScanoutSupport : 1;
+            UINT HdrARGB10ScanoutSupport : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT Hdr10MetadataSupport : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT VirtualRefreshRateSupport : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT SupportUsb4Targets : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT Reserved : 25;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT Reserved : 26;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT Reserved : 28;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved : 30;
+#else
+            UINT Reserved : 29;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT NonSpecificPrimarySupport : 1;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_DISPLAY_DRIVERCAPS_EXTENSION;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+#ifdef __cplusplus
+enum DXGK_DISPLAYPANELORIENTATION : UINT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_DPO_0 = 0,
+    DXGK_DPO_90 = 1,
+    DXGK_DPO_180 = 2,
+    DXGK_DPO_270 = 3,
+#endif
+};
+#else
+typedef UINT DXGK_DISPLAYPANELORIENTATION;
+#endif
+
+#define DXGK_MAX_INTEGRATED_DISPLAYS 16
+
+typedef union _DXGK_INTEGRATEDDISPLAYFLAGS {
+    struct DXGK_MS_STRUCT {
+        DXGK_DISPLAYPANELORIENTATION UndockedOrientation : 2;
+        DXGK_DISPLAYPANELORIENTATION DockedOrientation : 2;
+        UINT Reserved : 28;
+    };
+    UINT Value;
+} DXGK_INTEGRATEDDISPLAYFLAGS, *PDXGK_INTEGRATEDDISPLAYFLAGS;
+
+typedef union _DXGK_STANDARD_COLORIMETRY_FLAGS {
+    struct DXGK_MS_STRUCT {
+        UINT BT2020YCC : 1;
+        UINT BT2020RGB : 1;
+        UINT ST2084 : 1;
+        UINT Reserved : 29;
+    };
+    ULONG Value;
+} DXGK_STANDARD_COLORIMETRY_FLAGS, *PDXGK_STANDARD_COLORIMETRY_FLAGS;
+
+typedef struct _DXGK_COLORIMETRY {
+    D3DKMDT_2DOFFSET RedPoint;
+    D3DKMDT_2DOFFSET GreenPoint;
+    D3DKMDT_2DOFFSET BluePoint;
+    D3DKMDT_2DOFFSET WhitePoint;
+    ULONG MinLuminance;
+    ULONG MaxLuminance;
+    ULONG MaxFullFrameLuminance;
+    D3DKMDT_WIRE_FORMAT_AND_PREFERENCE FormatBitDepths;
+    DXGK_STANDARD_COLORIMETRY_FLAGS StandardColorimetryFlags;
+} DXGK_COLORIMETRY, *PDXGK_COLORIMETRY;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+
+typedef struct _DXGK_DEVICE_TYPE_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT32 Discrete : 1;
+            UINT32 Detachable : 1;
+            UINT32 Reserved : 30;
+        };
+        UINT32 Value;
+    };
+} DXGK_DEVICE_TYPE_CAPS;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGK_QUERYINTEGRATEDDISPLAYOUT {
+    DXGK_INTEGRATEDDISPLAYFLAGS Flags;
+    D3DKMDT_VIDEO_SIGNAL_INFO NativeTiming;
+    DXGK_MONITORLINKINFO_CAPABILITIES LinkCapabilities;
+    DXGK_COLORIMETRY Colorimetry;
+    DXGK_DISPLAY_TECHNOLOGY DisplayTechnology;
+    DXGK_DISPLAY_USAGE IntendedUsage;
+    BYTE Instance;
+    DXGK_DISPLAY_DESCRIPTOR_TYPE DescriptorType;
+    BYTE Descriptor[1];
+} DXGK_QUERYINTEGRATEDDISPLAYOUT, *PDXGK_QUERYINTEGRATEDDISPLAYOUT;
+
+typedef struct _DXGK_QAITARGETIN {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+} DXGK_QAITARGETIN;
+
+typedef DXGK_QAITARGETIN DXGK_QUERYINTEGRATEDDISPLAYIN;
+typedef DXGK_QAITARGETIN DXGK_QUERYCOLORIMETRYOVERRIDESIN;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+
+typedef enum _DXGK_GAMMA_DATA_TYPE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+    DXGK_GAMMA_DATA_TYPE_FIXED_POINT = 0,
+    DXGK_GAMMA_DATA_TYPE_FLOAT = 1,
+#endif
+} DXGK_GAMMA_DATA_TYPE;
+
+typedef struct _DKGK_GAMMA_DATA_CAP {
+    DXGK_GAMMA_DATA_TYPE DataType;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT BitCountOfInteger : 6;
+            UINT BitCountOfFraction : 6;
+        };
+        struct DXGK_MS_STRUCT {
+            UINT BitCountOfExponent : 6;
+            UINT BitCountOfMantissa : 6;
+        };
+        UINT Value;
+    };
+    float NumericRangeMin;
+    float NumericRangeMax;
+} DKGK_GAMMA_DATA_CAP;
+
+typedef struct _DXGK_GAMMA_1DLUT_CAP {
+    UINT NumberOfLUTEntries;
+    DKGK_GAMMA_DATA_CAP GammaDataCap;
+} DXGK_GAMMA_1DLUT_CAP, *PDXGK_GAMMA_1DLUT_CAP;
+
+typedef struct _DXGK_GAMMA_MATRIX_CAP {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT MatrixSizeX : 10;
+            UINT MatrixSizeY : 10;
+        };
+        UINT Value;
+    };
+    DKGK_GAMMA_DATA_CAP GammaDataCap;
+} DXGK_GAMMA_MATRIX_CAP, *PDXGK_GAMMA_MATRIX_CAP;
+
+typedef enum _DXGK_TARGET_GAMMA_CAPS_VERSION {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+    DXGK_TARGET_GAMMA_CAPS_VERSION_DEFALUT = 0,
+    DXGK_TARGET_GAMMA_CAPS_VERSION_1 = 1,
+    DXGK_TARGET_GAMMA_CAPS_VERSION_NOT_SUPPORTED = 0,
+#endif
+} DXGK_TARGET_GAMMA_CAPS_VERSION;
+
+typedef struct _DXGK_TARGET_GAMMA_CAPS {
+    DXGK_TARGET_GAMMA_CAPS_VERSION Version;
+    DXGK_GAMMA_1DLUT_CAP LookupTable1DDegammaCap;
+    DXGK_GAMMA_MATRIX_CAP ColorMatrix3x3Cap;
+    DXGK_GAMMA_1DLUT_CAP LookupTable1DRegammaCap;
+} DXGK_TARGET_GAMMA_CAPS, *PDXGK_TARGET_GAMMA_CAPS;
+
+typedef DXGK_QAITARGETIN DXGK_QUERYTARGETGAMMACAPSIN;
+
+typedef struct _DXGK_QAISOURCEIN {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID Source;
+} DXGK_QAISOURCEIN;
+
+typedef DXGK_QAISOURCEIN DXGK_QUERY_SCANOUT_CAPS_IN;
+
+typedef struct _DXGK_QUERY_SCANOUT_CAPS_OUT {
+    UINT Caps;
+} DXGK_QUERY_SCANOUT_CAPS_OUT, *PDXGK_QUERY_SCANOUT_CAPS_OUT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+
+typedef struct _DXGK_QUERYDISPLAYIDIN {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+} DXGK_QUERYDISPLAYIDIN;
+
+typedef struct _DXGK_QUERYDISPLAYIDOUT {
+    UINT Length;
+    BYTE *pDescriptor;
+} DXGK_QUERYDISPLAYIDOUT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+
+typedef struct _DXGK_QUERYINTEGRATEDDISPLAYOUT2 {
+    DXGK_INTEGRATEDDISPLAYFLAGS Flags;
+    D3DKMDT_VIDEO_SIGNAL_INFO NativeTiming;
+    DXGK_MONITORLINKINFO_CAPABILITIES LinkCapabilities;
+    DXGK_COLORIMETRY Colorimetry;
+    DXGK_DISPLAY_TECHNOLOGY DisplayTechnology;
+    DXGK_DISPLAY_USAGE IntendedUsage;
+    BYTE Instance;
+    DXGK_DISPLAY_DESCRIPTOR_TYPE DescriptorType;
+    D3DKMDT_WIRE_FORMAT_AND_PREFERENCE DitheringSupport;
+} DXGK_QUERYINTEGRATEDDISPLAYOUT2, *PDXGK_QUERYINTEGRATEDDISPLAYOUT2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+
+typedef struct _DXGK_PHYSICAL_MEMORY_CAPS {
+    PHYSICAL_ADDRESS HighestVisibleAddress;
+} DXGK_PHYSICAL_MEMORY_CAPS;
+
+typedef struct _DXGK_IOMMU_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT32 IommuIsolationSupported : 1;
+            UINT32 IommuIsolationRequired : 1;
+            UINT32 DmaRemappingSupported : 1;
+            UINT32 Reserved : 29;
+        };
+        UINT32 Value;
+    };
+} DXGK_IOMMU_CAPS;
+
+typedef UINT_PTR DXGK_PAGE_NUMBER;
+
+typedef struct _DXGK_ADL_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT32 Contiguous : 1;
+            UINT32 Reserved : 31;
+        };
+        UINT32 Value;
+    };
+} DXGK_ADL_FLAGS;
+
+typedef struct _DXGK_ADL {
+    UINT32 PageCount;
+    DXGK_ADL_FLAGS Flags;
+    union {
+        DXGK_PAGE_NUMBER BasePageNumber;
+        const DXGK_PAGE_NUMBER *Pages;
+    };
+} DXGK_ADL;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+
+typedef struct _DXGK_NATIVE_FENCE_CAPS {
+    DXGK_SEGMENTPREFERENCE PreferredSegmentForCurrentValue;
+    DXGK_SEGMENTPREFERENCE PreferredSegmentForMonitoredValue;
+    UINT CurrentValueStride;
+    UINT MonitoredValueStride;
+    BOOLEAN MapToCmpAddressSpace;
+} DXGK_NATIVE_FENCE_CAPS;
+
+typedef struct _DXGKARG_CREATENATIVEFENCE {
+    HANDLE hNativeFence;
+    D3DDDI_NATIVEFENCEMAPPING NativeFenceMapping;
+    D3DGPU_VIRTUAL_ADDRESS CurrentValueGpuVaInCmpAddressSpace;
+    D3DGPU_VIRTUAL_ADDRESS MonitoredValueGpuVaInCmpAddressSpace;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGKARG_CREATENATIVEFENCE;
+
+typedef DXGKARG_CREATENATIVEFENCE *INOUT_PDXGKARG_CREATENATIVEFENCE;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATENATIVEFENCE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATENATIVEFENCE pCreateNativeFence);
+typedef DXGKDDI_CREATENATIVEFENCE *PDXGKDDI_CREATENATIVEFENCE;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYNATIVEFENCE(IN_CONST_HANDLE hNativeFence);
+typedef DXGKDDI_DESTROYNATIVEFENCE *PDXGKDDI_DESTROYNATIVEFENCE;
+
+typedef struct _DXGKARG_UPDATEMONITOREDVALUES {
+    HANDLE *NativeFenceArray;
+    UINT64 *UpdatedValueArray;
+    UINT UpdatedValueCount;
+} DXGKARG_UPDATEMONITOREDVALUES;
+
+typedef const DXGKARG_UPDATEMONITOREDVALUES *IN_CONST_PDXGKARG_UPDATEMONITOREDVALUES;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEMONITOREDVALUES(
+    IN_CONST_PDXGKARG_UPDATEMONITOREDVALUES pUpdateMonitoredValues);
+typedef DXGKDDI_UPDATEMONITOREDVALUES *PDXGKDDI_UPDATEMONITOREDVALUES;
+
+typedef struct _DXGKARG_NOTIFYCURRENTVALUEUPDATES {
+    HANDLE *NativeFenceArray;
+    UINT UpdatedValueCount;
+} DXGKARG_NOTIFYCURRENTVALUEUPDATES;
+
+typedef const DXGKARG_NOTIFYCURRENTVALUEUPDATES *IN_CONST_PDXGKARG_NOTIFYCURRENTVALUEUPDATES;
+
+typedef NTSTATUS NTAPI DXGKDDI_NOTIFYCURRENTVALUEUPDATES(
+    IN_CONST_PDXGKARG_NOTIFYCURRENTVALUEUPDATES pNotifyCurrentValueUpdates);
+typedef DXGKDDI_NOTIFYCURRENTVALUEUPDATES *PDXGKDDI_NOTIFYCURRENTVALUEUPDATES;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+#define DXGK_FSTATE_UNKNOWN_POWER          0xFFFFFFFFU
+#define DXGK_FSTATE_UNKNOWN_TIME           0xFFFFFFFFFFFFFFFFULL
+#define DXGK_MAX_F_STATES                  8
+#define DXGK_POWER_COMPONENT_NAME_SIZE     40
+#define DXGK_MAX_POWER_COMPONENT_PROVIDERS 16
+
+DEFINE_GUID(GUID_DXGKDDI_POWER_VOLTAGE_UP,
+    0x6131C9ED, 0xB9EC, 0x40B3, 0xA5, 0xE2, 0xC0, 0x61, 0x3E, 0x43, 0x7B, 0x7E);
+DEFINE_GUID(GUID_DXGKDDI_POWER_VOLTAGE_DOWN,
+    0x7F81CE3D, 0x5989, 0x4519, 0x83, 0x94, 0xB4, 0x57, 0xF6, 0x37, 0xBA, 0x39);
+DEFINE_GUID(GUID_DXGKDDI_POWER_VOLTAGE,
+    0x78BA81DB, 0x0F5C, 0x45FD, 0x8F, 0x03, 0xC7, 0xB5, 0xCC, 0xD1, 0xE0, 0xDA);
+DEFINE_GUID(GUID_DXGKDDI_POWER_CLOCK_UP,
+    0x8C7FDE48, 0xFF0B, 0x48FF, 0x93, 0x6B, 0x33, 0x2A, 0xBB, 0x9B, 0xD3, 0xB3);
+DEFINE_GUID(GUID_DXGKDDI_POWER_CLOCK_DOWN,
+    0x611114F3, 0xCB1E, 0x4D0C, 0x8E, 0xE8, 0x87, 0x2E, 0x1F, 0xBD, 0xAC, 0xEB);
+DEFINE_GUID(GUID_DXGKDDI_POWER_CLOCK,
+    0x51C6873B, 0x1C29, 0x4C45, 0x82, 0x46, 0x05, 0xE4, 0xD6, 0xD8, 0x0D, 0x15);
+DEFINE_GUID(GUID_DXGKDDI_POWER_BANDWIDTH_UP,
+    0x1995DCB1, 0x986E, 0x47BA, 0x9A, 0x73, 0x60, 0xAF, 0x51, 0x11, 0x93, 0x8B);
+DEFINE_GUID(GUID_DXGKDDI_POWER_BANDWIDTH_DOWN,
+    0x97CE1383, 0xEF2D, 0x49CB, 0x9B, 0xCF, 0x26, 0xA7, 0x38, 0xF3, 0xCE, 0x32);
+DEFINE_GUID(GUID_DXGKDDI_POWER_BANDWIDTH,
+    0x38751BFD, 0x64BA, 0x4962, 0xA5, 0xA9, 0x9F, 0x2E, 0x62, 0x7A, 0x64, 0x3E);
+DEFINE_GUID(GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START,
+    0xCBA549D4, 0xCF3A, 0x445C, 0x94, 0x68, 0x23, 0x83, 0xFD, 0x52, 0x31, 0x16);
+DEFINE_GUID(GUID_DXGKDDI_POWER_MANAGEMENT_STARTED,
+    0x6C929C1D, 0x7D76, 0x4538, 0x93, 0xAD, 0x44, 0x9D, 0xC9, 0xFD, 0xC2, 0x39);
+DEFINE_GUID(GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED,
+    0x0A9D9621, 0xBC21, 0x4DD4, 0xA0, 0xFC, 0xD9, 0x76, 0xE4, 0x28, 0xF7, 0x38);
+DEFINE_GUID(GUID_DXGKDDI_AZURE_TRIAGE_EVENT,
+    0x45125F6F, 0x6132, 0x4082, 0xAD, 0x17, 0xED, 0x27, 0xF8, 0xDD, 0x02, 0xF9);
+
+typedef struct _DXGK_POWER_RUNTIME_STATE {
+    ULONGLONG TransitionLatency;
+    ULONGLONG ResidencyRequirement;
+    ULONG NominalPower;
+} DXGK_POWER_RUNTIME_STATE;
+
+typedef enum _DXGK_POWER_COMPONENT_TYPE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_POWER_COMPONENT_ENGINE = 0,
+    DXGK_POWER_COMPONENT_MONITOR = 1,
+    DXGK_POWER_COMPONENT_MONITOR_REFRESH = 2,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_POWER_COMPONENT_MEMORY = 3,
+    DXGK_POWER_COMPONENT_MEMORY_REFRESH = 4,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_POWER_COMPONENT_OTHER = 5,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_POWER_COMPONENT_D3_TRANSITION = 6,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_POWER_COMPONENT_SHARED = 7,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_POWER_COMPONENT_MAX = 8,
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_POWER_COMPONENT_MAX = 7,
+#else
+    DXGK_POWER_COMPONENT_MAX = 6,
+#endif
+} DXGK_POWER_COMPONENT_TYPE;
+
+typedef struct _DXGK_POWER_COMPONENT_MAPPING {
+    DXGK_POWER_COMPONENT_TYPE ComponentType;
+    union {
+        struct {
+            UINT NodeIndex;
+        } EngineDesc;
+        struct {
+            UINT VidPnSourceID;
+        } MonitorRefreshDesc;
+        struct {
+            UINT VidPnTargetID;
+        } MonitorDesc;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        struct {
+            UINT SegmentID;
+        } MemoryDesc;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+        struct {
+            union {
+                struct {
+                    WORD SharedTypeFlag;
+                    WORD DriverCustomValueSet;
+                };
+                UINT SharedType;
+            };
+        } SharedDesc;
+#endif
+    };
+} DXGK_POWER_COMPONENT_MAPPING;
+
+typedef struct _DXGK_POWER_COMPONENT_INDEX {
+    union {
+        struct {
+            WORD PhysicalAdapterComponentIndex;
+            WORD PhysicalAdapterIndex;
+        };
+        UINT Value;
+    };
+} DXGK_POWER_COMPONENT_INDEX;
+
+typedef struct _DXGK_POWER_COMPONENT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved0 : 1;
+            UINT DriverCompletesFStateTransition : 1;
+            UINT TransitionTo_F0_OnDx : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+            UINT NoDebounce : 1;
+            UINT ActiveInD3 : 1;
+            UINT Reserved : 27;
+#else
+            UINT Reserved : 29;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_POWER_COMPONENT_FLAGS;
+
+typedef struct _DXGK_POWER_RUNTIME_COMPONENT {
+    ULONG StateCount;
+    DXGK_POWER_RUNTIME_STATE States[8];
+    DXGK_POWER_COMPONENT_MAPPING ComponentMapping;
+    DXGK_POWER_COMPONENT_FLAGS Flags;
+    GUID ComponentGuid;
+    UCHAR ComponentName[40];
+    ULONG ProviderCount;
+    ULONG Providers[16];
+} DXGK_POWER_RUNTIME_COMPONENT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+#define DXGK_MAX_P_STATES 32
+
+typedef struct _DXGK_POWER_P_STATE {
+    ULONG OperatingFrequency;
+} DXGK_POWER_P_STATE;
+
+typedef struct _DXGK_POWER_COMPONENT_P_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGK_POWER_COMPONENT_P_FLAGS;
+
+typedef struct _DXGK_POWER_P_COMPONENT {
+    ULONG StateCount;
+    DXGK_POWER_P_STATE States[32];
+    DXGK_POWER_COMPONENT_P_FLAGS Flags;
+} DXGK_POWER_P_COMPONENT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGK_QUERYADAPTERINFOFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT VirtualMachineData : 1;
+            UINT SecureVirtualMachine : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_QUERYADAPTERINFOFLAGS;
+
+#endif
+
+typedef struct _DXGKARG_QUERYADAPTERINFO {
+    DXGK_QUERYADAPTERINFOTYPE Type;
+    void *pInputData;
+    UINT InputDataSize;
+    void *pOutputData;
+    UINT OutputDataSize;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_QUERYADAPTERINFOFLAGS Flags;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    HANDLE hKmdProcessHandle;
+#endif
+} DXGKARG_QUERYADAPTERINFO;
+
+typedef const DXGKARG_QUERYADAPTERINFO *IN_CONST_PDXGKARG_QUERYADAPTERINFO;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYADAPTERINFO(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_QUERYADAPTERINFO pQueryAdapterInfo);
+typedef DXGKDDI_QUERYADAPTERINFO *PDXGKDDI_QUERYADAPTERINFO;
+
+typedef struct _DXGKARG_ACQUIRESWIZZLINGRANGE {
+    HANDLE hAllocation;
+    UINT PrivateDriverData;
+    UINT RangeId;
+    UINT SegmentId;
+    SIZE_T RangeSize;
+    PHYSICAL_ADDRESS CPUTranslatedAddress;
+} DXGKARG_ACQUIRESWIZZLINGRANGE;
+
+typedef DXGKARG_ACQUIRESWIZZLINGRANGE *INOUT_PDXGKARG_ACQUIRESWIZZLINGRANGE;
+
+typedef NTSTATUS NTAPI DXGKDDI_ACQUIRESWIZZLINGRANGE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_ACQUIRESWIZZLINGRANGE pAcquireSwizzlingRange);
+typedef DXGKDDI_ACQUIRESWIZZLINGRANGE *PDXGKDDI_ACQUIRESWIZZLINGRANGE;
+
+typedef struct _DXGKARG_RELEASESWIZZLINGRANGE {
+    HANDLE hAllocation;
+    UINT PrivateDriverData;
+    UINT RangeId;
+} DXGKARG_RELEASESWIZZLINGRANGE;
+
+typedef const DXGKARG_RELEASESWIZZLINGRANGE *IN_CONST_PDXGKARG_RELEASESWIZZLINGRANGE;
+
+typedef NTSTATUS NTAPI DXGKDDI_RELEASESWIZZLINGRANGE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_RELEASESWIZZLINGRANGE pReleaseSwizzlingRange);
+typedef DXGKDDI_RELEASESWIZZLINGRANGE *PDXGKDDI_RELEASESWIZZLINGRANGE;
+
+typedef struct _DXGK_ALLOCATIONINFOFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CpuVisible : 1;
+            UINT PermanentSysMem : 1;
+            UINT Cached : 1;
+            UINT Protected : 1;
+            UINT ExistingSysMem : 1;
+            UINT ExistingKernelSysMem : 1;
+            UINT FromEndOfSegment : 1;
+            UINT Swizzled : 1;
+            UINT Overlay : 1;
+            UINT Capture : 1;
+            UINT UseAlternateVA : 1;
+            UINT SynchronousPaging : 1;
+            UINT LinkMirrored : 1;
+            UINT LinkInstanced : 1;
+            UINT HistoryBuffer : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT AccessedPhysically : 1;
+            UINT ExplicitResidencyNotification : 1;
+            UINT HardwareProtected : 1;
+            UINT CpuVisibleOnDemand : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 4;
+#endif
+            UINT DXGK_ALLOC_RESERVED16 : 1;
+            UINT Reserved15 : 1;
+            UINT Reserved14 : 1;
+            UINT Reserved13 : 1;
+            UINT Reserved12 : 1;
+            UINT Reserved11 : 1;
+            UINT Reserved10 : 1;
+            UINT Reserved9 : 1;
+            UINT Reserved4 : 1;
+            UINT Reserved3 : 1;
+            UINT Reserved2 : 1;
+            UINT Reserved1 : 1;
+            UINT Reserved0 : 1;
+        };
+        UINT Value;
+    };
+} DXGK_ALLOCATIONINFOFLAGS;
+
+typedef struct _DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CpuVisible : 1;
+            UINT PermanentSysMem : 1;
+            UINT Cached : 1;
+            UINT Protected : 1;
+            UINT ExistingSysMem : 1;
+            UINT ExistingKernelSysMem : 1;
+            UINT FromEndOfSegment : 1;
+            UINT DisableLargePageMapping : 1;
+            UINT Overlay : 1;
+            UINT Capture : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT CreateInVpr : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved00 : 1;
+#endif
+            UINT DXGK_ALLOC_RESERVED17 : 1;
+            UINT Reserved02 : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT MapApertureCpuVisible : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION < DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+            UINT Reserved03 : 1;
+#endif
+            UINT HistoryBuffer : 1;
+            UINT AccessedPhysically : 1;
+            UINT ExplicitResidencyNotification : 1;
+            UINT HardwareProtected : 1;
+            UINT CpuVisibleOnDemand : 1;
+            UINT DXGK_ALLOC_RESERVED16 : 1;
+            UINT Reserved15 : 1;
+            UINT Reserved14 : 1;
+            UINT Reserved13 : 1;
+            UINT Reserved12 : 1;
+            UINT Reserved11 : 1;
+            UINT Reserved10 : 1;
+            UINT Reserved9 : 1;
+            UINT Reserved4 : 1;
+            UINT Reserved3 : 1;
+            UINT Reserved2 : 1;
+            UINT Reserved1 : 1;
+            UINT Reserved0 : 1;
+        };
+        UINT Value;
+    };
+} DXGK_ALLOCATIONINFOFLAGS_WDDM2_0;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+
+typedef struct _DXGK_ALLOCATIONINFOFLAGS2 {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ShareBackingStoreWithKmd : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_ALLOCATIONINFOFLAGS2;
+
+#endif
+
+typedef struct _DXGK_ALLOCATIONUSAGEINFO1 {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT PrivateFormat : 1;
+            UINT Swizzled : 1;
+            UINT MipMap : 1;
+            UINT Cube : 1;
+            UINT Volume : 1;
+            UINT Vertex : 1;
+            UINT Index : 1;
+            UINT Reserved : 25;
+        };
+        UINT Value;
+    } Flags;
+    union {
+        D3DDDIFORMAT Format;
+        UINT PrivateFormat;
+    };
+    UINT SwizzledFormat;
+    UINT ByteOffset;
+    UINT Width;
+    UINT Height;
+    UINT Pitch;
+    UINT Depth;
+    UINT SlicePitch;
+} DXGK_ALLOCATIONUSAGEINFO1;
+
+typedef struct _DXGK_ALLOCATIONUSAGEHINT {
+    UINT Version;
+    DXGK_ALLOCATIONUSAGEINFO1 v1;
+} DXGK_ALLOCATIONUSAGEHINT;
+
+typedef struct _DXGK_ALLOCATIONINFO {
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    UINT Alignment;
+    SIZE_T Size;
+    SIZE_T PitchAlignedSize;
+    DXGK_SEGMENTBANKPREFERENCE HintedBank;
+    DXGK_SEGMENTPREFERENCE PreferredSegment;
+    UINT SupportedReadSegmentSet;
+    UINT SupportedWriteSegmentSet;
+    UINT EvictionSegmentSet;
+    union {
+        UINT MaximumRenamingListLength;
+        UINT PhysicalAdapterIndex;
+    };
+    HANDLE hAllocation;
+    union {
+        DXGK_ALLOCATIONINFOFLAGS Flags;
+        DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 FlagsWddm2;
+    };
+    DXGK_ALLOCATIONUSAGEHINT *pAllocationUsageHint;
+    UINT AllocationPriority;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+    DXGK_ALLOCATIONINFOFLAGS2 Flags2;
+#endif
+} DXGK_ALLOCATIONINFO;
+
+typedef struct _DXGK_ALLOCATIONINFO_TEST {
+    UINT Alignment;
+    SIZE_T Size;
+    SIZE_T PitchAlignedSize;
+    DXGK_SEGMENTBANKPREFERENCE HintedBank;
+    DXGK_SEGMENTPREFERENCE PreferredSegment;
+    UINT SupportedReadSegmentSet;
+    UINT SupportedWriteSegmentSet;
+    UINT EvictionSegmentSet;
+    UINT PhysicalAdapterIndex;
+    DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 FlagsWddm2;
+    UINT AllocationPriority;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+    DXGK_ALLOCATIONINFOFLAGS2 Flags2;
+#endif
+} DXGK_ALLOCATIONINFO_TEST;
+
+typedef struct _DXGK_CREATEALLOCATIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Resource : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_CREATEALLOCATIONFLAGS;
+
+typedef struct _DXGKARG_CREATEALLOCATION {
+    const void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    UINT NumAllocations;
+    DXGK_ALLOCATIONINFO *pAllocationInfo;
+    HANDLE hResource;
+    DXGK_CREATEALLOCATIONFLAGS Flags;
+} DXGKARG_CREATEALLOCATION;
+
+typedef DXGKARG_CREATEALLOCATION *INOUT_PDXGKARG_CREATEALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEALLOCATION(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATEALLOCATION pCreateAllocation);
+typedef DXGKDDI_CREATEALLOCATION *PDXGKDDI_CREATEALLOCATION;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGK_CREATECONTEXTALLOCATIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SharedAcrossContexts : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT MapGpuVirtualAddress : 1;
+            UINT Reserved : 30;
+#else
+            UINT Reserved : 31;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_CREATECONTEXTALLOCATIONFLAGS;
+
+typedef struct _DXGKARGCB_CREATECONTEXTALLOCATION {
+    DXGK_CREATECONTEXTALLOCATIONFLAGS ContextAllocationFlags;
+    HANDLE hAdapter;
+    HANDLE hDevice;
+    HANDLE hContext;
+    HANDLE hDriverAllocation;
+    SIZE_T Size;
+    UINT Alignment;
+    UINT SupportedSegmentSet;
+    UINT EvictionSegmentSet;
+    DXGK_SEGMENTPREFERENCE PreferredSegment;
+    DXGK_SEGMENTBANKPREFERENCE HintedBank;
+    DXGK_ALLOCATIONINFOFLAGS Flags;
+    HANDLE hAllocation;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    UINT PhysicalAdapterIndex;
+#endif
+} DXGKARGCB_CREATECONTEXTALLOCATION;
+
+typedef DXGKARGCB_CREATECONTEXTALLOCATION *INOUT_PDXGKARGCB_CREATECONTEXTALLOCATION;
+
+typedef NTSTATUS (NTAPI *DXGKCB_CREATECONTEXTALLOCATION)(INOUT_PDXGKARGCB_CREATECONTEXTALLOCATION);
+
+typedef NTSTATUS (NTAPI *DXGKCB_DESTROYCONTEXTALLOCATION)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_HANDLE hAllocation);
+
+typedef struct _DXGK_DESCRIBEALLOCATIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CheckDisplayMode : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_DESCRIBEALLOCATIONFLAGS;
+
+#endif
+
+typedef struct _DXGKARG_DESCRIBEALLOCATION {
+    HANDLE hAllocation;
+    UINT Width;
+    UINT Height;
+    D3DDDIFORMAT Format;
+    D3DDDI_MULTISAMPLINGMETHOD MultisampleMethod;
+    D3DDDI_RATIONAL RefreshRate;
+    UINT PrivateDriverFormatAttribute;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_DESCRIBEALLOCATIONFLAGS Flags;
+    D3DDDI_ROTATION Rotation;
+#endif
+} DXGKARG_DESCRIBEALLOCATION;
+
+typedef DXGKARG_DESCRIBEALLOCATION *INOUT_PDXGKARG_DESCRIBEALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESCRIBEALLOCATION(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_DESCRIBEALLOCATION pDescribeAllocation);
+typedef DXGKDDI_DESCRIBEALLOCATION *PDXGKDDI_DESCRIBEALLOCATION;
+
+typedef struct _DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA {
+    D3DKMDT_STANDARDALLOCATION_TYPE StandardAllocationType;
+    union {
+        D3DKMDT_SHAREDPRIMARYSURFACEDATA *pCreateSharedPrimarySurfaceData;
+        D3DKMDT_SHADOWSURFACEDATA *pCreateShadowSurfaceData;
+        D3DKMDT_STAGINGSURFACEDATA *pCreateStagingSurfaceData;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+        D3DKMDT_GDISURFACEDATA *pCreateGdiSurfaceData;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+        D3DKMDT_VIRTUALGPUSURFACEDATA *pCreateVirtualGpuSurfaceData;
+#endif
+    };
+    void *pAllocationPrivateDriverData;
+    UINT AllocationPrivateDriverDataSize;
+    void *pResourcePrivateDriverData;
+    UINT ResourcePrivateDriverDataSize;
+    UINT PhysicalAdapterIndex;
+} DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA;
+
+typedef DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *INOUT_PDXGKARG_GETSTANDARDALLOCATIONDRIVERDATA;
+
+typedef NTSTATUS NTAPI DXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_GETSTANDARDALLOCATIONDRIVERDATA pGetStandardAllocationDriverData);
+typedef DXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA *PDXGKDDI_GETSTANDARDALLOCATIONDRIVERDATA;
+
+typedef struct _DXGK_DESTROYALLOCATIONFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT DestroyResource : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_DESTROYALLOCATIONFLAGS;
+
+typedef struct _DXGKARG_DESTROYALLOCATION {
+    UINT NumAllocations;
+    const HANDLE *pAllocationList;
+    HANDLE hResource;
+    DXGK_DESTROYALLOCATIONFLAGS Flags;
+} DXGKARG_DESTROYALLOCATION;
+
+typedef const DXGKARG_DESTROYALLOCATION *IN_CONST_PDXGKARG_DESTROYALLOCATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYALLOCATION(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_DESTROYALLOCATION pDestroyAllocation);
+typedef DXGKDDI_DESTROYALLOCATION *PDXGKDDI_DESTROYALLOCATION;
+
+typedef struct _DXGK_PATCHFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Paging : 1;
+            UINT Present : 1;
+            UINT RedirectedPresent : 1;
+            UINT NullRendering : 1;
+            UINT Reserved : 28;
+        };
+        UINT Value;
+    };
+} DXGK_PATCHFLAGS;
+
+typedef struct _DXGKARG_PATCH {
+    union {
+        HANDLE hDevice;
+        HANDLE hContext;
+    };
+    UINT DmaBufferSegmentId;
+    PHYSICAL_ADDRESS DmaBufferPhysicalAddress;
+    void *pDmaBuffer;
+    UINT DmaBufferSize;
+    UINT DmaBufferSubmissionStartOffset;
+    UINT DmaBufferSubmissionEndOffset;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    UINT DmaBufferPrivateDataSubmissionStartOffset;
+    UINT DmaBufferPrivateDataSubmissionEndOffset;
+    const DXGK_ALLOCATIONLIST *pAllocationList;
+    UINT AllocationListSize;
+    const D3DDDI_PATCHLOCATIONLIST *pPatchLocationList;
+    UINT PatchLocationListSize;
+    UINT PatchLocationListSubmissionStart;
+    UINT PatchLocationListSubmissionLength;
+    UINT SubmissionFenceId;
+    DXGK_PATCHFLAGS Flags;
+    UINT EngineOrdinal;
+} DXGKARG_PATCH;
+
+typedef const DXGKARG_PATCH *IN_CONST_PDXGKARG_PATCH;
+
+typedef NTSTATUS NTAPI DXGKDDI_PATCH(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_PATCH pPatch);
+typedef DXGKDDI_PATCH *PDXGKDDI_PATCH;
+
+typedef struct _DXGK_SUBMITCOMMANDFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Paging : 1;
+            UINT Present : 1;
+            UINT RedirectedPresent : 1;
+            UINT NullRendering : 1;
+            UINT Flip : 1;
+            UINT FlipWithNoWait : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT ContextSwitch : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Resubmission : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT VirtualMachineData : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT Reserved : 23;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 24;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+            UINT Reserved : 25;
+#else
+            UINT Reserved : 26;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_SUBMITCOMMANDFLAGS;
+
+typedef struct _DXGKARG_SUBMITCOMMAND {
+    union {
+        HANDLE hDevice;
+        HANDLE hContext;
+    };
+    UINT DmaBufferSegmentId;
+    PHYSICAL_ADDRESS DmaBufferPhysicalAddress;
+    UINT DmaBufferSize;
+    UINT DmaBufferSubmissionStartOffset;
+    UINT DmaBufferSubmissionEndOffset;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    UINT DmaBufferPrivateDataSubmissionStartOffset;
+    UINT DmaBufferPrivateDataSubmissionEndOffset;
+    UINT SubmissionFenceId;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    D3DDDI_FLIPINTERVAL_TYPE FlipInterval;
+    DXGK_SUBMITCOMMANDFLAGS Flags;
+    UINT EngineOrdinal;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferVirtualAddress;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    UINT NodeOrdinal;
+#endif
+} DXGKARG_SUBMITCOMMAND;
+
+typedef const DXGKARG_SUBMITCOMMAND *IN_CONST_PDXGKARG_SUBMITCOMMAND;
+
+typedef NTSTATUS NTAPI DXGKDDI_SUBMITCOMMAND(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SUBMITCOMMAND pSubmitCommand);
+typedef DXGKDDI_SUBMITCOMMAND *PDXGKDDI_SUBMITCOMMAND;
+
+typedef struct _DXGK_PREEMPTCOMMANDFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGK_PREEMPTCOMMANDFLAGS;
+
+typedef struct _DXGKARG_PREEMPTCOMMAND {
+    UINT PreemptionFenceId;
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+    DXGK_PREEMPTCOMMANDFLAGS Flags;
+} DXGKARG_PREEMPTCOMMAND;
+
+typedef const DXGKARG_PREEMPTCOMMAND *IN_CONST_PDXGKARG_PREEMPTCOMMAND;
+
+typedef NTSTATUS NTAPI DXGKDDI_PREEMPTCOMMAND(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_PREEMPTCOMMAND pPreemptCommand);
+typedef DXGKDDI_PREEMPTCOMMAND *PDXGKDDI_PREEMPTCOMMAND;
+
+typedef struct _DXGKARG_CANCELCOMMAND {
+    HANDLE hContext;
+    void *pDmaBuffer;
+    UINT DmaBufferSize;
+    UINT DmaBufferSubmissionStartOffset;
+    UINT DmaBufferSubmissionEndOffset;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    UINT DmaBufferPrivateDataSubmissionStartOffset;
+    UINT DmaBufferPrivateDataSubmissionEndOffset;
+    const DXGK_ALLOCATIONLIST *pAllocationList;
+    UINT AllocationListSize;
+    const D3DDDI_PATCHLOCATIONLIST *pPatchLocationList;
+    UINT PatchLocationListSize;
+    UINT PatchLocationListSubmissionStart;
+    UINT PatchLocationListSubmissionLength;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferVirtualAddress;
+    UINT DmaBufferUmdPrivateDataSize;
+#endif
+} DXGKARG_CANCELCOMMAND;
+
+typedef const DXGKARG_CANCELCOMMAND *IN_CONST_PDXGKARG_CANCELCOMMAND;
+
+typedef NTSTATUS NTAPI DXGKDDI_CANCELCOMMAND(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_CANCELCOMMAND pCancelCommand);
+typedef DXGKDDI_CANCELCOMMAND *PDXGKDDI_CANCELCOMMAND;
+
+typedef struct _DXGKARG_QUERYCURRENTFENCE {
+    UINT CurrentFence;
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+} DXGKARG_QUERYCURRENTFENCE;
+
+typedef DXGKARG_QUERYCURRENTFENCE *INOUT_PDXGKARG_QUERYCURRENTFENCE;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYCURRENTFENCE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_QUERYCURRENTFENCE pCurrentFence);
+typedef DXGKDDI_QUERYCURRENTFENCE *PDXGKDDI_QUERYCURRENTFENCE;
+
+typedef const DXGK_INTERRUPT_TYPE IN_CONST_DXGK_INTERRUPT_TYPE;
+
+typedef NTSTATUS NTAPI DXGKDDI_CONTROLINTERRUPT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_DXGK_INTERRUPT_TYPE InterruptType,
+    IN_BOOLEAN EnableInterrupt);
+typedef DXGKDDI_CONTROLINTERRUPT *PDXGKDDI_CONTROLINTERRUPT;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+typedef enum _DXGK_INTERRUPT_STATE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_INTERRUPT_ENABLE = 0,
+    DXGK_INTERRUPT_DISABLE = 1,
+#endif
+} DXGK_INTERRUPT_STATE;
+
+typedef enum _DXGK_CRTC_VSYNC_STATE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    DXGK_VSYNC_ENABLE = 0,
+    DXGK_VSYNC_DISABLE_KEEP_PHASE = 1,
+    DXGK_VSYNC_DISABLE_NO_PHASE = 2,
+#endif
+} DXGK_CRTC_VSYNC_STATE;
+
+typedef struct _DXGKARG_CONTROLINTERRUPT2 {
+    DXGK_INTERRUPT_TYPE InterruptType;
+    union {
+        DXGK_INTERRUPT_STATE InterruptState;
+        DXGK_CRTC_VSYNC_STATE CrtcVsyncState;
+    };
+} DXGKARG_CONTROLINTERRUPT2;
+
+typedef const DXGKARG_CONTROLINTERRUPT2 IN_CONST_DXGKARG_CONTROLINTERRUPT2;
+
+typedef NTSTATUS NTAPI DXGKDDI_CONTROLINTERRUPT2(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_DXGKARG_CONTROLINTERRUPT2 InterruptControl);
+typedef DXGKDDI_CONTROLINTERRUPT2 *PDXGKDDI_CONTROLINTERRUPT2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_7)
+
+typedef struct _DXGKARG_CONTROLINTERRUPT3 {
+    DXGK_INTERRUPT_TYPE InterruptType;
+    union {
+        DXGK_INTERRUPT_STATE InterruptState;
+        DXGK_CRTC_VSYNC_STATE CrtcVsyncState;
+    };
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+} DXGKARG_CONTROLINTERRUPT3;
+
+typedef const DXGKARG_CONTROLINTERRUPT3 *IN_CONST_PDXGKARG_CONTROLINTERRUPT3;
+
+typedef NTSTATUS NTAPI DXGKDDI_CONTROLINTERRUPT3(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_CONTROLINTERRUPT3 InterruptControl);
+typedef DXGKDDI_CONTROLINTERRUPT3 *PDXGKDDI_CONTROLINTERRUPT3;
+
+#endif
+
+typedef enum _DXGK_BUILDPAGINGBUFFER_OPERATION {
+    DXGK_OPERATION_TRANSFER = 0,
+    DXGK_OPERATION_FILL = 1,
+    DXGK_OPERATION_DISCARD_CONTENT = 2,
+    DXGK_OPERATION_READ_PHYSICAL = 3,
+    DXGK_OPERATION_WRITE_PHYSICAL = 4,
+    DXGK_OPERATION_MAP_APERTURE_SEGMENT = 5,
+    DXGK_OPERATION_UNMAP_APERTURE_SEGMENT = 6,
+    DXGK_OPERATION_SPECIAL_LOCK_TRANSFER = 7,
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+    DXGK_OPERATION_VIRTUAL_TRANSFER = 8,
+    DXGK_OPERATION_VIRTUAL_FILL = 9,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+    DXGK_OPERATION_INIT_CONTEXT_RESOURCE = 10,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_OPERATION_UPDATE_PAGE_TABLE = 11,
+    DXGK_OPERATION_FLUSH_TLB = 12,
+    DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION = 13,
+    DXGK_OPERATION_COPY_PAGE_TABLE_ENTRIES = 14,
+    DXGK_OPERATION_NOTIFY_RESIDENCY = 15,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_OPERATION_SIGNAL_MONITORED_FENCE = 16,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGK_OPERATION_MAP_APERTURE_SEGMENT2 = 17,
+#endif
+} DXGK_BUILDPAGINGBUFFER_OPERATION;
+
+typedef struct _DXGK_TRANSFERFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Swizzle : 1;
+            UINT Unswizzle : 1;
+            UINT AllocationIsIdle : 1;
+            UINT TransferStart : 1;
+            UINT TransferEnd : 1;
+            UINT Reserved : 27;
+        };
+        UINT Value;
+    };
+} DXGK_TRANSFERFLAGS;
+
+typedef struct _DXGK_DISCARDCONTENTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT AllocationIsIdle : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_DISCARDCONTENTFLAGS;
+
+typedef struct _DXGK_MAPAPERTUREFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CacheCoherent : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_MAPAPERTUREFLAGS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_COPY_RANGE {
+    UINT NumPageTableEntries;
+    D3DGPU_VIRTUAL_ADDRESS SrcPageTableAddress;
+    D3DGPU_VIRTUAL_ADDRESS DstPageTableAddress;
+    UINT SrcStartPteIndex;
+    UINT DstStartPteIndex;
+} DXGK_BUILDPAGINGBUFFER_COPY_RANGE;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_FLUSHTLB {
+    D3DGPU_PHYSICAL_ADDRESS RootPageTableAddress;
+    HANDLE hProcess;
+    D3DGPU_VIRTUAL_ADDRESS StartVirtualAddress;
+    D3DGPU_VIRTUAL_ADDRESS EndVirtualAddress;
+} DXGK_BUILDPAGINGBUFFER_FLUSHTLB;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE {
+    UINT PageTableLevel;
+    HANDLE hAllocation;
+    DXGK_PAGETABLEUPDATEADDRESS PageTableAddress;
+    DXGK_PTE *pPageTableEntries;
+    UINT StartIndex;
+    UINT NumPageTableEntries;
+    UINT Reserved0;
+    DXGK_UPDATEPAGETABLEFLAGS Flags;
+    UINT64 DriverProtection;
+    UINT64 AllocationOffsetInBytes;
+    HANDLE hProcess;
+    DXGK_PAGETABLEUPDATEMODE UpdateMode;
+    DXGK_PTE *pPageTableEntries64KB;
+    D3DGPU_VIRTUAL_ADDRESS FirstPteVirtualAddress;
+} DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL {
+    HANDLE hAllocation;
+    UINT64 AllocationOffsetInBytes;
+    UINT64 FillSizeInBytes;
+    UINT FillPattern;
+    D3DGPU_VIRTUAL_ADDRESS DestinationVirtualAddress;
+} DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL;
+
+typedef enum _DXGK_MEMORY_TRANSFER_DIRECTION {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_MEMORY_TRANSFER_LOCAL_TO_SYSTEM = 0,
+    DXGK_MEMORY_TRANSFER_SYSTEM_TO_LOCAL = 1,
+    DXGK_MEMORY_TRANSFER_LOCAL_TO_LOCAL = 2,
+#endif
+} DXGK_MEMORY_TRANSFER_DIRECTION;
+
+typedef struct _DXGK_TRANSFERVIRTUALFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Src64KBPages : 1;
+            UINT Dst64KBPages : 1;
+            UINT Reserved : 30;
+        };
+        UINT Flags;
+    };
+} DXGK_TRANSFERVIRTUALFLAGS;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_TRANSFERVIRTUAL {
+    HANDLE hAllocation;
+    UINT64 AllocationOffsetInBytes;
+    UINT64 TransferSizeInBytes;
+    D3DGPU_VIRTUAL_ADDRESS SourceVirtualAddress;
+    D3DGPU_VIRTUAL_ADDRESS DestinationVirtualAddress;
+    D3DGPU_VIRTUAL_ADDRESS SourcePageTable;
+    DXGK_MEMORY_TRANSFER_DIRECTION TransferDirection;
+    DXGK_TRANSFERVIRTUALFLAGS Flags;
+    D3DGPU_VIRTUAL_ADDRESS DestinationPageTable;
+} DXGK_BUILDPAGINGBUFFER_TRANSFERVIRTUAL;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_NOTIFYRESIDENCY {
+    HANDLE hAllocation;
+    D3DGPU_PHYSICAL_ADDRESS PhysicalAddress;
+    union DXGK_MS_STRUCT {
+        UINT Resident : 1;
+        UINT Reserved : 31;
+    };
+} DXGK_BUILDPAGINGBUFFER_NOTIFYRESIDENCY;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_COPYPAGETABLEENTRIES {
+    UINT NumRanges;
+    DXGK_BUILDPAGINGBUFFER_COPY_RANGE *pRanges;
+} DXGK_BUILDPAGINGBUFFER_COPYPAGETABLEENTRIES;
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION {
+    D3DGPU_VIRTUAL_ADDRESS ContextAllocation;
+    UINT64 ContextAllocationSize;
+    PVOID pDriverPrivateData;
+    UINT DriverPrivateDataSize;
+} DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGK_BUILDPAGINGBUFFER_SIGNALMONITOREDFENCE {
+    D3DGPU_VIRTUAL_ADDRESS MonitoredFenceGpuVa;
+    UINT64 MonitoredFenceValue;
+} DXGK_BUILDPAGINGBUFFER_SIGNALMONITOREDFENCE;
+
+#endif
+
+typedef struct _DXGKARG_BUILDPAGINGBUFFER {
+    void *pDmaBuffer;
+    UINT DmaSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    DXGK_BUILDPAGINGBUFFER_OPERATION Operation;
+    UINT MultipassOffset;
+    union {
+        struct {
+            HANDLE hAllocation;
+            UINT TransferOffset;
+            SIZE_T TransferSize;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Source;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Destination;
+            DXGK_TRANSFERFLAGS Flags;
+            UINT MdlOffset;
+        } Transfer;
+        struct {
+            HANDLE hAllocation;
+            SIZE_T FillSize;
+            UINT FillPattern;
+            struct {
+                UINT SegmentId;
+                LARGE_INTEGER SegmentAddress;
+            } Destination;
+        } Fill;
+        struct {
+            HANDLE hAllocation;
+            DXGK_DISCARDCONTENTFLAGS Flags;
+            UINT SegmentId;
+            PHYSICAL_ADDRESS SegmentAddress;
+        } DiscardContent;
+        struct {
+            UINT SegmentId;
+            PHYSICAL_ADDRESS PhysicalAddress;
+        } ReadPhysical;
+        struct {
+            UINT SegmentId;
+            PHYSICAL_ADDRESS PhysicalAddress;
+        } WritePhysical;
+        struct {
+            HANDLE hDevice;
+            HANDLE hAllocation;
+            UINT SegmentId;
+            SIZE_T OffsetInPages;
+            SIZE_T NumberOfPages;
+            PMDL pMdl;
+            DXGK_MAPAPERTUREFLAGS Flags;
+            ULONG MdlOffset;
+        } MapApertureSegment;
+        struct {
+            HANDLE hDevice;
+            HANDLE hAllocation;
+            UINT SegmentId;
+            SIZE_T OffsetInPages;
+            SIZE_T NumberOfPages;
+            PHYSICAL_ADDRESS DummyPage;
+        } UnmapApertureSegment;
+        struct {
+            HANDLE hAllocation;
+            UINT TransferOffset;
+            SIZE_T TransferSize;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Source;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+            } Destination;
+            DXGK_TRANSFERFLAGS Flags;
+            UINT SwizzlingRangeId;
+            UINT SwizzlingRangeData;
+        } SpecialLockTransfer;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+        struct {
+            HANDLE hAllocation;
+            struct {
+                UINT SegmentId;
+                union {
+                    LARGE_INTEGER SegmentAddress;
+                    MDL *pMdl;
+                };
+                PVOID VirtualAddress;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+                D3DGPU_VIRTUAL_ADDRESS GpuVirtualAddress;
+#endif
+            } Destination;
+        } InitContextResource;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        DXGK_BUILDPAGINGBUFFER_TRANSFERVIRTUAL TransferVirtual;
+        DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL FillVirtual;
+        DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE UpdatePageTable;
+        DXGK_BUILDPAGINGBUFFER_FLUSHTLB FlushTlb;
+        DXGK_BUILDPAGINGBUFFER_COPYPAGETABLEENTRIES CopyPageTableEntries;
+        DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION UpdateContextAllocation;
+        DXGK_BUILDPAGINGBUFFER_NOTIFYRESIDENCY NotifyResidency;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+        DXGK_BUILDPAGINGBUFFER_SIGNALMONITOREDFENCE SignalMonitoredFence;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+        struct {
+            HANDLE hDevice;
+            HANDLE hAllocation;
+            UINT SegmentId;
+            SIZE_T OffsetInPages;
+            SIZE_T NumberOfPages;
+            DXGK_ADL Adl;
+            DXGK_MAPAPERTUREFLAGS Flags;
+            ULONG AdlOffset;
+            PVOID CpuVisibleAddress;
+        } MapApertureSegment2;
+#endif
+        struct {
+            UINT Reserved[64];
+        } Reserved;
+    };
+    HANDLE hSystemContext;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferGpuVirtualAddress;
+    UINT DmaBufferWriteOffset;
+#endif
+} DXGKARG_BUILDPAGINGBUFFER;
+
+typedef DXGKARG_BUILDPAGINGBUFFER *IN_PDXGKARG_BUILDPAGINGBUFFER;
+
+typedef NTSTATUS NTAPI DXGKDDI_BUILDPAGINGBUFFER(
+    IN_CONST_HANDLE hAdapter,
+    IN_PDXGKARG_BUILDPAGINGBUFFER pBuildPagingBuffer);
+typedef DXGKDDI_BUILDPAGINGBUFFER *PDXGKDDI_BUILDPAGINGBUFFER;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGKARG_SETROOTPAGETABLE {
+    HANDLE hContext;
+    D3DGPU_PHYSICAL_ADDRESS Address;
+    UINT NumEntries;
+} DXGKARG_SETROOTPAGETABLE;
+
+typedef const DXGKARG_SETROOTPAGETABLE *IN_CONST_PDXGKARG_SETROOTPAGETABLE;
+
+typedef void NTAPI DXGKDDI_SETROOTPAGETABLE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETROOTPAGETABLE pSetPageTable);
+typedef DXGKDDI_SETROOTPAGETABLE *PDXGKDDI_SETROOTPAGETABLE;
+
+typedef struct _DXGKARG_GETROOTPAGETABLESIZE {
+    UINT NumberOfPte;
+    UINT PhysicalAdapterIndex;
+} DXGKARG_GETROOTPAGETABLESIZE;
+
+typedef DXGKARG_GETROOTPAGETABLESIZE *INOUT_PDXGKARG_GETROOTPAGETABLESIZE;
+
+typedef SIZE_T NTAPI DXGKDDI_GETROOTPAGETABLESIZE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_GETROOTPAGETABLESIZE pArgs);
+typedef DXGKDDI_GETROOTPAGETABLESIZE *PDXGKDDI_GETROOTPAGETABLESIZE;
+
+typedef struct _DXGK_CREATEPROCESSFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SystemProcess : 1;
+            UINT GdiProcess : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT VirtualMachineProcess : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+            UINT VirtualMachineWorkerProcess : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT SessionIsolatedContainer : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+            UINT Reserved : 27;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+            UINT Reserved : 28;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT Reserved : 29;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_CREATEPROCESSFLAGS;
+
+typedef struct _DXGKARG_CREATEPROCESS {
+    HANDLE hDxgkProcess;
+    HANDLE hKmdProcess;
+    DXGK_CREATEPROCESSFLAGS Flags;
+    UINT NumPasid;
+    ULONG *pPasid;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    HANDLE hKmdVmWorkerProcess;
+    UINT ProcessNameLength;
+    WCHAR *pProcessName;
+#endif
+} DXGKARG_CREATEPROCESS;
+
+typedef DXGKARG_CREATEPROCESS *INOUT_PDXGKARG_CREATEPROCESS;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEPROCESS(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATEPROCESS pArgs);
+typedef DXGKDDI_CREATEPROCESS *PDXGKDDI_CREATEPROCESS;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYPROCESS(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_HANDLE hKmdProcess);
+typedef DXGKDDI_DESTROYPROCESS *PDXGKDDI_DESTROYPROCESS;
+
+typedef struct _DXGKARG_SUBMITCOMMANDVIRTUAL {
+    HANDLE hContext;
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferVirtualAddress;
+    UINT DmaBufferSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    UINT DmaBufferUmdPrivateDataSize;
+    UINT SubmissionFenceId;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    D3DDDI_FLIPINTERVAL_TYPE FlipInterval;
+    DXGK_SUBMITCOMMANDFLAGS Flags;
+    UINT EngineOrdinal;
+    UINT NodeOrdinal;
+} DXGKARG_SUBMITCOMMANDVIRTUAL;
+
+typedef const DXGKARG_SUBMITCOMMANDVIRTUAL *IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL;
+
+typedef NTSTATUS NTAPI DXGKDDI_SUBMITCOMMANDVIRTUAL(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL pSubmitCommand);
+typedef DXGKDDI_SUBMITCOMMANDVIRTUAL *PDXGKDDI_SUBMITCOMMANDVIRTUAL;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGKARG_SUBMITCOMMANDTOHWQUEUE {
+    HANDLE hHwQueue;
+    UINT64 HwQueueProgressFenceId;
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferVirtualAddress;
+    UINT DmaBufferSize;
+    UINT DmaBufferPrivateDataSize;
+    void *pDmaBufferPrivateData;
+    DXGK_SUBMITCOMMANDFLAGS Flags;
+    D3DGPU_VIRTUAL_ADDRESS HwQueueProgressFenceGpuVa;
+    void *HwQueueProgressFenceCpuVa;
+} DXGKARG_SUBMITCOMMANDTOHWQUEUE;
+
+typedef const DXGKARG_SUBMITCOMMANDTOHWQUEUE *IN_CONST_PDXGKARG_SUBMITCOMMANDTOHWQUEUE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SUBMITCOMMANDTOHWQUEUE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SUBMITCOMMANDTOHWQUEUE pSubmitCommandToHwQueue);
+typedef DXGKDDI_SUBMITCOMMANDTOHWQUEUE *PDXGKDDI_SUBMITCOMMANDTOHWQUEUE;
+
+typedef struct _DXGKARG_SWITCHTOHWCONTEXTLIST {
+    HANDLE hHwContextFirst;
+    HANDLE hHwContextSecond;
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+} DXGKARG_SWITCHTOHWCONTEXTLIST;
+
+typedef const DXGKARG_SWITCHTOHWCONTEXTLIST *IN_CONST_PDXGKARG_SWITCHTOHWCONTEXTLIST;
+
+typedef NTSTATUS NTAPI DXGKDDI_SWITCHTOHWCONTEXTLIST(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SWITCHTOHWCONTEXTLIST pHwContextList);
+typedef DXGKDDI_SWITCHTOHWCONTEXTLIST *PDXGKDDI_SWITCHTOHWCONTEXTLIST;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+
+typedef struct _DXGK_UPDATEHWCONTEXTSTATE_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Suspended : 1;
+            UINT InterruptOnSwitchCompletion : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_UPDATEHWCONTEXTSTATE_FLAGS;
+
+typedef struct _DXGKARG_UPDATEHWCONTEXTSTATE {
+    HANDLE hHwContext;
+    UINT64 ContextSwitchFence;
+    UINT Priority;
+    DXGK_UPDATEHWCONTEXTSTATE_FLAGS Flags;
+} DXGKARG_UPDATEHWCONTEXTSTATE;
+
+typedef const DXGKARG_UPDATEHWCONTEXTSTATE *IN_CONST_PDXGKARG_UPDATEHWCONTEXTSTATE;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEHWCONTEXTSTATE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_UPDATEHWCONTEXTSTATE pUpdateHwContextState);
+typedef DXGKDDI_UPDATEHWCONTEXTSTATE *PDXGKDDI_UPDATEHWCONTEXTSTATE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+
+typedef enum _DXGK_SCHEDULING_LOG_OPERATION {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGK_SCHEDULING_LOG_OPERATION_CONTEXT_STATE_CHANGE = 0,
+#endif
+} DXGK_SCHEDULING_LOG_OPERATION;
+
+typedef enum _DXGK_SCHEDULING_LOG_CONTEXT_STATE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGK_SCHEDULING_LOG_CONTEXT_STATE_IDLE = 0,
+    DXGK_SCHEDULING_LOG_CONTEXT_STATE_RUNNING = 1,
+    DXGK_SCHEDULING_LOG_CONTEXT_STATE_READY = 2,
+    DXGK_SCHEDULING_LOG_CONTEXT_STATE_READY_STANDBY = 3,
+#endif
+} DXGK_SCHEDULING_LOG_CONTEXT_STATE;
+
+typedef struct _DXGK_SCHEDULING_LOG_CONTEXT_STATE_CHANGE {
+    HANDLE hKmdContext;
+    DXGK_SCHEDULING_LOG_CONTEXT_STATE newContextState;
+} DXGK_SCHEDULING_LOG_CONTEXT_STATE_CHANGE;
+
+typedef struct _DXGK_SCHEDULING_LOG_HEADER {
+    union {
+        struct {
+            UINT32 FirstFreeEntryIndex;
+            UINT32 WraparoundCount;
+        };
+        ULARGE_INTEGER AtomicWraparoundAndEntryIndex;
+    };
+    UINT64 NumberOfEntries;
+    UINT64 Reserved[2];
+} DXGK_SCHEDULING_LOG_HEADER;
+
+typedef struct DXGK_MS_STRUCT _DXGK_SCHEDULING_LOG_ENTRY {
+    UINT64 GpuTimeStamp;
+    UINT OperationType : 32;
+    UINT ReservedOperationTypeBits : 32;
+    union {
+        DXGK_SCHEDULING_LOG_CONTEXT_STATE_CHANGE ContextStateChange;
+        UINT64 ReservedOperationData[2];
+    };
+} DXGK_SCHEDULING_LOG_ENTRY;
+
+typedef struct _DXGK_SCHEDULING_LOG_BUFFER {
+    DXGK_SCHEDULING_LOG_HEADER Header;
+    DXGK_SCHEDULING_LOG_ENTRY Entries[1];
+} DXGK_SCHEDULING_LOG_BUFFER;
+
+typedef struct _DXGKARG_SETSCHEDULINGLOGBUFFER {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+    UINT NumberOfEntries;
+    DXGK_SCHEDULING_LOG_BUFFER *LogBufferCpuVa;
+    D3DGPU_VIRTUAL_ADDRESS LogBufferGpuVa;
+    UINT InterruptEntry;
+} DXGKARG_SETSCHEDULINGLOGBUFFER;
+
+typedef const DXGKARG_SETSCHEDULINGLOGBUFFER *IN_CONST_PDXGKARG_SETSCHEDULINGLOGBUFFER;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETSCHEDULINGLOGBUFFER(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETSCHEDULINGLOGBUFFER pSetSchedulingLogBuffer);
+typedef DXGKDDI_SETSCHEDULINGLOGBUFFER *PDXGKDDI_SETSCHEDULINGLOGBUFFER;
+
+typedef enum _DXGK_SCHEDULING_PRIORITY_BAND {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGK_SCHEDULING_PRIORITY_BAND_IDLE = 0,
+    DXGK_SCHEDULING_PRIORITY_BAND_NORMAL = 1,
+    DXGK_SCHEDULING_PRIORITY_BAND_FOCUS = 2,
+    DXGK_SCHEDULING_PRIORITY_BAND_REALTIME = 3,
+    DXGK_SCHEDULING_PRIORITY_BAND_COUNT = 4,
+#endif
+} DXGK_SCHEDULING_PRIORITY_BAND;
+
+typedef struct _DXGKARG_SETUPPRIORITYBANDS {
+    UINT64 gracePeriodForBand[4];
+    UINT64 processQuantumForBand[4];
+    UINT64 processGracePeriodForBand[4];
+    UINT targetNormalBandPercentage;
+} DXGKARG_SETUPPRIORITYBANDS;
+
+typedef const DXGKARG_SETUPPRIORITYBANDS *IN_CONST_PDXGKARG_SETUPPRIORITYBANDS;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETUPPRIORITYBANDS(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETUPPRIORITYBANDS pSetupPriorityBands);
+typedef DXGKDDI_SETUPPRIORITYBANDS *PDXGKDDI_SETUPPRIORITYBANDS;
+
+typedef NTSTATUS NTAPI DXGKDDI_NOTIFYFOCUSPRESENT(IN_CONST_HANDLE hAdapter);
+typedef DXGKDDI_NOTIFYFOCUSPRESENT *PDXGKDDI_NOTIFYFOCUSPRESENT;
+
+typedef struct _DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES {
+    HANDLE hContext;
+    DXGK_SCHEDULING_PRIORITY_BAND priorityBand;
+    INT realtimeBandPriorityLevel;
+    INT inProcessPriority;
+    UINT64 quantum;
+    UINT64 gracePeriodSamePriority;
+    UINT64 gracePeriodLowerPriority;
+} DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES;
+
+typedef const DXGKARG_SETCONTEXTSCHEDULINGPROPERTIES
+    *IN_CONST_PDXGKARG_SETCONTEXTSCHEDULINGPROPERTIES;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETCONTEXTSCHEDULINGPROPERTIES(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETCONTEXTSCHEDULINGPROPERTIES pSetContextSchedulingProperties);
+typedef DXGKDDI_SETCONTEXTSCHEDULINGPROPERTIES *PDXGKDDI_SETCONTEXTSCHEDULINGPROPERTIES;
+
+typedef struct _DXGKARG_SUSPENDCONTEXT {
+    HANDLE hContext;
+    UINT64 contextSuspendFence;
+} DXGKARG_SUSPENDCONTEXT;
+
+typedef const DXGKARG_SUSPENDCONTEXT *IN_CONST_PDXGKARG_SUSPENDCONTEXT;
+
+typedef NTSTATUS NTAPI DXGKDDI_SUSPENDCONTEXT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SUSPENDCONTEXT pSuspendContext);
+typedef DXGKDDI_SUSPENDCONTEXT *PDXGKDDI_SUSPENDCONTEXT;
+
+typedef struct _DXGKARG_RESUMECONTEXT {
+    HANDLE hContext;
+} DXGKARG_RESUMECONTEXT;
+
+typedef const DXGKARG_RESUMECONTEXT *IN_CONST_PDXGKARG_RESUMECONTEXT;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESUMECONTEXT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_RESUMECONTEXT pResumeContext);
+typedef DXGKDDI_RESUMECONTEXT *PDXGKDDI_RESUMECONTEXT;
+
+typedef struct _DXGK_VIRTUALMACHINEDATAFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SecureVirtualMachine : 1;
+            UINT LinuxVirtualMachine : 1;
+        };
+        UINT Value;
+    };
+} DXGK_VIRTUALMACHINEDATAFLAGS;
+
+typedef struct _DXGKARG_SETVIRTUALMACHINEDATA {
+    HANDLE hKmdVmWorkerProcess;
+    GUID *pVmGuid;
+    DXGK_VIRTUALMACHINEDATAFLAGS Flags;
+} DXGKARG_SETVIRTUALMACHINEDATA;
+
+typedef const DXGKARG_SETVIRTUALMACHINEDATA *IN_CONST_PDXGKARG_SETVIRTUALMACHINEDATA;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIRTUALMACHINEDATA(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIRTUALMACHINEDATA Args);
+typedef DXGKDDI_SETVIRTUALMACHINEDATA *PDXGKDDI_SETVIRTUALMACHINEDATA;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+
+typedef enum _DXGK_KERNEL_SUBMISSION_TYPE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+    DXGK_KERNEL_SUBMISSION_BUILD_PAGING_BUFFER = 0,
+    DXGK_KERNEL_SUBMISSION_RENDERGDI = 1,
+    DXGK_KERNEL_SUBMISSION_PRESENTBLT = 2,
+#endif
+} DXGK_KERNEL_SUBMISSION_TYPE;
+
+typedef struct _DXGKARG_SIGNALMONITOREDFENCE {
+    DXGK_KERNEL_SUBMISSION_TYPE KernelSubmissionType;
+    void *pDmaBuffer;
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferGpuVirtualAddress;
+    UINT DmaSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    UINT MultipassOffset;
+    D3DGPU_VIRTUAL_ADDRESS MonitoredFenceGpuVa;
+    UINT64 MonitoredFenceValue;
+    void *MonitoredFenceCpuVa;
+    HANDLE hHwQueue;
+} DXGKARG_SIGNALMONITOREDFENCE;
+
+typedef DXGKARG_SIGNALMONITOREDFENCE *INOUT_PDXGKARG_SIGNALMONITOREDFENCE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SIGNALMONITOREDFENCE(
+    IN_CONST_HANDLE hContext,
+    INOUT_PDXGKARG_SIGNALMONITOREDFENCE pSignalMonitoredFence);
+typedef DXGKDDI_SIGNALMONITOREDFENCE *PDXGKDDI_SIGNALMONITOREDFENCE;
+
+typedef NTSTATUS NTAPI DXGKDDI_PRESENTTOHWQUEUE(
+    IN_CONST_HANDLE hHwQueue,
+    INOUT_PDXGKARG_PRESENT pPresent);
+typedef DXGKDDI_PRESENTTOHWQUEUE *PDXGKDDI_PRESENTTOHWQUEUE;
+
+typedef struct _DXGK_VALIDATESUBMITCOMMANDFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT HardwareQueueSubmission : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_VALIDATESUBMITCOMMANDFLAGS;
+
+typedef struct _DXGKARG_VALIDATESUBMITCOMMAND {
+    D3DGPU_VIRTUAL_ADDRESS Commands;
+    UINT CommandLength;
+    DXGK_VALIDATESUBMITCOMMANDFLAGS Flags;
+    UINT ContextCount;
+    HANDLE Context[64];
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    UINT UmdPrivateDataSize;
+    UINT64 HwQueueProgressFenceId;
+} DXGKARG_VALIDATESUBMITCOMMAND;
+
+typedef DXGKARG_VALIDATESUBMITCOMMAND *INOUT_PDXGKARG_VALIDATESUBMITCOMMAND;
+
+typedef NTSTATUS NTAPI DXGKDDI_VALIDATESUBMITCOMMAND(
+    IN_CONST_HANDLE hContext,
+    INOUT_PDXGKARG_VALIDATESUBMITCOMMAND pArgs);
+typedef DXGKDDI_VALIDATESUBMITCOMMAND *PDXGKDDI_VALIDATESUBMITCOMMAND;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGKARG_RENDERGDI {
+    const void *pCommand;
+    UINT CommandLength;
+    void *pDmaBuffer;
+    D3DGPU_VIRTUAL_ADDRESS DmaBufferGpuVirtualAddress;
+    UINT DmaSize;
+    void *pDmaBufferPrivateData;
+    UINT DmaBufferPrivateDataSize;
+    DXGK_ALLOCATIONLIST *pAllocationList;
+    UINT AllocationListSize;
+    UINT MultipassOffset;
+} DXGKARG_RENDERGDI;
+
+typedef DXGKARG_RENDERGDI *INOUT_PDXGKARG_RENDERGDI;
+
+typedef NTSTATUS NTAPI DXGKDDI_RENDERGDI(
+    IN_CONST_HANDLE hContext,
+    INOUT_PDXGKARG_RENDERGDI pRenderGdi);
+typedef DXGKDDI_RENDERGDI *PDXGKDDI_RENDERGDI;
+
+typedef struct _DXGKARG_MAPCPUHOSTAPERTURE {
+    HANDLE hAllocation;
+    WORD SegmentId;
+    WORD PhysicalAdapterIndex;
+    UINT64 NumberOfPages;
+    UINT32 *pCpuHostAperturePages;
+    UINT64 *pMemorySegmentPages;
+} DXGKARG_MAPCPUHOSTAPERTURE;
+
+typedef const DXGKARG_MAPCPUHOSTAPERTURE *IN_CONST_PDXGKARG_MAPCPUHOSTAPERTURE;
+
+typedef NTSTATUS NTAPI DXGKDDI_MAPCPUHOSTAPERTURE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_MAPCPUHOSTAPERTURE pArgs);
+typedef DXGKDDI_MAPCPUHOSTAPERTURE *PDXGKDDI_MAPCPUHOSTAPERTURE;
+
+typedef struct _DXGKARG_UNMAPCPUHOSTAPERTURE {
+    UINT64 NumberOfPages;
+    UINT32 *pCpuHostAperturePages;
+    WORD SegmentId;
+    WORD PhysicalAdapterIndex;
+} DXGKARG_UNMAPCPUHOSTAPERTURE;
+
+typedef const DXGKARG_UNMAPCPUHOSTAPERTURE *IN_CONST_PDXGKARG_UNMAPCPUHOSTAPERTURE;
+
+typedef NTSTATUS NTAPI DXGKDDI_UNMAPCPUHOSTAPERTURE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_UNMAPCPUHOSTAPERTURE pArgs);
+typedef DXGKDDI_UNMAPCPUHOSTAPERTURE *PDXGKDDI_UNMAPCPUHOSTAPERTURE;
+
+typedef struct DXGKARG_SETSTABLEPOWERSTATE {
+    BOOL Enabled;
+} DXGKARG_SETSTABLEPOWERSTATE;
+
+typedef const DXGKARG_SETSTABLEPOWERSTATE *IN_CONST_PDXGKARG_SETSTABLEPOWERSTATE;
+
+typedef void NTAPI DXGKDDI_SETSTABLEPOWERSTATE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETSTABLEPOWERSTATE pArgs);
+typedef DXGKDDI_SETSTABLEPOWERSTATE *PDXGKDDI_SETSTABLEPOWERSTATE;
+
+typedef struct _DXGKARG_SETVIDEOPROTECTEDREGION {
+    UINT PhysicalAdapterIndex;
+    UINT SegmentIndex;
+    UINT VprIndex;
+    SIZE_T CurrentStartOffset;
+    SIZE_T CurrentSize;
+    SIZE_T NewStartOffset;
+    SIZE_T NewSize;
+} DXGKARG_SETVIDEOPROTECTEDREGION;
+
+typedef const DXGKARG_SETVIDEOPROTECTEDREGION *IN_CONST_PDXGKARG_SETVIDEOPROTECTEDREGION;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDEOPROTECTEDREGION(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIDEOPROTECTEDREGION pArgs);
+typedef DXGKDDI_SETVIDEOPROTECTEDREGION *PDXGKDDI_SETVIDEOPROTECTEDREGION;
+
+#endif
+
+typedef struct _DXGKARG_ESCAPE {
+    HANDLE hDevice;
+    D3DDDI_ESCAPEFLAGS Flags;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+    HANDLE hContext;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    HANDLE hKmdProcessHandle;
+#endif
+} DXGKARG_ESCAPE;
+
+typedef const DXGKARG_ESCAPE *IN_CONST_PDXGKARG_ESCAPE;
+
+typedef NTSTATUS NTAPI DXGKDDI_ESCAPE(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_ESCAPE pEscape);
+typedef DXGKDDI_ESCAPE *PDXGKDDI_ESCAPE;
+
+#define DXGK_SECONDARY_BUCKETING_TAG 1649636173U
+
+typedef struct _DXGKARG_COLLECTDBGINFO_EXT {
+    UINT BucketingKey;
+    UINT CurrentDmaBufferOffset;
+    UINT Reserved2;
+    UINT Reserved3;
+    UINT Reserved4;
+    UINT Reserved5;
+    UINT Reserved6;
+    UINT Reserved7;
+} DXGKARG_COLLECTDBGINFO_EXT;
+
+typedef struct _DXGKARG_COLLECTDBGINFO {
+    UINT Reason;
+    void *pBuffer;
+    SIZE_T BufferSize;
+    DXGKARG_COLLECTDBGINFO_EXT *pExtension;
+} DXGKARG_COLLECTDBGINFO;
+
+typedef const DXGKARG_COLLECTDBGINFO *IN_CONST_PDXGKARG_COLLECTDBGINFO;
+
+typedef NTSTATUS NTAPI DXGKDDI_COLLECTDBGINFO(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_COLLECTDBGINFO pCollectDbgInfo);
+typedef DXGKDDI_COLLECTDBGINFO *PDXGKDDI_COLLECTDBGINFO;
+
+typedef struct _DXGK_OVERLAYINFO {
+    HANDLE hAllocation;
+    PHYSICAL_ADDRESS PhysicalAddress;
+    UINT SegmentId;
+    RECT DstRect;
+    RECT SrcRect;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGK_OVERLAYINFO;
+
+typedef struct _DXGKARG_CREATEOVERLAY {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_OVERLAYINFO OverlayInfo;
+    HANDLE hOverlay;
+} DXGKARG_CREATEOVERLAY;
+
+typedef DXGKARG_CREATEOVERLAY *INOUT_PDXGKARG_CREATEOVERLAY;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEOVERLAY(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATEOVERLAY pCreateOverlay);
+typedef DXGKDDI_CREATEOVERLAY *PDXGKDDI_CREATEOVERLAY;
+
+typedef struct _DXGKARG_UPDATEOVERLAY {
+    DXGK_OVERLAYINFO OverlayInfo;
+} DXGKARG_UPDATEOVERLAY;
+
+typedef const DXGKARG_UPDATEOVERLAY *IN_CONST_PDXGKARG_UPDATEOVERLAY;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEOVERLAY(
+    IN_CONST_HANDLE hOverlay,
+    IN_CONST_PDXGKARG_UPDATEOVERLAY pUpdateOverlay);
+typedef DXGKDDI_UPDATEOVERLAY *PDXGKDDI_UPDATEOVERLAY;
+
+typedef struct _DXGKARG_FLIPOVERLAY {
+    HANDLE hSource;
+    PHYSICAL_ADDRESS SrcPhysicalAddress;
+    UINT SrcSegmentId;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGKARG_FLIPOVERLAY;
+
+typedef const DXGKARG_FLIPOVERLAY *IN_CONST_PDXGKARG_FLIPOVERLAY;
+
+typedef NTSTATUS NTAPI DXGKDDI_FLIPOVERLAY(
+    IN_CONST_HANDLE hOverlay,
+    IN_CONST_PDXGKARG_FLIPOVERLAY pFlipOverlay);
+typedef DXGKDDI_FLIPOVERLAY *PDXGKDDI_FLIPOVERLAY;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYOVERLAY(IN_CONST_HANDLE hOverlay);
+typedef DXGKDDI_DESTROYOVERLAY *PDXGKDDI_DESTROYOVERLAY;
+
+typedef struct _DXGKARG_GETSCANLINE {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+    BOOLEAN InVerticalBlank;
+    UINT ScanLine;
+} DXGKARG_GETSCANLINE;
+
+typedef DXGKARG_GETSCANLINE *INOUT_PDXGKARG_GETSCANLINE;
+
+typedef NTSTATUS NTAPI DXGKDDI_GETSCANLINE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_GETSCANLINE pGetScanLine);
+typedef DXGKDDI_GETSCANLINE *PDXGKDDI_GETSCANLINE;
+
+typedef struct _DXGKARG_ISSUPPORTEDVIDPN {
+    D3DKMDT_HVIDPN hDesiredVidPn;
+    BOOLEAN IsVidPnSupported;
+} DXGKARG_ISSUPPORTEDVIDPN;
+
+typedef DXGKARG_ISSUPPORTEDVIDPN *INOUT_PDXGKARG_ISSUPPORTEDVIDPN;
+
+typedef NTSTATUS NTAPI DXGKDDI_ISSUPPORTEDVIDPN(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_ISSUPPORTEDVIDPN pIsSupportedVidPn);
+typedef DXGKDDI_ISSUPPORTEDVIDPN *PDXGKDDI_ISSUPPORTEDVIDPN;
+
+typedef struct _DXGK_ENUM_PIVOT {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+} DXGK_ENUM_PIVOT;
+
+typedef struct _DXGKARG_ENUMVIDPNCOFUNCMODALITY {
+    D3DKMDT_HVIDPN hConstrainingVidPn;
+    D3DKMDT_ENUMCOFUNCMODALITY_PIVOT_TYPE EnumPivotType;
+    DXGK_ENUM_PIVOT EnumPivot;
+} DXGKARG_ENUMVIDPNCOFUNCMODALITY;
+
+typedef const DXGKARG_ENUMVIDPNCOFUNCMODALITY *const
+    IN_CONST_PDXGKARG_ENUMVIDPNCOFUNCMODALITY_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_ENUMVIDPNCOFUNCMODALITY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_ENUMVIDPNCOFUNCMODALITY_CONST pEnumCofuncModality);
+typedef DXGKDDI_ENUMVIDPNCOFUNCMODALITY *PDXGKDDI_ENUMVIDPNCOFUNCMODALITY;
+
+typedef enum _DXGK_RECOMMENDFUNCTIONALVIDPN_REASON {
+    DXGK_RFVR_UNINITIALIZED = 0,
+    DXGK_RFVR_HOTKEY = 1,
+    DXGK_RFVR_USERMODE = 2,
+    DXGK_RFVR_FIRMWARE = 3,
+} DXGK_RECOMMENDFUNCTIONALVIDPN_REASON;
+
+typedef struct _DXGKARG_RECOMMENDFUNCTIONALVIDPN {
+    UINT NumberOfVidPnTargets;
+    const D3DDDI_VIDEO_PRESENT_TARGET_ID *pVidPnTargetPrioritizationVector;
+    D3DKMDT_HVIDPN hRecommendedFunctionalVidPn;
+    DXGK_RECOMMENDFUNCTIONALVIDPN_REASON RequestReason;
+    void *pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGKARG_RECOMMENDFUNCTIONALVIDPN;
+
+typedef const DXGKARG_RECOMMENDFUNCTIONALVIDPN *const
+    IN_CONST_PDXGKARG_RECOMMENDFUNCTIONALVIDPN_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_RECOMMENDFUNCTIONALVIDPN(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_RECOMMENDFUNCTIONALVIDPN_CONST pRecommendFunctionalVidPn);
+typedef DXGKDDI_RECOMMENDFUNCTIONALVIDPN *PDXGKDDI_RECOMMENDFUNCTIONALVIDPN;
+
+typedef struct _DXGK_SETVIDPNSOURCEADDRESS_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ModeChange : 1;
+            UINT FlipImmediate : 1;
+            UINT FlipOnNextVSync : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8 || \
+     D3D_UMD_INTERFACE_VERSION >= D3D_UMD_INTERFACE_VERSION_WIN8)
+            UINT FlipStereo : 1;
+            UINT FlipStereoTemporaryMono : 1;
+            UINT FlipStereoPreferRight : 1;
+            UINT SharedPrimaryTransition : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT IndependentFlipExclusive : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT MoveFlip : 1;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+            UINT Reserved : 23;
+#elif (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+            UINT Reserved : 24;
+#else
+            UINT Reserved : 25;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_SETVIDPNSOURCEADDRESS_FLAGS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef struct _DXGK_SETVIDPNSOURCEADDRESS_INPUT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT FlipStereo : 1;
+            UINT FlipStereoTemporaryMono : 1;
+            UINT FlipStereoPreferRight : 1;
+            UINT RetryAtLowerIrql : 1;
+            UINT Reserved : 28;
+        };
+        UINT Value;
+    };
+} DXGK_SETVIDPNSOURCEADDRESS_INPUT_FLAGS;
+
+typedef struct _DXGK_SETVIDPNSOURCEADDRESS_OUTPUT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT PrePresentNeeded : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT HwFlipQueueDrainNeeded : 1;
+            UINT HwFlipQueueDrainAllPlanes : 1;
+            UINT HwFlipQueueDrainAllSources : 1;
+            UINT Reserved : 28;
+#else
+            UINT Reserved : 31;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_SETVIDPNSOURCEADDRESS_OUTPUT_FLAGS;
+
+typedef struct _DXGK_PLANE_SPECIFIC_INPUT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Enabled : 1;
+            UINT FlipImmediate : 1;
+            UINT FlipOnNextVSync : 1;
+            UINT SharedPrimaryTransition : 1;
+            UINT IndependentFlipExclusive : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+            UINT FlipImmediateNoTearing : 1;
+            UINT Reserved : 26;
+#else
+            UINT Reserved : 27;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_PLANE_SPECIFIC_INPUT_FLAGS;
+
+typedef struct _DXGK_PLANE_SPECIFIC_OUTPUT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT FlipConvertedToImmediate : 1;
+            UINT PostPresentNeeded : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+            UINT HsyncInterruptCompletion : 1;
+            UINT Reserved : 29;
+#else
+            UINT Reserved : 30;
+#endif
+        };
+        UINT Value;
+    };
+} DXGK_PLANE_SPECIFIC_OUTPUT_FLAGS;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES3 {
+    DXGK_MULTIPLANE_OVERLAY_FLAGS Flags;
+    RECT SrcRect;
+    RECT DstRect;
+    RECT ClipRect;
+    D3DDDI_ROTATION Rotation;
+    DXGK_MULTIPLANE_OVERLAY_BLEND Blend;
+    D3DDDI_COLOR_SPACE_TYPE ColorSpaceType;
+    DXGK_MULTIPLANE_OVERLAY_STRETCH_QUALITY StretchQuality;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+    UINT SDRWhiteLevel;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+    UINT DirtyRectCnt;
+    const RECT *pDirtyRects;
+#endif
+} DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES3;
+
+typedef struct _DXGK_HDR_METADATA {
+    D3DDDI_HDR_METADATA_TYPE Type;
+    UINT Size;
+    void *pMetaData;
+} DXGK_HDR_METADATA;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_PRIMARYDATA {
+    HANDLE hAllocation;
+    WORD SegmentId;
+    PHYSICAL_ADDRESS SegmentAddress;
+} DXGK_PRIMARYDATA;
+
+#endif
+
+typedef struct _DXGKARG_SETVIDPNSOURCEADDRESS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT PrimarySegment;
+    PHYSICAL_ADDRESS PrimaryAddress;
+    HANDLE hAllocation;
+    UINT ContextCount;
+    HANDLE Context[65];
+    DXGK_SETVIDPNSOURCEADDRESS_FLAGS Flags;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    UINT Duration;
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_PRIMARYDATA PrimaryData[64];
+    UINT DriverPrivateDataSize;
+    PVOID pDriverPrivateData;
+#endif
+} DXGKARG_SETVIDPNSOURCEADDRESS;
+
+typedef const DXGKARG_SETVIDPNSOURCEADDRESS *IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESS;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDPNSOURCEADDRESS(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESS pSetVidPnSourceAddress);
+typedef DXGKDDI_SETVIDPNSOURCEADDRESS *PDXGKDDI_SETVIDPNSOURCEADDRESS;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef struct _DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY {
+    UINT ContextCount;
+    HANDLE Context[65];
+    DXGK_SETVIDPNSOURCEADDRESS_FLAGS Flags;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT PlaneCount;
+    DXGK_MULTIPLANE_OVERLAY_PLANE *pPlanes;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    UINT Duration;
+#endif
+} DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY;
+
+typedef const DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY
+    *IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY pSetVidPnSourceAddressWithMultiPlaneOverlay);
+typedef DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY
+    *PDXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_PLANE2 {
+    UINT LayerIndex;
+    BOOL Enabled;
+    UINT AllocationSegment;
+    PHYSICAL_ADDRESS AllocationAddress;
+    HANDLE hAllocation;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES2 PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_PLANE2;
+
+typedef struct _DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2 {
+    UINT ContextCount;
+    HANDLE Context[65];
+    DXGK_SETVIDPNSOURCEADDRESS_FLAGS Flags;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT PlaneCount;
+    DXGK_MULTIPLANE_OVERLAY_PLANE2 *pPlanes;
+    UINT Duration;
+} DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2;
+
+typedef const DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2
+    *IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2 pSetVidPnSourceAddressWithMultiPlaneOverlay);
+typedef DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2
+    *PDXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+
+#define DXGK_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3_DURATION_MAX 4294967295U
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef struct _DXGK_PRIMARYCONTEXTDATA {
+    HANDLE hContext;
+    HANDLE hAllocation;
+    WORD SegmentId;
+    PHYSICAL_ADDRESS SegmentAddress;
+} DXGK_PRIMARYCONTEXTDATA;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_PLANE3 {
+    UINT LayerIndex;
+    ULONGLONG PresentId;
+    DXGK_PLANE_SPECIFIC_INPUT_FLAGS InputFlags;
+    DXGK_PLANE_SPECIFIC_OUTPUT_FLAGS OutputFlags;
+    UINT MaxImmediateFlipLine;
+    UINT ContextCount;
+    DXGK_PRIMARYCONTEXTDATA **ppContextData;
+    UINT DriverPrivateDataSize;
+    PVOID pDriverPrivateData;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES3 PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_PLANE3;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT VerticalFlip : 1;
+            UINT HorizontalFlip : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_FLAGS;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION {
+    DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_FLAGS Flags;
+    RECT SrcRect;
+    RECT DstRect;
+    D3DDDI_ROTATION Rotation;
+} DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+
+#define DXGK_HWFLIPQUEUE_TIMESTAMP_CANCELLED 0ULL
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef struct _DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3 {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_SETVIDPNSOURCEADDRESS_INPUT_FLAGS InputFlags;
+    DXGK_SETVIDPNSOURCEADDRESS_OUTPUT_FLAGS OutputFlags;
+    UINT PlaneCount;
+    DXGK_MULTIPLANE_OVERLAY_PLANE3 **ppPlanes;
+    DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION *pPostComposition;
+    UINT Duration;
+    DXGK_HDR_METADATA *pHDRMetaData;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    UINT64 TargetFlipTime;
+#endif
+} DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3;
+
+typedef DXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3
+    *IN_OUT_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3 pSetVidPnSourceAddressWithMultiPlaneOverlay);
+typedef DXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3
+    *PDXGKDDI_SETVIDPNSOURCEADDRESSWITHMULTIPLANEOVERLAY3;
+
+typedef struct _DXGKARG_POSTMULTIPLANEOVERLAYPRESENT {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+    UINT PhysicalAdapterMask;
+    DWORD LayerIndex;
+    ULONGLONG PresentID;
+} DXGKARG_POSTMULTIPLANEOVERLAYPRESENT;
+
+typedef const DXGKARG_POSTMULTIPLANEOVERLAYPRESENT *IN_CONST_PDXGKARG_POSTMULTIPLANEOVERLAYPRESENT;
+
+typedef NTSTATUS NTAPI DXGKDDI_POSTMULTIPLANEOVERLAYPRESENT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_POSTMULTIPLANEOVERLAYPRESENT pPostPresent);
+typedef DXGKDDI_POSTMULTIPLANEOVERLAYPRESENT *PDXGKDDI_POSTMULTIPLANEOVERLAYPRESENT;
+
+typedef struct _DXGKARG_VALIDATEUPDATEALLOCPROPERTY {
+    HANDLE hAllocation;
+    UINT SupportedSegmentSet;
+    D3DDDI_SEGMENTPREFERENCE PreferredSegment;
+    D3DDDI_UPDATEALLOCPROPERTY_FLAGS Flags;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SetAccessedPhysically : 1;
+            UINT SetSupportedSegmentSet : 1;
+            UINT SetPreferredSegment : 1;
+            UINT Reserved : 29;
+        };
+        UINT PropertyMaskValue;
+    };
+} DXGKARG_VALIDATEUPDATEALLOCPROPERTY;
+
+typedef const DXGKARG_VALIDATEUPDATEALLOCPROPERTY *IN_CONST_PDXGKARG_VALIDATEUPDATEALLOCPROPERTY;
+
+typedef NTSTATUS NTAPI DXGKDDI_VALIDATEUPDATEALLOCATIONPROPERTY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_VALIDATEUPDATEALLOCPROPERTY pValidateUpdateAllocProperty);
+typedef DXGKDDI_VALIDATEUPDATEALLOCATIONPROPERTY *PDXGKDDI_VALIDATEUPDATEALLOCATIONPROPERTY;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGKARG_CREATEPERIODICFRAMENOTIFICATION {
+    HANDLE hAdapter;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnTargetId;
+    UINT64 Time;
+    UINT NotificationID;
+    HANDLE hNotification;
+} DXGKARG_CREATEPERIODICFRAMENOTIFICATION;
+
+typedef DXGKARG_CREATEPERIODICFRAMENOTIFICATION *INOUT_PDXGKARG_CREATEPERIODICFRAMENOTIFICATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEPERIODICFRAMENOTIFICATION(
+    INOUT_PDXGKARG_CREATEPERIODICFRAMENOTIFICATION pCreatePeriodicFrameNotification);
+typedef DXGKDDI_CREATEPERIODICFRAMENOTIFICATION *PDXGKDDI_CREATEPERIODICFRAMENOTIFICATION;
+
+typedef struct _DXGKARG_DESTROYPERIODICFRAMENOTIFICATION {
+    HANDLE hNotification;
+    HANDLE hAdapter;
+} DXGKARG_DESTROYPERIODICFRAMENOTIFICATION;
+
+typedef const DXGKARG_DESTROYPERIODICFRAMENOTIFICATION
+    *IN_CONST_PDXGKARG_DESTROYPERIODICFRAMENOTIFICATION;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYPERIODICFRAMENOTIFICATION(
+    IN_CONST_PDXGKARG_DESTROYPERIODICFRAMENOTIFICATION pDestroyPeriodicFrameNotification);
+typedef DXGKDDI_DESTROYPERIODICFRAMENOTIFICATION *PDXGKDDI_DESTROYPERIODICFRAMENOTIFICATION;
+
+typedef struct _DXGK_MULTIPLANEOVERLAYCAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Rotation : 1;
+            UINT RotationWithoutIndependentFlip : 1;
+            UINT VerticalFlip : 1;
+            UINT HorizontalFlip : 1;
+            UINT StretchRGB : 1;
+            UINT StretchYUV : 1;
+            UINT BilinearFilter : 1;
+            UINT HighFilter : 1;
+            UINT Shared : 1;
+            UINT Immediate : 1;
+            UINT Plane0ForVirtualModeOnly : 1;
+            UINT Reserved : 21;
+        };
+        UINT Value;
+    };
+} DXGK_MULTIPLANEOVERLAYCAPS;
+
+typedef struct _DXGKARG_GETMULTIPLANEOVERLAYCAPS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT MaxPlanes;
+    UINT MaxRGBPlanes;
+    UINT MaxYUVPlanes;
+    DXGK_MULTIPLANEOVERLAYCAPS OverlayCaps;
+    float MaxStretchFactor;
+    float MaxShrinkFactor;
+} DXGKARG_GETMULTIPLANEOVERLAYCAPS;
+
+typedef DXGKARG_GETMULTIPLANEOVERLAYCAPS *IN_OUT_PDXGKARG_GETMULTIPLANEOVERLAYCAPS;
+
+typedef NTSTATUS NTAPI DXGKDDI_GETMULTIPLANEOVERLAYCAPS(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_GETMULTIPLANEOVERLAYCAPS pGetMultiPlaneOverlayCaps);
+typedef DXGKDDI_GETMULTIPLANEOVERLAYCAPS *PDXGKDDI_GETMULTIPLANEOVERLAYCAPS;
+
+typedef struct _DXGKARG_GETPOSTCOMPOSITIONCAPS {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    float MaxStretchFactor;
+    float MaxShrinkFactor;
+} DXGKARG_GETPOSTCOMPOSITIONCAPS;
+
+typedef DXGKARG_GETPOSTCOMPOSITIONCAPS *IN_OUT_PDXGKARG_GETPOSTCOMPOSITIONCAPS;
+
+typedef NTSTATUS NTAPI DXGKDDI_GETPOSTCOMPOSITIONCAPS(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_GETPOSTCOMPOSITIONCAPS pGetPostCompositionCaps);
+typedef DXGKDDI_GETPOSTCOMPOSITIONCAPS *PDXGKDDI_GETPOSTCOMPOSITIONCAPS;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+typedef struct _DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT {
+    UINT PlaneCount;
+    DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_PLANE *pPlanes;
+    BOOL Supported;
+    DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_RETURN_INFO ReturnInfo;
+} DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT;
+
+typedef DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT *IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT;
+
+typedef NTSTATUS NTAPI DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT pCheckMultiPlaneOverlaySupport);
+typedef DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT *PDXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef NTSTATUS NTAPI DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT2(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT2 pCheckMultiPlaneOverlaySupport);
+typedef DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT2 *PDXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT2;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE2 {
+    HANDLE hAllocation;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    UINT LayerIndex;
+    DXGK_MULTIPLANE_OVERLAY_ATTRIBUTES3 PlaneAttributes;
+} DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE2;
+
+typedef struct _DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_WITH_SOURCE {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION PostComposition;
+} DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_WITH_SOURCE;
+
+typedef struct _DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT3 {
+    UINT PlaneCount;
+    DXGK_MULTIPLANE_OVERLAY_PLANE_WITH_SOURCE2 **ppPlanes;
+    UINT PostCompositionCount;
+    DXGK_MULTIPLANE_OVERLAY_POST_COMPOSITION_WITH_SOURCE **ppPostComposition;
+    BOOL Supported;
+    DXGK_CHECK_MULTIPLANE_OVERLAY_SUPPORT_RETURN_INFO ReturnInfo;
+} DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT3;
+
+typedef DXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT3 *IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT3;
+
+typedef NTSTATUS NTAPI DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT3(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_CHECKMULTIPLANEOVERLAYSUPPORT3 pCheckMultiPlaneOverlaySupport);
+typedef DXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT3 *PDXGKDDI_CHECKMULTIPLANEOVERLAYSUPPORT3;
+
+#endif
+
+typedef struct _DXGKARG_SETVIDPNSOURCEVISIBILITY {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    BOOLEAN Visible;
+} DXGKARG_SETVIDPNSOURCEVISIBILITY;
+
+typedef const DXGKARG_SETVIDPNSOURCEVISIBILITY *IN_CONST_PDXGKARG_SETVIDPNSOURCEVISIBILITY;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETVIDPNSOURCEVISIBILITY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETVIDPNSOURCEVISIBILITY pSetVidPnSourceVisibility);
+typedef DXGKDDI_SETVIDPNSOURCEVISIBILITY *PDXGKDDI_SETVIDPNSOURCEVISIBILITY;
+
+typedef struct DXGK_MS_STRUCT _DXGKARG_COMMITVIDPN_FLAGS {
+    UINT PathPowerTransition : 1;
+    UINT PathPoweredOff : 1;
+    UINT Reserved : 30;
+} DXGKARG_COMMITVIDPN_FLAGS;
+
+typedef struct _DXGKARG_COMMITVIDPN {
+    D3DKMDT_HVIDPN hFunctionalVidPn;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID AffectedVidPnSourceId;
+    D3DKMDT_MONITOR_CONNECTIVITY_CHECKS MonitorConnectivityChecks;
+    HANDLE hPrimaryAllocation;
+    DXGKARG_COMMITVIDPN_FLAGS Flags;
+} DXGKARG_COMMITVIDPN;
+
+typedef const DXGKARG_COMMITVIDPN *const IN_CONST_PDXGKARG_COMMITVIDPN_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_COMMITVIDPN(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_COMMITVIDPN_CONST pCommitVidPn);
+typedef DXGKDDI_COMMITVIDPN *PDXGKDDI_COMMITVIDPN;
+
+typedef struct _DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH {
+    D3DKMDT_VIDPN_PRESENT_PATH VidPnPresentPathInfo;
+} DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH;
+
+typedef const DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH *const
+    IN_CONST_PDXGKARG_UPDATEACTIVEVIDPNPRESENTPATH_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_UPDATEACTIVEVIDPNPRESENTPATH_CONST pUpdateActiveVidPnPresentPath);
+typedef DXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH *PDXGKDDI_UPDATEACTIVEVIDPNPRESENTPATH;
+
+typedef enum _DXGK_RECOMMENDVIDPNTOPOLOGY_REASON {
+    DXGK_RVT_UNINITIALIZED = 0,
+    DXGK_RVT_INITIALIZATION_NOLKG = 1,
+    DXGK_RVT_AUGMENTATION_NOLKG = 2,
+    DXGK_RVT_AUGMENTATION_LKGOVERRIDE = 3,
+    DXGK_RVT_INITIALIZATION_LKGOVERRIDE = 4,
+} DXGK_RECOMMENDVIDPNTOPOLOGY_REASON;
+
+typedef struct _DXGKARG_RECOMMENDVIDPNTOPOLOGY {
+    D3DKMDT_HVIDPN hVidPn;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    DXGK_RECOMMENDVIDPNTOPOLOGY_REASON RequestReason;
+    D3DKMDT_HVIDPNTOPOLOGY hFallbackTopology;
+} DXGKARG_RECOMMENDVIDPNTOPOLOGY;
+
+typedef const DXGKARG_RECOMMENDVIDPNTOPOLOGY *const IN_CONST_PDXGKARG_RECOMMENDVIDPNTOPOLOGY_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_RECOMMENDVIDPNTOPOLOGY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_RECOMMENDVIDPNTOPOLOGY_CONST pRecommendVidPnTopology);
+typedef DXGKDDI_RECOMMENDVIDPNTOPOLOGY *PDXGKDDI_RECOMMENDVIDPNTOPOLOGY;
+
+typedef const D3DKMDT_HVIDPNTOPOLOGY IN_CONST_D3DKMDT_HVIDPNTOPOLOGY;
+typedef D3DKMDT_HVIDPNTOPOLOGY IN_D3DKMDT_HVIDPNTOPOLOGY;
+typedef const D3DDDI_VIDEO_PRESENT_SOURCE_ID IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID;
+typedef const D3DDDI_VIDEO_PRESENT_TARGET_ID IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID;
+typedef const D3DKMDT_VIDPN_PRESENT_PATH_INDEX IN_CONST_D3DKMDT_VIDPN_PRESENT_PATH_INDEX;
+typedef D3DDDI_VIDEO_PRESENT_TARGET_ID *OUT_PD3DDDI_VIDEO_PRESENT_TARGET_ID;
+typedef D3DDDI_VIDEO_PRESENT_SOURCE_ID *OUT_PD3DDDI_VIDEO_PRESENT_SOURCE_ID;
+typedef D3DKMDT_VIDPN_PRESENT_PATH **DEREF_OUT_PPD3DKMDT_VIDPN_PRESENT_PATH;
+typedef const D3DKMDT_VIDPN_PRESENT_PATH **DEREF_OUT_CONST_PPD3DKMDT_VIDPN_PRESENT_PATH;
+typedef D3DKMDT_VIDPN_PRESENT_PATH *IN_PD3DKMDT_VIDPN_PRESENT_PATH;
+typedef const D3DKMDT_VIDPN_PRESENT_PATH *IN_CONST_PD3DKMDT_VIDPN_PRESENT_PATH;
+typedef const D3DKMDT_VIDPN_PRESENT_PATH *const IN_CONST_PD3DKMDT_VIDPN_PRESENT_PATH_CONST;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_GETNUMPATHS)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    OUT_PSIZE_T pNumPaths);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_GETNUMPATHSFROMSOURCE)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    OUT_PSIZE_T pNumPathsFromSource);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_ENUMPATHTARGETSFROMSOURCE)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    IN_CONST_D3DKMDT_VIDPN_PRESENT_PATH_INDEX VidPnPresentPathIndex,
+    OUT_PD3DDDI_VIDEO_PRESENT_TARGET_ID pVidPnTargetId);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_GETPATHSOURCEFROMTARGET)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidTopology,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId,
+    OUT_PD3DDDI_VIDEO_PRESENT_SOURCE_ID pVidPnSourceId);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_ACQUIREPATHINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_PRESENT_PATH ppVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_ACQUIREFIRSTPATHINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_PRESENT_PATH ppFirstVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_ACQUIRENEXTPATHINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_PD3DKMDT_VIDPN_PRESENT_PATH_CONST pVidPnPresentPathInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_PRESENT_PATH ppNextVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_UPDATEPATHSUPPORTINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY i_hVidPnTopology,
+    IN_CONST_PD3DKMDT_VIDPN_PRESENT_PATH i_pVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_RELEASEPATHINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_PD3DKMDT_VIDPN_PRESENT_PATH_CONST pVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_CREATENEWPATHINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    DEREF_OUT_PPD3DKMDT_VIDPN_PRESENT_PATH ppNewVidPnPresentPathInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_ADDPATH)(
+    IN_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_PD3DKMDT_VIDPN_PRESENT_PATH pVidPnPresentPath);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTOPOLOGY_REMOVEPATH)(
+    IN_CONST_D3DKMDT_HVIDPNTOPOLOGY hVidPnTopology,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId);
+
+typedef struct _DXGK_VIDPNTOPOLOGY_INTERFACE {
+    DXGKDDI_VIDPNTOPOLOGY_GETNUMPATHS pfnGetNumPaths;
+    DXGKDDI_VIDPNTOPOLOGY_GETNUMPATHSFROMSOURCE pfnGetNumPathsFromSource;
+    DXGKDDI_VIDPNTOPOLOGY_ENUMPATHTARGETSFROMSOURCE pfnEnumPathTargetsFromSource;
+    DXGKDDI_VIDPNTOPOLOGY_GETPATHSOURCEFROMTARGET pfnGetPathSourceFromTarget;
+    DXGKDDI_VIDPNTOPOLOGY_ACQUIREPATHINFO pfnAcquirePathInfo;
+    DXGKDDI_VIDPNTOPOLOGY_ACQUIREFIRSTPATHINFO pfnAcquireFirstPathInfo;
+    DXGKDDI_VIDPNTOPOLOGY_ACQUIRENEXTPATHINFO pfnAcquireNextPathInfo;
+    DXGKDDI_VIDPNTOPOLOGY_UPDATEPATHSUPPORTINFO pfnUpdatePathSupportInfo;
+    DXGKDDI_VIDPNTOPOLOGY_RELEASEPATHINFO pfnReleasePathInfo;
+    DXGKDDI_VIDPNTOPOLOGY_CREATENEWPATHINFO pfnCreateNewPathInfo;
+    DXGKDDI_VIDPNTOPOLOGY_ADDPATH pfnAddPath;
+    DXGKDDI_VIDPNTOPOLOGY_REMOVEPATH pfnRemovePath;
+} DXGK_VIDPNTOPOLOGY_INTERFACE;
+
+typedef D3DKMDT_HVIDPNSOURCEMODESET IN_D3DKMDT_HVIDPNSOURCEMODESET;
+typedef const D3DKMDT_HVIDPNSOURCEMODESET IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET;
+typedef D3DKMDT_VIDPN_SOURCE_MODE *const IN_PD3DKMDT_VIDPN_SOURCE_MODE_CONST;
+typedef const D3DKMDT_VIDPN_SOURCE_MODE *const IN_CONST_PD3DKMDT_VIDPN_SOURCE_MODE_CONST;
+typedef D3DKMDT_VIDPN_SOURCE_MODE **DEREF_OUT_PPD3DKMDT_VIDPN_SOURCE_MODE;
+typedef const D3DKMDT_VIDPN_SOURCE_MODE **DEREF_OUT_CONST_PPD3DKMDT_VIDPN_SOURCE_MODE;
+typedef const D3DKMDT_VIDEO_PRESENT_SOURCE_MODE_ID IN_CONST_D3DKMDT_VIDEO_PRESENT_SOURCE_MODE_ID;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_GETNUMMODES)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    OUT_PSIZE_T_CONST pNumSourceModes);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_ACQUIREFIRSTMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_SOURCE_MODE ppFirstVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_ACQUIRENEXTMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    IN_CONST_PD3DKMDT_VIDPN_SOURCE_MODE_CONST pVidPnSourceModeInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_SOURCE_MODE ppNextVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_ACQUIREPINNEDMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_SOURCE_MODE ppPinnedVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_RELEASEMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    IN_CONST_PD3DKMDT_VIDPN_SOURCE_MODE_CONST pVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_CREATENEWMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    DEREF_OUT_PPD3DKMDT_VIDPN_SOURCE_MODE ppNewVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_ADDMODE)(
+    IN_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    IN_PD3DKMDT_VIDPN_SOURCE_MODE_CONST pVidPnSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNSOURCEMODESET_PINMODE)(
+    IN_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet,
+    IN_CONST_D3DKMDT_VIDEO_PRESENT_SOURCE_MODE_ID VidPnSourceModeId);
+
+typedef struct _DXGK_VIDPNSOURCEMODESET_INTERFACE {
+    DXGKDDI_VIDPNSOURCEMODESET_GETNUMMODES pfnGetNumModes;
+    DXGKDDI_VIDPNSOURCEMODESET_ACQUIREFIRSTMODEINFO pfnAcquireFirstModeInfo;
+    DXGKDDI_VIDPNSOURCEMODESET_ACQUIRENEXTMODEINFO pfnAcquireNextModeInfo;
+    DXGKDDI_VIDPNSOURCEMODESET_ACQUIREPINNEDMODEINFO pfnAcquirePinnedModeInfo;
+    DXGKDDI_VIDPNSOURCEMODESET_RELEASEMODEINFO pfnReleaseModeInfo;
+    DXGKDDI_VIDPNSOURCEMODESET_CREATENEWMODEINFO pfnCreateNewModeInfo;
+    DXGKDDI_VIDPNSOURCEMODESET_ADDMODE pfnAddMode;
+    DXGKDDI_VIDPNSOURCEMODESET_PINMODE pfnPinMode;
+} DXGK_VIDPNSOURCEMODESET_INTERFACE;
+
+typedef D3DKMDT_HVIDPNTARGETMODESET IN_D3DKMDT_HVIDPNTARGETMODESET;
+typedef const D3DKMDT_HVIDPNTARGETMODESET IN_CONST_D3DKMDT_HVIDPNTARGETMODESET;
+typedef D3DKMDT_VIDPN_TARGET_MODE *const IN_PD3DKMDT_VIDPN_TARGET_MODE_CONST;
+typedef const D3DKMDT_VIDPN_TARGET_MODE *const IN_CONST_PD3DKMDT_VIDPN_TARGET_MODE_CONST;
+typedef D3DKMDT_VIDPN_TARGET_MODE **DEREF_OUT_PPD3DKMDT_VIDPN_TARGET_MODE;
+typedef const D3DKMDT_VIDPN_TARGET_MODE **DEREF_OUT_CONST_PPD3DKMDT_VIDPN_TARGET_MODE;
+typedef const D3DKMDT_VIDEO_PRESENT_TARGET_MODE_ID IN_CONST_D3DKMDT_VIDEO_PRESENT_TARGET_MODE_ID;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_GETNUMMODES)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    OUT_PSIZE_T_CONST pNumTargetModes);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_ACQUIREFIRSTMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_TARGET_MODE ppFirstVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_ACQUIRENEXTMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    IN_CONST_PD3DKMDT_VIDPN_TARGET_MODE_CONST pVidPnTargetModeInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_TARGET_MODE ppNextVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_ACQUIREPINNEDMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_VIDPN_TARGET_MODE ppPinnedVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_RELEASEMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    IN_CONST_PD3DKMDT_VIDPN_TARGET_MODE_CONST pVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_CREATENEWMODEINFO)(
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    DEREF_OUT_PPD3DKMDT_VIDPN_TARGET_MODE ppNewVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_ADDMODE)(
+    IN_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    IN_PD3DKMDT_VIDPN_TARGET_MODE_CONST pVidPnTargetModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPNTARGETMODESET_PINMODE)(
+    IN_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet,
+    IN_CONST_D3DKMDT_VIDEO_PRESENT_TARGET_MODE_ID VidPnTargetModeId);
+
+typedef struct _DXGK_VIDPNTARGETMODESET_INTERFACE {
+    DXGKDDI_VIDPNTARGETMODESET_GETNUMMODES pfnGetNumModes;
+    DXGKDDI_VIDPNTARGETMODESET_ACQUIREFIRSTMODEINFO pfnAcquireFirstModeInfo;
+    DXGKDDI_VIDPNTARGETMODESET_ACQUIRENEXTMODEINFO pfnAcquireNextModeInfo;
+    DXGKDDI_VIDPNTARGETMODESET_ACQUIREPINNEDMODEINFO pfnAcquirePinnedModeInfo;
+    DXGKDDI_VIDPNTARGETMODESET_RELEASEMODEINFO pfnReleaseModeInfo;
+    DXGKDDI_VIDPNTARGETMODESET_CREATENEWMODEINFO pfnCreateNewModeInfo;
+    DXGKDDI_VIDPNTARGETMODESET_ADDMODE pfnAddMode;
+    DXGKDDI_VIDPNTARGETMODESET_PINMODE pfnPinMode;
+} DXGK_VIDPNTARGETMODESET_INTERFACE;
+
+typedef D3DKMDT_HVIDPN IN_D3DKMDT_HVIDPN;
+typedef const D3DKMDT_HVIDPN IN_CONST_D3DKMDT_HVIDPN;
+typedef D3DKMDT_HVIDPNTOPOLOGY *OUT_PD3DKMDT_HVIDPNTOPOLOGY;
+typedef const DXGK_VIDPNTOPOLOGY_INTERFACE **DEREF_OUT_CONST_PPDXGK_VIDPNTOPOLOGY_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_GETTOPOLOGY)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    OUT_PD3DKMDT_HVIDPNTOPOLOGY phVidPnTopology,
+    DEREF_OUT_CONST_PPDXGK_VIDPNTOPOLOGY_INTERFACE ppVidPnTopologyInterface);
+
+typedef D3DKMDT_HVIDPNSOURCEMODESET *OUT_PD3DKMDT_HVIDPNSOURCEMODESET;
+typedef const DXGK_VIDPNSOURCEMODESET_INTERFACE
+    **DEREF_OUT_CONST_PPDXGK_VIDPNSOURCEMODESET_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_ACQUIRESOURCEMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    OUT_PD3DKMDT_HVIDPNSOURCEMODESET phVidPnSourceModeSet,
+    DEREF_OUT_CONST_PPDXGK_VIDPNSOURCEMODESET_INTERFACE ppVidPnSourceModeSetInterface);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_RELEASESOURCEMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_CREATENEWSOURCEMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    OUT_PD3DKMDT_HVIDPNSOURCEMODESET phNewVidPnSourceModeSet,
+    DEREF_OUT_CONST_PPDXGK_VIDPNSOURCEMODESET_INTERFACE ppVidPnSourceModeSetInterface);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_ASSIGNSOURCEMODESET)(
+    IN_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    IN_CONST_D3DKMDT_HVIDPNSOURCEMODESET hVidPnSourceModeSet);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_ASSIGNMULTISAMPLINGMETHODSET)(
+    IN_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId,
+    IN_CONST_SIZE_T NumMethods,
+    const D3DDDI_MULTISAMPLINGMETHOD *pSupportedMethodSet);
+
+typedef D3DKMDT_HVIDPNTARGETMODESET *OUT_PD3DKMDT_HVIDPNTARGETMODESET;
+typedef const DXGK_VIDPNTARGETMODESET_INTERFACE
+    **DEREF_OUT_CONST_PPDXGK_VIDPNTARGETMODESET_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_ACQUIRETARGETMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId,
+    OUT_PD3DKMDT_HVIDPNTARGETMODESET phVidPnTargetModeSet,
+    DEREF_OUT_CONST_PPDXGK_VIDPNTARGETMODESET_INTERFACE ppVidPnTargetModeSetInterface);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_RELEASETARGETMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_CREATENEWTARGETMODESET)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId,
+    OUT_PD3DKMDT_HVIDPNTARGETMODESET phNewVidPnTargetModeSet,
+    DEREF_OUT_CONST_PPDXGK_VIDPNTARGETMODESET_INTERFACE ppVidPnTargetModeSetInterace);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_VIDPN_ASSIGNTARGETMODESET)(
+    IN_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId,
+    IN_CONST_D3DKMDT_HVIDPNTARGETMODESET hVidPnTargetModeSet);
+
+typedef enum _DXGK_VIDPN_INTERFACE_VERSION {
+    DXGK_VIDPN_INTERFACE_VERSION_UNINITIALIZED = 0,
+    DXGK_VIDPN_INTERFACE_VERSION_V1 = 1,
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGK_VIDPN_INTERFACE_VERSION_V2 = 2,
+#endif
+} DXGK_VIDPN_INTERFACE_VERSION;
+
+typedef struct _DXGK_VIDPN_INTERFACE {
+    DXGK_VIDPN_INTERFACE_VERSION Version;
+    DXGKDDI_VIDPN_GETTOPOLOGY pfnGetTopology;
+    DXGKDDI_VIDPN_ACQUIRESOURCEMODESET pfnAcquireSourceModeSet;
+    DXGKDDI_VIDPN_RELEASESOURCEMODESET pfnReleaseSourceModeSet;
+    DXGKDDI_VIDPN_CREATENEWSOURCEMODESET pfnCreateNewSourceModeSet;
+    DXGKDDI_VIDPN_ASSIGNSOURCEMODESET pfnAssignSourceModeSet;
+    DXGKDDI_VIDPN_ASSIGNMULTISAMPLINGMETHODSET pfnAssignMultisamplingMethodSet;
+    DXGKDDI_VIDPN_ACQUIRETARGETMODESET pfnAcquireTargetModeSet;
+    DXGKDDI_VIDPN_RELEASETARGETMODESET pfnReleaseTargetModeSet;
+    DXGKDDI_VIDPN_CREATENEWTARGETMODESET pfnCreateNewTargetModeSet;
+    DXGKDDI_VIDPN_ASSIGNTARGETMODESET pfnAssignTargetModeSet;
+} DXGK_VIDPN_INTERFACE;
+
+typedef const DXGK_VIDPN_INTERFACE_VERSION IN_CONST_DXGK_VIDPN_INTERFACE_VERSION;
+typedef const DXGK_VIDPN_INTERFACE **DEREF_OUT_CONST_PPDXGK_VIDPN_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_QUERYVIDPNINTERFACE)(
+    IN_CONST_D3DKMDT_HVIDPN hVidPn,
+    IN_CONST_DXGK_VIDPN_INTERFACE_VERSION VidPnInterfaceVersion,
+    DEREF_OUT_CONST_PPDXGK_VIDPN_INTERFACE ppVidPnInterface);
+
+typedef const D3DKMDT_HMONITORSOURCEMODESET IN_CONST_D3DKMDT_HMONITORSOURCEMODESET;
+typedef D3DKMDT_MONITOR_SOURCE_MODE *const IN_PD3DKMDT_MONITOR_SOURCE_MODE_CONST;
+typedef const D3DKMDT_MONITOR_SOURCE_MODE *const IN_CONST_PD3DKMDT_MONITOR_SOURCE_MODE_CONST;
+typedef D3DKMDT_MONITOR_SOURCE_MODE **DEREF_OUT_PPD3DKMDT_MONITOR_SOURCE_MODE;
+typedef const D3DKMDT_MONITOR_SOURCE_MODE **DEREF_OUT_CONST_PPD3DKMDT_MONITOR_SOURCE_MODE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_GETNUMMODES)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    OUT_PSIZE_T_CONST pNumMonitorSourceModes);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_ACQUIREPREFERREDMODEINFO)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_SOURCE_MODE ppFirstMonitorSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_ACQUIREFIRSTMODEINFO)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_SOURCE_MODE ppFirstMonitorSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_ACQUIRENEXTMODEINFO)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    IN_CONST_PD3DKMDT_MONITOR_SOURCE_MODE_CONST pMonitorSourceModeInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_SOURCE_MODE ppNextMonitorSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_CREATENEWMODEINFO)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    DEREF_OUT_PPD3DKMDT_MONITOR_SOURCE_MODE ppNewMonitorSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_ADDMODE)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    IN_PD3DKMDT_MONITOR_SOURCE_MODE_CONST pMonitorSourceModeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORSOURCEMODESET_RELEASEMODEINFO)(
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet,
+    IN_CONST_PD3DKMDT_MONITOR_SOURCE_MODE_CONST pMonitorSourceModeInfo);
+
+typedef struct _DXGK_MONITORSOURCEMODESET_INTERFACE {
+    DXGKDDI_MONITORSOURCEMODESET_GETNUMMODES pfnGetNumModes;
+    DXGKDDI_MONITORSOURCEMODESET_ACQUIREPREFERREDMODEINFO pfnAcquirePreferredModeInfo;
+    DXGKDDI_MONITORSOURCEMODESET_ACQUIREFIRSTMODEINFO pfnAcquireFirstModeInfo;
+    DXGKDDI_MONITORSOURCEMODESET_ACQUIRENEXTMODEINFO pfnAcquireNextModeInfo;
+    DXGKDDI_MONITORSOURCEMODESET_CREATENEWMODEINFO pfnCreateNewModeInfo;
+    DXGKDDI_MONITORSOURCEMODESET_ADDMODE pfnAddMode;
+    DXGKDDI_MONITORSOURCEMODESET_RELEASEMODEINFO pfnReleaseModeInfo;
+} DXGK_MONITORSOURCEMODESET_INTERFACE;
+
+typedef const D3DKMDT_HMONITORFREQUENCYRANGESET IN_CONST_D3DKMDT_HMONITORFREQUENCYRANGESET;
+typedef const D3DKMDT_MONITOR_FREQUENCY_RANGE *const
+    IN_CONST_PD3DKMDT_MONITOR_FREQUENCY_RANGE_CONST;
+typedef const D3DKMDT_MONITOR_FREQUENCY_RANGE **DEREF_OUT_CONST_PPD3DKMDT_MONITOR_FREQUENCY_RANGE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORFREQUENCYRANGESET_GETNUMFREQUENCYRANGES)(
+    IN_CONST_D3DKMDT_HMONITORFREQUENCYRANGESET hMonitorFrequencyRangeSet,
+    OUT_PSIZE_T_CONST pNumMonitorFrequencyRanges);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORFREQUENCYRANGESET_ACQUIREFIRSTFREQUENCYRANGEINFO)(
+    IN_CONST_D3DKMDT_HMONITORFREQUENCYRANGESET hMonitorFrequencyRangeSet,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_FREQUENCY_RANGE ppFirstMonitorFrequencyRangeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORFREQUENCYRANGESET_ACQUIRENEXTFREQUENCYRANGEINFO)(
+    IN_CONST_D3DKMDT_HMONITORFREQUENCYRANGESET hMonitorFrequencyRangeSet,
+    IN_CONST_PD3DKMDT_MONITOR_FREQUENCY_RANGE_CONST pMonitorFrequencyRangeInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_FREQUENCY_RANGE ppNextMonitorFrequencyRangeInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORFREQUENCYRANGESET_RELEASEFREQUENCYRANGEINFO)(
+    IN_CONST_D3DKMDT_HMONITORFREQUENCYRANGESET hMonitorFrequencyRangeSet,
+    IN_CONST_PD3DKMDT_MONITOR_FREQUENCY_RANGE_CONST pMonitorFrequencyRangeInfo);
+
+typedef struct _DXGK_MONITORFREQUENCYRANGESET_INTERFACE {
+    DXGKDDI_MONITORFREQUENCYRANGESET_GETNUMFREQUENCYRANGES pfnGetNumFrequencyRanges;
+    DXGKDDI_MONITORFREQUENCYRANGESET_ACQUIREFIRSTFREQUENCYRANGEINFO pfnAcquireFirstFrequencyRangeInfo;
+    DXGKDDI_MONITORFREQUENCYRANGESET_ACQUIRENEXTFREQUENCYRANGEINFO pfnAcquireNextFrequencyRangeInfo;
+    DXGKDDI_MONITORFREQUENCYRANGESET_RELEASEFREQUENCYRANGEINFO pfnReleaseFrequencyRangeInfo;
+} DXGK_MONITORFREQUENCYRANGESET_INTERFACE;
+
+typedef const D3DKMDT_HMONITORDESCRIPTORSET IN_CONST_D3DKMDT_HMONITORDESCRIPTORSET;
+typedef const D3DKMDT_MONITOR_DESCRIPTOR *const IN_CONST_PD3DKMDT_MONITOR_DESCRIPTOR_CONST;
+typedef const D3DKMDT_MONITOR_DESCRIPTOR **DEREF_OUT_CONST_PPD3DKMDT_MONITOR_DESCRIPTOR;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORDESCRIPTORSET_GETNUMDESCRIPTORS)(
+    IN_CONST_D3DKMDT_HMONITORDESCRIPTORSET hMonitorDescriptorSet,
+    OUT_PSIZE_T_CONST pNumMonitorDescriptors);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORDESCRIPTORSET_ACQUIREFIRSTDESCRIPTORINFO)(
+    IN_CONST_D3DKMDT_HMONITORDESCRIPTORSET hMonitorDescriptorSet,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_DESCRIPTOR ppFirstMonitorDescriptorInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORDESCRIPTORSET_ACQUIRENEXTDESCRIPTORINFO)(
+    IN_CONST_D3DKMDT_HMONITORDESCRIPTORSET hMonitorDescriptorSet,
+    IN_CONST_PD3DKMDT_MONITOR_DESCRIPTOR_CONST pMonitorDescriptorInfo,
+    DEREF_OUT_CONST_PPD3DKMDT_MONITOR_DESCRIPTOR ppNextMonitorDescriptorInfo);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITORDESCRIPTORSET_RELEASEDESCRIPTORINFO)(
+    IN_CONST_D3DKMDT_HMONITORDESCRIPTORSET hMonitorDescriptorSet,
+    IN_CONST_PD3DKMDT_MONITOR_DESCRIPTOR_CONST pMonitorDescriptorInfo);
+
+typedef struct _DXGK_MONITORDESCRIPTORSET_INTERFACE {
+    DXGKDDI_MONITORDESCRIPTORSET_GETNUMDESCRIPTORS pfnGetNumDescriptors;
+    DXGKDDI_MONITORDESCRIPTORSET_ACQUIREFIRSTDESCRIPTORINFO pfnAcquireFirstDescriptorInfo;
+    DXGKDDI_MONITORDESCRIPTORSET_ACQUIRENEXTDESCRIPTORINFO pfnAcquireNextDescriptorInfo;
+    DXGKDDI_MONITORDESCRIPTORSET_RELEASEDESCRIPTORINFO pfnReleaseDescriptorInfo;
+} DXGK_MONITORDESCRIPTORSET_INTERFACE;
+
+typedef const D3DKMDT_ADAPTER IN_CONST_D3DKMDT_ADAPTER;
+typedef D3DKMDT_HMONITORDESCRIPTORSET *OUT_PD3DKMDT_HMONITORDESCRIPTORSET;
+typedef D3DKMDT_HMONITORSOURCEMODESET *OUT_PD3DKMDT_HMONITORSOURCEMODESET;
+typedef D3DKMDT_HMONITORFREQUENCYRANGESET *OUT_PD3DKMDT_HMONITORFREQUENCYRANGESET;
+typedef const DXGK_MONITORSOURCEMODESET_INTERFACE
+    **DEREF_OUT_CONST_PPDXGK_MONITORSOURCEMODESET_INTERFACE;
+typedef const DXGK_MONITORFREQUENCYRANGESET_INTERFACE
+    **DEREF_OUT_CONST_PPDXGK_MONITORFREQUENCYRANGESET_INTERFACE;
+typedef const DXGK_MONITORDESCRIPTORSET_INTERFACE
+    **DEREF_OUT_CONST_PPDXGK_MONITORDESCRIPTORSET_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_ACQUIREMONITORSOURCEMODESET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId,
+    OUT_PD3DKMDT_HMONITORSOURCEMODESET phMonitorSourceModeSet,
+    DEREF_OUT_CONST_PPDXGK_MONITORSOURCEMODESET_INTERFACE ppMonitorSourceModeSetInterface);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_RELEASEMONITORSOURCEMODESET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_GETMONITORFREQUENCYRANGESET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId,
+    OUT_PD3DKMDT_HMONITORFREQUENCYRANGESET phMonitorFrequencyRangeSet,
+    DEREF_OUT_CONST_PPDXGK_MONITORFREQUENCYRANGESET_INTERFACE ppMonitorFrequencyRangeSetInterface);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_GETMONITORDESCRIPTORSET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId,
+    OUT_PD3DKMDT_HMONITORDESCRIPTORSET phMonitorDescriptorSet,
+    DEREF_OUT_CONST_PPDXGK_MONITORDESCRIPTORSET_INTERFACE ppMonitorDescriptorSetInterface);
+
+typedef enum _DXGK_MONITOR_INTERFACE_VERSION {
+    DXGK_MONITOR_INTERFACE_VERSION_UNINITIALIZED = 0,
+    DXGK_MONITOR_INTERFACE_VERSION_V1 = 1,
+    DXGK_MONITOR_INTERFACE_VERSION_V2 = 2,
+} DXGK_MONITOR_INTERFACE_VERSION;
+
+typedef struct _DXGK_MONITOR_INTERFACE {
+    DXGK_MONITOR_INTERFACE_VERSION Version;
+    DXGKDDI_MONITOR_ACQUIREMONITORSOURCEMODESET pfnAcquireMonitorSourceModeSet;
+    DXGKDDI_MONITOR_RELEASEMONITORSOURCEMODESET pfnReleaseMonitorSourceModeSet;
+    DXGKDDI_MONITOR_GETMONITORFREQUENCYRANGESET pfnGetMonitorFrequencyRangeSet;
+    DXGKDDI_MONITOR_GETMONITORDESCRIPTORSET pfnGetMonitorDescriptorSet;
+} DXGK_MONITOR_INTERFACE;
+
+typedef const DXGK_TARGETMODE_DETAIL_TIMING *IN_CONST_PDXGK_TARGETMODE_DETAIL_TIMING;
+typedef DXGK_TARGETMODE_DETAIL_TIMING **DEREF_ECOUNT_PPDXGK_TARGETMODE_DETAIL_TIMING;
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_GETADDITIONALMONITORMODESET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId,
+    OUT_PUINT pNumberModes,
+    DEREF_ECOUNT_PPDXGK_TARGETMODE_DETAIL_TIMING ppAdditionalModesSet);
+
+typedef NTSTATUS (NTAPI *DXGKDDI_MONITOR_RELEASEADDITIONALMONITORMODESET)(
+    IN_CONST_D3DKMDT_ADAPTER hAdapter,
+    IN_CONST_D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId,
+    IN_CONST_PDXGK_TARGETMODE_DETAIL_TIMING pAdditionalModesSet);
+
+typedef struct _DXGK_MONITOR_INTERFACE_V2 {
+    DXGK_MONITOR_INTERFACE_VERSION Version;
+    DXGKDDI_MONITOR_ACQUIREMONITORSOURCEMODESET pfnAcquireMonitorSourceModeSet;
+    DXGKDDI_MONITOR_RELEASEMONITORSOURCEMODESET pfnReleaseMonitorSourceModeSet;
+    DXGKDDI_MONITOR_GETMONITORFREQUENCYRANGESET pfnGetMonitorFrequencyRangeSet;
+    DXGKDDI_MONITOR_GETMONITORDESCRIPTORSET pfnGetMonitorDescriptorSet;
+    DXGKDDI_MONITOR_GETADDITIONALMONITORMODESET pfnGetAdditionalMonitorModeSet;
+    DXGKDDI_MONITOR_RELEASEADDITIONALMONITORMODESET pfnReleaseAdditionalMonitorModeSet;
+} DXGK_MONITOR_INTERFACE_V2;
+
+typedef const DXGK_MONITOR_INTERFACE_VERSION IN_CONST_DXGK_MONITOR_INTERFACE_VERSION;
+typedef const DXGK_MONITOR_INTERFACE **DEREF_OUT_CONST_PPDXGK_MONITOR_INTERFACE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_QUERYMONITORINTERFACE)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_DXGK_MONITOR_INTERFACE_VERSION MonitorInterfaceVersion,
+    DEREF_OUT_CONST_PPDXGK_MONITOR_INTERFACE ppMonitorInterface);
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN7)
+
+typedef struct _DXGKARG_QUERYVIDPNHWCAPABILITY {
+    D3DKMDT_HVIDPN hFunctionalVidPn;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID SourceId;
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+    D3DKMDT_VIDPN_HW_CAPABILITY VidPnHWCaps;
+} DXGKARG_QUERYVIDPNHWCAPABILITY;
+
+typedef DXGKARG_QUERYVIDPNHWCAPABILITY *INOUT_PDXGKARG_QUERYVIDPNHWCAPABILITY;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYVIDPNHWCAPABILITY(
+    IN_CONST_HANDLE i_hAdapter,
+    INOUT_PDXGKARG_QUERYVIDPNHWCAPABILITY io_pVidPnHWCaps);
+typedef DXGKDDI_QUERYVIDPNHWCAPABILITY *PDXGKDDI_QUERYVIDPNHWCAPABILITY;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef void (NTAPI *DXGKCB_PRESENT_DISPLAYONLY_PROGRESS)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_PRESENT_DISPLAYONLY_PROGRESS);
+
+typedef struct _D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Rotate : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS;
+
+typedef struct _DXGKARG_PRESENT_DISPLAYONLY {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    void *pSource;
+    ULONG BytesPerPixel;
+    LONG Pitch;
+    D3DKMT_PRESENT_DISPLAY_ONLY_FLAGS Flags;
+    ULONG NumMoves;
+    D3DKMT_MOVE_RECT *pMoves;
+    ULONG NumDirtyRects;
+    RECT *pDirtyRect;
+    DXGKCB_PRESENT_DISPLAYONLY_PROGRESS pfnPresentDisplayOnlyProgress;
+} DXGKARG_PRESENT_DISPLAYONLY;
+
+typedef const DXGKARG_PRESENT_DISPLAYONLY *IN_CONST_PDXGKARG_PRESENT_DISPLAYONLY;
+
+typedef NTSTATUS NTAPI DXGKDDI_PRESENTDISPLAYONLY(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_PRESENT_DISPLAYONLY pPresentDisplayOnly);
+typedef DXGKDDI_PRESENTDISPLAYONLY *PDXGKDDI_PRESENTDISPLAYONLY;
+
+typedef struct _DXGKARG_QUERYDEPENDENTENGINEGROUP {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+    ULONGLONG DependentNodeOrdinalMask;
+} DXGKARG_QUERYDEPENDENTENGINEGROUP;
+
+typedef DXGKARG_QUERYDEPENDENTENGINEGROUP *INOUT_DXGKARG_QUERYDEPENDENTENGINEGROUP;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYDEPENDENTENGINEGROUP(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_DXGKARG_QUERYDEPENDENTENGINEGROUP pQueryDependentEngineGroup);
+typedef DXGKDDI_QUERYDEPENDENTENGINEGROUP *PDXGKDDI_QUERYDEPENDENTENGINEGROUP;
+
+typedef struct _DXGK_ENGINESTATUS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Responsive : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_ENGINESTATUS;
+
+typedef struct _DXGKARG_QUERYENGINESTATUS {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+    DXGK_ENGINESTATUS EngineStatus;
+} DXGKARG_QUERYENGINESTATUS;
+
+typedef DXGKARG_QUERYENGINESTATUS *INOUT_PDXGKARG_QUERYENGINESTATUS;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYENGINESTATUS(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_QUERYENGINESTATUS pQueryEngineStatus);
+typedef DXGKDDI_QUERYENGINESTATUS *PDXGKDDI_QUERYENGINESTATUS;
+
+typedef struct _DXGKARG_RESETENGINE {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+    UINT LastAbortedFenceId;
+} DXGKARG_RESETENGINE;
+
+typedef DXGKARG_RESETENGINE *INOUT_PDXGKARG_RESETENGINE;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESETENGINE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_RESETENGINE pResetEngine);
+typedef DXGKDDI_RESETENGINE *PDXGKDDI_RESETENGINE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct _DXGKARG_RESETHWENGINE {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+} DXGKARG_RESETHWENGINE;
+
+typedef DXGKARG_RESETHWENGINE *INOUT_PDXGKARG_RESETHWENGINE;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESETHWENGINE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_RESETHWENGINE pResetHwEngine);
+typedef DXGKDDI_RESETHWENGINE *PDXGKDDI_RESETHWENGINE;
+
+typedef struct _DXGK_INVALIDATEHWCONTEXTFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CollateralDamage : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_INVALIDATEHWCONTEXTFLAGS;
+
+typedef struct _DXGKARGCB_INVALIDATEHWCONTEXT {
+    HANDLE hAdapter;
+    HANDLE hHwContext;
+    DXGK_INVALIDATEHWCONTEXTFLAGS Flags;
+} DXGKARGCB_INVALIDATEHWCONTEXT;
+
+typedef const DXGKARGCB_INVALIDATEHWCONTEXT *IN_CONST_PDXGKARGCB_INVALIDATEHWCONTEXT;
+
+typedef NTSTATUS (NTAPI *DXGKCB_INVALIDATEHWCONTEXT)(IN_CONST_PDXGKARGCB_INVALIDATEHWCONTEXT);
+
+typedef NTSTATUS (NTAPI *DXGKCB_INDICATE_CONNECTOR_CHANGE)(IN_CONST_HANDLE hAdapter);
+
+#endif
+
+typedef NTSTATUS NTAPI DXGKDDI_RESETFROMTIMEOUT(IN_CONST_HANDLE hAdapter);
+typedef DXGKDDI_RESETFROMTIMEOUT *PDXGKDDI_RESETFROMTIMEOUT;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESTARTFROMTIMEOUT(IN_CONST_HANDLE hAdapter);
+typedef DXGKDDI_RESTARTFROMTIMEOUT *PDXGKDDI_RESTARTFROMTIMEOUT;
+
+typedef enum _DXGK_ACTIVE_VIDPN_INVALIDATION_REASON {
+    DXGK_AVIR_UNINITIALIZED = 0,
+    DXGK_AVIR_HOTKEY = 1,
+    DXGK_AVIR_USERMODE = 2,
+} DXGK_ACTIVE_VIDPN_INVALIDATION_REASON;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef NTSTATUS (NTAPI *DXGKCB_UNBLOCKUEFIFRAMEBUFFERRANGES)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGK_SEGMENTMEMORYSTATE pSegmentMemoryState);
+
+#endif
+
+typedef struct _DXGK_INTERFACESPECIFICDATA {
+    HANDLE hAdapter;
+    DXGKCB_GETHANDLEDATA pfnGetHandleDataCb;
+    DXGKCB_GETHANDLEPARENT pfnGetHandleParentCb;
+    DXGKCB_ENUMHANDLECHILDREN pfnEnumHandleChildrenCb;
+    DXGKCB_NOTIFY_INTERRUPT pfnNotifyInterruptCb;
+    DXGKCB_NOTIFY_DPC pfnNotifyDpcCb;
+    DXGKCB_QUERYVIDPNINTERFACE pfnQueryVidPnInterfaceCb;
+    DXGKCB_GETCAPTUREADDRESS pfnGetCaptureAddressCb;
+} DXGK_INTERFACESPECIFICDATA;
+
+typedef struct _DXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT {
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+    HANDLE PrimaryAllocation;
+    UINT PrivateDriverFormatAttribute;
+} DXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT;
+
+typedef DXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT *IN_CONST_PDXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETDISPLAYPRIVATEDRIVERFORMAT(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETDISPLAYPRIVATEDRIVERFORMAT pSetDisplayPrivateDriverFormat);
+typedef DXGKDDI_SETDISPLAYPRIVATEDRIVERFORMAT *PDXGKDDI_SETDISPLAYPRIVATEDRIVERFORMAT;
+
+typedef struct _DXGKARG_RECOMMENDMONITORMODES {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId;
+    D3DKMDT_HMONITORSOURCEMODESET hMonitorSourceModeSet;
+    const DXGK_MONITORSOURCEMODESET_INTERFACE *pMonitorSourceModeSetInterface;
+} DXGKARG_RECOMMENDMONITORMODES;
+
+typedef const DXGKARG_RECOMMENDMONITORMODES *const IN_CONST_PDXGKARG_RECOMMENDMONITORMODES_CONST;
+
+typedef NTSTATUS NTAPI DXGKDDI_RECOMMENDMONITORMODES(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_RECOMMENDMONITORMODES_CONST pRecommendMonitorModes);
+typedef DXGKDDI_RECOMMENDMONITORMODES *PDXGKDDI_RECOMMENDMONITORMODES;
+
+typedef NTSTATUS NTAPI DXGKDDISETPOWERCOMPONENTFSTATE(
+    IN_CONST_HANDLE DriverContext,
+    UINT ComponentIndex,
+    UINT FState);
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+typedef NTSTATUS NTAPI DXGKDDISETPOWERPSTATE(
+    IN_CONST_HANDLE DriverContext,
+    UINT ComponentIndex,
+    UINT RequestedComponentPState);
+typedef DXGKDDISETPOWERPSTATE *PDXGKDDISETPOWERPSTATE;
+
+#endif
+
+typedef NTSTATUS NTAPI DXGKDDIPOWERRUNTIMECONTROLREQUEST(
+    IN_CONST_HANDLE DriverContext,
+    LPCGUID PowerControlCode,
+    PVOID InBuffer,
+    SIZE_T InBufferSize,
+    PVOID OutBuffer,
+    SIZE_T OutBufferSize,
+    PSIZE_T BytesReturned);
+
+typedef NTSTATUS NTAPI DXGKDDI_POWERRUNTIMESETDEVICEHANDLE(
+    IN_CONST_HANDLE DriverContext,
+    HANDLE PoDeviceHandle);
+
+typedef void (NTAPI *DXGKCB_SETPOWERCOMPONENTACTIVE)(IN_CONST_HANDLE hAdapter, UINT ComponentIndex);
+
+typedef DXGKCB_SETPOWERCOMPONENTACTIVE *PDXGKCB_SETPOWERCOMPONENTACTIVE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_POWERRUNTIMECONTROLREQUEST)(
+    IN_CONST_HANDLE hAdapter,
+    LPCGUID PowerControlCode,
+    PVOID InBuffer,
+    SIZE_T InBufferSize,
+    PVOID OutBuffer,
+    SIZE_T OutBufferSize,
+    PSIZE_T BytesReturned);
+
+typedef DXGKCB_POWERRUNTIMECONTROLREQUEST *PDXGKCB_POWERRUNTIMECONTROLREQUEST;
+
+typedef void (NTAPI *DXGKCB_SETPOWERCOMPONENTIDLE)(IN_CONST_HANDLE hAdapter, UINT ComponentIndex);
+
+typedef DXGKCB_SETPOWERCOMPONENTIDLE *PDXGKCB_SETPOWERCOMPONENTIDLE;
+
+typedef void (NTAPI *DXGKCB_SETPOWERCOMPONENTLATENCY)(
+    IN_CONST_HANDLE hAdapter,
+    UINT ComponentIndex,
+    ULONGLONG Latency);
+
+typedef DXGKCB_SETPOWERCOMPONENTLATENCY *PDXGKCB_SETPOWERCOMPONENTLATENCY;
+
+typedef void (NTAPI *DXGKCB_SETPOWERCOMPONENTRESIDENCY)(
+    IN_CONST_HANDLE hAdapter,
+    UINT ComponentIndex,
+    ULONGLONG Residency);
+
+typedef DXGKCB_SETPOWERCOMPONENTRESIDENCY *PDXGKCB_SETPOWERCOMPONENTRESIDENCY;
+
+typedef void (NTAPI *DXGKCB_COMPLETEFSTATETRANSITION)(
+    IN_CONST_HANDLE hAdapter,
+    UINT ComponentIndex);
+
+typedef DXGKCB_COMPLETEFSTATETRANSITION *PDXGKCB_COMPLETEFSTATETRANSITION;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef enum _DXGK_HARDWARE_CONTENT_PROTECTION_TEARDOWN_FLAGS {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+    DXGK_HARDWARE_CONTENT_PROTECTION_TEARDOWN_FLAG_PREEMPTIVE = 1,
+#endif
+} DXGK_HARDWARE_CONTENT_PROTECTION_TEARDOWN_FLAGS;
+
+typedef void (NTAPI *DXGKCB_HARDWARECONTENTPROTECTIONTEARDOWN)(
+    IN_CONST_HANDLE hAdapter,
+    UINT Flags);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef void (NTAPI *DXGKCB_MULTIPLANEOVERLAYDISABLED)(
+    IN_CONST_HANDLE hAdapter,
+    UINT VidPnSourceId);
+
+typedef void (NTAPI *DXGKCB_DXGKCB_MITIGATEDRANGEUPDATE)(
+    IN_CONST_HANDLE hAdapter,
+    ULONG VirtualFunctionIndex);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+typedef DXGKARG_GETNODEMETADATA *OUT_PDXGKARG_GETNODEMETADATA;
+
+typedef NTSTATUS NTAPI DXGKDDI_GETNODEMETADATA(
+    IN_CONST_HANDLE hAdapter,
+    UINT NodeOrdinalAndAdapterIndex,
+    OUT_PDXGKARG_GETNODEMETADATA pGetNodeMetadata);
+typedef DXGKDDI_GETNODEMETADATA *PDXGKDDI_GETNODEMETADATA;
+
+typedef void (NTAPI *DXGKCB_COMPLETEPSTATETRANSITION)(
+    IN_CONST_HANDLE hAdapter,
+    UINT ComponentIndex,
+    UINT CompletedPState);
+
+typedef DXGKCB_COMPLETEPSTATETRANSITION *PDXGKCB_COMPLETEPSTATETRANSITION;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef struct _DXGKARGCB_MAPCONTEXTALLOCATION {
+    D3DGPU_VIRTUAL_ADDRESS BaseAddress;
+    D3DGPU_VIRTUAL_ADDRESS MinimumAddress;
+    D3DGPU_VIRTUAL_ADDRESS MaximumAddress;
+    HANDLE hAllocation;
+    D3DGPU_SIZE_T OffsetInPages;
+    D3DGPU_SIZE_T SizeInPages;
+    D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE Protection;
+    UINT64 DriverProtection;
+} DXGKARGCB_MAPCONTEXTALLOCATION;
+
+typedef const DXGKARGCB_MAPCONTEXTALLOCATION *IN_CONST_PDXGKARGCB_MAPCONTEXTALLOCATION;
+
+typedef D3DGPU_VIRTUAL_ADDRESS (NTAPI *DXGKCB_MAPCONTEXTALLOCATION)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_MAPCONTEXTALLOCATION pArgs);
+
+typedef struct _DXGKARGCB_UPDATECONTEXTALLOCATION {
+    HANDLE hAllocation;
+    PVOID pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGKARGCB_UPDATECONTEXTALLOCATION;
+
+typedef const DXGKARGCB_UPDATECONTEXTALLOCATION *IN_CONST_PDXGKARGCB_UPDATECONTEXTALLOCATION;
+
+typedef NTSTATUS (NTAPI *DXGKCB_UPDATECONTEXTALLOCATION)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_UPDATECONTEXTALLOCATION pArgs);
+
+typedef struct _DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE {
+    HANDLE hDxgkProcess;
+    UINT64 SizeInBytes;
+    UINT Alignment;
+    UINT64 StartVirtualAddress;
+    UINT64 BaseAddress;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT AllowUserModeMapping : 1;
+        };
+        UINT Flags;
+    };
+} DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE;
+
+typedef DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_RESERVEGPUVIRTUALADDRESSRANGE)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE pArgs);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+typedef void (NTAPI *DXGKCB_NOTIFYVSYNC)(
+    IN_CONST_HANDLE hAdapter,
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId);
+
+typedef DXGKCB_NOTIFYVSYNC *PDXGKCB_NOTIFYVSYNC;
+
+typedef struct _DXGKARG_HISTORYBUFFERPRECISION {
+    UINT32 PrecisionBits;
+} DXGKARG_HISTORYBUFFERPRECISION;
+
+typedef struct _DXGK_HISTORY_BUFFER_HEADER {
+    UINT32 RenderCbSequence;
+    UINT32 NumTimestamps;
+    UINT32 PrivateDataSize;
+    UINT32 Reserved;
+} DXGK_HISTORY_BUFFER_HEADER;
+
+typedef struct _DXGK_HISTORY_BUFFER {
+    DXGK_HISTORY_BUFFER_HEADER Header;
+    UINT8 DriverPrivateData[1];
+} DXGK_HISTORY_BUFFER;
+
+typedef struct _DXGKARG_FORMATHISTORYBUFFER {
+    DXGK_HISTORY_BUFFER *pHistoryBuffer;
+    UINT32 HistoryBufferSize;
+    PVOID pFormattedBuffer;
+    UINT32 FormattedBufferSize;
+    UINT32 NumTimestamps;
+    DXGKARG_HISTORYBUFFERPRECISION Precision;
+    UINT32 Offset;
+} DXGKARG_FORMATHISTORYBUFFER;
+
+typedef NTSTATUS NTAPI DXGKDDI_FORMATHISTORYBUFFER(
+    IN_CONST_HANDLE hContext,
+    DXGKARG_FORMATHISTORYBUFFER *pFormatData);
+typedef DXGKDDI_FORMATHISTORYBUFFER *PDXGKDDI_FORMATHISTORYBUFFER;
+
+typedef DXGKARG_CALIBRATEGPUCLOCK *OUT_PDXGKARG_CALIBRATEGPUCLOCK;
+
+typedef NTSTATUS NTAPI DXGKDDI_CALIBRATEGPUCLOCK(
+    IN_CONST_HANDLE hAdapter,
+    UINT32 NodeOrdinal,
+    UINT32 EngineOrdinal,
+    OUT_PDXGKARG_CALIBRATEGPUCLOCK pClockCalibration);
+typedef DXGKDDI_CALIBRATEGPUCLOCK *PDXGKDDI_CALIBRATEGPUCLOCK;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_1)
+
+typedef union _DXGK_MODE_BEHAVIOR_FLAGS {
+    struct DXGK_MS_STRUCT {
+        UINT PrioritizeHDR : 1;
+        UINT ColorimetricControl : 1;
+        UINT Reserved : 30;
+    };
+    UINT Value;
+} DXGK_MODE_BEHAVIOR_FLAGS;
+
+typedef struct _DXGKARG_CONTROLMODEBEHAVIOR {
+    DXGK_MODE_BEHAVIOR_FLAGS Request;
+    DXGK_MODE_BEHAVIOR_FLAGS Satisfied;
+    DXGK_MODE_BEHAVIOR_FLAGS NotSatisfied;
+} DXGKARG_CONTROLMODEBEHAVIOR;
+
+typedef DXGKARG_CONTROLMODEBEHAVIOR *INOUT_PDXGKARG_CONTROLMODEBEHAVIOR;
+
+typedef NTSTATUS NTAPI DXGKDDI_CONTROLMODEBEHAVIOR(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CONTROLMODEBEHAVIOR pControlModeBehaviorArg);
+typedef DXGKDDI_CONTROLMODEBEHAVIOR *PDXGKDDI_CONTROLMODEBEHAVIOR;
+
+typedef struct _DXGK_MONITORLINKINFO {
+    DXGK_MONITORLINKINFO_USAGEHINTS UsageHints;
+    DXGK_MONITORLINKINFO_CAPABILITIES Capabilities;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    D3DKMDT_WIRE_FORMAT_AND_PREFERENCE DitheringSupport;
+#endif
+} DXGK_MONITORLINKINFO;
+
+typedef struct _DXGKARG_UPDATEMONITORLINKINFO {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VideoPresentTargetId;
+    DXGK_MONITORLINKINFO MonitorLinkInfo;
+} DXGKARG_UPDATEMONITORLINKINFO;
+
+typedef DXGKARG_UPDATEMONITORLINKINFO *INOUT_PDXGKARG_UPDATEMONITORLINKINFO;
+
+typedef NTSTATUS NTAPI DXGKDDI_UPDATEMONITORLINKINFO(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_UPDATEMONITORLINKINFO pUpdateMonitorLinkInfoArg);
+typedef DXGKDDI_UPDATEMONITORLINKINFO *PDXGKDDI_UPDATEMONITORLINKINFO;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+#ifdef __cplusplus
+enum DXGK_CONNECTION_STATUS : UINT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    ConnectionStatusUninitialized = 0,
+    TargetStatusDisconnected = 4,
+    TargetStatusConnected = 5,
+    TargetStatusJoined = 6,
+    MonitorStatusDisconnected = 8,
+    MonitorStatusUnknown = 9,
+    MonitorStatusConnected = 10,
+    LinkConfigurationStarted = 12,
+    LinkConfigurationFailed = 13,
+    LinkConfigurationSucceeded = 14,
+#endif
+};
+#else
+typedef UINT DXGK_CONNECTION_STATUS;
+#endif
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+
+typedef struct _DXGK_CONNECTION_MONITOR_CONNECT_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Usb4DisplayPortMonitor : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_CONNECTION_MONITOR_CONNECT_FLAGS;
+
+typedef struct _DXGK_CONNECTION_USB4_INFO {
+    UINT Dpcd_DP_IN_Adapter_Number;
+    UINT Dpcd_USB4_Driver_ID;
+    BYTE Dpcd_USB4_ROUTER_TOPOLOGY_ID[5];
+} DXGK_CONNECTION_USB4_INFO, *PDXGK_CONNECTION_USB4_INFO;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+
+typedef struct DXGK_MS_STRUCT _DXGK_CONNECTION_CHANGE {
+    ULONGLONG ConnectionChangeId;
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId : 24;
+    DXGK_CONNECTION_STATUS ConnectionStatus : 4;
+    UINT Reserved : 4;
+    union {
+        struct {
+            D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY LinkTargetType;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            DXGK_CONNECTION_MONITOR_CONNECT_FLAGS MonitorConnectFlags;
+#endif
+        } MonitorConnect;
+        struct {
+            D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY BaseTargetType;
+            D3DDDI_VIDEO_PRESENT_TARGET_ID NewTargetId;
+        } TargetConnect;
+        struct {
+            D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY BaseTargetType;
+            D3DDDI_VIDEO_PRESENT_TARGET_ID NewTargetId;
+        } TargetJoin;
+    };
+} DXGK_CONNECTION_CHANGE, *PDXGK_CONNECTION_CHANGE;
+
+typedef struct _DXGK_SET_TIMING_FLAGS {
+    union {
+        struct {
+            UINT Reserved;
+        };
+        UINT Value;
+    };
+} DXGK_SET_TIMING_FLAGS;
+
+typedef struct _DXGK_SET_TIMING_RESULTS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ConnectionStatusChanges : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_SET_TIMING_RESULTS, *PDXGK_SET_TIMING_RESULTS;
+
+#ifdef __cplusplus
+enum DXGK_PATH_UPDATE : UINT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_PATH_UPDATE_UNMODIFIED = 0,
+    DXGK_PATH_UPDATE_ADDED = 1,
+    DXGK_PATH_UPDATE_MODIFIED = 2,
+    DXGK_PATH_UPDATE_REMOVED = 3,
+#endif
+};
+#endif
+
+#ifdef __cplusplus
+enum DXGK_SYNC_LOCK_STYLE : UINT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_SYNC_LOCK_STYLE_NONE = 0,
+    DXGK_SYNC_LOCK_STYLE_IDENTICAL = 1,
+#endif
+};
+#endif
+
+#ifdef __cplusplus
+enum DXGK_GLITCH_CAUSE : UINT8 {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_GLITCH_CAUSE_DRIVER_ERROR = 0,
+    DXGK_GLITCH_CAUSE_TIMING_CHANGE = 1,
+    DXGK_GLITCH_CAUSE_PIPELINE_CHANGE = 2,
+    DXGK_GLITCH_CAUSE_MEMORY_TIMING = 3,
+    DXGK_GLITCH_CAUSE_ENCODER_RECONFIG = 4,
+    DXGK_GLITCH_CAUSE_MODIFIED_WIRE_USAGE = 5,
+    DXGK_GLITCH_CAUSE_METADATA_CHANGE = 6,
+    DXGK_GLITCH_CAUSE_NONE = 255,
+#endif
+};
+#endif
+
+#ifdef __cplusplus
+enum DXGK_GLITCH_EFFECT : UINT8 {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_GLITCH_EFFECT_SYNC_LOSS = 0,
+    DXGK_GLITCH_EFFECT_GARBAGE_CONTENT = 1,
+    DXGK_GLITCH_EFFECT_STALE_CONTENT = 2,
+    DXGK_GLITCH_EFFECT_BLACK_CONTENT = 3,
+    DXGK_GLITCH_EFFECT_DEGRADED_CONTENT = 4,
+    DXGK_GLITCH_EFFECT_SEAMLESS = 255,
+#endif
+};
+#endif
+
+#ifdef __cplusplus
+enum DXGK_GLITCH_DURATION : UINT8 {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_GLITCH_DURATION_INDEFINITE = 0,
+    DXGK_GLITCH_DURATION_MULTI_FRAME = 1,
+    DXGK_GLITCH_DURATION_SINGLE_FRAME = 2,
+    DXGK_GLITCH_DURATION_MULTI_LINE = 3,
+    DXGK_GLITCH_DURATION_SINGLE_LINE = 4,
+    DXGK_GLITCH_DURATION_NONE = 255,
+#endif
+};
+#else
+typedef UINT DXGK_PATH_UPDATE;
+#endif
+
+#ifndef __cplusplus
+typedef UINT DXGK_SYNC_LOCK_STYLE;
+#endif
+
+#ifndef __cplusplus
+typedef UINT8 DXGK_GLITCH_CAUSE;
+#endif
+
+#ifndef __cplusplus
+typedef UINT8 DXGK_GLITCH_EFFECT;
+#endif
+
+#ifndef __cplusplus
+typedef UINT8 DXGK_GLITCH_DURATION;
+#endif
+
+typedef struct _DXGK_SET_TIMING_PATH_INFO {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID VidPnTargetId;
+    union {
+        D3DDDI_COLOR_SPACE_TYPE OutputColorSpace;
+        D3DDDI_OUTPUT_WIRE_COLOR_SPACE_TYPE OutputWireColorSpace;
+    };
+    D3DKMDT_WIRE_FORMAT_AND_PREFERENCE SelectedWireFormat;
+    union {
+        struct DXGK_MS_STRUCT {
+            DXGK_PATH_UPDATE VidPnPathUpdates : 2;
+            UINT Active : 1;
+            UINT IgnoreConnectivity : 1;
+            UINT PreserveInherited : 1;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+            UINT SyncLockGroup : 3;
+            DXGK_SYNC_LOCK_STYLE SyncLockStyle : 4;
+            UINT Reserved : 20;
+#else
+            UINT Reserved : 27;
+#endif
+        } Input;
+        UINT InputFlags;
+    };
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT RecheckMPO : 1;
+            UINT Reserved : 31;
+        } Output;
+        UINT OutputFlags;
+    };
+    DXGK_CONNECTION_CHANGE TargetState;
+    union {
+        struct {
+            DXGK_GLITCH_CAUSE GlitchCause;
+            DXGK_GLITCH_EFFECT GlitchEffect;
+            DXGK_GLITCH_DURATION GlitchDuration;
+            UINT8 Reserved;
+        };
+        UINT DiagnosticInfo;
+    };
+} DXGK_SET_TIMING_PATH_INFO;
+
+typedef struct _DXGKARG_SETTIMINGSFROMVIDPN {
+    D3DKMDT_HVIDPN hFunctionalVidPn;
+    DXGK_SET_TIMING_FLAGS SetFlags;
+    PDXGK_SET_TIMING_RESULTS pResultsFlags;
+    UINT PathCount;
+    DXGK_SET_TIMING_PATH_INFO *pSetTimingPathInfo;
+} DXGKARG_SETTIMINGSFROMVIDPN;
+
+typedef DXGKARG_SETTIMINGSFROMVIDPN *IN_OUT_PDXGKARG_SETTIMINGSFROMVIDPN;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETTIMINGSFROMVIDPN(
+    IN_CONST_HANDLE hAdapter,
+    IN_OUT_PDXGKARG_SETTIMINGSFROMVIDPN pSetTimings);
+typedef DXGKDDI_SETTIMINGSFROMVIDPN *PDXGKDDI_SETTIMINGSFROMVIDPN;
+
+typedef struct _DXGKARG_SETTARGETGAMMA {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+    D3DKMDT_GAMMA_RAMP GammaRamp;
+} DXGKARG_SETTARGETGAMMA;
+
+typedef const DXGKARG_SETTARGETGAMMA *IN_CONST_PDXGKARG_SETTARGETGAMMA;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETTARGETGAMMA(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETTARGETGAMMA pSetTargetGammaArg);
+typedef DXGKDDI_SETTARGETGAMMA *PDXGKDDI_SETTARGETGAMMA;
+
+typedef struct _DXGKARG_SETTARGETCONTENTTYPE {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+    D3DKMDT_VIDPN_PRESENT_PATH_CONTENT ContentType;
+} DXGKARG_SETTARGETCONTENTTYPE;
+
+typedef const DXGKARG_SETTARGETCONTENTTYPE *IN_CONST_PDXGKARG_SETTARGETCONTENTTYPE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETTARGETCONTENTTYPE(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETTARGETCONTENTTYPE pSetTargetContentTypeArg);
+typedef DXGKDDI_SETTARGETCONTENTTYPE *PDXGKDDI_SETTARGETCONTENTTYPE;
+
+typedef struct _DXGKARG_SETTARGETANALOGCOPYPROTECTION {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId;
+    D3DKMDT_VIDPN_PRESENT_PATH_COPYPROTECTION_TYPE CopyProtectionType;
+    UINT APSTriggerBits;
+    D3DKMDT_VIDPN_PRESENT_PATH_COPYPROTECTION_SUPPORT CopyProtectionSupport;
+} DXGKARG_SETTARGETANALOGCOPYPROTECTION;
+
+typedef const DXGKARG_SETTARGETANALOGCOPYPROTECTION
+    *IN_CONST_PDXGKARG_SETTARGETANALOGCOPYPROTECTION;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETTARGETANALOGCOPYPROTECTION(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_SETTARGETANALOGCOPYPROTECTION pSetTargetAnalogCopyProtectionArg);
+typedef DXGKDDI_SETTARGETANALOGCOPYPROTECTION *PDXGKDDI_SETTARGETANALOGCOPYPROTECTION;
+
+#ifdef __cplusplus
+enum DXGK_DISPLAYDETECTCONTROLTYPE : UINT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_2)
+    DXGK_DDCT_UNINITIALIZED = 0,
+    DXGK_DDCT_POLLONE = 1,
+    DXGK_DDCT_POLLALL = 2,
+    DXGK_DDCT_ENABLEHPD = 3,
+    DXGK_DDCT_DISABLEHPD = 4,
+#endif
+};
+#else
+typedef UINT DXGK_DISPLAYDETECTCONTROLTYPE;
+#endif
+
+typedef struct DXGK_MS_STRUCT _DXGKARG_DISPLAYDETECTCONTROL {
+    D3DDDI_VIDEO_PRESENT_TARGET_ID TargetId : 24;
+    DXGK_DISPLAYDETECTCONTROLTYPE Type : 4;
+    UINT NonDestructiveOnly : 1;
+    UINT Reserved : 3;
+} DXGKARG_DISPLAYDETECTCONTROL;
+
+typedef const DXGKARG_DISPLAYDETECTCONTROL *IN_CONST_PDXGKARG_DISPLAYDETECTCONTROL;
+
+typedef NTSTATUS NTAPI DXGKDDI_DISPLAYDETECTCONTROL(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARG_DISPLAYDETECTCONTROL pDisplayDetectControl);
+typedef DXGKDDI_DISPLAYDETECTCONTROL *PDXGKDDI_DISPLAYDETECTCONTROL;
+
+typedef struct _DXGKARG_QUERYCONNECTIONCHANGE {
+    DXGK_CONNECTION_CHANGE ConnectionChange;
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+    DXGK_CONNECTION_USB4_INFO Usb4MonitorInfo;
+#endif
+} DXGKARG_QUERYCONNECTIONCHANGE;
+
+typedef DXGKARG_QUERYCONNECTIONCHANGE *IN_PDXGKARG_QUERYCONNECTIONCHANGE;
+
+typedef NTSTATUS NTAPI DXGKDDI_QUERYCONNECTIONCHANGE(
+    IN_CONST_HANDLE hAdapter,
+    IN_PDXGKARG_QUERYCONNECTIONCHANGE pQueryConnectionChange);
+typedef DXGKDDI_QUERYCONNECTIONCHANGE *PDXGKDDI_QUERYCONNECTIONCHANGE;
+
+typedef struct _DXGK_INHERITED_TIMING_INFO {
+    union {
+        D3DDDI_COLOR_SPACE_TYPE OutputColorSpace;
+        D3DDDI_OUTPUT_WIRE_COLOR_SPACE_TYPE OutputWireColorSpace;
+    };
+    D3DKMDT_WIRE_FORMAT_AND_PREFERENCE SelectedWireFormat;
+    union {
+        struct {
+            DXGK_GLITCH_CAUSE GlitchCause;
+            DXGK_GLITCH_EFFECT GlitchEffect;
+            DXGK_GLITCH_DURATION GlitchDuration;
+            UINT8 Reserved;
+        };
+        UINT DiagnosticInfo;
+    };
+} DXGK_INHERITED_TIMING_INFO, *PDXGK_INHERITED_TIMING_INFO;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+
+typedef struct _DXGKARG_CREATEPROTECTEDSESSION {
+    HANDLE hProtectedSession;
+    PVOID pPrivateDriverData;
+    UINT PrivateDriverDataSize;
+} DXGKARG_CREATEPROTECTEDSESSION;
+
+typedef DXGKARG_CREATEPROTECTEDSESSION *INOUT_PDXGKARG_CREATEPROTECTEDSESSION;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEPROTECTEDSESSION(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_CREATEPROTECTEDSESSION pCreateProtectedSession);
+typedef DXGKDDI_CREATEPROTECTEDSESSION *PDXGKDDI_CREATEPROTECTEDSESSION;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYPROTECTEDSESSION(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_HANDLE hProtectedSession);
+typedef DXGKDDI_DESTROYPROTECTEDSESSION *PDXGKDDI_DESTROYPROTECTEDSESSION;
+
+typedef enum _DXGK_PROTECTED_SESSION_STATUS {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_3)
+    DXGK_PROTECTED_SESSION_STATUS_OK = 0,
+    DXGK_PROTECTED_SESSION_STATUS_INVALID = 1,
+#endif
+} DXGK_PROTECTED_SESSION_STATUS;
+
+typedef struct _DXGKARGCB_PROTECTEDSESSIONSTATUS {
+    HANDLE hProtectedSession;
+    DXGK_PROTECTED_SESSION_STATUS Status;
+} DXGKARGCB_PROTECTEDSESSIONSTATUS;
+
+typedef const DXGKARGCB_PROTECTEDSESSIONSTATUS *IN_CONST_PDXGKARGCB_PROTECTEDSESSIONSTATUS;
+
+typedef NTSTATUS (NTAPI *DXGKCB_SETPROTECTEDSESSIONSTATUS)(
+    IN_CONST_PDXGKARGCB_PROTECTEDSESSIONSTATUS pProtectedSessionStatus);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+
+typedef enum _DXGK_MEMORY_CACHING_TYPE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
+    DXGK_MEMORY_CACHING_TYPE_NON_CACHED = 0,
+    DXGK_MEMORY_CACHING_TYPE_CACHED = 1,
+    DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED = 2,
+#endif
+} DXGK_MEMORY_CACHING_TYPE;
+
+typedef struct _DXGKARGCB_ALLOCATECONTIGUOUSMEMORY {
+    SIZE_T NumberOfBytes;
+    PHYSICAL_ADDRESS LowestAcceptableAddress;
+    PHYSICAL_ADDRESS HighestAcceptableAddress;
+    PHYSICAL_ADDRESS BoundaryAddressMultiple;
+    DXGK_MEMORY_CACHING_TYPE CacheType;
+    HANDLE hMemoryHandle;
+    PVOID pMemory;
+} DXGKARGCB_ALLOCATECONTIGUOUSMEMORY;
+
+typedef struct _DXGKARGCB_FREECONTIGUOUSMEMORY {
+    HANDLE hMemoryHandle;
+} DXGKARGCB_FREECONTIGUOUSMEMORY;
+
+typedef struct _DXGKARGCB_ALLOCATEPAGESFORMDL {
+    PHYSICAL_ADDRESS LowAddress;
+    PHYSICAL_ADDRESS HighAddress;
+    PHYSICAL_ADDRESS SkipBytes;
+    SIZE_T TotalBytes;
+    DXGK_MEMORY_CACHING_TYPE CacheType;
+    ULONG Flags;
+    HANDLE hMemoryHandle;
+    PMDL pMdl;
+} DXGKARGCB_ALLOCATEPAGESFORMDL;
+
+typedef struct _DXGKARGCB_FREEPAGESFROMMDL {
+    HANDLE hMemoryHandle;
+} DXGKARGCB_FREEPAGESFROMMDL;
+
+typedef struct _DXGKARGCB_MAPMDLTOIOMMU {
+    PMDL pMdl;
+    HANDLE hMemoryHandle;
+} DXGKARGCB_MAPMDLTOIOMMU;
+
+typedef struct _DXGKARGCB_UNMAPMDLFROMIOMMU {
+    HANDLE hMemoryHandle;
+} DXGKARGCB_UNMAPMDLFROMIOMMU;
+
+typedef struct _DXGKARGCB_PINFRAMEBUFFERFORSAVE {
+    UINT PhysicalAdapterIndex;
+    SIZE_T CommitSize;
+    PMDL pMdl;
+} DXGKARGCB_PINFRAMEBUFFERFORSAVE;
+
+typedef struct _DXGKARGCB_UNPINFRAMEBUFFERFORSAVE {
+    UINT PhysicalAdapterIndex;
+} DXGKARGCB_UNPINFRAMEBUFFERFORSAVE;
+
+typedef struct _DXGKARGCB_MAPFRAMEBUFFERPOINTER {
+    UINT PhysicalAdapterIndex;
+    SIZE_T Size;
+    SIZE_T Offset;
+    PVOID pBaseAddress;
+} DXGKARGCB_MAPFRAMEBUFFERPOINTER;
+
+typedef struct _DXGKARGCB_UNMAPFRAMEBUFFERPOINTER {
+    UINT PhysicalAdapterIndex;
+    PVOID pBaseAddress;
+} DXGKARGCB_UNMAPFRAMEBUFFERPOINTER;
+
+typedef DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY;
+typedef const DXGKARGCB_FREECONTIGUOUSMEMORY *IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY;
+typedef DXGKARGCB_ALLOCATEPAGESFORMDL *INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL;
+typedef const DXGKARGCB_FREEPAGESFROMMDL *IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL;
+typedef DXGKARGCB_MAPMDLTOIOMMU *INOUT_PDXGKARGCB_MAPMDLTOIOMMU;
+typedef const DXGKARGCB_UNMAPMDLFROMIOMMU *IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU;
+typedef DXGKARGCB_PINFRAMEBUFFERFORSAVE *INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE;
+typedef const DXGKARGCB_UNPINFRAMEBUFFERFORSAVE *IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE;
+typedef DXGKARGCB_MAPFRAMEBUFFERPOINTER *INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER;
+typedef const DXGKARGCB_UNMAPFRAMEBUFFERPOINTER *IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER;
+
+typedef NTSTATUS (NTAPI *DXGKCB_ALLOCATECONTIGUOUSMEMORY)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY pAllocateContiguousMemory);
+
+typedef NTSTATUS (NTAPI *DXGKCB_FREECONTIGUOUSMEMORY)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY pFreeContiguousMemory);
+
+typedef NTSTATUS (NTAPI *DXGKCB_ALLOCATEPAGESFORMDL)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL pAllocatePagesForMdl);
+
+typedef NTSTATUS (NTAPI *DXGKCB_FREEPAGESFROMMDL)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL pFreePagesFromMdl);
+
+typedef NTSTATUS (NTAPI *DXGKCB_MAPMDLTOIOMMU)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_MAPMDLTOIOMMU pMapMdlToIoMmu);
+
+typedef void (NTAPI *DXGKCB_UNMAPMDLFROMIOMMU)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU pUnmapMdlFromIoMmu);
+
+typedef NTSTATUS (NTAPI *DXGKCB_PINFRAMEBUFFERFORSAVE)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE pPinFrameBufferForSave);
+
+typedef NTSTATUS (NTAPI *DXGKCB_UNPINFRAMEBUFFERFORSAVE)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE pUnpinFrameBufferForSave);
+
+typedef NTSTATUS (NTAPI *DXGKCB_MAPFRAMEBUFFERPOINTER)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER pMapFrameBufferPointer);
+
+typedef NTSTATUS (NTAPI *DXGKCB_UNMAPFRAMEBUFFERPOINTER)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER pUnmapFrameBufferPointer);
+
+typedef struct _DXGKARG_BEGINEXCLUSIVEACCESS {
+    UINT Reserved;
+} DXGKARG_BEGINEXCLUSIVEACCESS;
+
+typedef struct _DXGKARG_ENDEXCLUSIVEACCESS {
+    UINT Reserved;
+} DXGKARG_ENDEXCLUSIVEACCESS;
+
+typedef DXGKARG_BEGINEXCLUSIVEACCESS *IN_PDXGKARG_BEGINEXCLUSIVEACCESS;
+typedef DXGKARG_ENDEXCLUSIVEACCESS *IN_PDXGKARG_ENDEXCLUSIVEACCESS;
+
+typedef NTSTATUS NTAPI DXGKDDI_BEGINEXCLUSIVEACCESS(
+    IN_CONST_HANDLE hAdapter,
+    IN_PDXGKARG_BEGINEXCLUSIVEACCESS pBeginExclusiveAccess);
+typedef DXGKDDI_BEGINEXCLUSIVEACCESS *PDXGKDDI_BEGINEXCLUSIVEACCESS;
+
+typedef NTSTATUS NTAPI DXGKDDI_ENDEXCLUSIVEACCESS(
+    IN_CONST_HANDLE hAdapter,
+    IN_PDXGKARG_ENDEXCLUSIVEACCESS pEndExclusiveAccess);
+typedef DXGKDDI_ENDEXCLUSIVEACCESS *PDXGKDDI_ENDEXCLUSIVEACCESS;
+
+typedef struct _DXGKARG_RESUMEHWENGINE {
+    UINT NodeOrdinal;
+    UINT EngineOrdinal;
+} DXGKARG_RESUMEHWENGINE;
+
+typedef DXGKARG_RESUMEHWENGINE *INOUT_PDXGKARG_RESUMEHWENGINE;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESUMEHWENGINE(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARG_RESUMEHWENGINE pResumeHwEngine);
+typedef DXGKDDI_RESUMEHWENGINE *PDXGKDDI_RESUMEHWENGINE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_5)
+
+typedef struct _DXGK_TRACKEDWORKLOAD_STATE_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Saturated : 1;
+            UINT OptimalLevel : 1;
+            UINT Reserved : 30;
+        };
+        UINT Value;
+    };
+} DXGK_TRACKEDWORKLOAD_STATE_FLAGS;
+
+typedef struct _DXGKARG_SETTRACKEDWORKLOADPOWERLEVEL {
+    UINT PowerLevel;
+    UINT EffectivePowerLevel;
+    DXGK_TRACKEDWORKLOAD_STATE_FLAGS Flags;
+} DXGKARG_SETTRACKEDWORKLOADPOWERLEVEL;
+
+typedef DXGKARG_SETTRACKEDWORKLOADPOWERLEVEL *INOUT_PDXGKARG_SETTRACKEDWORKLOADPOWERLEVEL;
+
+typedef NTSTATUS NTAPI DXGKDDI_SETTRACKEDWORKLOADPOWERLEVEL(
+    IN_CONST_HANDLE hContext,
+    INOUT_PDXGKARG_SETTRACKEDWORKLOADPOWERLEVEL pTrackedWorkloadPowerLevel);
+typedef DXGKDDI_SETTRACKEDWORKLOADPOWERLEVEL *PDXGKDDI_SETTRACKEDWORKLOADPOWERLEVEL;
+
+typedef struct _DXGKARGCB_SIGNALEVENT {
+    HANDLE hDxgkProcess;
+    HANDLE hEvent;
+    union {
+        struct DXGK_MS_STRUCT {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+            UINT CpuEventObject : 1;
+            UINT Reserved : 31;
+#else
+            UINT Reserved : 32;
+#endif
+        };
+        UINT Flags;
+    };
+} DXGKARGCB_SIGNALEVENT;
+
+typedef const DXGKARGCB_SIGNALEVENT *IN_CONST_PDXGKARGCB_SIGNALEVENT;
+
+typedef NTSTATUS (NTAPI *DXGKCB_SIGNALEVENT)(IN_CONST_PDXGKARGCB_SIGNALEVENT);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+
+typedef enum _DXGK_FEATURE_ID {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_6)
+    DXGK_FEATURE_HWSCH = 0,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+    DXGK_FEATURE_HWFLIPQUEUE = 1,
+    DXGK_FEATURE_LDA_GPUPV = 2,
+    DXGK_FEATURE_KMD_SIGNAL_CPU_EVENT = 3,
+#endif
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+    DXGK_FEATURE_USER_MODE_SUBMISSION = 4,
+    DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD = 5,
+#endif
+} DXGK_FEATURE_ID;
+
+typedef struct _DXGKARGCB_ISFEATUREENABLED {
+    HANDLE DeviceHandle;
+    DXGK_FEATURE_ID FeatureId;
+    BOOLEAN Enabled;
+} DXGKARGCB_ISFEATUREENABLED;
+
+typedef DXGKARGCB_ISFEATUREENABLED *INOUT_PDXGKARGCB_ISFEATUREENABLED;
+
+typedef NTSTATUS (NTAPI *DXGKCB_ISFEATUREENABLED)(INOUT_PDXGKARGCB_ISFEATUREENABLED);
+
+typedef struct _DXGK_KSR_MEMORY_RANGE {
+    ULONGLONG MemoryRangeDesc;
+} DXGK_KSR_MEMORY_RANGE, *PDXGK_KSR_MEMORY_RANGE;
+
+typedef struct _DXGKARGCB_SAVEMEMORYFORHOTUPDATE {
+    UINT NumDataMemoryRanges;
+    DXGK_KSR_MEMORY_RANGE *pDataMemoryRanges;
+    PMDL pDataMdl;
+    UINT DataSize;
+    PVOID pData;
+    UINT MetaDataSize;
+    BYTE *pMetaData;
+} DXGKARGCB_SAVEMEMORYFORHOTUPDATE;
+
+typedef const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_SAVEMEMORYFORHOTUPDATE)(
+    IN_CONST_HANDLE hAdapter,
+    IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE pArgs);
+
+typedef struct _DXGK_SAVEMEMORYFORHOTUPDATEFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT CancelHotUpdate : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_SAVEMEMORYFORHOTUPDATEFLAGS;
+
+typedef struct _DXGKARG_SAVEMEMORYFORHOTUPDATE {
+    DXGK_SAVEMEMORYFORHOTUPDATEFLAGS Flags;
+} DXGKARG_SAVEMEMORYFORHOTUPDATE;
+
+typedef const DXGKARG_SAVEMEMORYFORHOTUPDATE *IN_CONST_PDXGKARG_SAVEMEMORYFORHOTUPDATE;
+
+typedef NTSTATUS NTAPI DXGKDDI_SAVEMEMORYFORHOTUPDATE(
+    IN_CONST_HANDLE hContext,
+    IN_CONST_PDXGKARG_SAVEMEMORYFORHOTUPDATE pArgs);
+typedef DXGKDDI_SAVEMEMORYFORHOTUPDATE *PDXGKDDI_SAVEMEMORYFORHOTUPDATE;
+
+typedef struct _DXGK_RESTOREMEMORYFORHOTUPDATEFLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT RestoreComplete : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGK_RESTOREMEMORYFORHOTUPDATEFLAGS;
+
+typedef struct _DXGKARG_RESTOREMEMORYFORHOTUPDATE {
+    DXGK_RESTOREMEMORYFORHOTUPDATEFLAGS Flags;
+    PMDL pDataMdl;
+    UINT MetaDataSize;
+    PVOID pMetaData;
+} DXGKARG_RESTOREMEMORYFORHOTUPDATE;
+
+typedef const DXGKARG_RESTOREMEMORYFORHOTUPDATE *IN_CONST_PDXGKARG_RESTOREMEMORYFORHOTUPDATE;
+
+typedef NTSTATUS NTAPI DXGKDDI_RESTOREMEMORYFORHOTUPDATE(
+    IN_CONST_HANDLE hContext,
+    IN_CONST_PDXGKARG_RESTOREMEMORYFORHOTUPDATE pArgs);
+typedef DXGKDDI_RESTOREMEMORYFORHOTUPDATE *PDXGKDDI_RESTOREMEMORYFORHOTUPDATE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_8)
+
+typedef struct _DXGKARGCB_NOTIFYCURSORSUPPORTCHANGE {
+    HANDLE DeviceHandle;
+    D3DDDI_VIDEO_PRESENT_SOURCE_ID VidPnSourceId;
+} DXGKARGCB_NOTIFYCURSORSUPPORTCHANGE;
+
+typedef const DXGKARGCB_NOTIFYCURSORSUPPORTCHANGE *IN_CONST_PDXGKARGCB_NOTIFYCURSORSUPPORTCHANGE;
+
+typedef NTSTATUS (NTAPI *DXGKCB_NOTIFYCURSORSUPPORTCHANGE)(
+    IN_CONST_PDXGKARGCB_NOTIFYCURSORSUPPORTCHANGE pArgs);
+
+#endif
+
+typedef enum _DXGIDDI_PARTITIONING_EVENT_TYPE {
+    DXGK_PARTITION_EVENT_FUNCTION_LEVEL_RESET = 0,
+    DXGK_PARTITION_EVENT_FUNDAMENTAL_WARM_RESET = 1,
+    DXGK_PARTITION_EVENT_DRIVER_INTERNAL = 2,
+} DXGIDDI_PARTITIONING_EVENT_TYPE;
+
+#define DXGKDDI_PARTITION_EVENT_DESCRIPTION_MAX 255
+
+typedef struct _DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION {
+    HANDLE hAdapter;
+    DXGIDDI_PARTITIONING_EVENT_TYPE EventType;
+    ULONG PartitionId;
+    WCHAR EventDescription[255];
+    UINT64 EventData1;
+    UINT64 EventData2;
+    UINT64 EventData3;
+    UINT64 EventData4;
+    UINT64 EventData5;
+} DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION, *PDXGKDDICB_PARTITIONING_EVENT_NOTIFICATION;
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+
+typedef enum _DXGK_PHYSICAL_MEMORY_TYPE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGK_PHYSICAL_MEMORY_TYPE_MDL = 0,
+    DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY = 1,
+    DXGK_PHYSICAL_MEMORY_TYPE_SECTION = 2,
+    DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE = 3,
+#endif
+} DXGK_PHYSICAL_MEMORY_TYPE;
+
+typedef enum _DXGK_ACCESS_MODE {
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
+    DXGK_ACCESS_MODE_KERNEL_MODE = 0,
+    DXGK_ACCESS_MODE_USER_MODE = 1,
+#endif
+} DXGK_ACCESS_MODE;
+
+typedef struct _OBJECT_ATTRIBUTES *POBJECT_ATTRIBUTES;
+
+typedef struct _DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT {
+    HANDLE hAdapter;
+    SIZE_T Size;
+    ULONG_PTR Context;
+    DXGK_PHYSICAL_MEMORY_TYPE Type;
+    DXGK_MEMORY_CACHING_TYPE CacheType;
+    union {
+        struct {
+            PHYSICAL_ADDRESS LowAddress;
+            PHYSICAL_ADDRESS HighAddress;
+            PHYSICAL_ADDRESS SkipBytes;
+            UINT Flags;
+        } Mdl;
+        struct {
+            PHYSICAL_ADDRESS LowestAcceptableAddress;
+            PHYSICAL_ADDRESS HighestAcceptableAddress;
+            PHYSICAL_ADDRESS BoundaryAddressMultiple;
+        } ContiguousMemory;
+        struct {
+            ACCESS_MASK DesiredAccess;
+            POBJECT_ATTRIBUTES ObjectAttributes;
+            ULONG PageProtection;
+            ULONG AllocationAttributes;
+        } Section;
+        struct {
+            PHYSICAL_ADDRESS BaseAddress;
+        } IOSpace;
+    };
+    HANDLE hPhysicalMemoryObject;
+    HANDLE hAdapterMemoryObject;
+} DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT;
+
+typedef struct _DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT {
+    HANDLE hPhysicalMemoryObject;
+    HANDLE hAdapterMemoryObject;
+} DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT;
+
+typedef DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT;
+typedef const DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT
+    *IN_CONST_PDXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT;
+
+typedef NTSTATUS (NTAPI *DXGKCB_CREATEPHYSICALMEMORYOBJECT)(
+    IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT pArgs);
+
+typedef void (NTAPI *DXGKCB_DESTROYPHYSICALMEMORYOBJECT)(
+    IN_CONST_PDXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT pArgs);
+
+typedef struct _DXGKARGCB_MAP_PHYSICAL_MEMORY {
+    HANDLE hPhysicalMemoryObject;
+    DXGK_ACCESS_MODE AccessMode;
+    SIZE_T Offset;
+    SIZE_T Size;
+    void *pMappedAddress;
+} DXGKARGCB_MAP_PHYSICAL_MEMORY;
+
+typedef struct _DXGKARGCB_UNMAP_PHYSICAL_MEMORY {
+    HANDLE hPhysicalMemoryObject;
+    void *pBaseAddress;
+    SIZE_T Size;
+} DXGKARGCB_UNMAP_PHYSICAL_MEMORY;
+
+typedef DXGKARGCB_MAP_PHYSICAL_MEMORY *IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY;
+typedef const DXGKARGCB_UNMAP_PHYSICAL_MEMORY *IN_CONST_PDXGKARGCB_UNMAP_PHYSICAL_MEMORY;
+
+typedef NTSTATUS (NTAPI *DXGKCB_MAPPHYSICALMEMORY)(IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY pArgs);
+
+typedef void (NTAPI *DXGKCB_UNMAPPHYSICALMEMORY)(IN_CONST_PDXGKARGCB_UNMAP_PHYSICAL_MEMORY pArgs);
+
+typedef struct _DXGKARGCB_ALLOCATE_ADL {
+    HANDLE hAdapterMemoryObject;
+    SIZE_T Offset;
+    SIZE_T Size;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT32 RequireContiguous : 1;
+            UINT32 PreferContiguous : 1;
+            UINT32 Reserved : 30;
+        };
+        UINT32 Value;
+    } Flags;
+    DXGK_ADL *pAdl;
+} DXGKARGCB_ALLOCATE_ADL;
+
+typedef struct _DXGKARGCB_FREE_ADL {
+    HANDLE hAdapterMemoryObject;
+    DXGK_ADL *pAdl;
+} DXGKARGCB_FREE_ADL;
+
+typedef DXGKARGCB_ALLOCATE_ADL *IN_OUT_PDXGKARGCB_ALLOCATE_ADL;
+typedef const DXGKARGCB_FREE_ADL *IN_CONST_PDXGKARGCB_FREE_ADL;
+
+typedef NTSTATUS (NTAPI *DXGKCB_ALLOCATEADL)(IN_OUT_PDXGKARGCB_ALLOCATE_ADL pArgs);
+
+typedef void (NTAPI *DXGKCB_FREEADL)(IN_CONST_PDXGKARGCB_FREE_ADL pArgs);
+
+typedef struct _DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT {
+    HANDLE hPhysicalMemoryObject;
+    HANDLE hAdapter;
+    HANDLE hAdapterMemoryObject;
+} DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT;
+
+typedef struct _DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT {
+    HANDLE hAdapterMemoryObject;
+} DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT;
+
+typedef DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT *IN_OUT_PDXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT;
+typedef const DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT
+    *IN_CONST_PDXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT;
+
+typedef NTSTATUS (NTAPI *DXGKCB_OPENPHYSICALMEMORYOBJECT)(
+    IN_OUT_PDXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT pArgs);
+
+typedef void (NTAPI *DXGKCB_CLOSEPHYSICALMEMORYOBJECT)(
+    IN_CONST_PDXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT pArgs);
+
+typedef struct _DXGKARGCB_QUERYFEATURESUPPORT {
+    HANDLE DeviceHandle;
+    DXGK_FEATURE_ID FeatureId;
+    UINT DriverSupportState;
+    BOOLEAN Enabled;
+} DXGKARGCB_QUERYFEATURESUPPORT;
+
+typedef DXGKARGCB_QUERYFEATURESUPPORT *INOUT_PDXGKARGCB_QUERYFEATURESUPPORT;
+
+typedef NTSTATUS (NTAPI *DXGKCB_QUERYFEATURESUPPORT)(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT);
+
+typedef struct _DXGKARGCB_PINFRAMEBUFFERFORSAVE2 {
+    UINT PhysicalAdapterIndex;
+    SIZE_T CommitSize;
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT PreferContiguous : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    } Flags;
+    DXGK_ADL *pAdl;
+} DXGKARGCB_PINFRAMEBUFFERFORSAVE2;
+
+typedef DXGKARGCB_PINFRAMEBUFFERFORSAVE2 *INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2;
+
+typedef NTSTATUS (NTAPI *DXGKCB_PINFRAMEBUFFERFORSAVE2)(
+    IN_CONST_HANDLE hAdapter,
+    INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2 pPinFrameBufferForSave2);
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_1)
+
+#define DXGK_MAX_DOORBELL_SIZE_BYTES 16384
+
+typedef struct _DXGK_USERMODESUBMISSION_CAPS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT SecondaryDoorbellSupported : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    } Flags;
+    UINT DoorbellSizeInBytes;
+    UINT SecondaryDoorbellSizeInBytes;
+    UCHAR Reserved[16];
+} DXGK_USERMODESUBMISSION_CAPS;
+
+typedef struct _DXGKARG_CREATEDOORBELL_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT ResizeRingBufferOperation : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGKARG_CREATEDOORBELL_FLAGS;
+
+typedef struct _DXGKARG_CREATEDOORBELL {
+    HANDLE hHwQueue;
+    HANDLE hDoorbell;
+    UINT PrivateDriverDataSize;
+    void *PrivateDriverData;
+    HANDLE hRingBuffer;
+    HANDLE hRingBufferControl;
+    DXGKARG_CREATEDOORBELL_FLAGS Flags;
+} DXGKARG_CREATEDOORBELL;
+
+typedef DXGKARG_CREATEDOORBELL *INOUT_PDXGKARG_CREATEDOORBELL;
+
+typedef NTSTATUS NTAPI DXGKDDI_CREATEDOORBELL(INOUT_PDXGKARG_CREATEDOORBELL pArgs);
+typedef DXGKDDI_CREATEDOORBELL *PDXGKDDI_CREATEDOORBELL;
+
+typedef struct _DXGKARG_CONNECTDOORBELL_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT RequireSecondaryAddress : 1;
+            UINT Reserved : 31;
+        };
+        UINT Value;
+    };
+} DXGKARG_CONNECTDOORBELL_FLAGS;
+
+typedef struct _DXGKARG_CONNECTDOORBELL {
+    HANDLE hDoorbell;
+    DXGKARG_CONNECTDOORBELL_FLAGS Flags;
+    void *KernelCpuVirtualAddress;
+    void *SecondaryKernelCpuVirtualAddress;
+    D3DDDI_DOORBELLSTATUS Status;
+} DXGKARG_CONNECTDOORBELL;
+
+typedef DXGKARG_CONNECTDOORBELL *INOUT_PDXGKARG_CONNECTDOORBELL;
+
+typedef NTSTATUS NTAPI DXGKDDI_CONNECTDOORBELL(INOUT_PDXGKARG_CONNECTDOORBELL pArgs);
+typedef DXGKDDI_CONNECTDOORBELL *PDXGKDDI_CONNECTDOORBELL;
+
+typedef struct _DXGKARG_DISCONNECTDOORBELL_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGKARG_DISCONNECTDOORBELL_FLAGS;
+
+typedef struct _DXGKARG_DISCONNECTDOORBELL {
+    HANDLE hDoorbell;
+    DXGKARG_DISCONNECTDOORBELL_FLAGS Flags;
+} DXGKARG_DISCONNECTDOORBELL;
+
+typedef DXGKARG_DISCONNECTDOORBELL *INOUT_PDXGKARG_DISCONNECTDOORBELL;
+
+typedef NTSTATUS NTAPI DXGKDDI_DISCONNECTDOORBELL(INOUT_PDXGKARG_DISCONNECTDOORBELL pArgs);
+typedef DXGKDDI_DISCONNECTDOORBELL *PDXGKDDI_DISCONNECTDOORBELL;
+
+typedef struct _DXGKARG_DESTROYDOORBELL {
+    HANDLE hDoorbell;
+} DXGKARG_DESTROYDOORBELL;
+
+typedef DXGKARG_DESTROYDOORBELL *INOUT_PDXGKARG_DESTROYDOORBELL;
+
+typedef NTSTATUS NTAPI DXGKDDI_DESTROYDOORBELL(INOUT_PDXGKARG_DESTROYDOORBELL pArgs);
+typedef DXGKDDI_DESTROYDOORBELL *PDXGKDDI_DESTROYDOORBELL;
+
+typedef struct _DXGKARG_NOTIFYWORKSUBMISSION_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGKARG_NOTIFYWORKSUBMISSION_FLAGS;
+
+typedef struct _DXGKARG_NOTIFYWORKSUBMISSION {
+    HANDLE hHwQueue;
+    DXGKARG_NOTIFYWORKSUBMISSION_FLAGS Flags;
+} DXGKARG_NOTIFYWORKSUBMISSION;
+
+typedef DXGKARG_NOTIFYWORKSUBMISSION *INOUT_PDXGKARG_NOTIFYWORKSUBMISSION;
+
+typedef NTSTATUS NTAPI DXGKDDI_NOTIFYWORKSUBMISSION(INOUT_PDXGKARG_NOTIFYWORKSUBMISSION pArgs);
+typedef DXGKDDI_NOTIFYWORKSUBMISSION *PDXGKDDI_NOTIFYWORKSUBMISSION;
+
+typedef struct _DXGKARGCB_DISCONNECTDOORBELL_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGKARGCB_DISCONNECTDOORBELL_FLAGS;
+
+typedef struct _DXGKARGCB_DISCONNECTDOORBELL {
+    HANDLE hHwQueue;
+    DXGKARGCB_DISCONNECTDOORBELL_FLAGS Flags;
+    D3DDDI_DOORBELLSTATUS DisconnectReason;
+} DXGKARGCB_DISCONNECTDOORBELL;
+
+typedef DXGKARGCB_DISCONNECTDOORBELL *INOUT_PDXGKARGCB_DISCONNECTDOORBELL;
+
+typedef NTSTATUS (NTAPI *DXGKCB_DISCONNECTDOORBELL)(INOUT_PDXGKARGCB_DISCONNECTDOORBELL pArgs);
+
+typedef struct _DXGKARG_FLUSHHWQUEUE_FLAGS {
+    union {
+        struct DXGK_MS_STRUCT {
+            UINT Reserved : 32;
+        };
+        UINT Value;
+    };
+} DXGKARG_FLUSHHWQUEUE_FLAGS;
+
+typedef struct _DXGKARG_FLUSHHWQUEUE {
+    HANDLE hHwQueue;
+    HANDLE Event;
+    DXGKARG_FLUSHHWQUEUE_FLAGS Flags;
+} DXGKARG_FLUSHHWQUEUE;
+
+typedef DXGKARG_FLUSHHWQUEUE *INOUT_PDXGKARG_FLUSHHWQUEUE;
+
+typedef NTSTATUS NTAPI DXGKDDI_FLUSHHWQUEUE(INOUT_PDXGKARG_FLUSHHWQUEUE pArgs);
+typedef DXGKDDI_FLUSHHWQUEUE *PDXGKDDI_FLUSHHWQUEUE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
+
+typedef DXGKDDISETPOWERCOMPONENTFSTATE *PDXGKDDISETPOWERCOMPONENTFSTATE;
+typedef DXGKDDIPOWERRUNTIMECONTROLREQUEST *PDXGKDDIPOWERRUNTIMECONTROLREQUEST;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+typedef DXGKDDI_POWERRUNTIMESETDEVICEHANDLE *PDXGKDDI_POWERRUNTIMESETDEVICEHANDLE;
+
+#endif
+
+#if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
+
+typedef DXGKDDI_CANCELFLIPS *PDXGKDDI_CANCELFLIPS;
+
+DEFINE_GUID(GUID_DEVINTERFACE_WDDM3_ON_VB,
+    0xE922004D, 0xEB9C, 0x4DE1, 0x92, 0x24, 0xA9, 0xCE, 0xAA, 0x95, 0x9B, 0xCE);
+
+typedef struct _DXGK_WDDM3_ON_VB_INTERFACE {
+    USHORT Size;
+    USHORT Version;
+    PVOID Context;
+    PINTERFACE_REFERENCE InterfaceReference;
+    PINTERFACE_DEREFERENCE InterfaceDereference;
+    PDXGKDDI_SETALLOCATIONBACKINGSTORE DxgkDdiSetAllocationBackingStore;
+    PDXGKDDI_CREATECPUEVENT DxgkDdiCreateCpuEvent;
+    PDXGKDDI_DESTROYCPUEVENT DxgkDdiDestroyCpuEvent;
+} DXGK_WDDM3_ON_VB_INTERFACE, *PDXGK_WDDM3_ON_VB_INTERFACE;
+
+#define DXGK_WDDM3_ON_VB_INTERFACE_VERSION_1 1
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DXGK_WDK_D3DKMDDI_H */

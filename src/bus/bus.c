@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bus itself: its devices, and who owns which physical address above RAM.
+ *
+ * A device is a model (dxgkhost/device.h) plus what a PCI function has on this side of the wire:
+ * BARs with bus addresses (bus.c), configuration space (config.c), memory files behind its memory
+ * BARs (memory.c), DMA through an IOMMU domain (dma.c), interrupt messages and timers
+ * (services.c). The kernel reaches BARs through windows (window.c); an access to a register window
+ * becomes a call of the model, an access to a memory window is plain.
+ */
+#include "bus/bus_private.h"
+
+struct bus *bus_create(struct ram *ram)
+{
+    struct bus *bus = util_zalloc(1, sizeof(*bus));
+
+    if (!bus)
+        return NULL;
+    bus->ram = ram;
+    bus->next_address = ram_highest(ram).value + 1;
+    list_init(&bus->devices);
+    if (!bus_window_init(bus)) {
+        util_free(bus);
+        return NULL;
+    }
+    return bus;
+}
+
+void bus_destroy(struct bus *bus)
+{
+    if (!bus)
+        return;
+    LIST_FOR_SAFE(node, following, &bus->devices)
+        bus_device_remove(CONTAINER(node, struct bus_device, link));
+    bus_window_finish(bus);
+    util_free(bus);
+}
+
+struct ram *bus_ram(struct bus *bus)
+{
+    return bus->ram;
+}
+
+bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
+{
+    LIST_FOR(node, &bus->devices) {
+        const struct bus_device *device = CONTAINER(node, struct bus_device, link);
+
+        for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
+            const struct bus_bar *bar = &device->bar[i];
+            uint64_t offset = address.value - bar->address.value;
+
+            if (bar->kind != DXGK_BAR_NONE && offset < bar->bytes && bytes <= bar->bytes - offset)
+                return true;
+        }
+    }
+    return false;
+}

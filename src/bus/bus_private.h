@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the bus share. */
+#ifndef DXGK_BUS_PRIVATE_H
+#define DXGK_BUS_PRIVATE_H
+
+#include "bus/bus.h"
+#include "trace/trace.h"
+#include "util/extent.h"
+#include "util/hash.h"
+
+#define BUS_CONFIG_BYTES 256u
+#define BUS_ENGINES 32u
+
+/* Address space of the kernel set aside for register mappings: reserved, never backed. */
+#define BUS_ARENA_PAGES (1u << 18)
+
+struct bus {
+    struct ram *ram;
+    struct list devices;
+    uint64_t next_address;          /* where the next BAR may start */
+    uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
+    struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
+    struct extent_tree arena_free;
+    uint64_t arena_next;            /* where the search starts, so that pages come back late */
+    struct hash_map mappings;       /* by the address that bus_map returned */
+};
+
+struct bus_bar {
+    enum dxgk_bar_kind kind;
+    uint64_t bytes;
+    struct phys_addr address;
+    uint8_t *memory; /* of a memory BAR */
+    int file;        /* of a memory BAR; -1: none */
+};
+
+/* Bytes of device memory: a memory file and its one mapping. */
+struct bus_memory {
+    uint8_t *bytes;
+    uint64_t size;
+    int file;
+};
+
+/* A mapping of BAR bytes for the kernel. Mappings of memory BARs at one address share a record. */
+struct bus_mapping {
+    struct bus_device *device;
+    unsigned bar;
+    uint64_t offset; /* of the first byte in the BAR */
+    uint64_t bytes;
+    uint8_t *address;
+    uint64_t first_page, pages; /* in the arena; pages 0: memory BAR */
+    uint32_t count;
+};
+
+struct bus_timer {
+    struct sim_event event;
+    struct bus_device *device;
+    uint64_t due;
+    bool lost; /* not armed for want of memory; tried again when the device is next touched */
+};
+
+struct bus_device {
+    struct list link;
+    struct bus *bus;
+    void *library; /* of dlopen; NULL: linked in */
+    const struct dxgk_device_model *model;
+    void *state; /* the model's */
+    struct dxgk_device_description description;
+    struct bus_bar bar[DXGK_DEVICE_BARS];
+    struct bus_memory memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */
+    struct iommu_domain *domain;
+    bool unplugged;
+    bool timers_lost;
+    struct sim_interrupt *interrupt; /* by message */
+    struct bus_timer timer[DXGK_DEVICE_TIMERS];
+    uint8_t config[BUS_CONFIG_BYTES];
+    uint8_t config_mask[BUS_CONFIG_BYTES]; /* bits that a write changes */
+    void (*on_fault)(void *context, const struct iommu_fault *fault);
+    void *fault_context;
+    uint64_t faults, interrupts, dma_bytes;
+    trace_track track;
+    trace_track engine[BUS_ENGINES];
+};
+
+extern const struct dxgk_device_services bus_services;
+
+/* services.c */
+void bus_timers_init(struct bus_device *device);
+void bus_timers_cancel(struct bus_device *device);
+void bus_timers_retry(struct bus_device *device);
+void bus_service_interrupt(void *host, uint32_t message);
+
+/* dma.c */
+bool bus_dma_read(void *host, uint64_t logical, void *to, size_t bytes);
+bool bus_dma_write(void *host, uint64_t logical, const void *from, size_t bytes);
+void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
+                     size_t *run);
+
+/* config.c */
+void bus_config_init(struct bus_device *device);
+bool bus_config_decodes_memory(const struct bus_device *device);
+bool bus_config_is_master(const struct bus_device *device);
+
+/* memory.c */
+bool bus_memory_create(struct bus_memory *memory, uint64_t bytes);
+void bus_memory_destroy(struct bus_memory *memory);
+
+/* window.c */
+bool bus_window_init(struct bus *bus);
+void bus_window_finish(struct bus *bus);
+/* Drop every mapping of a device that goes away. */
+void bus_window_forget(struct bus_device *device);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PCI configuration space: 256 bytes and, for each, the bits that a write changes. A type 0 header
+ * and three capabilities: power management, MSI, PCI Express endpoint with function-level reset.
+ *
+ * BAR registers answer the sizing protocol (write ones, read back the size), but the window does
+ * not move: addresses are the bus's to give. A 64-bit BAR takes the register after its own too,
+ * when that one is unused.
+ */
+#include <string.h>
+
+#include "bus/bus_private.h"
+
+enum {
+    CONFIG_VENDOR = 0x00,
+    CONFIG_DEVICE = 0x02,
+    CONFIG_COMMAND = 0x04,
+    CONFIG_STATUS = 0x06,
+    CONFIG_REVISION = 0x08,
+    CONFIG_CLASS = 0x09,
+    CONFIG_CACHE_LINE = 0x0C,
+    CONFIG_LATENCY = 0x0D,
+    CONFIG_BAR = 0x10,
+    CONFIG_SUBSYSTEM_VENDOR = 0x2C,
+    CONFIG_SUBSYSTEM = 0x2E,
+    CONFIG_CAPABILITIES = 0x34,
+    CONFIG_INTERRUPT_LINE = 0x3C,
+    CONFIG_INTERRUPT_PIN = 0x3D,
+    CONFIG_PM = 0x40,
+    CONFIG_MSI = 0x50,
+    CONFIG_EXPRESS = 0x70,
+};
+
+#define COMMAND_MEMORY 0x0002u
+#define COMMAND_MASTER 0x0004u
+#define COMMAND_WRITABLE 0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
+#define STATUS_CAPABILITIES 0x0010u
+#define BAR_64_BIT 0x4u
+#define BAR_PREFETCHABLE 0x8u
+#define EXPRESS_CONTROL (CONFIG_EXPRESS + 8)
+#define EXPRESS_RESET 0x8000u /* of the device control register: start a function-level reset */
+
+static void put(uint8_t *space, uint32_t offset, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        space[offset + i] = (uint8_t)(value >> (8 * i));
+}
+
+static void init_bars(struct bus_device *device)
+{
+    for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
+        const struct bus_bar *bar = &device->bar[i];
+        bool room = i + 1 < DXGK_DEVICE_BARS && device->bar[i + 1].kind == DXGK_BAR_NONE;
+        uint64_t size_bits = ~(bar->bytes - 1);
+        uint64_t value = bar->address.value;
+
+        if (bar->kind == DXGK_BAR_NONE)
+            continue;
+        if (bar->kind == DXGK_BAR_MEMORY)
+            value |= BAR_PREFETCHABLE;
+        if (room)
+            value |= BAR_64_BIT;
+        put(device->config, CONFIG_BAR + 4 * i, value, room ? 8 : 4);
+        put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, room ? 8 : 4);
+    }
+}
+
+static void init_capabilities(struct bus_device *device)
+{
+    uint8_t *config = device->config;
+    uint8_t *mask = device->config_mask;
+    uint32_t messages_log2 = 0;
+
+    while (((uint32_t)1 << messages_log2) < device->description.messages)
+        messages_log2++;
+    put(config, CONFIG_CAPABILITIES, CONFIG_PM, 1);
+
+    put(config, CONFIG_PM, 0x01, 1);
+    put(config, CONFIG_PM + 1, CONFIG_MSI, 1);
+    put(config, CONFIG_PM + 2, 0x0003, 2); /* version 3 */
+    put(mask, CONFIG_PM + 4, 0x0003, 2);   /* power state */
+
+    put(config, CONFIG_MSI, 0x05, 1);
+    put(config, CONFIG_MSI + 1, CONFIG_EXPRESS, 1);
+    put(config, CONFIG_MSI + 2, 0x0080u | messages_log2 << 1, 2); /* 64-bit addresses */
+    put(mask, CONFIG_MSI + 2, 0x0071, 2);                         /* enable, messages granted */
+    put(mask, CONFIG_MSI + 4, 0xFFFFFFFFFFFFFFFC, 8);
+    put(mask, CONFIG_MSI + 12, 0xFFFF, 2);
+
+    put(config, CONFIG_EXPRESS, 0x10, 1);
+    put(config, CONFIG_EXPRESS + 2, 0x0002, 2);     /* version 2, endpoint */
+    put(config, CONFIG_EXPRESS + 4, 0x10008022, 4); /* function-level reset, 512-byte payload */
+    put(mask, EXPRESS_CONTROL, 0x7FFF, 2);
+    put(config, CONFIG_EXPRESS + 12, 0x0104, 4); /* 16 GT/s, 16 lanes */
+    put(config, CONFIG_EXPRESS + 18, 0x0104, 2);
+}
+
+void bus_config_init(struct bus_device *device)
+{
+    const struct dxgk_device_description *description = &device->description;
+    uint8_t *config = device->config;
+    uint8_t *mask = device->config_mask;
+
+    put(config, CONFIG_VENDOR, description->vendor, 2);
+    put(config, CONFIG_DEVICE, description->device, 2);
+    put(config, CONFIG_COMMAND, COMMAND_MEMORY | COMMAND_MASTER, 2);
+    put(mask, CONFIG_COMMAND, COMMAND_WRITABLE, 2);
+    put(config, CONFIG_STATUS, STATUS_CAPABILITIES, 2);
+    put(config, CONFIG_REVISION, description->revision, 1);
+    put(config, CONFIG_CLASS, description->class_code, 3);
+    put(mask, CONFIG_CACHE_LINE, 0xFF, 1);
+    put(mask, CONFIG_LATENCY, 0xFF, 1);
+    put(config, CONFIG_SUBSYSTEM_VENDOR, description->subsystem_vendor, 2);
+    put(config, CONFIG_SUBSYSTEM, description->subsystem, 2);
+    put(mask, CONFIG_INTERRUPT_LINE, 0xFF, 1);
+    put(config, CONFIG_INTERRUPT_PIN, 1, 1);
+    init_bars(device);
+    init_capabilities(device);
+}
+
+bool bus_config_decodes_memory(const struct bus_device *device)
+{
+    return device->config[CONFIG_COMMAND] & COMMAND_MEMORY;
+}
+
+bool bus_config_is_master(const struct bus_device *device)
+{
+    return device->config[CONFIG_COMMAND] & COMMAND_MASTER;
+}
+
+static uint32_t bytes_inside(uint32_t offset, uint32_t bytes)
+{
+    if (offset >= BUS_CONFIG_BYTES)
+        return 0;
+    return bytes < BUS_CONFIG_BYTES - offset ? bytes : BUS_CONFIG_BYTES - offset;
+}
+
+uint32_t bus_config_read(struct bus_device *device, uint32_t offset, void *to, uint32_t bytes)
+{
+    uint32_t inside = bytes_inside(offset, bytes);
+
+    memset(to, 0xFF, bytes);
+    if (!device->unplugged && inside > 0)
+        memcpy(to, device->config + offset, inside);
+    return inside;
+}
+
+uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void *from,
+                          uint32_t bytes)
+{
+    uint32_t inside = bytes_inside(offset, bytes);
+    const uint8_t *value = from;
+    uint32_t control = 0;
+
+    if (device->unplugged)
+        return inside;
+    for (uint32_t i = 0; i < inside; i++) {
+        uint8_t mask = device->config_mask[offset + i];
+        uint8_t kept = device->config[offset + i] & (uint8_t)~mask;
+
+        device->config[offset + i] = (uint8_t)(kept | (value[i] & mask));
+        if (offset + i == EXPRESS_CONTROL + 1)
+            control = (uint32_t)value[i] << 8;
+    }
+    if (control & EXPRESS_RESET)
+        bus_device_reset(device);
+    return inside;
+}
+
+bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes)
+{
+    uint32_t inside = bytes_inside(offset, bytes);
+
+    for (uint32_t i = 0; i < inside; i++) {
+        if (device->config_mask[offset + i] == 0)
+            return false;
+    }
+    return true;
+}

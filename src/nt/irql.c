@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The interrupt request level of the current processor. */
+#include "nt/nt_private.h"
+
+#define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
+
+NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
+{
+    NT_ENTER();
+    return sim_irql();
+}
+
+NT_EXPORT KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
+{
+    KIRQL before;
+
+    NT_ENTER();
+    before = sim_irql();
+    if (NewIrql < before || NewIrql > HIGH_LEVEL) {
+        verify_report_code("NT-075", VERIFY_ERROR, DRIVER_VERIFIER, 0x30, before, NewIrql, 0,
+                           "KeRaiseIrql from %s to %s", nt_irql_name(before),
+                           nt_irql_name(NewIrql));
+        return before;
+    }
+    nt_irql_raised(before, NewIrql);
+    return sim_raise_irql(NewIrql);
+}
+
+NT_EXPORT KIRQL NTAPI KeRaiseIrqlToDpcLevel(void)
+{
+    KIRQL before;
+
+    NT_ENTER();
+    before = sim_irql();
+    if (before > SIM_IRQL_DISPATCH) {
+        verify_fatal("NT-078", IRQL_NOT_LESS_OR_EQUAL_CODE, before, SIM_IRQL_DISPATCH, 0, 0,
+                     "%s at %s", __func__, nt_irql_name(before));
+        return before;
+    }
+    nt_irql_raised(before, SIM_IRQL_DISPATCH);
+    return sim_raise_irql(SIM_IRQL_DISPATCH);
+}
+
+NT_EXPORT VOID NTAPI KeLowerIrql(KIRQL NewIrql)
+{
+    KIRQL now;
+    int expected;
+
+    NT_ENTER();
+    now = sim_irql();
+    if (NewIrql > now) {
+        verify_report_code("NT-076", VERIFY_ERROR, DRIVER_VERIFIER, 0x31, now, NewIrql, 0,
+                           "%s from %s to %s", __func__, nt_irql_name(now), nt_irql_name(NewIrql));
+        return;
+    }
+    expected = nt_irql_lowered(NewIrql);
+    if (expected >= 0 && expected != NewIrql)
+        VIOLATION("NT-076", "%s to %s, the last raise was from %s", __func__,
+                  nt_irql_name(NewIrql), nt_irql_name((uint8_t)expected));
+    sim_lower_irql(NewIrql);
+}

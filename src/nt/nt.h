@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel services: the routines that a driver imports from ntoskrnl and hal, under their own names, as real services over
+ * simulated processors and levels. This header is for the rooms above; drivers see include/wdk.
+ */
+#ifndef DXGK_NT_H
+#define DXGK_NT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+
+#include "bus/bus.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/handle.h"
+
+struct nt;
+
+struct nt_config {
+    struct ram *ram;
+    struct bus *bus;
+    /* Receives DbgPrint text, a line at a time; NULL: dropped. */
+    void (*debug_print)(void *context, const char *line);
+    void *debug_context;
+    /* Looks for a handler of a structured exception that a kernel service raises in its caller, and goes there. Returns if
+     * there is none: bug check 0x1E (NT-002). NULL: there never is one. */
+    void (*raise)(void *context, NTSTATUS status);
+    void *raise_context;
+    /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */
+    uint64_t quarantine_bytes;
+    /* Percent of resource requests that fail, as chance decides (NT-003); 0: none but those of util_heap. */
+    unsigned fail_percent;
+    /* System time at power on, 100 ns units since 1601; 0: 1 January 2024. */
+    uint64_t boot_time;
+    /* Windows release reported by RtlGetVersion; 0: build 22621. */
+    uint32_t os_build;
+};
+
+/* State of the kernel services of the current machine; nt_create puts it in room[SIM_ROOM_NT]. The machine is entered
+ * during both calls. NULL: out of memory. */
+struct nt *nt_create(const struct nt_config *config);
+void nt_destroy(struct nt *nt);
+
+/* A kernel routine or variable by the name that a driver imports, as a driver of a PE image sees it (ms_abi); NULL: unknown. */
+void *nt_routine_find(const char *name);
+
+/* Types of client handles (D3DKMT_HANDLE values in nt_process.handles). The objects are those of the room named. */
+enum nt_client_handle {
+    NT_CLIENT_ADAPTER = 1,  /* kmt */
+    NT_CLIENT_DEVICE,       /* struct vidsch_device */
+    NT_CLIENT_CONTEXT,      /* struct vidsch_context */
+    NT_CLIENT_RESOURCE,     /* struct vidmm_resource_open */
+    NT_CLIENT_ALLOCATION,   /* struct vidmm_open */
+    NT_CLIENT_SYNC,         /* struct vidsch_sync */
+    NT_CLIENT_PAGING_QUEUE, /* struct vidmm_paging_queue */
+    NT_CLIENT_HW_QUEUE,
+    NT_CLIENT_KEYED_MUTEX,
+};
+
+/* A simulated process: owner of client threads and of client (D3DKMT) handles. Process 0 is the system's. */
+struct nt_process {
+    DISPATCHER_HEADER header;  /* a PEPROCESS points here */
+    uint32_t id;               /* small number in order of creation; 0: system */
+    char name[32];
+    struct handle_table handles; /* D3DKMT handles, enum nt_client_handle */
+    struct list link;
+    struct sim_mutex driver_entry; /* THREAD-016: one thread of a process inside level-zero and level-one DDIs */
+    void *kmt;                 /* the client interface's own data */
+    uint32_t threads;
+};
+
+struct nt_process *nt_process_create(const char *name);
+void nt_process_destroy(struct nt_process *process);
+struct nt_process *nt_process_current(void); /* of the current thread; the system process for kernel threads and idle processors */
+struct nt_process *nt_process_system(void);
+/* A client thread in a process. */
+struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name, sim_entry entry, void *arg);
+
+/* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers, handles, mappings, MDLs.
+ * Kernel services attribute to the image of the current call (nt_image_enter; nested). */
+struct nt_image;
+struct nt_image *nt_image_create(const char *name);
+void nt_image_destroy(struct nt_image *image);
+/* Set the image on whose behalf the current thread runs; returns the previous one. */
+struct nt_image *nt_image_enter(struct nt_image *image);
+/* Unloading begins: allocating from now on is 0xC4/0x61 (NT-027). */
+void nt_image_unloading(struct nt_image *image);
+/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver loaded). PASSIVE. */
+void nt_image_drain(struct nt_image *image);
+/* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many things. After unload. */
+uint64_t nt_image_leak_check(struct nt_image *image);
+
+/* What a call into a driver must leave as it found it (THREAD-006 to THREAD-008). */
+struct nt_call_state {
+    uint8_t irql;
+    uint32_t spin_locks;        /* held by the current processor */
+    int32_t apc_disable;        /* critical and guarded regions entered by the thread and not left */
+    uint32_t sleeping_locks;    /* mutexes, fast mutexes, push locks, ERESOURCEs owned by the thread */
+};
+void nt_call_state(struct nt_call_state *state);
+/* Address of the spin lock taken last by the current processor, or NULL. */
+const void *nt_call_last_spin_lock(void);
+/* Compare with the state before a call of `routine`, report differences and undo them (level, spin locks). */
+void nt_call_check(const struct nt_call_state *before, const char *routine);
+
+/* Device and driver objects made by the rooms above, so that IoAllocateWorkItem knows them (NT-100). */
+bool nt_device_object_register(void *object);
+void nt_device_object_unregister(void *object);
+
+/* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow, interrupt time does not. */
+void nt_set_system_time(uint64_t time);
+
+/* Statistics of the pool, for reports. */
+struct nt_pool_statistics {
+    uint64_t live_blocks, live_bytes, peak_bytes, allocations;
+};
+void nt_pool_statistics(struct nt_pool_statistics *statistics);
+
+/* Status names: "STATUS_NO_MEMORY"; NULL for an unknown value. */
+const char *nt_status_name(NTSTATUS status);
+
+/* What an IRQL of the machine is called. */
+const char *nt_irql_name(uint8_t irql);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of nt share.
+ *
+ * Objects that a driver owns (KEVENT, KTIMER, KDPC, KSPIN_LOCK, MDL, ...) are the driver's memory: it may copy, scribble on
+ * or free them at any time. So the host keeps in them only what harms nobody but the driver when it is wrong: signal
+ * states, counts, flags. What the host itself relies on stands in records of its own, which exist while something is
+ * active (a wait, a set timer, a queued DPC, a locked MDL) and are found by the object's address.
+ *
+ * One host thread runs the machine, so a service is atomic between points. Points are sim_point (once, at the entry of each
+ * service), blocking, spinning, lowering the IRQL, and queuing a DPC: after one of these nothing that was looked up before
+ * may be trusted.
+ */
+#ifndef DXGK_NT_PRIVATE_H
+#define DXGK_NT_PRIVATE_H
+
+#include <stddef.h>
+
+#include "nt/nt.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "verify/verify.h"
+
+#define NT_EXPORT __attribute__((visibility("default")))
+#define NT_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+
+#define DRIVER_VERIFIER 0xC4u
+
+#define NT_TICK_100NS 156250u /* one clock tick, 15.625 ms */
+#define NT_HELD_LOCKS 32u     /* spin locks that one processor may hold at once */
+
+enum nt_limit {
+    NT_PASSIVE = SIM_IRQL_PASSIVE,
+    NT_APC = SIM_IRQL_APC,
+    NT_DISPATCH = SIM_IRQL_DISPATCH,
+};
+
+/* ---- what is tracked for a driver image ---- */
+
+enum nt_resource_kind {
+    NT_RESOURCE_POOL,
+    NT_RESOURCE_MDL,
+    NT_RESOURCE_CONTIGUOUS,
+    NT_RESOURCE_IO_SPACE,
+    NT_RESOURCE_THREAD,
+    NT_RESOURCE_HANDLE,
+    NT_RESOURCE_REFERENCE,
+    NT_RESOURCE_WORK_ITEM,
+    NT_RESOURCE_EX_WORK_ITEM,
+    NT_RESOURCE_TIMER,
+    NT_RESOURCE_EX_TIMER,
+    NT_RESOURCE_DPC,
+    NT_RESOURCE_LOOKASIDE,
+    NT_RESOURCE_ERESOURCE,
+    NT_RESOURCE_ETW,
+    NT_RESOURCE_LOCKED_PAGES,
+    NT_RESOURCE_BUGCHECK_CALLBACK,
+    NT_RESOURCE_KINDS,
+};
+
+/* Embedded in the record of a thing that a driver must give back. */
+struct nt_resource {
+    struct list link;
+    struct nt_image *image; /* NULL: the host's own */
+    enum nt_resource_kind kind;
+    const void *caller;     /* return address in the driver */
+    uint64_t serial;        /* in order of creation, from 1 */
+};
+
+struct nt_image {
+    char name[64];
+    struct list resources;
+    struct list link;
+    bool unloading;
+};
+
+/* Attribute to the current image. `caller`: __builtin_return_address(0) in the exported routine. */
+void nt_resource_track(struct nt_resource *resource, enum nt_resource_kind kind, const void *caller);
+void nt_resource_untrack(struct nt_resource *resource);
+struct nt_image *nt_image_current(void);
+/* "refgpu.so+0x1234", from a return address; deterministic. */
+void nt_caller_name(const void *caller, char *name, size_t bytes);
+
+/* ---- pool ---- */
+
+struct nt_pool_page;
+
+struct nt_block {
+    struct nt_resource resource;
+    struct list actives;   /* struct nt_active: timers, DPCs, ... inside the block */
+    struct list retired;   /* in quarantine */
+    struct nt_pool_page *page;
+    uint8_t *address;
+    uint64_t bytes;        /* asked for */
+    uint64_t room;         /* to the end of the slot */
+    uint32_t tag;
+    bool paged;
+    bool freed;
+    bool internal;         /* memory behind another object (MDL, string): not for ExFreePool unless said so */
+};
+
+struct nt_pool {
+    struct list *partial;  /* by size class: pages with a free slot */
+    struct nt_pool_page **owner; /* by physical page number; sparse */
+    uint64_t owner_bytes;
+    struct slab blocks;
+    struct list quarantine; /* oldest first */
+    uint64_t quarantine_bytes, quarantine_limit;
+    struct nt_pool_statistics statistics;
+};
+
+bool nt_pool_init(struct nt *nt);
+void nt_pool_finish(struct nt *nt);
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero, const void *caller);
+void nt_pool_give(struct nt_block *block);
+/* The block that holds the byte, live or in quarantine; NULL: no pool memory, or between blocks. */
+struct nt_block *nt_pool_find(const void *address);
+
+enum nt_memory { NT_MEMORY_OTHER, NT_MEMORY_NONPAGED, NT_MEMORY_PAGED, NT_MEMORY_FREED };
+enum nt_memory nt_memory_of(const void *address);
+
+/* ---- active objects in driver memory ---- */
+
+enum nt_active_kind { NT_ACTIVE_TIMER, NT_ACTIVE_DPC, NT_ACTIVE_WORK_ITEM, NT_ACTIVE_LOOKASIDE, NT_ACTIVE_ERESOURCE };
+
+/* Record of an object that the host will touch later. It hangs on the pool block or the thread whose stack holds the
+ * object, so that it can be dropped when that memory goes. */
+struct nt_active {
+    struct nt_resource resource;
+    struct list in_memory;
+    enum nt_active_kind kind;
+    uintptr_t address;
+};
+
+/* Enter in `map` (by address) and hang on what holds it. False: out of memory. */
+bool nt_active_add(struct nt_active *active, struct hash_map *map, enum nt_active_kind kind, const void *object,
+                   const void *caller);
+void nt_active_remove(struct nt_active *active, struct hash_map *map);
+/* The memory goes: report (NT-006) and drop. */
+void nt_active_drop_all(struct list *actives, const char *where);
+
+/* ---- waiting ---- */
+
+#define NT_BUILTIN_WAITS (THREAD_WAIT_OBJECTS + 1u)
+
+struct nt_wait;
+
+struct nt_wait_block {
+    struct nt_wait_block *next, *prev; /* ring of the waiters on one address; NULL: on none */
+    struct nt_wait *wait;
+    uintptr_t address;
+    uint32_t index;
+    bool dispatcher; /* address of a DISPATCHER_HEADER; else of anything, woken by nt_wake_address */
+};
+
+/* A thread's wait. It is part of the thread, not of its stack: a client that is thrown out of it leaves no dangling list. */
+struct nt_wait {
+    struct _KTHREAD *thread;
+    struct nt_wait_block builtin[NT_BUILTIN_WAITS];
+    struct nt_wait_block *block;
+    struct nt_wait_block *extra; /* allocated when the built-in ones are too few */
+    uint32_t count;
+    bool all;
+    bool waiting;
+};
+
+/* Wait for 1 .. MAXIMUM_WAIT_OBJECTS dispatcher objects until `deadline` (virtual ns; 0: only look). */
+NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all, uint64_t deadline);
+/* The object became signalled: let go whom it satisfies. */
+void nt_wake(DISPATCHER_HEADER *header);
+/* Wait for nt_wake_address on any address (locks of other kinds); SIM_TIMED_OUT at the deadline. */
+enum sim_wake nt_wait_address(const void *address, uint64_t deadline);
+/* Let go at most `count` waiters, first come first. Returns how many. */
+unsigned nt_wake_address(const void *address, unsigned count);
+bool nt_has_waiters(const void *address);
+/* Virtual ns at which a Windows time-out ends. */
+uint64_t nt_deadline(const LARGE_INTEGER *timeout);
+
+enum nt_dispatcher_type {
+    NT_EVENT_NOTIFICATION = 0,
+    NT_EVENT_SYNCHRONIZATION = 1,
+    NT_MUTANT = 2,
+    NT_PROCESS = 3,
+    NT_SEMAPHORE = 5,
+    NT_THREAD = 6,
+    NT_TIMER_NOTIFICATION = 8,
+    NT_TIMER_SYNCHRONIZATION = 9,
+};
+
+void nt_header_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes, LONG state);
+/* An initialised object of one of the types (bit mask), in memory where it may stand. Reports otherwise (NT-004, NT-005). */
+bool nt_header_check(const DISPATCHER_HEADER *header, uint32_t types, const char *routine);
+/* Report an object that is NULL, in paged pool or in freed memory; false: do not touch it. */
+bool nt_storage_check(const void *object, const char *what, const char *routine);
+
+/* ---- objects with reference counts ---- */
+
+enum nt_object_type {
+    NT_OBJECT_ANY,
+    NT_OBJECT_THREAD,
+    NT_OBJECT_PROCESS,
+    NT_OBJECT_EVENT,
+    NT_OBJECT_SEMAPHORE,
+    NT_OBJECT_FILE,
+    NT_OBJECT_KEY,
+    NT_OBJECT_SECTION,
+};
+
+struct nt_object {
+    enum nt_object_type type;
+    uint32_t references; /* pointers */
+    uint32_t handles;
+    void *body;          /* what the driver's pointer points to */
+    void (*destroy)(struct nt_object *object);
+};
+
+/* Starts with one reference. False: out of memory. */
+bool nt_object_init(struct nt_object *object, enum nt_object_type type, void *body,
+                    void (*destroy)(struct nt_object *object));
+void nt_object_retain(struct nt_object *object);
+void nt_object_release(struct nt_object *object);
+/* The object with this body, or NULL. */
+struct nt_object *nt_object_find(const void *body);
+/* A handle that keeps the object; kernel handle, or one of the current process. NULL: out of memory. */
+HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kernel, const void *caller);
+struct nt_object *nt_handle_object(HANDLE handle, enum nt_object_type type, ACCESS_MASK *access);
+bool nt_handle_is_kernel(HANDLE handle);
+void nt_handles_close_process(struct nt_process *process);
+
+/* ---- threads ---- */
+
+struct nt_owned_mutex {
+    struct list link;
+    KMUTANT *mutex;
+};
+
+struct _KTHREAD {
+    DISPATCHER_HEADER header;
+    struct nt_object object;
+    struct nt_resource resource;
+    struct sim_thread *sim;    /* NULL: a processor's idle thread */
+    struct nt_process *process;
+    struct nt_image *image;    /* on whose behalf it runs */
+    struct nt_wait wait;
+    struct list owned;         /* struct nt_owned_mutex */
+    struct list actives;       /* struct nt_active of objects on its stack */
+    uintptr_t stack_low, stack_high;
+    int32_t kernel_apc_disable;
+    int32_t special_apc_disable;
+    uint32_t sleeping_locks;
+    KPRIORITY priority;
+    NTSTATUS exit_status;
+    PKSTART_ROUTINE start;
+    PVOID start_context;
+    uint32_t floating_saves;
+    bool system;               /* made by PsCreateSystemThread */
+    bool must_wait;            /* KeSetEvent with Wait TRUE was its last call */
+    bool finished;
+};
+
+struct _KTHREAD *nt_thread(void); /* the current one, never NULL; an idle processor's for its interrupts and DPCs */
+struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
+bool nt_threads_init(struct nt *nt);
+void nt_threads_finish(struct nt *nt);
+
+/* ---- processors ---- */
+
+enum nt_lock_kind { NT_LOCK_PLAIN, NT_LOCK_AT_DPC, NT_LOCK_QUEUED, NT_LOCK_QUEUED_AT_DPC, NT_LOCK_SHARED, NT_LOCK_EXCLUSIVE };
+
+struct nt_held_lock {
+    volatile ULONG_PTR *lock;
+    enum nt_lock_kind kind;
+    uint8_t old_irql;
+};
+
+struct nt_processor {
+    struct _KTHREAD idle;
+    struct nt_held_lock held[NT_HELD_LOCKS]; /* in order of acquisition */
+    uint32_t held_count;
+};
+
+static inline struct nt_processor *nt_processor(void);
+/* Forget the spin locks taken since `count`, as if released. */
+void nt_spin_locks_drop(uint32_t count);
+
+/* ---- the whole ---- */
+
+struct nt {
+    struct nt_config config;
+    struct ram *ram;
+    struct bus *bus;
+    struct nt_pool pool;
+    uint64_t serial;
+    struct nt_image host;          /* what belongs to no driver */
+    struct list images;
+    struct hash_map waits;         /* address -> a struct nt_wait_block of the ring */
+    struct hash_map timers;        /* KTIMER -> struct nt_timer */
+    struct hash_map dpcs;          /* KDPC -> struct nt_dpc */
+    struct hash_map ex_work_items; /* WORK_QUEUE_ITEM -> struct nt_work */
+    struct hash_map work_items;    /* PIO_WORKITEM -> struct nt_work */
+    struct hash_map ex_timers;
+    struct hash_map lookasides;
+    struct hash_map resources;     /* ERESOURCE -> struct nt_eresource */
+    struct hash_map mdls;          /* MDL -> struct nt_mdl */
+    struct hash_map contiguous;    /* address -> struct nt_contiguous */
+    struct hash_map io_spaces;     /* address -> struct nt_io_space */
+    struct hash_map objects;       /* body -> struct nt_object */
+    struct hash_map device_objects;
+    struct handle_table handles;
+    struct list processes;
+    struct nt_process system;
+    struct nt_object system_object;
+    uint32_t next_process_id;
+    struct nt_workers *workers;
+    struct nt_registry *registry;
+    struct nt_etw *etw;
+    struct list bugcheck_callbacks;
+    int64_t time_offset;           /* 100 ns: system time - boot time - interrupt time */
+    uint32_t waits_owed;           /* threads with must_wait */
+    char debug_line[1024];
+    uint32_t debug_length;
+    struct nt_processor processor[SIM_MAX_PROCESSORS];
+};
+
+static inline struct nt *nt_state(void)
+{
+    return sim_current->room[SIM_ROOM_NT];
+}
+
+static inline struct nt_processor *nt_processor(void)
+{
+    return &nt_state()->processor[sim_current->processor];
+}
+
+void nt_wait_owed(const char *routine);
+
+/* First statement of every exported routine. */
+#define NT_ENTER()                          \
+    do {                                    \
+        sim_point();                        \
+        if (nt_state()->waits_owed != 0)    \
+            nt_wait_owed(__func__);         \
+    } while (0)
+
+#define NT_CALLER() __builtin_return_address(0)
+
+/* IRQL check of `routine`: at or below the limit? Otherwise it is reported, as 0xC4/`code` (0: without code), and the
+ * result tells whether the call is carried out all the same (THREAD-009). */
+bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *routine);
+
+/* A structured exception in the caller. Returns only if nobody handles it and the bug check was lowered. */
+void nt_raise(NTSTATUS status, const char *rule, const char *routine);
+
+/* Should this request for a resource fail (injected)? */
+bool nt_resource_fails(void);
+
+/* Injected faults pass by what follows, for services that cannot fail on Windows; nt_faults_on with the value returned. */
+struct nt_faults {
+    uint64_t fail_at, requests;
+};
+struct nt_faults nt_faults_off(void);
+void nt_faults_on(struct nt_faults faults);
+
+/* Calls into the driver that the kernel makes by itself: attribution, watchdog, state checks on return. */
+struct nt_callback {
+    struct nt_image *outer_image;
+    uint64_t outer_deadline;
+    struct nt_call_state state;
+    const char *what;
+};
+void nt_callback_enter(struct nt_callback *callback, struct nt_image *image, const char *what);
+void nt_callback_leave(struct nt_callback *callback);
+
+/* Write into driver memory that may be gone. */
+bool nt_poke(void *to, const void *from, size_t bytes);
+
+/* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
+bool nt_is_kernel_address(const void *address);
+bool nt_on_stack(const void *address);
+
+/* Destruction of what the files of nt keep. */
+void nt_timers_finish(struct nt *nt);
+void nt_dpcs_finish(struct nt *nt);
+void nt_work_finish(struct nt *nt);
+void nt_mdls_finish(struct nt *nt);
+void nt_memory_finish(struct nt *nt);
+
+#endif

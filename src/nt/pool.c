@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool: blocks of simulated RAM, so that a driver may hand their physical addresses to its device.
+ *
+ *   A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot and crosses no page
+ *   boundary. A larger one has pages of its own. The rest of the slot behind the block is filled with a guard pattern that
+ *   is checked when the block is freed; a block that fills its pages exactly gets one page more for that.
+ *
+ *   All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead it. One pointer per
+ *   physical page (a sparse table) leads from any address to the page record and so to the block, in O(1).
+ *
+ *   A freed block is filled with another pattern and kept in quarantine, oldest out first, so that its memory is not
+ *   reused at once and a later write is noticed.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "nt/nt_private.h"
+
+#define FRESH 0xCEu /* new, uninitialised memory */
+#define GUARD 0xFDu /* behind a block */
+#define FREED 0xDDu
+#define GUARD_BYTES 16u
+#define LARGEST_QUARANTINED (64u * 1024u)
+
+/* Sizes of slots: multiples of 16 that leave little of a page. */
+static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128, 160,  192,  256,
+                                       320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
+
+struct nt_pool_page {
+    struct list link; /* with a free slot: in the class's list */
+    uint8_t *base;
+    struct page_number first;
+    uint64_t pages;
+    uint8_t class;
+    bool large; /* one block, pages of its own */
+    uint16_t slots, used;
+    uint64_t taken[2]; /* bit per slot */
+    struct nt_block *block[];
+};
+
+bool nt_pool_init(struct nt *nt)
+{
+    struct nt_pool *pool = &nt->pool;
+
+    slab_init(&pool->blocks, sizeof(struct nt_block));
+    list_init(&pool->quarantine);
+    pool->partial = util_zalloc(NT_ITEMS(class_bytes), sizeof(*pool->partial));
+    if (!pool->partial)
+        return false;
+    for (size_t i = 0; i < NT_ITEMS(class_bytes); i++)
+        list_init(&pool->partial[i]);
+    pool->owner_bytes = ram_bytes(nt->ram) / PAGE_BYTES * sizeof(struct nt_pool_page *);
+    if (!util_fault_point()) {
+        void *table = mmap(NULL, pool->owner_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        pool->owner = table == MAP_FAILED ? NULL : table;
+    }
+    return pool->owner != NULL;
+}
+
+/* ---- pages ---- */
+
+static void own_pages(struct nt_pool *pool, const struct nt_pool_page *page,
+                      struct nt_pool_page *owner)
+{
+    for (uint64_t i = 0; i < page->pages; i++)
+        pool->owner[page->first.value + i] = owner;
+}
+
+static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zero)
+{
+    struct nt *nt = nt_state();
+    struct ram_request request = {
+        .pages = pages, .owner = RAM_POOL, .cache = RAM_CACHED, .zero = zero};
+    struct nt_pool_page *page =
+        util_zalloc(1, sizeof(*page) + slots * sizeof(struct nt_block *));
+
+    if (!page)
+        return NULL;
+    if (!ram_take_contiguous(nt->ram, &request, &page->first)) {
+        util_free(page);
+        return NULL;
+    }
+    list_init(&page->link);
+    page->pages = pages;
+    page->slots = slots;
+    page->base = ram_direct(nt->ram, page_phys(page->first));
+    own_pages(&nt->pool, page, page);
+    return page;
+}
+
+static void destroy_page(struct nt_pool_page *page)
+{
+    struct nt *nt = nt_state();
+
+    list_remove(&page->link);
+    own_pages(&nt->pool, page, NULL);
+    ram_give_contiguous(nt->ram, page->first, page->pages);
+    util_free(page);
+}
+
+static unsigned class_for(uint64_t bytes)
+{
+    unsigned class = 0;
+
+    while (class_bytes[class] < PAGE_BYTES && class_bytes[class] < bytes + GUARD_BYTES)
+        class++;
+    return class;
+}
+
+/* A page with a free slot for a small block. */
+static struct nt_pool_page *page_for(uint64_t bytes)
+{
+    unsigned class = class_for(bytes);
+    struct list *partial = &nt_state()->pool.partial[class];
+    struct nt_pool_page *page;
+
+    if (!list_empty(partial))
+        return CONTAINER(partial->next, struct nt_pool_page, link);
+    page = create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false);
+    if (!page)
+        return NULL;
+    page->class = (uint8_t)class;
+    list_push_back(partial, &page->link);
+    return page;
+}
+
+static unsigned free_slot(const struct nt_pool_page *page)
+{
+    unsigned word = page->taken[0] == UINT64_MAX;
+
+    return word * 64 + (unsigned)__builtin_ctzll(~page->taken[word]);
+}
+
+static void place_small(struct nt_pool_page *page, struct nt_block *block)
+{
+    unsigned slot = free_slot(page);
+
+    page->taken[slot / 64] |= (uint64_t)1 << (slot % 64);
+    page->block[slot] = block;
+    if (++page->used == page->slots)
+        list_remove(&page->link);
+    block->address = page->base + (size_t)slot * class_bytes[page->class];
+    block->room = class_bytes[page->class];
+}
+
+/* ---- blocks ---- */
+
+static bool place(struct nt_block *block, bool zero)
+{
+    uint64_t bytes = block->bytes;
+    struct nt_pool_page *page;
+
+    if (bytes < PAGE_BYTES) {
+        page = page_for(bytes);
+        if (!page)
+            return false;
+        place_small(page, block);
+    } else {
+        page = create_page(bytes / PAGE_BYTES + 1, 1, zero);
+        if (!page)
+            return false;
+        page->large = true;
+        page->used = 1;
+        page->block[0] = block;
+        block->address = page->base;
+        block->room = page->pages * PAGE_BYTES;
+    }
+    block->page = page;
+    return true;
+}
+
+static void release_memory(struct nt_block *block)
+{
+    struct nt_pool_page *page = block->page;
+    struct nt_pool *pool = &nt_state()->pool;
+
+    if (!page->large) {
+        size_t slot = (size_t)(block->address - page->base) / class_bytes[page->class];
+
+        page->taken[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+        page->block[slot] = NULL;
+        if (page->used == page->slots)
+            list_push_back(&pool->partial[page->class], &page->link);
+    }
+    if (--page->used == 0)
+        destroy_page(page);
+    slab_give(&pool->blocks, block);
+}
+
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero,
+                              const void *caller)
+{
+    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_block *block;
+
+    if (bytes > ram_bytes(nt_state()->ram) || nt_resource_fails())
+        return NULL;
+    block = slab_take(&pool->blocks);
+    if (!block)
+        return NULL;
+    memset(block, 0, sizeof(*block));
+    block->bytes = bytes;
+    block->tag = tag;
+    block->paged = paged;
+    list_init(&block->actives);
+    if (!place(block, zero)) {
+        slab_give(&pool->blocks, block);
+        return NULL;
+    }
+    /* Pages fresh from RAM are zero already when that was asked for. */
+    if (!zero)
+        memset(block->address, FRESH, bytes);
+    else if (!block->page->large)
+        memset(block->address, 0, bytes);
+    memset(block->address + bytes, GUARD, block->room - bytes);
+    nt_resource_track(&block->resource, NT_RESOURCE_POOL, caller);
+    pool->statistics.allocations++;
+    pool->statistics.live_blocks++;
+    pool->statistics.live_bytes += bytes;
+    if (pool->statistics.live_bytes > pool->statistics.peak_bytes)
+        pool->statistics.peak_bytes = pool->statistics.live_bytes;
+    return block;
+}
+
+/* First byte of [from, to) that does not hold the pattern; NULL: all do. */
+static const uint8_t *find_damage(const uint8_t *from, const uint8_t *to, uint8_t pattern)
+{
+    if (from == to || (*from == pattern && memcmp(from, from + 1, (size_t)(to - from) - 1) == 0))
+        return NULL;
+    while (*from == pattern)
+        from++;
+    return from;
+}
+
+static void check_guard(const struct nt_block *block)
+{
+    const uint8_t *end = block->address + block->bytes;
+    const uint8_t *damage = find_damage(end, block->address + block->room, GUARD);
+    char tag[5];
+
+    if (!damage)
+        return;
+    nt_tag_text(block->tag, tag);
+    verify_report_code("NT-025", VERIFY_ERROR, DRIVER_VERIFIER, 0x51, (uintptr_t)block->address,
+                       block->bytes, (uintptr_t)damage,
+                       "pool block of %llu bytes, tag '%s', was written %llu byte(s) past its end",
+                       (unsigned long long)block->bytes, tag,
+                       (unsigned long long)(damage - end) + 1);
+}
+
+static uint64_t quarantined_bytes(const struct nt_block *block)
+{
+    return block->room;
+}
+
+static void evict(struct nt_block *block)
+{
+    const uint8_t *damage =
+        find_damage(block->address, block->address + block->bytes, FREED);
+    char tag[5];
+
+    if (damage) {
+        nt_tag_text(block->tag, tag);
+        verify_report_code("NT-026", VERIFY_ERROR, 0xCC, (uintptr_t)damage, 1, 0, 0,
+                           "freed pool block of %llu bytes, tag '%s', was written at offset %llu",
+                           (unsigned long long)block->bytes, tag,
+                           (unsigned long long)(damage - block->address));
+    }
+    nt_state()->pool.quarantine_bytes -= quarantined_bytes(block);
+    list_remove(&block->retired);
+    release_memory(block);
+}
+
+void nt_pool_flush_quarantine(uint64_t keep_bytes)
+{
+    struct nt_pool *pool = &nt_state()->pool;
+
+    while (pool->quarantine_bytes > keep_bytes)
+        evict(CONTAINER(pool->quarantine.next, struct nt_block, retired));
+}
+
+void nt_pool_give(struct nt_block *block)
+{
+    struct nt_pool *pool = &nt_state()->pool;
+
+    check_guard(block);
+    nt_active_drop_all(&block->actives, "a freed pool block");
+    nt_resource_untrack(&block->resource);
+    pool->statistics.live_blocks--;
+    pool->statistics.live_bytes -= block->bytes;
+    if (block->bytes > LARGEST_QUARANTINED || block->bytes > pool->quarantine_limit) {
+        release_memory(block);
+        return;
+    }
+    memset(block->address, FREED, block->bytes);
+    block->freed = true;
+    list_push_back(&pool->quarantine, &block->retired);
+    pool->quarantine_bytes += quarantined_bytes(block);
+    nt_pool_flush_quarantine(pool->quarantine_limit);
+}
+
+struct nt_block *nt_pool_find(const void *address)
+{
+    struct nt *nt = nt_state();
+    struct nt_pool_page *page;
+    struct phys_addr physical;
+    struct nt_block *block;
+    size_t offset;
+
+    if (!ram_physical(nt->ram, address, &physical))
+        return NULL;
+    page = nt->pool.owner[phys_page(physical).value];
+    if (!page)
+        return NULL;
+    offset = (size_t)((const uint8_t *)address - page->base);
+    if (offset >= page->pages * PAGE_BYTES)
+        return NULL; /* the frame seen through another view */
+    block = page->large ? page->block[0] : NULL;
+    if (!page->large && offset / class_bytes[page->class] < page->slots)
+        block = page->block[offset / class_bytes[page->class]];
+    return block;
+}
+
+enum nt_memory nt_memory_of(const void *address)
+{
+    const struct nt_block *block = nt_pool_find(address);
+
+    if (!block)
+        return NT_MEMORY_OTHER;
+    if (block->freed)
+        return NT_MEMORY_FREED;
+    return block->paged ? NT_MEMORY_PAGED : NT_MEMORY_NONPAGED;
+}
+
+void nt_pool_finish(struct nt *nt)
+{
+    struct nt_pool *pool = &nt->pool;
+
+    if (pool->owner) {
+        nt_pool_flush_quarantine(0);
+        munmap(pool->owner, pool->owner_bytes);
+    }
+    slab_finish(&pool->blocks);
+    util_free(pool->partial);
+}
+
+void nt_pool_statistics(struct nt_pool_statistics *statistics)
+{
+    *statistics = nt_state()->pool.statistics;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
+#include "port/port_private.h"
+
+struct port_adapter *port_adapter_of_handle(HANDLE device_handle)
+{
+    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    uintptr_t value = (uintptr_t)device_handle;
+
+    if (!port || value > UINT32_MAX)
+        return NULL;
+    return handle_lookup(&port->adapters, (uint32_t)value, DDI_HANDLE_ADAPTER);
+}
+
+static bool is_miniport_context(HANDLE handle)
+{
+    struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+    if (!port || !handle)
+        return false;
+    LIST_FOR(node, &port->adapter_list)
+        if (CONTAINER(node, struct port_adapter, link)->ddi.context == handle)
+            return true;
+    return false;
+}
+
+NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name, uintptr_t caller,
+                        uint8_t max_irql, const char *rule, unsigned flags)
+{
+    struct port_adapter *adapter;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    adapter = port_adapter_of_handle(device_handle);
+    callback->adapter = adapter;
+    ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
+    if (!adapter) {
+        VIOLATION("LIFE-063", "%s", is_miniport_context(device_handle)
+                                        ? "the handle is the MiniportDeviceContext, not the DeviceHandle of DXGKRNL_INTERFACE"
+                                        : "the handle is no DeviceHandle of a present adapter");
+        status = STATUS_INVALID_PARAMETER;
+    } else if (sim_in_interrupt() && !(flags & CALLBACK_IN_ISR)) {
+        VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
+        status = STATUS_INVALID_DEVICE_REQUEST;
+    } else if (!(flags & CALLBACK_ANY_IRQL) && sim_irql() > max_irql) {
+        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()), nt_irql_name(max_irql));
+        /* THREAD-009: at APC_LEVEL it is carried out */
+        if (sim_irql() >= SIM_IRQL_DISPATCH && !(flags & CALLBACK_CARRY_OUT))
+            status = STATUS_INVALID_DEVICE_REQUEST;
+    }
+    if (NT_SUCCESS(status) && adapter->state == PORT_STOPPED && !(flags & CALLBACK_FREEING)) {
+        VIOLATION("LIFE-064", "%s was called after StopDevice", name);
+        status = STATUS_INVALID_DEVICE_STATE;
+    }
+    if (!NT_SUCCESS(status))
+        ddi_callback_leave(&callback->frame);
+    return status;
+}
+
+void callback_end(struct callback *callback)
+{
+    ddi_callback_leave(&callback->frame);
+}

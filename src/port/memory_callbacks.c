@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory callbacks: contiguous memory, pages, MDLs, frame buffer save, physical memory objects and ADLs. Each checks handle,
+ * state and level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's structure on to vidmm's physical memory services.
+ */
+#include "port/port_private.h"
+
+/* ---- what the services ask back ---- */
+
+static void *io_map(void *context, struct phys_addr address, uint64_t bytes)
+{
+    struct port *port = context;
+
+    return bus_map(port->config.bus, address, bytes);
+}
+
+static void io_unmap(void *context, void *mapping)
+{
+    struct port *port = context;
+
+    bus_unmap(port->config.bus, mapping);
+}
+
+static bool read_driver(void *context, void *to, const void *from, size_t bytes)
+{
+    (void)context;
+    return sim_copy_checked(to, from, bytes);
+}
+
+static uintptr_t caller_of(void *context)
+{
+    (void)context;
+    return sim_current->frame ? ddi_current_frame()->caller : 0;
+}
+
+struct physical_memory *port_physical_create(struct port *port)
+{
+    const struct physical_hooks hooks = {
+        .io_map = io_map, .io_unmap = io_unmap, .read_driver = read_driver, .caller = caller_of, .context = port};
+
+    return physical_memory_create(port->config.ram, &hooks);
+}
+
+/* ---- entry ---- */
+
+/* The level rule of all memory callbacks: a report, from 3.2 fatal; carried out otherwise. */
+static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uintptr_t caller, unsigned flags)
+{
+    return callback_begin(cb, handle, name, caller, SIM_IRQL_APC, "THREAD-049", flags | CALLBACK_CARRY_OUT);
+}
+
+#define BODY_STATUS(handle, name, flags, call)                        \
+    struct callback cb;                                               \
+    NTSTATUS status = begin(&cb, handle, name, CALLER, flags);        \
+                                                                      \
+    if (!NT_SUCCESS(status))                                          \
+        return status;                                                \
+    status = (call);                                                  \
+    callback_end(&cb);                                                \
+    return status
+
+#define BODY_VOID(handle, name, flags, call)                          \
+    struct callback cb;                                               \
+                                                                      \
+    if (!NT_SUCCESS(begin(&cb, handle, name, CALLER, flags)))         \
+        return;                                                       \
+    (call);                                                           \
+    callback_end(&cb)
+
+/* ---- by adapter ---- */
+
+static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
+{
+    BODY_STATUS(h, "DxgkCbAllocateContiguousMemory", 0, physical_allocate_contiguous(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
+{
+    BODY_STATUS(h, "DxgkCbFreeContiguousMemory", CALLBACK_FREEING, physical_free_contiguous(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
+{
+    BODY_STATUS(h, "DxgkCbAllocatePagesForMdl", 0, physical_allocate_pages_for_mdl(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
+{
+    BODY_STATUS(h, "DxgkCbFreePagesFromMdl", CALLBACK_FREEING, physical_free_pages_from_mdl(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
+{
+    BODY_STATUS(h, "DxgkCbMapMdlToIoMmu", 0, physical_map_mdl_to_iommu(cb.adapter->physical, args));
+}
+
+static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
+{
+    BODY_VOID(h, "DxgkCbUnmapMdlFromIoMmu", CALLBACK_FREEING, physical_unmap_mdl_from_iommu(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE args)
+{
+    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave", 0, physical_save_pin(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI save_pin2(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2 args)
+{
+    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave2", 0, physical_save_pin2(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI save_unpin(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE args)
+{
+    BODY_STATUS(h, "DxgkCbUnpinFrameBufferForSave", CALLBACK_FREEING, physical_save_unpin(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI save_map(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER args)
+{
+    BODY_STATUS(h, "DxgkCbMapFrameBufferPointer", 0, physical_save_map(cb.adapter->physical, args));
+}
+
+static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER args)
+{
+    BODY_STATUS(h, "DxgkCbUnmapFrameBufferPointer", CALLBACK_FREEING, physical_save_unmap(cb.adapter->physical, args));
+}
+
+/* ---- physical memory objects: the arguments name an adapter, or an object ---- */
+
+/* Callbacks that name no adapter act for the one whose DDI is in progress; level checks only. */
+static NTSTATUS begin_without_adapter(struct callback *cb, const char *name, uintptr_t caller)
+{
+    struct ddi_adapter *adapter;
+
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    adapter = ddi_current_adapter();
+    cb->adapter = adapter ? adapter->port : NULL;
+    ddi_callback_enter(&cb->frame, adapter, name, caller);
+    if (sim_irql() > SIM_IRQL_APC)
+        VIOLATION("THREAD-049", "%s was called at %s; its limit is APC_LEVEL", name, nt_irql_name(sim_irql()));
+    return STATUS_SUCCESS;
+}
+
+static struct physical_memory *memory(void)
+{
+    struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+    return port->physical;
+}
+
+static const void *calling_driver(const struct callback *cb)
+{
+    return cb->adapter ? cb->adapter->driver->image : NULL;
+}
+
+/* args->hAdapter: NULL, or a DeviceHandle. False: a bad handle (reported). */
+static bool named_adapter(struct callback *cb, const HANDLE *field, struct physical_adapter **adapter)
+{
+    HANDLE handle = NULL;
+    struct port_adapter *found;
+
+    *adapter = NULL;
+    if (!field || !sim_copy_checked(&handle, field, sizeof(handle)) || !handle)
+        return true; /* the service reports a bad structure itself */
+    found = port_adapter_of_handle(handle);
+    if (!found) {
+        VIOLATION("LIFE-063", "hAdapter is no DeviceHandle of a present adapter");
+        return false;
+    }
+    cb->adapter = found;
+    *adapter = found->physical;
+    return true;
+}
+
+static NTSTATUS NTAPI object_create(IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args)
+{
+    struct callback cb;
+    struct physical_adapter *adapter;
+    NTSTATUS status = begin_without_adapter(&cb, "DxgkCbCreatePhysicalMemoryObject", CALLER);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (named_adapter(&cb, args ? &args->hAdapter : NULL, &adapter))
+        status = physical_object_create(memory(), adapter, calling_driver(&cb), nt_process_current(), args);
+    else
+        status = STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+static void NTAPI object_destroy(IN_CONST_PDXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT args)
+{
+    struct callback cb;
+
+    if (!NT_SUCCESS(begin_without_adapter(&cb, "DxgkCbDestroyPhysicalMemoryObject", CALLER)))
+        return;
+    physical_object_destroy(memory(), args);
+    callback_end(&cb);
+}
+
+static NTSTATUS NTAPI object_open(IN_OUT_PDXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT args)
+{
+    struct callback cb;
+    struct physical_adapter *adapter;
+    NTSTATUS status = begin_without_adapter(&cb, "DxgkCbOpenPhysicalMemoryObject", CALLER);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (named_adapter(&cb, args ? &args->hAdapter : NULL, &adapter))
+        status = physical_object_open(memory(), adapter, args);
+    else
+        status = STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+static void NTAPI object_close(IN_CONST_PDXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT args)
+{
+    struct callback cb;
+
+    if (!NT_SUCCESS(begin_without_adapter(&cb, "DxgkCbClosePhysicalMemoryObject", CALLER)))
+        return;
+    physical_object_close(memory(), args);
+    callback_end(&cb);
+}
+
+static NTSTATUS NTAPI object_map(IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY args)
+{
+    struct callback cb;
+    NTSTATUS status = begin_without_adapter(&cb, "DxgkCbMapPhysicalMemory", CALLER);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = physical_object_map(memory(), nt_process_current(), args);
+    callback_end(&cb);
+    return status;
+}
+
+static void NTAPI object_unmap(IN_CONST_PDXGKARGCB_UNMAP_PHYSICAL_MEMORY args)
+{
+    struct callback cb;
+
+    if (!NT_SUCCESS(begin_without_adapter(&cb, "DxgkCbUnmapPhysicalMemory", CALLER)))
+        return;
+    physical_object_unmap(memory(), nt_process_current(), args);
+    callback_end(&cb);
+}
+
+static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
+{
+    struct callback cb;
+    NTSTATUS status = begin_without_adapter(&cb, "DxgkCbAllocateAdl", CALLER);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = physical_adl_allocate(memory(), args);
+    callback_end(&cb);
+    return status;
+}
+
+static void NTAPI adl_free(IN_CONST_PDXGKARGCB_FREE_ADL args)
+{
+    struct callback cb;
+
+    if (!NT_SUCCESS(begin_without_adapter(&cb, "DxgkCbFreeAdl", CALLER)))
+        return;
+    physical_adl_free(memory(), args);
+    callback_end(&cb);
+}
+
+void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbAllocateContiguousMemory = allocate_contiguous;
+    interface->DxgkCbFreeContiguousMemory = free_contiguous;
+    interface->DxgkCbAllocatePagesForMdl = allocate_pages;
+    interface->DxgkCbFreePagesFromMdl = free_pages;
+    interface->DxgkCbPinFrameBufferForSave = save_pin;
+    interface->DxgkCbPinFrameBufferForSave2 = save_pin2;
+    interface->DxgkCbUnpinFrameBufferForSave = save_unpin;
+    interface->DxgkCbMapFrameBufferPointer = save_map;
+    interface->DxgkCbUnmapFrameBufferPointer = save_unmap;
+    interface->DxgkCbMapMdlToIoMmu = map_mdl;
+    interface->DxgkCbUnmapMdlFromIoMmu = unmap_mdl;
+    interface->DxgkCbCreatePhysicalMemoryObject = object_create;
+    interface->DxgkCbDestroyPhysicalMemoryObject = object_destroy;
+    interface->DxgkCbOpenPhysicalMemoryObject = object_open;
+    interface->DxgkCbClosePhysicalMemoryObject = object_close;
+    interface->DxgkCbMapPhysicalMemory = object_map;
+    interface->DxgkCbUnmapPhysicalMemory = object_unmap;
+    interface->DxgkCbAllocateAdl = adl_allocate;
+    interface->DxgkCbFreeAdl = adl_free;
+}

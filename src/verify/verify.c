@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log of broken rules of one machine.
+ *
+ *   report ── severity: configured for the rule, else the caller's; strict mode raises errors
+ *          ── place:    the hook fills in where, thread, level, time
+ *          ── record:   merged with the one of the same rule, severity and place, else a new one
+ *          ── fatal:    the first one is the machine's bug check; the hook carries it out
+ *
+ * Rules are numbered by their index in the generated table (binary search by id); per rule there is a count, a configured
+ * severity and a chain of its records, so that a report costs the search and a walk over the places that broke this rule.
+ * The last slot stands for all ids that are in no table, a mistake of the host that must not hide the driver's.
+ *
+ * Memory is malloc's, not util_alloc's: a fault injected into the machine's heap must not change what is reported, and the
+ * log is read after the machine is gone. A report that finds no memory is counted, acts, and leaves no record.
+ */
+#include "verify/verify.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS_MAX                        10000u
+#define SEVERITIES                         ((size_t)VERIFY_FATAL + 1)
+#define DRIVER_VERIFIER_DETECTED_VIOLATION 0xC4u
+
+_Thread_local struct verify_log *verify_current;
+
+struct entry {
+    struct verify_record record;
+    struct entry *next_of_rule;
+};
+
+struct rule_state {
+    struct entry *entries;
+    uint64_t count;
+    bool configured;
+    enum verify_severity severity;
+};
+
+struct verify_log {
+    struct rule_state *rule; /* verify_rules_count + 1 of them */
+    struct entry **entry;    /* in order of creation */
+    size_t entries;
+    size_t capacity;
+    size_t limit;
+    uint64_t count[SEVERITIES];
+    uint64_t lost;
+    bool strict;
+    struct verify_bugcheck bugcheck;
+    const struct verify_place *place;
+};
+
+struct verify_log *verify_log_create(void)
+{
+    struct verify_log *log = calloc(1, sizeof(*log));
+
+    if (!log)
+        return NULL;
+    log->limit = RECORDS_MAX;
+    log->rule = calloc(verify_rules_count + 1, sizeof(*log->rule));
+    if (!log->rule) {
+        free(log);
+        return NULL;
+    }
+    return log;
+}
+
+void verify_log_destroy(struct verify_log *log)
+{
+    if (!log)
+        return;
+    if (verify_current == log)
+        verify_current = NULL;
+    for (size_t i = 0; i < log->entries; i++)
+        free(log->entry[i]);
+    free((void *)log->entry);
+    free(log->rule);
+    free(log);
+}
+
+void verify_log_install(struct verify_log *log)
+{
+    verify_current = log;
+}
+
+void verify_log_limit(struct verify_log *log, size_t records)
+{
+    log->limit = records;
+}
+
+void verify_set_strict(struct verify_log *log, bool strict)
+{
+    log->strict = strict;
+}
+
+bool verify_strict(const struct verify_log *log)
+{
+    return log->strict;
+}
+
+void verify_set_place(struct verify_log *log, const struct verify_place *place)
+{
+    log->place = place;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------------- */
+
+static int compare_id(const void *id, const void *rule)
+{
+    return strcmp(id, ((const struct verify_rule *)rule)->id);
+}
+
+const struct verify_rule *verify_rule_find(const char *id)
+{
+    return bsearch(id, verify_rules, verify_rules_count, sizeof(verify_rules[0]), compare_id);
+}
+
+bool verify_set_severity(struct verify_log *log, const char *rule, enum verify_severity severity)
+{
+    const struct verify_rule *found = verify_rule_find(rule);
+
+    if (!found)
+        return false;
+    log->rule[found - verify_rules].configured = true;
+    log->rule[found - verify_rules].severity = severity;
+    return true;
+}
+
+uint64_t verify_rule_count(const struct verify_log *log, const char *rule)
+{
+    const struct verify_rule *found = verify_rule_find(rule);
+
+    return found ? log->rule[found - verify_rules].count : 0;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static bool grow(struct verify_log *log)
+{
+    size_t capacity = log->capacity ? log->capacity * 2 : 16;
+    struct entry **entry;
+
+    if (log->entries < log->capacity)
+        return true;
+    entry = (struct entry **)realloc((void *)log->entry, capacity * sizeof(struct entry *));
+    if (!entry)
+        return false;
+    log->entry = entry;
+    log->capacity = capacity;
+    return true;
+}
+
+/* Merge with an equal record or keep a copy. False: no memory. */
+static bool keep(struct verify_log *log, struct rule_state *rule, const struct verify_record *record)
+{
+    struct entry *entry;
+
+    for (entry = rule->entries; entry; entry = entry->next_of_rule) {
+        if (entry->record.severity == record->severity &&
+            strcmp(entry->record.rule, record->rule) == 0 &&
+            strcmp(entry->record.where, record->where) == 0) {
+            entry->record.count++;
+            return true;
+        }
+    }
+    if (log->entries >= log->limit || !grow(log))
+        return false;
+    entry = malloc(sizeof(*entry));
+    if (!entry)
+        return false;
+    entry->record = *record;
+    entry->record.count = 1;
+    entry->next_of_rule = rule->entries;
+    rule->entries = entry;
+    log->entry[log->entries++] = entry;
+    return true;
+}
+
+static void stop(struct verify_log *log, const struct verify_record *record)
+{
+    if (!log->bugcheck.happened) {
+        log->bugcheck.happened = true;
+        log->bugcheck.code = record->code;
+        memcpy(log->bugcheck.parameter, record->parameter, sizeof(record->parameter));
+        log->bugcheck.rule = record->rule;
+    }
+    if (log->place && log->place->bugcheck)
+        log->place->bugcheck(&log->bugcheck);
+}
+
+static enum verify_severity effective(const struct verify_log *log, const struct rule_state *rule,
+                                      enum verify_severity severity)
+{
+    if (rule->configured)
+        severity = rule->severity;
+    return log->strict && severity == VERIFY_ERROR ? VERIFY_FATAL : severity;
+}
+
+/* The caller has filled in severity, code and parameters. */
+static void report(struct verify_log *log, const char *id, struct verify_record *record,
+                   const char *format, va_list arguments)
+{
+    const struct verify_rule *found = verify_rule_find(id);
+    struct rule_state *rule = &log->rule[found ? (size_t)(found - verify_rules) : verify_rules_count];
+
+#ifdef DXGK_DEBUG_CHECKS
+    assert(found && "the rule is in no table of docs/spec/rules");
+#endif
+    record->rule = found ? found->id : id;
+    record->severity = effective(log, rule, record->severity);
+    if (record->severity == VERIFY_FATAL && record->code == 0)
+        record->code = DRIVER_VERIFIER_DETECTED_VIOLATION;
+    vsnprintf(record->seen, sizeof(record->seen), format, arguments);
+    if (log->place && log->place->describe)
+        log->place->describe(record);
+    rule->count++;
+    log->count[record->severity]++;
+    if (!keep(log, rule, record))
+        log->lost++;
+    if (record->severity == VERIFY_FATAL)
+        stop(log, record);
+}
+
+void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)
+{
+    struct verify_record record = {.severity = severity};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    report(verify_current, rule, &record, format, arguments);
+    va_end(arguments);
+}
+
+void verify_report_code(const char *rule, enum verify_severity severity, uint32_t code, uint64_t p1,
+                        uint64_t p2, uint64_t p3, uint64_t p4, const char *format, ...)
+{
+    struct verify_record record = {
+        .severity = severity, .code = code, .parameter = {p1, p2, p3, p4}};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    report(verify_current, rule, &record, format, arguments);
+    va_end(arguments);
+}
+
+void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,
+                  uint64_t p4, const char *format, ...)
+{
+    struct verify_record record = {
+        .severity = VERIFY_FATAL, .code = code, .parameter = {p1, p2, p3, p4}};
+    va_list arguments;
+
+    if (!verify_current)
+        return;
+    va_start(arguments, format);
+    report(verify_current, rule, &record, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+size_t verify_count(const struct verify_log *log, enum verify_severity at_least)
+{
+    size_t count = 0;
+
+    for (size_t i = at_least; i < SEVERITIES; i++)
+        count += log->count[i];
+    return count;
+}
+
+size_t verify_records(const struct verify_log *log)
+{
+    return log->entries;
+}
+
+const struct verify_record *verify_record_at(const struct verify_log *log, size_t index)
+{
+    return index < log->entries ? &log->entry[index]->record : NULL;
+}
+
+uint64_t verify_lost(const struct verify_log *log)
+{
+    return log->lost;
+}
+
+const struct verify_bugcheck *verify_bugcheck_state(const struct verify_log *log)
+{
+    return &log->bugcheck;
+}

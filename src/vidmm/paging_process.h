@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The paging process of an adapter: the address space in which paging buffers run. Also holds what all address spaces of the
+ * adapter share. The three functions of vidmm_* are for the scheduler.
+ */
+#ifndef DXGK_VIDMM_PAGING_PROCESS_H
+#define DXGK_VIDMM_PAGING_PROCESS_H
+
+#include "vidmm/page_table.h"
+
+/* A mapping in the scratch area. */
+struct scratch_window;
+
+struct paging_process {
+    struct vidmm *vidmm;
+    struct table_geometry geometry;
+    DXGK_PTE *entries;          /* for one operation */
+    uint32_t entry_capacity;
+    struct list spaces;         /* struct vidmm_space.link, all of the adapter */
+    struct list unclean;        /* struct vidmm_space.unclean */
+    uint64_t tables, table_pages;
+    struct vidmm_space *space;  /* of the paging process */
+    uint64_t end;               /* pages of it that are used */
+    uint64_t window_first, window_pages;   /* leaf tables of the scratch area, for GPU_VIRTUAL */
+    uint64_t scratch_first;     /* first page of the scratch area; it reaches to `end` */
+    struct extent_tree scratch;
+    struct hash_map windows;    /* first page -> struct scratch_window in use */
+    struct paging_queue *chores;  /* work of spaces that no client waits for; NULL before the first */
+    struct list context_allocations;
+    uint64_t context_allocation_serial;
+};
+
+/* Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in the paging process; for good.
+ * Between vidmm_start_process and vidmm_start, or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va);
+void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
+
+/* Made on first use: context allocations need it on adapters without GpuMmu, too. NULL: out of memory. */
+struct paging_process *paging_process_get(struct vidmm *vidmm);
+
+#endif

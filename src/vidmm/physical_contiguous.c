@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* DxgkCbAllocateContiguousMemory and DxgkCbFreeContiguousMemory. */
+#include "vidmm/physical_private.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+#include "verify/verify.h"
+
+#define CANARY 0xC7 /* between the last byte asked for and the end of its page */
+
+struct block {
+    struct tracked tracked; /* bytes: as asked for */
+    struct backing backing;
+    char *view;
+};
+
+static uint64_t tail_bytes(const struct block *block)
+{
+    return block->backing.pages * PAGE_BYTES - block->tracked.bytes;
+}
+
+static char *tail(const struct block *block)
+{
+    return (char *)ram_direct(block->tracked.memory->ram, page_phys(block->backing.first)) +
+           block->tracked.bytes;
+}
+
+static bool canary_lives(const struct block *block)
+{
+    const char *at = tail(block);
+
+    for (uint64_t i = 0; i < tail_bytes(block); i++)
+        if (at[i] != (char)CANARY)
+            return false;
+    return true;
+}
+
+/* View and device mapping. On failure neither is left. */
+static bool expose(struct block *block, struct physical_adapter *adapter)
+{
+    struct ram *ram = adapter->memory->ram;
+    struct ram_view_source source = {
+        .file = -1, .page = block->backing.first.value, .writable = true};
+
+    block->view = ram_view_reserve(ram, block->backing.pages);
+    if (!block->view)
+        return false;
+    if (ram_view_point_run(ram, block->view, 0, &source, block->backing.pages) &&
+        physical_map(adapter->domain, &block->backing))
+        return true;
+    ram_view_release(ram, block->view, block->backing.pages);
+    return false;
+}
+
+static void conceal(struct block *block, struct physical_adapter *adapter)
+{
+    physical_unmap(adapter->domain, &block->backing);
+    ram_view_release(adapter->memory->ram, block->view, block->backing.pages);
+}
+
+static NTSTATUS build(struct physical_adapter *adapter,
+                      const DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args, struct block *block)
+{
+    struct physical_memory *memory = adapter->memory;
+    struct contiguous_limits limits = {
+        .bytes = args->NumberOfBytes,
+        .lowest = (uint64_t)args->LowestAcceptableAddress.QuadPart,
+        .highest = (uint64_t)args->HighestAcceptableAddress.QuadPart,
+        .boundary = (uint64_t)args->BoundaryAddressMultiple.QuadPart,
+    };
+    NTSTATUS status = physical_take_contiguous(memory, &limits, (enum ram_cache)args->CacheType,
+                                               RAM_CONTIGUOUS, &block->backing);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    if (!expose(block, adapter)) {
+        physical_give(memory, &block->backing);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    if (!physical_track(&block->tracked, memory, adapter, PHYSICAL_CONTIGUOUS, args->NumberOfBytes,
+                        0)) {
+        conceal(block, adapter);
+        physical_give(memory, &block->backing);
+        return STATUS_INSUFFICIENT_RESOURCES;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
+                                      DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args)
+{
+    struct block *block;
+    NTSTATUS status;
+
+    if (!args)
+        return physical_refuse("PHYS-015", "NULL argument to DxgkCbAllocateContiguousMemory");
+    args->hMemoryHandle = NULL;
+    args->pMemory = NULL;
+    if (!physical_may_acquire(adapter))
+        return STATUS_INVALID_DEVICE_STATE;
+    if (!physical_may_use_legacy(adapter))
+        return STATUS_NOT_SUPPORTED;
+    status = physical_check_cache_type(args->CacheType);
+    if (status != STATUS_SUCCESS)
+        return status;
+    block = util_zalloc(1, sizeof(*block));
+    if (!block)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = build(adapter, args, block);
+    if (status != STATUS_SUCCESS) {
+        util_free(block);
+        return status;
+    }
+    physical_fill_undefined(adapter->memory, &block->backing);
+    memset(tail(block), CANARY, tail_bytes(block));
+    args->hMemoryHandle = tracked_handle(&block->tracked);
+    args->pMemory = block->view;
+    return STATUS_SUCCESS;
+}
+
+void physical_contiguous_free(struct tracked *tracked)
+{
+    struct block *block = CONTAINER(tracked, struct block, tracked);
+
+    if (!canary_lives(block))
+        VIOLATION("PHYS-046", "bytes behind the %llu of a contiguous block were written to",
+                  (unsigned long long)tracked->bytes);
+    conceal(block, tracked->adapter);
+    physical_give(tracked->memory, &block->backing);
+    physical_untrack(tracked);
+    util_free(block);
+}
+
+NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
+                                  const DXGKARGCB_FREECONTIGUOUSMEMORY *args)
+{
+    struct tracked *tracked;
+
+    if (!args)
+        return physical_refuse("PHYS-015", "NULL argument to DxgkCbFreeContiguousMemory");
+    tracked = physical_find(adapter->memory, adapter, PHYSICAL_CONTIGUOUS,
+                            (uintptr_t)args->hMemoryHandle, "PHYS-017");
+    if (!tracked)
+        return STATUS_INVALID_HANDLE;
+    physical_contiguous_free(tracked);
+    return STATUS_SUCCESS;
+}
+
+bool physical_owns_address(const struct physical_memory *memory, const void *address)
+{
+    struct phys_addr physical;
+
+    return ram_physical(memory->ram, address, &physical) &&
+           ram_page_owner(memory->ram, phys_page(physical)) == RAM_CONTIGUOUS;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces: what the pages of a range say, and how that gets into the entries. Overview in address_space.c. */
+#include "vidmm/address_space.h"
+
+#include "util/alloc.h"
+
+static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
+{
+    /* The piece that makes the cut holds all tables that the edge needs, so nothing is created and nothing can fail. */
+    (void)tables_hold_edge(space, edge);
+}
+
+static NTSTATUS hold(const struct va_piece *piece)
+{
+    struct vidmm_space *space = piece->range->space;
+    NTSTATUS status;
+
+    if (piece->state == ENTRY_PAGES)
+        return tables_hold(space, piece->span.first, piece->span.pages);
+    status = tables_hold_edge(space, piece->span.first);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = tables_hold_edge(space, span_end(&piece->span));
+    if (!NT_SUCCESS(status)) {
+        tables_drop_edge(space, piece->span.first);
+        tables_prune(space, piece->span.first, 1);
+    }
+    return status;
+}
+
+static void drop(const struct va_piece *piece)
+{
+    struct vidmm_space *space = piece->range->space;
+
+    if (piece->state == ENTRY_PAGES) {
+        tables_drop(space, piece->span.first, piece->span.pages);
+        return;
+    }
+    tables_drop_edge(space, piece->span.first);
+    tables_drop_edge(space, span_end(&piece->span));
+}
+
+/* Onto the allocation's list: unique driver protections in front, so that looking for them costs their number. */
+static void register_mapping(struct va_piece *piece)
+{
+    list_init(&piece->mapping);
+    if (!piece->allocation)
+        return;
+    if (piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION)
+        list_push_front(&piece->allocation->mappings, &piece->mapping);
+    else
+        list_push_back(&piece->allocation->mappings, &piece->mapping);
+    piece->range->owners++;
+}
+
+static void unregister_mapping(struct va_piece *piece)
+{
+    list_remove(&piece->mapping);
+    if (piece->allocation)
+        piece->range->owners--;
+}
+
+static struct va_piece *piece_take(struct va_range *range)
+{
+    if (range->body_used)
+        return slab_take(&range->space->piece_slab);
+    range->body_used = true;
+    return &range->body;
+}
+
+void piece_give(struct va_range *range, struct va_piece *piece)
+{
+    if (piece == &range->body)
+        range->body_used = false;
+    else
+        slab_give(&range->space->piece_slab, piece);
+}
+
+NTSTATUS piece_create(struct va_range *range, const struct va_piece *values, struct va_piece **out)
+{
+    struct va_piece *piece = piece_take(range);
+    NTSTATUS status;
+
+    if (!piece)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *piece = *values;
+    piece->range = range;
+    piece->job = NULL;
+    status = hold(piece);
+    if (!NT_SUCCESS(status)) {
+        piece_give(range, piece);
+        return status;
+    }
+    register_mapping(piece);
+    *out = piece;
+    return STATUS_SUCCESS;
+}
+
+void piece_discard(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    unregister_mapping(piece);
+    drop(piece);
+    tables_prune(range->space, piece->span.first, piece->span.pages);
+    piece_give(range, piece);
+}
+
+void va_job_cancel(struct va_job *job)
+{
+    list_remove(&job->link);
+    job->range = NULL;
+    if (job->piece)
+        piece_discard(job->piece);
+    job->piece = NULL;
+}
+
+void piece_remove(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    span_remove(&range->pieces, &piece->span);
+    unregister_mapping(piece);
+    drop(piece);
+    piece_give(range, piece);
+}
+
+/* ---- cutting ---------------------------------------------------------------------------------------------------------------- */
+
+/* Keep only the pages of `old` below `edge`. */
+static void cut_above(struct va_piece *old, uint64_t edge)
+{
+    struct vidmm_space *space = old->range->space;
+    uint64_t end = span_end(&old->span);
+
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, edge, end - edge);
+    } else {
+        hold_existing_edge(space, edge);
+        tables_drop_edge(space, end);
+    }
+    old->span.pages = edge - old->span.first;
+}
+
+/* Keep only the pages of `old` from `edge` on. */
+static void cut_below(struct va_piece *old, uint64_t edge)
+{
+    struct vidmm_space *space = old->range->space;
+    uint64_t lost = edge - old->span.first;
+
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, old->span.first, lost);
+    } else {
+        hold_existing_edge(space, edge);
+        tables_drop_edge(space, old->span.first);
+    }
+    old->span.first = edge;
+    old->span.pages -= lost;
+    old->offset += lost;
+}
+
+/* Take [first, end) out of the middle of `old`; what is above it becomes `upper`. */
+static void cut_middle(struct va_piece *old, uint64_t first, uint64_t end, struct va_piece *upper)
+{
+    struct vidmm_space *space = old->range->space;
+
+    *upper = *old;
+    upper->span.first = end;
+    upper->span.pages = span_end(&old->span) - end;
+    upper->offset = old->offset + (end - old->span.first);
+    register_mapping(upper);
+    old->span.pages = first - old->span.first;
+    if (old->state == ENTRY_PAGES) {
+        tables_drop(space, first, end - first);
+    } else {
+        hold_existing_edge(space, first);
+        hold_existing_edge(space, end);
+    }
+    span_insert(&old->range->pieces, &upper->span);
+}
+
+void piece_apply(struct va_piece *piece, struct va_piece **spare)
+{
+    struct span_tree *pieces = &piece->range->pieces;
+    uint64_t first = piece->span.first, end = span_end(&piece->span);
+    struct span_node *node;
+
+    piece->job = NULL;
+    while ((node = span_from(pieces, first)) != NULL && node->first < end) {
+        struct va_piece *old = CONTAINER(node, struct va_piece, span);
+
+        if (node->first >= first && span_end(node) <= end) {
+            piece_remove(old);
+        } else if (node->first >= first) {
+            cut_below(old, end);
+        } else if (span_end(node) <= end) {
+            cut_above(old, first);
+        } else {
+            cut_middle(old, first, end, *spare);
+            *spare = NULL;
+        }
+    }
+    span_insert(pieces, &piece->span);
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------------------------- */
+
+static void source_of_allocation(const struct va_piece *piece, struct entry_source *source)
+{
+    const struct vidmm_allocation *allocation = piece->allocation;
+    const struct vidmm *vidmm = allocation->vidmm;
+    bool system = allocation->segment == 0 || segment_is_aperture(&vidmm->segment[allocation->segment]);
+
+    if (!allocation->resident) {
+        source->state = ENTRY_INVALID; /* GPUVA-092 */
+        return;
+    }
+    source->allocation = allocation->driver_handle;
+    source->large = vidmm->scratch->geometry.caps.LargePageSupported && !allocation->flags.DisableLargePageMapping;
+    source->runs = allocation->runs;
+    source->run_count = allocation->run_count;
+    if (system && allocation->logical) {
+        source->logical = allocation->logical;
+        source->coherent = ram_page_cache(vidmm->config.ram, allocation->backing[0]) == RAM_CACHED;
+    }
+}
+
+void piece_source(const struct va_piece *piece, struct entry_source *source)
+{
+    const D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection = {.Value = piece->protection};
+
+    *source = (struct entry_source){.state = piece->state,
+                                    .protection = piece->driver_protection,
+                                    .origin = piece->span.first - piece->offset};
+    if (piece->state != ENTRY_PAGES)
+        return;
+    source->read_only = !protection.Write;
+    source->no_execute = !protection.Execute;
+    if (piece->allocation) {
+        source_of_allocation(piece, source);
+        return;
+    }
+    source->runs = piece->range->runs;
+    source->run_count = piece->range->run_count;
+    source->coherent = piece->range->coherent;
+}
+
+void piece_write(struct va_piece *piece)
+{
+    struct entry_source source;
+
+    piece_source(piece, &source);
+    tables_write(piece->range->space, piece->span.first, piece->span.pages, &source);
+}
+
+void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages)
+{
+    struct entry_source source = {.state = range->initial, .protection = range->driver_protection};
+
+    tables_write(range->space, first, pages, &source);
+}
+
+bool piece_needs_write(const struct va_piece *piece)
+{
+    struct entry_source source;
+
+    piece_source(piece, &source);
+    if (source.state != ENTRY_INVALID)
+        return true;
+    return tables_need_write(piece->range->space, piece->span.first, piece->span.pages);
+}
+
+/* ---- the records as the source of all entries ------------------------------------------------------------------------------ */
+
+/* One stretch of a range in one state. */
+typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end);
+
+static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, stretch_fn fn, void *arg)
+{
+    if (first < range->span.first)
+        first = range->span.first;
+    if (end > span_end(&range->span))
+        end = span_end(&range->span);
+    while (first < end) {
+        struct span_node *node = span_from(&range->pieces, first);
+        uint64_t stop = !node || node->first >= end ? end : node->first > first ? node->first : span_end(node);
+
+        if (stop > end)
+            stop = end;
+        fn(arg, range, node && node->first <= first ? CONTAINER(node, struct va_piece, span) : NULL, first, stop);
+        first = stop;
+    }
+}
+
+static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end, stretch_fn fn, void *arg)
+{
+    struct span_node *node = span_from(&space->ranges, first);
+
+    for (; node && node->first < end; node = span_next(&space->ranges, node))
+        each_stretch(CONTAINER(node, struct va_range, span), first, end, fn, arg);
+}
+
+static void source_of_stretch(const struct va_range *range, const struct va_piece *piece, struct entry_source *source)
+{
+    if (piece)
+        piece_source(piece, source);
+    else
+        *source = (struct entry_source){.state = range->initial, .protection = range->driver_protection};
+}
+
+static void refill_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end)
+{
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    if (source.state != ENTRY_INVALID)
+        tables_write_leaf(arg, first, end - first, &source);
+}
+
+void space_refill(struct vidmm_space *space, struct page_table *leaf)
+{
+    each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
+}
+
+static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end)
+{
+    struct entry_source source;
+
+    source_of_stretch(range, piece, &source);
+    if (source.state == ENTRY_PAGES)
+        tables_write(arg, first, end - first, &source);
+}
+
+void space_rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    each_stretch_of_space(space, first, first + count, rewrite_stretch, space);
+}
+
+/* ---- allocations that move or go -------------------------------------------------------------------------------------------- */
+
+NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    struct vidmm_space *space = NULL;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!vidmm->scratch)
+        return STATUS_SUCCESS;
+    spaces_clean(vidmm);
+    LIST_FOR(node, &allocation->mappings) {
+        struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
+
+        if (piece->job)
+            continue;
+        if (space && space != piece->range->space) {
+            NTSTATUS settled = tables_settle(space);
+
+            status = NT_SUCCESS(status) ? settled : status;
+        }
+        space = piece->range->space;
+        piece_write(piece);
+    }
+    if (space) {
+        NTSTATUS settled = tables_settle(space);
+
+        status = NT_SUCCESS(status) ? settled : status;
+    }
+    return status;
+}
+
+/* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with it: a range that is freed
+ * here has no other owner. */
+static void mapping_gone(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+    uint64_t first = piece->span.first, pages = piece->span.pages;
+
+    if (range->owned && range->owners == 1) {
+        range_free(range);
+        return;
+    }
+    if (piece->job) {
+        va_job_cancel(piece->job);
+        return;
+    }
+    piece_remove(piece);
+    range_write_initial(range, first, pages);
+    (void)tables_settle(range->space);
+}
+
+void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    if (!vidmm->scratch)
+        return;
+    spaces_clean(vidmm);
+    while (!list_empty(&allocation->mappings))
+        mapping_gone(CONTAINER(allocation->mappings.next, struct va_piece, mapping));
+    spaces_clean(vidmm);
+}
+
+void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation *allocation)
+{
+    spaces_clean(space->vidmm);
+    LIST_FOR_SAFE(node, following, &allocation->mappings) {
+        struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
+
+        if (piece->range->space == space)
+            mapping_gone(piece);
+    }
+    spaces_clean(space->vidmm);
+}
+
+uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page, uint64_t *pages)
+{
+    uint64_t end = allocation->pages;
+
+    LIST_FOR(node, &allocation->mappings) {
+        const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
+
+        if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
+            break;
+        if (piece->offset <= page && page < piece->offset + piece->span.pages) {
+            *pages = piece->offset + piece->span.pages - page;
+            return piece->driver_protection;
+        }
+        if (piece->offset > page && piece->offset < end)
+            end = piece->offset;
+    }
+    *pages = end - page;
+    return 0;
+}

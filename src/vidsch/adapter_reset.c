@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reset of the whole adapter, on the recovery thread:
+ *
+ *   stop all nodes -> nobody in the driver (TdrDdiDelay, else 0x116) -> CollectDbgInfo(0x117) -> ResetFromTimeout
+ *   -> everything in flight and all paging work is abandoned, all devices are lost
+ *   -> vidmm tells the driver what left video memory; those paging buffers are dropped -> RestartFromTimeout
+ *   -> vidmm rebuilds page tables through the paging node, which works again
+ */
+#include "vidsch/vidsch_private.h"
+
+static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter, const char *why)
+{
+    vidsch->config.adapter_lost(vidsch->ddi, VIDEO_TDR_FAILURE);
+    verify_fatal(rule, VIDEO_TDR_FAILURE, parameter, 0, 0, 0, "recovery failed: %s", why);
+}
+
+/* Adapter resets within TdrLimitTime are counted; true if this one is one too many (TDR-012). */
+static bool over_limit(struct vidsch *vidsch)
+{
+    uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
+    uint32_t limit = vidsch->config.tdr.limit_count;
+    uint64_t *oldest = &vidsch->reset_times[vidsch->reset_count % limit];
+    bool over = vidsch->reset_count >= limit && sim_now() - *oldest <= window;
+
+    *oldest = sim_now();
+    vidsch->reset_count++;
+    return over && vidsch->config.tdr.debug_mode != 3 && vidsch->adapter_cause != RECOVER_FORCED;
+}
+
+static void leave_limit_reached(struct sim_event *event)
+{
+    struct vidsch *vidsch = CONTAINER(event, struct vidsch, leave_limit);
+
+    if (!vidsch->reset_entered && vidsch->ddi->calls == vidsch->leave_calls)
+        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
+}
+
+/* Which device's packet is to blame: the oldest of the node that hung. */
+static struct vidsch_device *culprit(struct vidsch *vidsch)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
+        const struct vidsch_node *node = &vidsch->node[i];
+
+        if (node->recover != RECOVER_NONE && node->count)
+            return node_in_flight(node, 0)->context->device;
+    }
+    return NULL;
+}
+
+/* TDR-049: nothing in flight survives, and the ids go on from the last submitted one. */
+static void abandon(struct vidsch *vidsch)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
+        struct vidsch_node *node = &vidsch->node[i];
+        struct list *link;
+
+        node->generation++;
+        vidsch_preempt_close(node);
+        while (node->count)
+            vidsch_retire_failed(node);
+        while ((link = list_pop_front(&node->resubmit)) != NULL)
+            vidsch_packet_finish(CONTAINER(link, struct packet, link));
+        node->last_completed = node->reported = node->last_submitted;
+        node->after_reset = true;
+    }
+    vidsch_paging_abandon(vidsch);
+}
+
+static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
+{
+    LIST_FOR(link, &vidsch->devices) {
+        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (!device->system) /* TDR-055, TDR-058 */
+            vidsch_device_lose(device, device == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET, true);
+    }
+}
+
+static void reopen(struct vidsch *vidsch)
+{
+    vidsch->resetting = false;
+    vidsch->adapter_reset_wanted = false;
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
+        struct vidsch_node *node = &vidsch->node[i];
+
+        node->recover = RECOVER_NONE;
+        node->stopped = node->ignoring = node->monitored_noted = node->timeout_noted = false;
+        vidsch_kick(node);
+    }
+    vidsch_worker_wake(vidsch);
+    vidsch_changed(vidsch);
+}
+
+void vidsch_adapter_reset(struct vidsch *vidsch)
+{
+    struct vidsch_device *guilty;
+    NTSTATUS status;
+
+    vidsch->resetting = true;
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
+    if (vidsch->config.tdr.level == 1 && vidsch->adapter_cause == RECOVER_TIMEOUT) {
+        stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
+        return;
+    }
+    if (over_limit(vidsch)) {
+        stop_machine(vidsch, "TDR-012", vidsch->reset_count, "too many resets");
+        return;
+    }
+    if (!vidsch_wait_worker(vidsch, NULL)) {
+        stop_machine(vidsch, "TDR-011", 0, "the scheduler's thread did not leave the driver");
+        return;
+    }
+    vidsch_collect_debug_info(vidsch, VIDEO_TDR_TIMEOUT_DETECTED);
+    WARNING("TDR-066", "record 0x117: adapter reset");
+    guilty = vidsch->adapter_cause == RECOVER_TIMEOUT ? culprit(vidsch) : NULL;
+    vidsch->reset_entered = false;
+    vidsch->leave_calls = vidsch->ddi->calls;
+    sim_event_arm(&vidsch->leave_limit, sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS);
+    status = ddi_reset_from_timeout(vidsch->ddi);
+    vidsch->reset_entered = true;
+    sim_event_cancel(&vidsch->leave_limit);
+    if (!NT_SUCCESS(status)) {
+        stop_machine(vidsch, "TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
+        return;
+    }
+    lose_all(vidsch, guilty);
+    abandon(vidsch);
+    vidsch->paging_discard = true;
+    vidmm_reset_cleanup(vidsch->vidmm);
+    vidsch->paging_discard = false;
+    status = ddi_restart_from_timeout(vidsch->ddi);
+    if (!NT_SUCCESS(status)) {
+        stop_machine(vidsch, "TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");
+        return;
+    }
+    vidsch->statistics.adapter_resets++;
+    reopen(vidsch);
+    status = vidmm_reset_restore(vidsch->vidmm);
+    if (!NT_SUCCESS(status))
+        stop_machine(vidsch, "TDR-058", (uint32_t)status, "page tables could not be rebuilt");
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One packet to the driver, from the worker.
+ *
+ *   physical mode   id -> DxgkDdiPatch (PASSIVE) with final addresses -> on the ring -> DxgkDdiSubmitCommand (DISPATCH)
+ *   virtual mode    id ->                                                on the ring -> DxgkDdiSubmitCommandVirtual (DISPATCH)
+ *
+ * The packet is on the ring before the driver sees it, since its completion may come before the call returns (SUBMIT-027);
+ * after the call it may be gone. While `busy_node` is set, recovery does not touch the node.
+ */
+#include "vidsch/vidsch_private.h"
+
+uint32_t vidsch_next_fence(struct vidsch_node *node)
+{
+    uint32_t fence = node->next_fence++;
+
+    if (node->next_fence == 0) /* SUBMIT-039: 0 is skipped */
+        node->next_fence = 1;
+    return fence;
+}
+
+/* The lists with the places of now. False: an allocation is not on the residency list (GPUVA-247). */
+static bool place_allocations(struct packet *packet)
+{
+    struct dma_buffer *buffer = packet->buffer;
+    struct vidsch_device *device = packet->context->device;
+    struct nt_process *process = vidmm_process_nt(vidmm_device_process(device->mm));
+
+    for (uint32_t i = 0; i < buffer->allocation_count; i++) {
+        const struct dma_reference *reference = &buffer->references_map[i];
+        DXGK_ALLOCATIONLIST *element = &buffer->allocations[i];
+        struct vidmm_place place = {0};
+
+        *element = (DXGK_ALLOCATIONLIST){.hDeviceSpecificAllocation = reference->device_specific};
+        element->WriteOperation = reference->write;
+        if (reference->handle) {
+            struct vidmm_open *open = handle_lookup(&process->handles, reference->handle, NT_CLIENT_ALLOCATION);
+
+            if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_on_residency_list(open))
+                return false;
+            vidmm_open_place(open, &place);
+            element->SegmentId = place.segment & 0x1Fu;
+            element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
+        }
+    }
+    return true;
+}
+
+/* A status that stops the machine; if the rule was lowered, the packet is dropped and its device is in error. */
+static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status, const struct packet *packet)
+{
+    verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence, packet->context->node->ordinal,
+                 "the driver answered 0x%08x for fence %u of node %u", (unsigned)status, packet->fence,
+                 packet->context->node->ordinal);
+}
+
+static bool patch(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+    struct vidsch *vidsch = context->device->vidsch;
+    DXGKARG_PATCH args = {.hContext = context->mm.driver_handle, .SubmissionFenceId = packet->fence};
+    NTSTATUS status;
+
+    if (packet->kind == PACKET_PAGING) {
+        const struct paging_slot *slot = packet->paging;
+
+        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)slot->public.logical.value;
+        args.pDmaBuffer = slot->public.data;
+        args.DmaBufferSize = slot->public.capacity;
+        args.DmaBufferSubmissionEndOffset = slot->public.used;
+        args.pDmaBufferPrivateData = slot->public.private_data;
+        args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+        args.DmaBufferPrivateDataSubmissionEndOffset = slot->public.private_used;
+        args.Flags.Paging = 1;
+    } else {
+        const struct dma_buffer *buffer = packet->buffer;
+
+        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value;
+        args.pDmaBuffer = buffer->data;
+        args.DmaBufferSize = buffer->capacity;
+        args.DmaBufferSubmissionEndOffset = buffer->used;
+        args.pDmaBufferPrivateData = buffer->private_data;
+        args.DmaBufferPrivateDataSize = buffer->private_bytes;
+        args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
+        args.pAllocationList = buffer->allocations;
+        args.AllocationListSize = buffer->allocation_count;
+        args.pPatchLocationList = buffer->patches;
+        args.PatchLocationListSize = buffer->patch_count;
+        args.PatchLocationListSubmissionLength = buffer->patch_count;
+        args.Flags.NullRendering = packet->null_rendering;
+        vidsch->statistics.patches += buffer->patch_count;
+    }
+    status = ddi_patch(vidsch->ddi, &args);
+    if (!NT_SUCCESS(status)) {
+        refused_fatally("PATCH-157", 0x3, status, packet);
+        return false;
+    }
+    return packet->kind == PACKET_PAGING || vidsch_dma_buffer_check(packet->buffer, "DxgkDdiPatch");
+}
+
+static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
+{
+    DXGK_SUBMITCOMMANDFLAGS flags = {.Value = 0};
+
+    flags.Paging = packet->kind == PACKET_PAGING;
+    flags.NullRendering = packet->null_rendering;
+    flags.Resubmission = packet->resubmission; /* PREEMPT-024 */
+    return flags;
+}
+
+static NTSTATUS submit_physical(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+    DXGKARG_SUBMITCOMMAND args = {
+        .hContext = context->mm.driver_handle,
+        .SubmissionFenceId = packet->fence,
+        .Flags = submit_flags(packet),
+        .NodeOrdinal = context->node->ordinal,
+    };
+
+    if (packet->kind == PACKET_PAGING) {
+        const struct paging_slot *slot = packet->paging;
+
+        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)slot->public.logical.value;
+        args.DmaBufferSize = slot->public.capacity;
+        args.DmaBufferSubmissionEndOffset = slot->public.used;
+        args.pDmaBufferPrivateData = slot->public.private_data;
+        args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+        args.DmaBufferPrivateDataSubmissionEndOffset = slot->public.private_used;
+    } else {
+        const struct dma_buffer *buffer = packet->buffer;
+
+        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value;
+        args.DmaBufferSize = buffer->capacity;
+        args.DmaBufferSubmissionEndOffset = buffer->used;
+        args.pDmaBufferPrivateData = buffer->private_data;
+        args.DmaBufferPrivateDataSize = buffer->private_bytes;
+        args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
+    }
+    return ddi_submit_command(context->device->vidsch->ddi, &args);
+}
+
+static NTSTATUS submit_virtual(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+    DXGKARG_SUBMITCOMMANDVIRTUAL args = {
+        .hContext = context->mm.driver_handle,
+        .SubmissionFenceId = packet->fence,
+        .Flags = submit_flags(packet),
+        .NodeOrdinal = context->node->ordinal,
+    };
+
+    if (packet->kind == PACKET_PAGING) {
+        const struct paging_slot *slot = packet->paging;
+
+        args.DmaBufferVirtualAddress = slot->public.va.value;
+        args.DmaBufferSize = slot->public.used;
+        args.pDmaBufferPrivateData = slot->public.private_data;
+        args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+    } else {
+        args.DmaBufferVirtualAddress = packet->va;
+        args.DmaBufferSize = packet->bytes;
+        if (packet->buffer) {
+            args.pDmaBufferPrivateData = packet->buffer->private_data;
+            args.DmaBufferPrivateDataSize = packet->buffer->private_bytes;
+        }
+        args.DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
+    }
+    return ddi_submit_command_virtual(context->device->vidsch->ddi, &args);
+}
+
+/* The driver would not take the packet with this id, if it is still there: its device is in error, and it ends in its turn. */
+static void refuse(struct vidsch_node *node, uint32_t fence)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct packet *packet = node_in_flight(node, i);
+
+        if (packet->fence != fence)
+            continue;
+        packet->refused = true;
+        vidsch_device_lose(packet->context->device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+        vidsch_retire_refused(node);
+        return;
+    }
+}
+
+static void submit(struct vidsch_node *node, struct packet *packet, bool is_virtual)
+{
+    struct vidsch *vidsch = node->vidsch;
+    uint32_t fence = packet->fence;
+    NTSTATUS status;
+
+    if (fence_after(fence, node->last_submitted) || node->last_submitted == 0)
+        node->last_submitted = fence;
+    node->after_reset = false;
+    vidsch->statistics.submissions++;
+    if (packet->kind == PACKET_PAGING)
+        vidsch->statistics.paging_submissions++;
+    vidsch_ring_push(node, packet);
+    status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
+    if (NT_SUCCESS(status))
+        return;
+    /* `packet` may be gone by now. */
+    if (!(is_virtual && status == STATUS_INVALID_PARAMETER))
+        verify_fatal(is_virtual ? "SUBMIT-108" : "SUBMIT-037", 0x119, 0x2, (uint32_t)status, fence, node->ordinal,
+                     "%s answered 0x%08x for fence %u of node %u",
+                     is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand", (unsigned)status, fence,
+                     node->ordinal);
+    refuse(node, fence);
+}
+
+/* The node was closed while the packet was patched: back to where it came from. */
+static void put_back(struct vidsch_node *node, struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+
+    context->device->in_flight--;
+    if (packet->kind == PACKET_PAGING)
+        list_push_front(&node->resubmit, &packet->link);
+    else if (context->state == CONTEXT_LOST)
+        vidsch_packet_finish(packet);
+    else
+        list_push_front(&context->queue, &packet->link);
+}
+
+static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    vidsch_device_lose(packet->context->device, state, false);
+    packet->context->device->in_flight--;
+    vidsch_packet_finish(packet);
+}
+
+void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
+{
+    struct vidsch *vidsch = node->vidsch;
+    struct vidsch_context *context = packet->context;
+    bool is_virtual = context->mm.virtual_addressing;
+    bool good = true;
+
+    vidsch->busy_node = node;
+    if (packet->kind != PACKET_PAGING || packet->fence == 0)
+        packet->fence = vidsch_next_fence(node);
+    if (packet->kind == PACKET_RENDER)
+        good = place_allocations(packet);
+    if (good && !is_virtual && !context->info.Caps.NoPatchingRequired)
+        good = patch(packet);
+    if (!good)
+        drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    else if (vidsch->resetting || node->stopped)
+        put_back(node, packet);
+    else
+        submit(node, packet, is_virtual);
+    vidsch->busy_node = NULL;
+    vidsch_changed(vidsch);
+    if (context->state == CONTEXT_SUBMITTING) {
+        context->state = CONTEXT_IDLE;
+        vidsch_queue_advance(context);
+    }
+    if (!list_empty(&context->device->changed.waiters))
+        sim_waitq_wake(&context->device->changed, UINT32_MAX);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reset of one engine (TDR-020), on the recovery thread:
+ *
+ *   close the node -> snapshot, notifications of the node ignored -> empty? call it off
+ *   -> flush DPCs -> CollectDbgInfo(0x141) -> QueryDependentEngineGroup -> preempt the dependent nodes, 500 ms
+ *   -> QueryEngineStatus, ResetEngine for each node that is left, in ascending order -> check of the aborted id
+ *   -> culprit's device lost, packets before it completed, packets behind it given again
+ *
+ * Anything that goes wrong on the way, or an aborted paging packet, becomes an adapter reset.
+ */
+#include "vidsch/vidsch_private.h"
+
+/* From now on the driver's notifications for the node are dropped; what it had notified before counts (TDR-034). */
+static void close_node(struct vidsch_node *node)
+{
+    node->stopped = true;
+    node->ignoring = true;
+}
+
+static void open_node(struct vidsch_node *node)
+{
+    node->recover = RECOVER_NONE;
+    node->stopped = false;
+    node->ignoring = false;
+    node->monitored_noted = node->timeout_noted = false;
+    vidsch_kick(node);
+}
+
+/* The timeouts of one process are counted; one too many and it loses the GPU (TDR-041). */
+static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
+{
+    uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
+
+    if (process->timeouts == 0 || sim_now() - process->window_start > window) {
+        process->timeouts = 0;
+        process->window_start = sim_now();
+    }
+    if (++process->timeouts < vidsch->config.tdr.limit_count || process->blocked)
+        return;
+    process->blocked = true;
+    WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id, process->timeouts);
+    LIST_FOR(link, &vidsch->devices) {
+        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (device->process == process)
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_HUNG, true); /* TDR-042 */
+    }
+}
+
+static bool is_legal_aborted(const struct vidsch_node *node, uint32_t aborted)
+{
+    if (aborted == node->last_completed)
+        return true;
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node_in_flight(node, i)->fence == aborted)
+            return true;
+    return false;
+}
+
+/* The driver named the packet it stopped in. False: an adapter reset must follow. */
+static bool settle(struct vidsch_node *node, uint32_t aborted)
+{
+    struct packet *packets[VIDSCH_MAX_DEPTH];
+    bool paging = false;
+    uint32_t count;
+
+    if (!is_legal_aborted(node, aborted)) { /* TDR-032 */
+        verify_fatal("TDR-032", 0x119, 0xA, aborted, node->last_completed, node->last_submitted,
+                     "DxgkDdiResetEngine aborted fence %u; completed %u, submitted %u", aborted, node->last_completed,
+                     node->last_submitted);
+        return false;
+    }
+    node->generation++;
+    vidsch_preempt_close(node);
+    if (aborted != node->last_completed) {
+        struct vidsch_device *device;
+
+        vidsch_retire_through(node, aborted - 1); /* TDR-034 */
+        device = node_in_flight(node, 0)->context->device;
+        paging = device->system;
+        if (!paging) {
+            struct vidsch_process *process = device->process;
+            bool fault = node->recover == RECOVER_PAGE_FAULT;
+
+            vidsch_device_lose(device, fault ? D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT : D3DKMT_DEVICEEXECUTION_HUNG,
+                               !fault); /* TDR-033, TDR-056 */
+            if (!fault)
+                count_timeout(node->vidsch, process);
+            vidsch_retire_failed(node);
+        }
+    }
+    if (paging)
+        return false; /* TDR-038 */
+    node->reported = node->last_completed;
+    node->after_reset = true;
+    count = vidsch_ring_take(node, packets);
+    vidsch_queue_return(node, packets, count); /* TDR-036 */
+    return true;
+}
+
+static bool reset_one(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+    DXGKARG_QUERYENGINESTATUS engine = {.NodeOrdinal = node->ordinal};
+    DXGKARG_RESETENGINE reset = {.NodeOrdinal = node->ordinal};
+    NTSTATUS status = ddi_query_engine_status(vidsch->ddi, &engine); /* TDR-030 */
+    bool responsive = NT_SUCCESS(status) && engine.EngineStatus.Responsive;
+
+    trace_instant(node->track, "engine status", "responsive", responsive, NULL, 0);
+    status = ddi_reset_engine(vidsch->ddi, &reset);
+    if (!NT_SUCCESS(status)) {
+        WARNING("TDR-039", "DxgkDdiResetEngine answered 0x%08x for node %u: promoted to an adapter reset (reason 9)",
+                (unsigned)status, node->ordinal);
+        return false;
+    }
+    vidsch->statistics.engine_resets++;
+    return settle(node, reset.LastAbortedFenceId);
+}
+
+/* The nodes that the reset of this one affects; 0: the driver cannot tell. */
+static uint64_t dependent_nodes(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+    uint64_t all = vidsch->config.nodes == 64 ? ~0ull : (1ull << vidsch->config.nodes) - 1;
+    DXGKARG_QUERYDEPENDENTENGINEGROUP args = {
+        .NodeOrdinal = node->ordinal,
+        .DependentNodeOrdinalMask = 1ull << node->ordinal,
+    };
+    NTSTATUS status = ddi_query_dependent_engine_group(vidsch->ddi, &args);
+
+    if (!NT_SUCCESS(status))
+        return 0; /* TDR-027 */
+    if (args.DependentNodeOrdinalMask & ~all)
+        VIOLATION("TDR-027", "dependent nodes 0x%llx, but there are %u", (unsigned long long)args.DependentNodeOrdinalMask,
+                  vidsch->config.nodes);
+    if (!(args.DependentNodeOrdinalMask & 1ull << node->ordinal)) {
+        verify_fatal("TDR-026", 0x119, 0x8, node->ordinal, args.DependentNodeOrdinalMask, 0,
+                     "dependent nodes 0x%llx of node %u lack the node itself",
+                     (unsigned long long)args.DependentNodeOrdinalMask, node->ordinal);
+        return 0;
+    }
+    return args.DependentNodeOrdinalMask & all;
+}
+
+static bool any_preempting(const struct vidsch *vidsch, uint64_t mask)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if ((mask & 1ull << i) && vidsch->node[i].preempting)
+            return true;
+    return false;
+}
+
+/* Ask the dependent nodes to give their packets back; returns those that did not within the time (TDR-028). */
+static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
+{
+    uint64_t deadline, late = 0;
+
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
+        struct vidsch_node *node = &vidsch->node[i];
+
+        if (!(mask & 1ull << i))
+            continue;
+        node->stopped = true;
+        if (!vidsch_wait_worker(vidsch, node))
+            return mask;
+        if (node->count && !node->preempting)
+            vidsch_preempt(node, PREEMPT_DEPENDENT);
+    }
+    deadline = sim_now() + VIDSCH_DEPENDENT_NS;
+    while (any_preempting(vidsch, mask)) {
+        enum sim_wake why;
+
+        vidsch->changed_waiters++;
+        why = sim_waitq_wait(&vidsch->changed, deadline);
+        vidsch->changed_waiters--;
+        if (why == SIM_TIMED_OUT)
+            break;
+    }
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if ((mask & 1ull << i) && vidsch->node[i].preempting)
+            late |= 1ull << i;
+    return late;
+}
+
+static bool level_is_fatal(const struct vidsch *vidsch)
+{
+    return vidsch->config.tdr.level == 1;
+}
+
+static void give_up(struct vidsch *vidsch)
+{
+    vidsch->config.adapter_lost(vidsch->ddi, VIDEO_TDR_FAILURE);
+    verify_fatal("TDR-008", VIDEO_TDR_FAILURE, 0, 0, 0, 0, "timeout with TdrLevel 1");
+}
+
+/* All nodes of the mask, closed and with their DPCs run. False: an adapter reset must follow. */
+static bool reset_group(struct vidsch *vidsch, uint64_t mask)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if (mask & 1ull << i)
+            close_node(&vidsch->node[i]);
+    sim_dpc_flush();
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if (mask & 1ull << i)
+            vidsch_retire_through(&vidsch->node[i], vidsch->node[i].reported);
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if ((mask & 1ull << i) && !reset_one(&vidsch->node[i]))
+            return false;
+    return true;
+}
+
+void vidsch_engine_reset(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+    uint64_t group, late;
+    bool good = false;
+
+    node->stopped = true;
+    if (node->recover == RECOVER_TIMEOUT && level_is_fatal(vidsch)) {
+        give_up(vidsch);
+        return;
+    }
+    if (!vidsch_wait_worker(vidsch, node) || !vidsch->config.per_engine_tdr) {
+        vidsch_want_adapter_reset(vidsch, node->recover);
+        return;
+    }
+    node->ignoring = true; /* the snapshot: `reported` and the ring stand still from here */
+    if (node->count == 0 || node_in_flight(node, node->count - 1)->fence == node->reported) {
+        if (node->recover != RECOVER_PAGE_FAULT) { /* TDR-021 */
+            sim_dpc_flush();
+            vidsch_retire_through(node, node->reported);
+            vidsch_preempt_close(node);
+            open_node(node);
+            return;
+        }
+    }
+    sim_dpc_flush();
+    vidsch_retire_through(node, node->reported);
+    vidsch_collect_debug_info(vidsch, VIDEO_ENGINE_TIMEOUT_DETECTED);
+    group = dependent_nodes(node);
+    if (group) {
+        late = preempt_dependents(vidsch, group & ~(1ull << node->ordinal));
+        good = reset_group(vidsch, late | 1ull << node->ordinal);
+    }
+    if (!good) {
+        vidsch_want_adapter_reset(vidsch, node->recover);
+        return;
+    }
+    NOTE("TDR-040", "record 0x141: engine reset of node %u", node->ordinal);
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if (group & 1ull << i)
+            open_node(&vidsch->node[i]);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the driver notifies at interrupt level. DxgkCbNotifyInterrupt checks and records, into a ring that cannot overflow: a
+ * node has at most `depth` completions to report, one preemption, one fault a packet, and of the rest one record each until the
+ * DPC. Nothing becomes visible before DxgkCbNotifyDpc walks the ring, in order (SUBMIT-059, SUBMIT-064).
+ *
+ * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until the DPC.
+ */
+#include "vidsch/vidsch_private.h"
+
+static void invalid_fence(const char *rule, const struct vidsch_node *node, UINT fence, const char *what)
+{
+    verify_fatal(rule, 0x119, 0x1, fence, node->reported, node->last_submitted,
+                 "%s with fence %u on node %u: completed %u, submitted %u", what, fence, node->ordinal, node->reported,
+                 node->last_submitted);
+}
+
+/* The node a notification is about; NULL if it is dropped. */
+static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT engine, const char *what)
+{
+    struct vidsch_node *node;
+
+    if (ordinal >= vidsch->config.nodes || engine != 0) {
+        verify_fatal("SUBMIT-045", 0x119, 0x1, ordinal, engine, 0, "%s names node %u, engine %u", what, ordinal, engine);
+        return NULL;
+    }
+    node = &vidsch->node[ordinal];
+    if (node->ignoring || vidsch->resetting)
+        return NULL; /* TDR-022 */
+    if (node->after_reset) {
+        VIOLATION("TDR-024", "%s for node %u between its reset and the next submission", what, ordinal);
+        return NULL;
+    }
+    return node;
+}
+
+static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type, const struct vidsch_node *node)
+{
+    struct irq_record *r;
+
+    if (vidsch->record_head - vidsch->record_tail > vidsch->record_mask)
+        return NULL; /* cannot be, see above */
+    r = &vidsch->records[vidsch->record_head++ & vidsch->record_mask];
+    r->type = type;
+    r->node = node->ordinal;
+    r->generation = node->generation;
+    return r;
+}
+
+/* Does the id belong to a packet in flight that was not reported as done? */
+static bool is_in_flight(const struct vidsch_node *node, uint32_t fence)
+{
+    if (node->preempt_answered || !fence_after(fence, node->reported))
+        return false; /* PREEMPT-020: preempted ids are in flight no more */
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node_in_flight(node, i)->fence == fence)
+            return true;
+    return false;
+}
+
+static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT engine)
+{
+    struct vidsch_node *node = node_of(vidsch, ordinal, engine, "DMA_COMPLETED");
+    struct irq_record *r;
+
+    if (!node)
+        return;
+    if (fence == node->reported && fence != 0) {
+        VIOLATION("SUBMIT-044", "fence %u of node %u was reported before", fence, ordinal);
+        return;
+    }
+    if (!is_in_flight(node, fence)) {
+        invalid_fence(node->preempt_answered ? "PREEMPT-020" : "SUBMIT-043", node, fence, "DMA_COMPLETED");
+        return;
+    }
+    node->reported = fence;
+    r = record(vidsch, DXGK_INTERRUPT_DMA_COMPLETED, node);
+    if (r)
+        r->fence = fence;
+}
+
+static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed, UINT ordinal, UINT engine)
+{
+    struct vidsch_node *node = node_of(vidsch, ordinal, engine, "DMA_PREEMPTED");
+    struct irq_record *r;
+
+    if (!node)
+        return;
+    if (!node->preempting && preemption == node->closed_preempt_id && preemption != 0)
+        return; /* TDR-044: late answer to a request that a reset closed */
+    if (!node->preempting || node->preempt_answered || preemption != node->preempt_id) {
+        invalid_fence("PREEMPT-019", node, preemption, "DMA_PREEMPTED");
+        return;
+    }
+    if (completed != node->reported && !is_in_flight(node, completed)) {
+        invalid_fence("PREEMPT-018", node, completed, "DMA_PREEMPTED");
+        return;
+    }
+    node->reported = completed;
+    node->preempt_answered = true;
+    r = record(vidsch, DXGK_INTERRUPT_DMA_PREEMPTED, node);
+    if (r)
+        r->fence = completed;
+}
+
+static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node =
+        node_of(vidsch, data->DmaFaulted.NodeOrdinal, data->DmaFaulted.EngineOrdinal, "DMA_FAULTED");
+    struct irq_record *r;
+
+    if (!node)
+        return;
+    if (!is_in_flight(node, data->DmaFaulted.FaultedFenceId)) {
+        invalid_fence("SUBMIT-043", node, data->DmaFaulted.FaultedFenceId, "DMA_FAULTED");
+        return;
+    }
+    node->reported = data->DmaFaulted.FaultedFenceId;
+    r = record(vidsch, DXGK_INTERRUPT_DMA_FAULTED, node);
+    if (r) {
+        r->fence = data->DmaFaulted.FaultedFenceId;
+        r->status = data->DmaFaulted.Status;
+    }
+}
+
+#define FAULT_RECOVERY                                                                          \
+    (DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED | \
+     DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR)
+
+static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    unsigned flags = (unsigned)data->DmaPageFaulted.PageFaultFlags;
+    UINT fence = data->DmaPageFaulted.FaultedFenceId;
+    struct vidsch_node *node =
+        node_of(vidsch, data->DmaPageFaulted.NodeOrdinal, data->DmaPageFaulted.EngineOrdinal, "DMA_PAGE_FAULTED");
+    struct irq_record *r;
+
+    if (!node)
+        return;
+    if (flags & DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR) {
+        verify_fatal("SUBMIT-079", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress, flags,
+                     "the driver reported a fatal hardware error on node %u", node->ordinal);
+        return;
+    }
+    if ((flags & DXGK_PAGE_FAULT_FENCE_INVALID) && (fence != 0 || !(flags & FAULT_RECOVERY))) {
+        verify_fatal("SUBMIT-078", 0x119, 0xD, flags, fence, node->ordinal,
+                     "page fault without a fence: flags 0x%x, fence %u", flags, fence);
+        return;
+    }
+    if (flags & DXGK_PAGE_FAULT_IOMMU)
+        VIOLATION("GPUVA-250", "page fault of node %u with DXGK_PAGE_FAULT_IOMMU", node->ordinal);
+    if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
+        if (!is_in_flight(node, fence)) {
+            invalid_fence("SUBMIT-043", node, fence, "DMA_PAGE_FAULTED");
+            return;
+        }
+        node->reported = fence; /* SUBMIT-046 */
+    } else if (node->timeout_noted) {
+        return; /* a recovery is on its way already */
+    } else {
+        node->timeout_noted = true;
+    }
+    r = record(vidsch, DXGK_INTERRUPT_DMA_PAGE_FAULTED, node);
+    if (!r)
+        return;
+    r->fence = fence;
+    r->page_fault_flags = data->DmaPageFaulted.PageFaultFlags;
+    r->fault = (D3DKMT_DEVICEPAGEFAULT_STATE){
+        .FaultedPrimitiveAPISequenceNumber = data->DmaPageFaulted.FaultedPrimitiveAPISequenceNumber,
+        .FaultedPipelineStage = data->DmaPageFaulted.FaultedPipelineStage,
+        .FaultedBindTableEntry = data->DmaPageFaulted.FaultedBindTableEntry,
+        .PageFaultFlags = data->DmaPageFaulted.PageFaultFlags,
+        .FaultErrorCode = data->DmaPageFaulted.FaultErrorCode,
+        .FaultedVirtualAddress = data->DmaPageFaulted.FaultedVirtualAddress,
+    };
+}
+
+/* The interface version from which a driver may report the type; 0: no such type. */
+static UINT type_since(DXGK_INTERRUPT_TYPE type)
+{
+    if (type < 1 || type > 20)
+        return 0;
+    if (type <= 4)
+        return 1;
+    if (type <= 7)
+        return DXGKDDI_INTERFACE_VERSION_WIN8;
+    if (type == 8)
+        return DXGKDDI_INTERFACE_VERSION_WDDM1_3;
+    if (type == 9)
+        return DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+    if (type == 10)
+        return DXGKDDI_INTERFACE_VERSION_WDDM2_1;
+    if (type <= 14)
+        return DXGKDDI_INTERFACE_VERSION_WDDM2_2;
+    if (type <= 17)
+        return DXGKDDI_INTERFACE_VERSION_WDDM2_4;
+    return type == 18 ? DXGKDDI_INTERFACE_VERSION_WDDM2_9 : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
+}
+
+static bool is_vsync(DXGK_INTERRUPT_TYPE type)
+{
+    return type == DXGK_INTERRUPT_CRTC_VSYNC || type == DXGK_INTERRUPT_DISPLAYONLY_VSYNC ||
+           type == DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY ||
+           type == DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY2 ||
+           type == DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY3;
+}
+
+static void monitored_fence_signaled(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    struct vidsch_node *node = node_of(vidsch, data->MonitoredFenceSignaled.NodeOrdinal,
+                                       data->MonitoredFenceSignaled.EngineOrdinal, "MONITORED_FENCE_SIGNALED");
+
+    if (node && !node->monitored_noted && record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
+        node->monitored_noted = true;
+}
+
+static void engine_hung(struct vidsch *vidsch, UINT ordinal, UINT engine)
+{
+    struct vidsch_node *node = node_of(vidsch, ordinal, engine, "GPU_ENGINE_TIMEOUT");
+
+    if (node && !node->timeout_noted && record(vidsch, DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT, node))
+        node->timeout_noted = true;
+}
+
+void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    DXGK_INTERRUPT_TYPE type = data->InterruptType;
+
+    vidsch->statistics.interrupts_notified++;
+    if (is_vsync(type)) {
+        verify_fatal("SUBMIT-072", 0x119, 0x7, (uint64_t)type, 0, 0, "interrupt type %d on a render-only adapter", (int)type);
+        return;
+    }
+    if (type_since(type) == 0 || type_since(type) > vidsch->config.wddm_version) {
+        VIOLATION("SUBMIT-074", "interrupt type %d from a driver of version 0x%x", (int)type, vidsch->config.wddm_version);
+        return;
+    }
+    if (data->Flags.Value != 0)
+        VIOLATION("SUBMIT-058", "flags 0x%x with interrupt type %d", data->Flags.Value, (int)type);
+    switch (type) {
+    case DXGK_INTERRUPT_DMA_COMPLETED:
+        dma_completed(vidsch, data->DmaCompleted.SubmissionFenceId, data->DmaCompleted.NodeOrdinal,
+                      data->DmaCompleted.EngineOrdinal);
+        break;
+    case DXGK_INTERRUPT_DMA_PREEMPTED:
+        dma_preempted(vidsch, data->DmaPreempted.PreemptionFenceId, data->DmaPreempted.LastCompletedFenceId,
+                      data->DmaPreempted.NodeOrdinal, data->DmaPreempted.EngineOrdinal);
+        break;
+    case DXGK_INTERRUPT_DMA_FAULTED:
+        dma_faulted(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_DMA_PAGE_FAULTED:
+        dma_page_faulted(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED:
+        monitored_fence_signaled(vidsch, data);
+        break;
+    case DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT:
+        engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal, data->GpuEngineTimeout.EngineOrdinal);
+        break;
+    case DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE:
+        if (data->EngineStateChange.NewState == DXGK_ENGINE_STATE_HUNG)
+            engine_hung(vidsch, data->EngineStateChange.NodeOrdinal, data->EngineStateChange.EngineOrdinal);
+        break;
+    case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* no suspension is ever asked for here */
+        verify_fatal("PREEMPT-043", 0x119, 0x11, data->SuspendContextCompleted.ContextSuspendFence, 0, 0,
+                     "suspend fence %llu was not issued",
+                     (unsigned long long)data->SuspendContextCompleted.ContextSuspendFence);
+        break;
+    default: /* display, hardware queues, logs, native fences: nothing of the kind exists on this adapter */
+        VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
+        break;
+    }
+}
+
+/* ---- DPC ---- */
+
+static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
+{
+    struct vidsch_device *device;
+
+    vidsch_retire_through(node, fence - 1);
+    if (node->count == 0 || node_in_flight(node, 0)->fence != fence)
+        return;
+    device = node_in_flight(node, 0)->context->device;
+    if (device->system) {
+        verify_fatal("SUBMIT-076", 0x119, 0x5, fence, node->ordinal, 0, "paging packet %u of node %u faulted", fence,
+                     node->ordinal);
+        return;
+    }
+    vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+    vidsch_retire_failed(node);
+    vidsch_retire_refused(node);
+    vidsch_kick(node);
+}
+
+static void process_page_fault(struct vidsch_node *node, const struct irq_record *r)
+{
+    unsigned flags = (unsigned)r->page_fault_flags;
+    bool paging = false;
+
+    if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
+        struct vidsch_device *device;
+
+        vidsch_retire_through(node, r->fence - 1);
+        if (node->count == 0 || node_in_flight(node, 0)->fence != r->fence)
+            return;
+        device = node_in_flight(node, 0)->context->device;
+        paging = device->system;
+        if (!paging) {
+            device->fault = r->fault;
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT, false);
+        }
+        vidsch_retire_failed(node);
+        vidsch_retire_refused(node);
+        vidsch_kick(node);
+    }
+    if (paging || (flags & DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED)) /* GPUVA-257 */
+        vidsch_want_adapter_reset(node->vidsch, RECOVER_PAGE_FAULT);
+    else if (flags & DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED)
+        vidsch_want_engine_reset(node, RECOVER_PAGE_FAULT);
+}
+
+static void process_record(struct vidsch *vidsch, const struct irq_record *r)
+{
+    struct vidsch_node *node = &vidsch->node[r->node];
+
+    if (r->generation != node->generation)
+        return;
+    switch (r->type) {
+    case DXGK_INTERRUPT_DMA_COMPLETED:
+        vidsch_retire_through(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_PREEMPTED:
+        vidsch_preempt_answered(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_FAULTED:
+        process_dma_faulted(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_PAGE_FAULTED:
+        process_page_fault(node, r);
+        break;
+    case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED: /* SUBMIT-083 */
+        node->monitored_noted = false;
+        LIST_FOR_SAFE(link, next, &vidsch->processes)
+            vidsch_process_reread(CONTAINER(link, struct vidsch_process, link));
+        break;
+    default: /* TDR-073 */
+        vidsch_want_engine_reset(node, RECOVER_DRIVER);
+        break;
+    }
+}
+
+void vidsch_notify_dpc(struct vidsch *vidsch)
+{
+    vidsch->statistics.dpcs_notified++;
+    while (vidsch->record_tail != vidsch->record_head) {
+        struct irq_record r = vidsch->records[vidsch->record_tail++ & vidsch->record_mask];
+
+        process_record(vidsch, &r);
+    }
+}
+
+void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault)
+{
+    vidsch->last_bus_fault = *fault;
+    vidsch->bus_fault_noted = true;
+}

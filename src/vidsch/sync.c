@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Synchronization objects for the client interface: creation, and the calls that wait and signal. What happens when a queued
+ * operation is reached is in sync_queue.c.
+ */
+#include "vidsch/vidsch_private.h"
+
+/* ---- creation ---- */
+
+/* SUBMIT-127, KMT-338, KMT-340, KMT-341, KMT-352. */
+static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
+{
+    D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS f = info->Flags;
+    bool monitored = info->Type == D3DDDI_MONITORED_FENCE;
+
+    if (f.Reserved || f.Reserved0)
+        return false;
+    if (f.NtSecuritySharing && !f.Shared)
+        return false;
+    if (f.CrossAdapter && (!f.NtSecuritySharing || (!monitored && info->Type != D3DDDI_FENCE)))
+        return false;
+    if (!monitored && (f.TopOfPipeline || f.NoSignal || f.NoWait || f.NoSignalMaxValueOnTdr || f.NoGPUAccess ||
+                       f.LocalMemoryPreferred))
+        return false;
+    if (f.NoSignal && f.NoWait)
+        return false;
+    if (monitored && f.Shared && !f.NtSecuritySharing)
+        return false;
+    if (info->Type == D3DDDI_CPU_NOTIFICATION)
+        return !f.Shared;
+    return !f.SignalByKmd;
+}
+
+static NTSTATUS check_info(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
+{
+    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX || info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
+        return STATUS_INVALID_PARAMETER;
+    if (!flags_are_legal(info))
+        return STATUS_INVALID_PARAMETER;
+    if (info->Type == D3DDDI_CPU_NOTIFICATION && info->Flags.SignalByKmd)
+        return STATUS_NOT_SUPPORTED; /* KMT-355: below WDDM 3.0 */
+    if (info->Type == D3DDDI_SEMAPHORE &&
+        (info->Semaphore.MaxCount == 0 || info->Semaphore.InitialCount > info->Semaphore.MaxCount))
+        return STATUS_INVALID_PARAMETER; /* KMT-343 */
+    if (info->Type == D3DDDI_MONITORED_FENCE && info->MonitoredFence.EngineAffinity > 1)
+        return STATUS_INVALID_PARAMETER; /* KMT-350 */
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct vidsch_sync **out)
+{
+    struct vidsch *vidsch = device->vidsch;
+    NTSTATUS status = vidsch_device_check(device, false);
+    struct vidsch_sync *sync;
+
+    if (NT_SUCCESS(status))
+        status = check_info(info);
+    if (!NT_SUCCESS(status))
+        return status;
+    sync = util_zalloc(1, sizeof(*sync));
+    if (!sync)
+        return STATUS_NO_MEMORY;
+    sync->type = info->Type;
+    sync->flags = info->Flags;
+    switch (info->Type) {
+    case D3DDDI_MONITORED_FENCE:
+        status = vidmm_fence_slot_create(vidmm_device_process(device->mm), &sync->slot);
+        if (!NT_SUCCESS(status)) {
+            util_free(sync);
+            return status;
+        }
+        *sync->slot.kernel = sync->queued = info->MonitoredFence.InitialFenceValue;
+        info->MonitoredFence.FenceValueCPUVirtualAddress = sync->slot.client;
+        info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess ? 0 : sync->slot.va.value;
+        break;
+    case D3DDDI_FENCE:
+        sync->value = sync->queued = info->Fence.FenceValue;
+        break;
+    case D3DDDI_SEMAPHORE:
+        sync->count = info->Semaphore.InitialCount;
+        sync->max_count = info->Semaphore.MaxCount;
+        break;
+    case D3DDDI_SYNCHRONIZATION_MUTEX:
+        sync->count = info->SynchronizationMutex.InitialState ? 0 : 1;
+        break;
+    default:
+        break;
+    }
+    sync->vidsch = vidsch;
+    sync->device = device;
+    sync->process = device->process;
+    sync->process->references++;
+    sync->references = 1;
+    list_init(&sync->watch_link);
+    list_init(&sync->waiters);
+    list_init(&sync->owner_link);
+    list_push_back(&device->syncs, &sync->link);
+    *out = sync;
+    return STATUS_SUCCESS;
+}
+
+void vidsch_sync_destroy(struct vidsch_sync *sync)
+{
+    struct vidsch *vidsch = sync->vidsch;
+    struct list waiters, *link;
+
+    list_remove(&sync->link);
+    sync->device = NULL;
+    sync->notify = NULL;
+    list_take_all(&sync->waiters, &waiters);
+    while ((link = list_pop_front(&waiters)) != NULL) {
+        struct sync_op *op = CONTAINER(link, struct sync_entry, link)->op;
+
+        list_push_back(&sync->waiters, link);
+        if (op->kind == OP_WAIT_CPU)
+            vidsch_cpu_wait_end(vidsch, op, STATUS_INVALID_HANDLE); /* SUBMIT-145 */
+    }
+    if (sync->type == D3DDDI_MONITORED_FENCE && !list_empty(&sync->waiters) && list_empty(&sync->watch_link))
+        list_push_back(&sync->process->watched, &sync->watch_link);
+    if (sync->owner) { /* KMT-366 */
+        sync->owner = NULL;
+        list_remove(&sync->owner_link);
+        sync->count = 1;
+        vidsch_sync_changed(sync);
+    }
+    vidsch_sync_release(sync);
+    vidsch_syncs_reap(vidsch);
+}
+
+struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync)
+{
+    return sync->device;
+}
+
+D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync)
+{
+    return sync->type;
+}
+
+UINT64 vidsch_sync_value(struct vidsch_sync *sync)
+{
+    return vidsch_sync_current(sync);
+}
+
+void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *context), void *context)
+{
+    sync->notify = notify;
+    sync->notify_context = context;
+}
+
+void vidsch_sync_progress(void *object, uint64_t value)
+{
+    struct vidsch_sync *sync = object;
+
+    if (value <= *sync->slot.kernel)
+        return;
+    *sync->slot.kernel = value;
+    if (value > sync->queued)
+        sync->queued = value;
+    vidsch_sync_changed(sync);
+}
+
+/* ---- checks ---- */
+
+static bool has_duplicates(const void *const *list, UINT count)
+{
+    for (UINT i = 1; i < count; i++)
+        for (UINT j = 0; j < i; j++)
+            if (list[i] == list[j])
+                return true;
+    return false;
+}
+
+/* SUBMIT-141: with 32-bit fences, what lies further than half the range away cannot be told from the past. */
+static bool out_of_range(const struct vidsch_sync *sync, uint64_t value)
+{
+    uint64_t now;
+
+    if (!sync->vidsch->config.caps.No64BitAtomics || sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoGPUAccess)
+        return false;
+    now = vidsch_sync_current(sync);
+    return (value > now ? value - now : now - value) > UINT32_MAX / 2;
+}
+
+static NTSTATUS check_wait(const struct vidsch *vidsch, struct vidsch_sync *const *list, const UINT64 *values, UINT count)
+{
+    if (count == 0 || count > D3DDDI_MAX_OBJECT_WAITED_ON || has_duplicates((const void *const *)list, count))
+        return STATUS_INVALID_PARAMETER;
+    for (UINT i = 0; i < count; i++) {
+        if (list[i]->vidsch != vidsch || list[i]->type == D3DDDI_CPU_NOTIFICATION)
+            return STATUS_INVALID_PARAMETER; /* KMT-352, KMT-370 */
+        if (values && out_of_range(list[i], values[i]))
+            return STATUS_INVALID_PARAMETER;
+        if (list[i]->flags.NoWait)
+            return STATUS_ACCESS_DENIED; /* SUBMIT-140 */
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_signal(const struct vidsch *vidsch, struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                             D3DDDICB_SIGNALFLAGS flags)
+{
+    if (count == 0 || count > D3DDDI_MAX_OBJECT_SIGNALED || has_duplicates((const void *const *)list, count))
+        return STATUS_INVALID_PARAMETER;
+    for (UINT i = 0; i < count; i++) {
+        const struct vidsch_sync *sync = list[i];
+        bool fence = sync->type == D3DDDI_MONITORED_FENCE;
+        uint64_t now;
+
+        if (sync->vidsch != vidsch || sync->flags.SignalByKmd)
+            return STATUS_INVALID_PARAMETER;
+        if (sync->type == D3DDDI_FENCE && count != 1)
+            return STATUS_INVALID_PARAMETER; /* SUBMIT-132 */
+        if ((fence || sync->type == D3DDDI_FENCE) && !values)
+            return STATUS_INVALID_PARAMETER;
+        if (sync->flags.NoSignal)
+            return STATUS_ACCESS_DENIED;
+        if (!fence)
+            continue;
+        now = vidsch_sync_current(sync);
+        if (now < sync->queued)
+            now = sync->queued;
+        if (out_of_range(sync, values[i]) || (values[i] < now && !flags.AllowFenceRewind))
+            return STATUS_INVALID_PARAMETER; /* SUBMIT-139 */
+    }
+    return STATUS_SUCCESS;
+}
+
+static void note_queued(struct vidsch_sync *const *list, const UINT64 *values, UINT count)
+{
+    for (UINT i = 0; i < count; i++)
+        if (list[i]->type == D3DDDI_MONITORED_FENCE)
+            list[i]->queued = values[i];
+}
+
+/* ---- queued in contexts ---- */
+
+NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list, const UINT64 *values, UINT count)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    NTSTATUS status = vidsch_device_check(context->device, true);
+    struct packet *packet;
+
+    if (NT_SUCCESS(status))
+        status = check_wait(vidsch, list, values, count);
+    if (!NT_SUCCESS(status))
+        return status;
+    packet = vidsch_packet_create(context, PACKET_WAIT);
+    if (!packet)
+        return STATUS_NO_MEMORY;
+    packet->op = vidsch_op_create(vidsch, OP_WAIT_QUEUED, list, values, count);
+    if (!packet->op) {
+        vidsch_packet_free(vidsch, packet);
+        return STATUS_NO_MEMORY;
+    }
+    packet->op->context = context;
+    vidsch_queue_push(packet);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT count)
+{
+    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT + 1u || has_duplicates((const void *const *)contexts, count))
+        return STATUS_INVALID_PARAMETER;
+    for (UINT i = 1; i < count; i++)
+        if (contexts[i]->device != contexts[0]->device)
+            return STATUS_INVALID_PARAMETER; /* KMT-370 */
+    return vidsch_device_check(contexts[0]->device, true);
+}
+
+/* One packet in each context, all for the same operation; all or nothing. Takes over the reference to `op`. */
+static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count, struct sync_op *op)
+{
+    struct vidsch *vidsch = contexts[0]->device->vidsch;
+    struct packet *packets[D3DDDI_MAX_BROADCAST_CONTEXT + 1];
+
+    for (UINT i = 0; i < count; i++) {
+        packets[i] = vidsch_packet_create(contexts[i], PACKET_SIGNAL);
+        if (!packets[i]) {
+            while (i-- > 0)
+                vidsch_packet_free(vidsch, packets[i]);
+            op->notify = NULL;
+            vidsch_op_release(vidsch, op);
+            return STATUS_NO_MEMORY;
+        }
+    }
+    op->references = op->remaining = count;
+    for (UINT i = 0; i < count; i++) {
+        packets[i]->op = op;
+        vidsch_queue_push(packets[i]);
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count, struct vidsch_sync *const *list,
+                                const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
+{
+    NTSTATUS status = check_contexts(contexts, contexts_count);
+    struct vidsch *vidsch;
+    struct sync_op *op;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    vidsch = contexts[0]->device->vidsch;
+    if (flags.EnqueueCpuEvent || flags.Reserved || flags.DXGK_SIGNAL_FLAG_INTERNAL0)
+        return STATUS_INVALID_PARAMETER;
+    status = check_signal(vidsch, list, values, count, flags);
+    if (!NT_SUCCESS(status))
+        return status;
+    op = vidsch_op_create(vidsch, OP_SIGNAL, list, values, count);
+    if (!op)
+        return STATUS_NO_MEMORY;
+    op->rewind = flags.AllowFenceRewind;
+    op->at_submission = op->at_submission || flags.SignalAtSubmission;
+    status = queue_signal(contexts, contexts_count, op);
+    if (NT_SUCCESS(status) && values)
+        note_queued(list, values, count);
+    return status;
+}
+
+NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT count,
+                                   void (*notify)(void *context, NTSTATUS status), void *context)
+{
+    NTSTATUS status = check_contexts(contexts, count);
+    struct sync_op *op;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    op = vidsch_op_create(contexts[0]->device->vidsch, OP_SIGNAL, NULL, NULL, 0);
+    if (!op)
+        return STATUS_NO_MEMORY;
+    op->notify = notify;
+    op->notify_context = context;
+    return queue_signal(contexts, count, op);
+}
+
+/* ---- from the CPU ---- */
+
+NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
+{
+    D3DDDICB_SIGNALFLAGS others = flags;
+    NTSTATUS status;
+
+    others.AllowFenceRewind = 0;
+    if (count == 0 || others.Value)
+        return STATUS_INVALID_PARAMETER; /* KMT-385 */
+    for (UINT i = 0; i < count; i++)
+        if (list[i]->type != D3DDDI_MONITORED_FENCE)
+            return STATUS_INVALID_PARAMETER;
+    status = check_signal(list[0]->vidsch, list, values, count, flags);
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < count; i++) {
+        list[i]->queued = values[i];
+        *list[i]->slot.kernel = values[i];
+    }
+    for (UINT i = 0; i < count; i++)
+        vidsch_sync_changed(list[i]);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any,
+                                 struct sync_op **out)
+{
+    struct sync_op *op;
+    NTSTATUS status;
+
+    if (count == 0 || !values)
+        return STATUS_INVALID_PARAMETER;
+    status = check_wait(list[0]->vidsch, list, values, count);
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < count; i++) {
+        if (list[i]->type != D3DDDI_MONITORED_FENCE)
+            return STATUS_INVALID_PARAMETER; /* KMT-392 */
+        if (list[i]->device && !NT_SUCCESS(vidsch_device_check(list[i]->device, false)))
+            return STATUS_DEVICE_REMOVED;
+    }
+    op = vidsch_op_create(list[0]->vidsch, OP_WAIT_CPU, list, values, count);
+    if (!op)
+        return STATUS_NO_MEMORY;
+    op->any = wait_any;
+    *out = op;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, uint64_t deadline)
+{
+    struct vidsch *vidsch;
+    struct sync_op *op;
+    NTSTATUS status = cpu_wait_prepare(list, values, count, wait_any, &op);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    vidsch = list[0]->vidsch;
+    if (!vidsch_wait_try(op)) {
+        op->thread = sim_current->thread;
+        op->status = STATUS_TIMEOUT;
+        list_push_back(&vidsch->cpu_waits, &op->link);
+        vidsch_wait_register(op);
+        while (!op->done && deadline > sim_now())
+            if (sim_block(deadline, NULL) == SIM_TIMED_OUT)
+                break;
+    }
+    status = op->done ? op->status : STATUS_TIMEOUT;
+    vidsch_op_release(vidsch, op);
+    return status;
+}
+
+NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any,
+                                void (*notify)(void *context, NTSTATUS status), void *context)
+{
+    struct vidsch *vidsch;
+    struct sync_op *op;
+    NTSTATUS status = cpu_wait_prepare(list, values, count, wait_any, &op);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    vidsch = list[0]->vidsch;
+    if (vidsch_wait_try(op)) {
+        vidsch_op_release(vidsch, op);
+        notify(context, STATUS_SUCCESS);
+        return STATUS_SUCCESS;
+    }
+    op->notify = notify;
+    op->notify_context = context;
+    list_push_back(&vidsch->cpu_waits, &op->link);
+    vidsch_wait_register(op);
+    return STATUS_SUCCESS;
+}

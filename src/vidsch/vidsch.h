@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU scheduler of one adapter: what the rooms above call.
+ *
+ *   vidsch                nodes (fence counter, packets in flight), system device and context, worker thread, timeouts
+ *    +- device            unit of error; client (D3DKMT) handle NT_CLIENT_DEVICE
+ *        +- context       one node; software queue (FIFO of packets), DMA-buffer pool
+ *   sync                  synchronization objects
+ *
+ * One worker fiber per adapter picks packets: highest priority context first, then round robin; Patch and SubmitCommand are called
+ * from it, so nothing of the GPU scheduler class overlaps. Client calls only queue. A node holds as many packets in flight as
+ * RequiredDmaQueueEntry/HwQueuePacketCap allow.
+ *
+ * PASSIVE_LEVEL on a simulated thread unless a function says otherwise.
+ */
+#ifndef DXGK_VIDSCH_H
+#define DXGK_VIDSCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <dispmprt.h>
+#include <d3dkmthk.h>
+
+#include "ddi/ddi.h"
+#include "vidmm/vidmm.h"
+
+struct vidsch;
+struct vidsch_device;
+struct vidsch_context;
+struct vidsch_sync;
+
+struct vidsch_tdr_settings { /* names of the registry values; units as there */
+    UINT level;         /* TdrLevel: 0 off, 1 fatal, 3 recover */
+    UINT delay;         /* TdrDelay, s */
+    UINT ddi_delay;     /* TdrDdiDelay, s */
+    UINT limit_count, limit_time;
+    UINT debug_mode;
+    bool enable_preemption;
+};
+
+struct vidsch_node_info {
+    DXGKARG_GETNODEMETADATA metadata;
+    bool virtual_addressing;
+};
+
+struct vidsch_config {
+    struct ddi_adapter *ddi;
+    struct bus_device *device;
+    struct ram *ram;
+    struct iommu_domain *domain;
+    UINT wddm_version;
+    UINT nodes;
+    const struct vidsch_node_info *node; /* copied */
+    UINT paging_node;
+    DXGK_VIDSCHCAPS caps;
+    UINT max_allocation_list_slot;
+    UINT required_dma_queue_entry;
+    UINT paging_buffer_bytes;         /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
+    UINT paging_buffer_private_bytes;
+    bool per_engine_tdr;
+    struct vidsch_tdr_settings tdr;
+    /* Adapter reset (TDR) asks port to do what is port's: device-level reset is done by the driver; port refreshes nothing else. */
+    void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
+};
+
+extern const struct vidmm_scheduler vidsch_for_vidmm;
+
+NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **vidsch);
+/* System device and system context on the paging node, worker thread. After vidmm_start_process, before vidmm_start. */
+NTSTATUS vidsch_start(struct vidsch *vidsch);
+/* No new work; drain or cancel. Then client devices are destroyed by kmt, then vidmm_stop, then vidsch_stop (system objects). */
+void vidsch_quiesce(struct vidsch *vidsch);
+void vidsch_stop(struct vidsch *vidsch);
+void vidsch_destroy(struct vidsch *vidsch);
+bool vidsch_validate(struct vidsch *vidsch);
+
+struct vidsch_statistics {
+    uint64_t submissions, paging_submissions, patches /* locations applied by drivers: elements given to Patch */, preemptions, engine_resets, adapter_resets;
+    uint64_t interrupts_notified, dpcs_notified, fences_signaled;
+};
+void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics);
+
+/* ---- interrupts: from port's DxgkCbNotifyInterrupt (DIRQL) and DxgkCbNotifyDpc (DISPATCH) ---- */
+void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
+void vidsch_notify_dpc(struct vidsch *vidsch);
+/* The bus refused a DMA access of the device: recorded for the report of the page fault that the driver notifies. Any level. */
+void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault);
+
+/* ---- devices and contexts (kmt) ---- */
+NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *process, const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **device);
+/* Lets queued work finish unless lost; destroys contexts, opens, then the driver's device. */
+void vidsch_device_destroy(struct vidsch_device *device);
+struct vidmm_device *vidsch_device_mm(struct vidsch_device *device);
+D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device);
+NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device);
+/* STATUS_SUCCESS, or what a submission (or another call) on a lost device gets (KMT-123). */
+NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission);
+NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state);
+
+struct vidsch_context_request {
+    UINT node, engine_affinity;
+    D3DDDI_CREATECONTEXTFLAGS flags;
+    const void *private_data;
+    UINT private_bytes;
+    bool virtual_addressing;
+    D3DKMT_CLIENTHINT hint;
+};
+NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch_context_request *request, struct vidsch_context **context);
+void vidsch_context_destroy(struct vidsch_context *context);
+struct vidsch_device *vidsch_context_device(const struct vidsch_context *context);
+/* The client-visible buffer and lists of a physical-mode context (D3DKMT_CREATECONTEXT and D3DKMT_RENDER outputs); client memory. */
+struct vidsch_client_lists {
+    void *command_buffer;
+    UINT command_bytes;
+    D3DDDI_ALLOCATIONLIST *allocations;
+    UINT allocation_count;
+    D3DDDI_PATCHLOCATIONLIST *patches;
+    UINT patch_count;
+};
+void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_client_lists *lists);
+NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priority);
+INT vidsch_context_priority(const struct vidsch_context *context);
+
+/* args is a host copy; buffers it points to are client memory. Outputs (new buffers and sizes, QueuedBufferCount) are written to it. */
+NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args);
+NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count, const D3DKMT_SUBMITCOMMAND *args, const void *private_data);
+
+/* ---- synchronization objects ---- */
+NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct vidsch_sync **sync);
+void vidsch_sync_destroy(struct vidsch_sync *sync);
+struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync);
+D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync);
+/* Queued in the context: block or signal when reached. */
+NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list, const UINT64 *values, UINT count);
+NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count, struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
+NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
+/* Blocks until all (any) are reached; deadline in virtual ns (SIM_FOREVER). async event: kmt's affair. */
+NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, uint64_t deadline);
+UINT64 vidsch_sync_value(struct vidsch_sync *sync);
+/* Progress of a paging queue: for vidmm_paging_queue_create. */
+void vidsch_sync_progress(void *sync, uint64_t value);
+
+/* Force a timeout now (escape, tests). */
+NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);
+
+#endif

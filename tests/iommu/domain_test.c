@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* IOMMU domains: what a device reaches in each mode, and the books behind it. */
+#include "support/check_rule.h"
+
+#include <string.h>
+
+#include "iommu/iommu.h"
+#include "util/alloc.h"
+#include "util/rng.h"
+
+enum { BOTH = IOMMU_READ | IOMMU_WRITE };
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct ram *ram;
+static struct util_heap heap;
+
+static int set_up(void **state)
+{
+    (void)state;
+    heap = (struct util_heap){0};
+    util_heap_current = &heap;
+    ram = ram_create(&(struct ram_config){.bytes = 64 * MIB});
+    return ram ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ram_destroy(ram);
+    util_heap_current = NULL;
+    return heap.live_blocks == 0 ? 0 : -1;
+}
+
+static struct iommu_domain *make(enum iommu_mode mode, uint64_t highest)
+{
+    struct iommu_domain *domain = iommu_domain_create(ram, mode, (struct logical_addr){highest});
+
+    CHECK(domain != NULL);
+    return domain;
+}
+
+static struct page_number page(uint64_t number)
+{
+    return (struct page_number){number};
+}
+
+/* The page a device reaches, or 0 for a fault. */
+static uint64_t reach(const struct iommu_domain *domain, uint64_t logical, enum iommu_access access)
+{
+    struct phys_addr physical;
+
+    if (!iommu_translate(domain, (struct logical_addr){logical * PAGE_BYTES + 5}, access, &physical))
+        return 0;
+    CHECK(physical.value % PAGE_BYTES == 5);
+    return physical.value / PAGE_BYTES;
+}
+
+static void off_passes_everything_and_keeps_books(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_OFF, 0);
+
+    (void)state;
+    CHECK(reach(domain, 77, IOMMU_WRITE) == 77);
+    CHECK(!iommu_page_mapped(domain, page(77)));
+    CHECK(iommu_map_run(domain, page(77), 1, BOTH, NULL));
+    CHECK(iommu_page_mapped(domain, page(77)) && ram_page_iommu_maps(ram, page(77)) == 1);
+    iommu_unmap_run(domain, page(77), 1);
+    CHECK(!iommu_page_mapped(domain, page(77)) && ram_page_iommu_maps(ram, page(77)) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void isolation_passes_mapped_pages_only(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+    struct page_number logical[3], pages[3] = {{9}, {5}, {700}};
+    uint64_t reached = 0;
+
+    (void)state;
+    CHECK(iommu_map(domain, pages, 3, BOTH, logical));
+    CHECK_RULE("IOMMU-001", memcmp(logical, pages, sizeof(pages)) == 0);
+    for (uint64_t i = 0; i < ram_bytes(ram) / PAGE_BYTES + 100; i++)
+        reached += reach(domain, i, IOMMU_READ) == i && i != 0;
+    CHECK_RULE("IOMMU-070", reached == 3);
+    CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 3);
+    iommu_unmap(domain, logical, 3);
+    CHECK(reach(domain, 9, IOMMU_READ) == 0 && reach(domain, 700, IOMMU_READ) == 0);
+    CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void isolation_counts_the_mappings_of_a_page(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(40), 8, BOTH, NULL));
+    CHECK(iommu_map_run(domain, page(44), 8, BOTH, NULL));
+    CHECK(ram_page_iommu_maps(ram, page(45)) == 2 && iommu_domain_mapped_pages(domain) == 12);
+    iommu_unmap_run(domain, page(40), 8);
+    CHECK(reach(domain, 43, IOMMU_READ) == 0);
+    CHECK_RULE("IOMMU-050", reach(domain, 45, IOMMU_READ) == 45);
+    CHECK(iommu_validate(domain));
+    iommu_unmap_run(domain, page(44), 8);
+    CHECK(reach(domain, 45, IOMMU_READ) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void rights_are_checked(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(3), 1, IOMMU_READ, NULL));
+    CHECK(reach(domain, 3, IOMMU_READ) == 3);
+    CHECK_RULE("IOMMU-051", reach(domain, 3, IOMMU_WRITE) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void remap_keeps_order_and_stays_below_the_limit(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
+    struct page_number pages[6] = {{900}, {3}, {777}, {4}, {5}, {16000}}, logical[6];
+
+    (void)state;
+    CHECK(iommu_map(domain, pages, 6, BOTH, logical));
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK_RULE("IOMMU-032", logical[i].value == logical[0].value + i);
+        CHECK_RULE("IOMMU-032", reach(domain, logical[i].value, IOMMU_WRITE) == pages[i].value);
+    }
+    CHECK_RULE("IOMMU-031", logical[0].value % 8 == 0);
+    CHECK_RULE("IOMMU-029", logical[5].value < MIB / PAGE_BYTES);
+    CHECK(iommu_validate(domain));
+    iommu_unmap(domain, logical, 6);
+    CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void remap_never_maps_page_zero_and_uses_all_others(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
+    struct page_number logical;
+    unsigned mapped = 0;
+
+    (void)state;
+    while (iommu_map_run(domain, page(50), 1, BOTH, &logical)) {
+        CHECK_RULE("IOMMU-030", logical.value != 0);
+        CHECK_RULE("IOMMU-029", logical.value <= MIB / PAGE_BYTES - 1);
+        mapped++;
+    }
+    CHECK(mapped == MIB / PAGE_BYTES - 1);
+    CHECK_RULE("IOMMU-030", reach(domain, 0, IOMMU_READ) == 0);
+    iommu_domain_destroy(domain);
+    CHECK(ram_page_iommu_maps(ram, page(50)) == 0);
+}
+
+static void remap_reuses_as_late_as_possible(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_REMAP, 16 * PAGE_BYTES - 1); /* 15 pages */
+    struct page_number first, second, logical;
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(50), 1, BOTH, &first));
+    CHECK(iommu_map_run(domain, page(51), 1, BOTH, &second));
+    iommu_unmap_run(domain, second, 1);
+    iommu_unmap_run(domain, first, 1);
+    for (unsigned i = 0; i < 13; i++) {
+        CHECK(iommu_map_run(domain, page(52), 1, BOTH, &logical));
+        CHECK_RULE("IOMMU-033", logical.value != first.value && logical.value != second.value);
+    }
+    CHECK(iommu_map_run(domain, page(53), 1, BOTH, &logical));
+    CHECK_RULE("IOMMU-033", logical.value == second.value);
+    CHECK(iommu_map_run(domain, page(53), 1, BOTH, &logical) && logical.value == first.value);
+    CHECK(iommu_validate(domain));
+    iommu_unmap_run(domain, second, 1);
+    iommu_domain_reuse_early(domain, true);
+    iommu_unmap_run(domain, first, 1);
+    CHECK(iommu_map_run(domain, page(53), 1, BOTH, &logical) && logical.value == first.value);
+    iommu_domain_destroy(domain);
+}
+
+static void stale_translations_last_until_the_flush(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
+    CHECK(reach(domain, 61, IOMMU_READ) == 61);
+    iommu_unmap_run_unflushed(domain, page(60), 4);
+    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 61);
+    iommu_flush_run(domain, page(60), 4);
+    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
+    CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL) && reach(domain, 61, IOMMU_READ) == 61);
+    iommu_unmap_run(domain, page(60), 4);
+    CHECK_RULE("IOMMU-074", reach(domain, 61, IOMMU_READ) == 0);
+    iommu_domain_destroy(domain);
+}
+
+static void isolating_changes_no_address(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_OFF, 0);
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
+    CHECK_RULE("IOMMU-003", iommu_domain_isolate(domain));
+    CHECK_RULE("IOMMU-004", reach(domain, 61, IOMMU_WRITE) == 61);
+    CHECK_RULE("IOMMU-041", reach(domain, 63, IOMMU_READ) == 63);
+    CHECK(reach(domain, 64, IOMMU_READ) == 0);
+    CHECK_RULE("IOMMU-003", !iommu_domain_isolate(domain));
+    iommu_domain_destroy(domain);
+    domain = make(IOMMU_REMAP, MIB - 1);
+    CHECK_RULE("IOMMU-003",
+               !iommu_domain_isolate(domain) && iommu_domain_mode(domain) == IOMMU_REMAP);
+    iommu_domain_destroy(domain);
+}
+
+static void identity_ranges_stand_beside_chosen_ones(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
+    struct page_number logical;
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(50), 8, BOTH, &logical));
+    CHECK_RULE("IOMMU-082", iommu_map_identity_run(domain, page(100), 4, BOTH));
+    CHECK_RULE("IOMMU-053", reach(domain, 102, IOMMU_WRITE) == 102);
+    CHECK_RULE("IOMMU-082", !iommu_map_identity_run(domain, page(logical.value + 3), 1, BOTH));
+    CHECK_RULE("IOMMU-082", !iommu_map_identity_run(domain, page(MIB / PAGE_BYTES), 1, BOTH));
+    CHECK(!iommu_map_identity_run(domain, page(0), 1, BOTH));
+    CHECK(iommu_validate(domain));
+    iommu_domain_destroy(domain);
+}
+
+static void device_windows_far_above_ram_can_be_mapped(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+    uint64_t far = ((uint64_t)1 << 39) + 511;
+
+    (void)state;
+    CHECK(iommu_map_run(domain, page(7), 1, BOTH, NULL));
+    CHECK(iommu_map_run(domain, page(far), 3, BOTH, NULL));
+    CHECK(reach(domain, far + 2, IOMMU_WRITE) == far + 2 && reach(domain, 7, IOMMU_READ) == 7);
+    CHECK(!iommu_map_run(domain, page((uint64_t)1 << 41), 1, BOTH, NULL));
+    CHECK(iommu_validate(domain));
+    iommu_unmap_run(domain, page(far), 3);
+    CHECK(iommu_validate(domain));
+    iommu_domain_destroy(domain);
+}
+
+/* Every allocation inside a map fails once; nothing must have changed after the failure. */
+static void maps_without_memory_change_nothing(void **state)
+{
+    struct page_number pages[1100], logical[1100];
+
+    (void)state;
+    for (unsigned i = 0; i < 1100; i++)
+        pages[i] = page((uint64_t)(i * 7919) % 16000 + 1);
+    for (int mode = IOMMU_OFF; mode <= IOMMU_REMAP; mode++) {
+        struct iommu_domain *domain = make((enum iommu_mode)mode, ((uint64_t)1 << 40) - 1);
+        unsigned failures = 0;
+
+        for (uint64_t n = 1;; n++) {
+            bool ok;
+
+            heap.fail_at = heap.requests + n;
+            ok = iommu_map(domain, pages, 1100, BOTH, logical);
+            heap.fail_at = 0;
+            CHECK(iommu_validate(domain));
+            if (ok)
+                break;
+            failures++;
+            CHECK(iommu_domain_mapped_pages(domain) == 0 && ram_page_iommu_maps(ram, pages[0]) == 0);
+        }
+        CHECK(failures > 2);
+        iommu_unmap(domain, logical, 1100);
+        CHECK(iommu_validate(domain) && iommu_domain_mapped_pages(domain) == 0);
+        iommu_domain_destroy(domain);
+    }
+}
+
+enum { MODEL_PAGES = 2000, MODEL_RUNS = 60 };
+
+/* Random runs against an array of counts. */
+static void agrees_with_a_model_of_counts(void **state)
+{
+    struct run {
+        uint64_t first, count;
+    } runs[MODEL_RUNS];
+    static unsigned counts[MODEL_PAGES];
+    struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
+    struct rng rng = {.state = 11};
+    unsigned live = 0;
+
+    (void)state;
+    memset(counts, 0, sizeof(counts));
+    for (unsigned step = 0; step < 2000; step++) {
+        struct run run;
+        bool map = live == 0 || (live < MODEL_RUNS && rng_below(&rng, 2));
+        unsigned pick = map ? live : rng_below(&rng, live);
+
+        if (map) {
+            run.first = 1 + rng_below(&rng, MODEL_PAGES - 700);
+            run.count = 1 + rng_below(&rng, 650);
+            CHECK(iommu_map_run(domain, page(run.first), run.count, BOTH, NULL));
+            runs[live++] = run;
+        } else {
+            run = runs[pick];
+            iommu_unmap_run(domain, page(run.first), run.count);
+            runs[pick] = runs[--live];
+        }
+        for (uint64_t i = run.first; i < run.first + run.count; i++)
+            counts[i] += map ? 1u : -1u;
+        for (unsigned probe = 0; probe < 50; probe++) {
+            uint64_t at = 1 + rng_below(&rng, MODEL_PAGES - 1);
+
+            CHECK((reach(domain, at, IOMMU_READ) == at) == (counts[at] > 0));
+            CHECK(ram_page_iommu_maps(ram, page(at)) == counts[at]);
+        }
+        CHECK(iommu_validate(domain));
+    }
+    iommu_domain_destroy(domain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(off_passes_everything_and_keeps_books, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(isolation_passes_mapped_pages_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(isolation_counts_the_mappings_of_a_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rights_are_checked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(remap_keeps_order_and_stays_below_the_limit, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(remap_never_maps_page_zero_and_uses_all_others, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(remap_reuses_as_late_as_possible, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stale_translations_last_until_the_flush, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(isolating_changes_no_address, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(identity_ranges_stand_beside_chosen_ones, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(device_windows_far_above_ram_can_be_mapped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(maps_without_memory_change_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(agrees_with_a_model_of_counts, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

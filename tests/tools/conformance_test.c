@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* tools/conformance on a project of eight rules. */
+#include "support/check_rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/fixture.h"
+#include "verify/verify.h"
+
+#define TOOL "$TOOLS/conformance --source . "
+
+static struct fixture fixture;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fixture_init(&fixture);
+    fixture_write(&fixture, "docs/spec/rules/one.tsv",
+                  "id\tsince\tapplies_to\trule\tsource\ttest\n"
+                  "LIFE-001\t-\tlife\tThe first.\tdecision\tlook\n"
+                  "LIFE-002\t1.2\tlife\tThe second.\tdecision\tlook\n"
+                  "LIFE-003\t-\tlife\tThe third.\tdecision\tlook\n"
+                  "LIFE-004\t-\tlife\tAs LIFE-001 to LIFE-003: all of them.\tdecision\tlook\n");
+    fixture_write(&fixture, "docs/spec/rules/two.tsv",
+                  "id\tsince\tapplies_to\trule\tsource\ttest\n"
+                  "NT-001\t-\tpool\tAs LIFE-002, also here.\tdecision\tlook\n"
+                  "PATCH-001\t-\tpatch\tAs NT-001 and LIFE-001: both.\tdecision\tlook\n"
+                  "PATCH-002\t-\tpatch\tDecision: as PATCH-001: again.\tdecision\tlook\n"
+                  "KMT-001\t-\tclient\tUnlike LIFE-001.\tdecision\tlook\n");
+    fixture_write(&fixture, "src/nt/pool.c",
+                  "/* LIFE-003 */\nvoid f(void)\n{\n    VIOLATION(\"NT-001\", \"x\");\n}\n");
+    fixture_write(&fixture, "build/rules-shown/test_nt.tsv",
+                  "NT-001\ttests/nt/pool_test.c:12\tpool_refuses\n"
+                  "NT-001\ttests/nt/pool_test.c:15\tpool_refuses\n"
+                  "LIFE-001\ttests/nt/pool_test.c:17\tpool_records\n");
+    fixture_write(&fixture, "build/rules-shown/test_life.tsv",
+                  "LIFE-001\ttests/life_test.c:3\tlives\n");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fixture_finish(&fixture);
+    return 0;
+}
+
+static void expect_output(const char *expected)
+{
+    assert_string_equal(fixture.output, expected);
+}
+
+static void the_summary_has_a_line_per_series(void **state)
+{
+    (void)state;
+    CHECK(fixture_run(&fixture, TOOL "--summary") == 0);
+    expect_output(
+        "LIFE 4 1 25.0\nCAPS 0 0 0.0\nTHREAD 0 0 0.0\nNT 1 1 100.0\nGPUVA 0 0 0.0\nCTXA 0 0 0.0\n"
+        "PHYS 0 0 0.0\nIOMMU 0 0 0.0\nSEG 0 0 0.0\nALLOC 0 0 0.0\nRES 0 0 0.0\nPAGE 0 0 0.0\n"
+        "PATCH 2 0 0.0\nSUBMIT 0 0 0.0\nPREEMPT 0 0 0.0\nTDR 0 0 0.0\nKMT 1 0 0.0\nTOTAL 8 2 25.0\n");
+}
+
+static void the_summary_of_this_project_counts_every_rule(void **state)
+{
+    char expected[64];
+    const char *total;
+
+    (void)state;
+    CHECK(fixture_run(&fixture, "$TOOLS/conformance --summary --build build") <= 1);
+    snprintf(expected, sizeof(expected), "TOTAL %zu ", verify_rules_count);
+    total = strstr(fixture.output, "TOTAL");
+    CHECK(total && strncmp(total, expected, strlen(expected)) == 0);
+}
+
+static void missing_lists_what_no_test_showed(void **state)
+{
+    (void)state;
+    CHECK(fixture_run(&fixture, TOOL "--missing LIFE") == 0);
+    expect_output("LIFE-002\tlife\tThe second.\nLIFE-003\tlife\tThe third.\n"
+                  "LIFE-004\tlife\tAs LIFE-001 to LIFE-003: all of them.\n");
+    CHECK(fixture_run(&fixture, TOOL "--missing NT") == 0);
+    expect_output("");
+    CHECK(fixture_run(&fixture, TOOL "--missing POOL") == 2);
+}
+
+static void a_rule_is_printed_with_its_places(void **state)
+{
+    (void)state;
+    CHECK(fixture_run(&fixture, TOOL "--rule LIFE-001") == 0);
+    expect_output(
+        "LIFE-001 (life)\n    The first.\n    test: look\n    source: decision\n\n"
+        "enforced: nowhere\n"
+        "shown:\n    tests/life_test.c:3 lives\n    tests/nt/pool_test.c:17 pool_records\n");
+    CHECK(fixture_run(&fixture, TOOL "--rule NT-001") == 0);
+    CHECK(strstr(fixture.output, "LIFE-002 (life, since 1.2)\n"));
+    CHECK(strstr(fixture.output, "enforced:\n    src/nt/pool.c:4\n"));
+    CHECK(fixture_run(&fixture, TOOL "--rule LIFE-003") == 0);
+    CHECK(strstr(fixture.output, "enforced: nowhere\n")); /* a comment enforces nothing */
+    CHECK(fixture_run(&fixture, TOOL "--rule LIFE-009") == 1);
+}
+
+/* The rules printed by --rule, one letter and number each, in order. */
+static void expect_rules(const char *rule, const char *const *expected)
+{
+    char command[128];
+    const char *at;
+
+    snprintf(command, sizeof(command), TOOL "--rule %s | grep -o '^[A-Z]*-[0-9]*'", rule);
+    CHECK(fixture_run(&fixture, command) == 0);
+    at = fixture.output;
+    for (; *expected; expected++) {
+        CHECK(strncmp(at, *expected, strlen(*expected)) == 0);
+        at += strlen(*expected) + 1;
+    }
+    CHECK(*at == '\0');
+}
+
+static void a_rule_is_printed_with_those_it_leans_on(void **state)
+{
+    (void)state;
+    expect_rules("PATCH-002", (const char *const[]){"PATCH-002", "PATCH-001", "NT-001", "LIFE-002",
+                                                    "LIFE-001", NULL});
+    expect_rules("LIFE-004",
+                 (const char *const[]){"LIFE-004", "LIFE-001", "LIFE-002", "LIFE-003", NULL});
+    expect_rules("KMT-001", (const char *const[]){"KMT-001", NULL});
+}
+
+static void an_unknown_id_that_was_shown_fails(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "build/rules-shown/test_wrong.tsv",
+                  "NT-009\ttests/nt/wrong_test.c:1\twrong\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "tests/nt/wrong_test.c:1: shows NT-009, which is in no table\n"));
+    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n")); /* and does not count */
+}
+
+static void an_unknown_id_in_a_source_fails(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "src/nt/wrong.c", "\n/* see NT-010 */\n");
+    CHECK(fixture_run(&fixture, TOOL) == 1);
+    CHECK(strstr(fixture.output, "src/nt/wrong.c:2: names NT-010, which is in no table\n"));
+}
+
+static void the_newest_build_counts_unless_one_is_given(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "build-asan/rules-shown/test_kmt.tsv",
+                  "KMT-001\ttests/kmt_test.c:1\tcalls\n");
+    CHECK(fixture_run(&fixture, "touch -d '1 hour ago' build/rules-shown/*; " TOOL) == 0);
+    CHECK(strstr(fixture.output, "TOTAL 8 1 12.5\n"));
+    CHECK(fixture_run(&fixture, TOOL "--build build") == 0);
+    CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n"));
+}
+
+static void nothing_ran_yet(void **state)
+{
+    (void)state;
+    CHECK(fixture_run(&fixture, "rm -r build; " TOOL) == 0);
+    CHECK(strstr(fixture.output, "TOTAL 8 0 0.0\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_summary_has_a_line_per_series, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_summary_of_this_project_counts_every_rule, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(missing_lists_what_no_test_showed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rule_is_printed_with_its_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_rule_is_printed_with_those_it_leans_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unknown_id_that_was_shown_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unknown_id_in_a_source_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_newest_build_counts_unless_one_is_given, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(nothing_ran_yet, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* tools/layers on a project of a few rooms. */
+#include "support/check_rule.h"
+
+#include <stdio.h>
+
+#include "support/fixture.h"
+
+#define TOOL "$TOOLS/layers --source . "
+
+static struct fixture fixture;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fixture_init(&fixture);
+    fixture_write(&fixture, "include/wdk/ntddk.h", "");
+    fixture_write(&fixture, "include/dxgkhost/device.h", "");
+    fixture_write(&fixture, "src/util/list.h", "");
+    fixture_write(&fixture, "src/verify/verify.h", "#include \"util/list.h\"\n");
+    fixture_write(&fixture, "src/trace/trace.h", "");
+    fixture_write(&fixture, "src/trace/sink.h", "");
+    fixture_write(&fixture, "src/sim/sim.h", "#include \"util/list.h\"\n");
+    fixture_write(&fixture, "src/nt/nt.h",
+                  "#include <ntddk.h>\n#include \"sim/sim.h\"\n#include \"verify/verify.h\"\n");
+    fixture_write(&fixture, "src/lua/lua.c",
+                  "#include \"nt/nt.h\"\n#include \"dxgkhost/device.h\"\n#include <lua.h>\n");
+    fixture_write(&fixture, "drivers/refgpu/refgpu_hw.h", "#include <stdint.h>\n");
+    fixture_write(&fixture, "drivers/refgpu/driver.c",
+                  "#include <ntddk.h>\n#include \"refgpu_hw.h\"\n");
+    fixture_write(&fixture, "devices/refgpu/device.c",
+                  "#include \"dxgkhost/device.h\"\n#include \"refgpu_hw.h\"\n#include <string.h>\n");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fixture_finish(&fixture);
+    return 0;
+}
+
+static void expect(const char *command, int status, const char *output)
+{
+    CHECK(fixture_run(&fixture, command) == status);
+    assert_string_equal(fixture.output, output);
+}
+
+static void a_project_in_order_passes(void **state)
+{
+    (void)state;
+    expect(TOOL, 0, "");
+}
+
+static void a_header_of_a_higher_room_is_an_offence(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "src/sim/fiber.c", "#include \"sim/sim.h\"\n\n#  include \"nt/nt.h\"\n");
+    expect(TOOL, 1, "src/sim/fiber.c:3: room sim includes src/nt/nt.h\n");
+}
+
+static void only_the_narrow_header_of_trace_is_for_all(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "src/nt/pool.c",
+                  "#include \"trace/trace.h\"\n#include \"trace/sink.h\"\n");
+    expect(TOOL, 1, "src/nt/pool.c:2: room nt includes src/trace/sink.h\n");
+}
+
+static void verify_and_trace_include_util_only(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "src/verify/verify.c",
+                  "#include \"util/list.h\"\n#include \"sim/sim.h\"\n");
+    expect(TOOL, 1, "src/verify/verify.c:2: room verify includes src/sim/sim.h\n");
+}
+
+static void a_room_outside_the_order_is_an_offence(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "src/attic/old.c", "");
+    expect(TOOL, 1, "src/attic: this room is not in the order of tools/layers\n");
+}
+
+static void a_driver_sees_the_windows_headers_only(void **state)
+{
+    (void)state;
+    fixture_write(
+        &fixture, "drivers/refgpu/wrong.c",
+        "#include <stdio.h>\n#include \"dxgkhost/device.h\"\n#include \"../../src/sim/sim.h\"\n");
+    expect(TOOL, 1,
+           "drivers/refgpu/wrong.c:1: drivers includes stdio.h\n"
+           "drivers/refgpu/wrong.c:2: drivers includes include/dxgkhost/device.h\n"
+           "drivers/refgpu/wrong.c:3: drivers includes src/sim/sim.h\n");
+}
+
+static void a_device_sees_its_interface_and_the_hardware_header_only(void **state)
+{
+    (void)state;
+    fixture_write(&fixture, "drivers/refgpu/driver.h", "");
+    fixture_write(&fixture, "devices/refgpu/wrong.c", "#include <ntddk.h>\n#include \"driver.h\"\n");
+    expect(TOOL, 1,
+           "devices/refgpu/wrong.c:1: devices includes include/wdk/ntddk.h\n"
+           "devices/refgpu/wrong.c:2: devices includes drivers/refgpu/driver.h\n");
+}
+
+static void compile(const char *room, const char *name, const char *text)
+{
+    char path[128];
+    char command[512];
+
+    snprintf(path, sizeof(path), "%s.c", name);
+    fixture_write(&fixture, path, text);
+    snprintf(
+        command, sizeof(command),
+        "mkdir -p build/src/CMakeFiles/room_%s.dir/%s && cc -c %s.c -o build/src/CMakeFiles/room_%s.dir/%s/%s.c.o",
+        room, room, name, room, room, name);
+    CHECK(fixture_run(&fixture, command) == 0);
+}
+
+static void a_call_upward_is_an_offence(void **state)
+{
+    (void)state;
+    compile("util", "list", "void util_list(void) {}\n");
+    compile("verify", "verify",
+            "void util_list(void);\nvoid verify_report(void) { util_list(); }\n");
+    compile("nt", "pool", "void verify_report(void);\nvoid nt_pool(void) { verify_report(); }\n");
+    expect(TOOL "--build build", 0, "");
+    compile("sim", "fiber", "void nt_pool(void);\nvoid sim_fiber(void) { nt_pool(); }\n");
+    expect(TOOL "--build build", 1, "sim/fiber.c.o: room sim uses nt_pool of room nt\n");
+}
+
+static void a_build_without_objects_is_an_offence(void **state)
+{
+    (void)state;
+    expect(TOOL "--build nowhere", 1, "nowhere: no object files of rooms\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_project_in_order_passes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_header_of_a_higher_room_is_an_offence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_the_narrow_header_of_trace_is_for_all, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(verify_and_trace_include_util_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_room_outside_the_order_is_an_offence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_driver_sees_the_windows_headers_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_device_sees_its_interface_and_the_hardware_header_only,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_call_upward_is_an_offence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_build_without_objects_is_an_offence, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

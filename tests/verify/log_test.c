@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of broken rules: severities, merging, places, the simulated bug check. */
+#include "support/check_rule.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "verify/verify.h"
+
+static struct verify_log *install(void)
+{
+    struct verify_log *log = verify_log_create();
+
+    CHECK(log);
+    verify_log_install(log);
+    return log;
+}
+
+/* ---- a stand-in for the room that knows where the driver is ---- */
+
+static const char *place_where = "DxgkDdiPatch";
+static unsigned bugchecks;
+static struct verify_bugcheck carried_out;
+
+static void describe(struct verify_record *record)
+{
+    snprintf(record->where, sizeof(record->where), "%s", place_where);
+    snprintf(record->thread, sizeof(record->thread), "worker 3");
+    record->irql = 2;
+    record->time = 1234;
+}
+
+static void carry_out(const struct verify_bugcheck *bugcheck)
+{
+    bugchecks++;
+    carried_out = *bugcheck;
+}
+
+static const struct verify_place place = {describe, carry_out};
+
+static struct verify_log *install_with_place(void)
+{
+    struct verify_log *log = install();
+
+    bugchecks = 0;
+    place_where = "DxgkDdiPatch";
+    verify_set_place(log, &place);
+    return log;
+}
+
+/* ---- tests ---- */
+
+static void without_a_log_reports_vanish(void **state)
+{
+    (void)state;
+    verify_log_install(NULL);
+    VIOLATION("PATCH-017", "nobody listens");
+    verify_report_code("NT-010", VERIFY_ERROR, 0xC4, 0, 0, 0, 0, "nobody listens");
+    verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "nobody listens");
+}
+
+static void destroying_the_installed_log_uninstalls_it(void **state)
+{
+    (void)state;
+    verify_log_destroy(install());
+    CHECK(!verify_current);
+    verify_log_destroy(NULL);
+}
+
+static void a_record_holds_what_was_seen_and_where(void **state)
+{
+    struct verify_log *log = install_with_place();
+    const struct verify_record *record;
+
+    (void)state;
+    verify_report_code("NT-025", VERIFY_ERROR, 0xC4, 0x51, 2, 3, 4, "%d bytes past the end", 8);
+    CHECK_RULE("LIFE-001", verify_records(log) == 1);
+    record = verify_record_at(log, 0);
+    CHECK_RULE("LIFE-001", strcmp(record->rule, "NT-025") == 0 && record->severity == VERIFY_ERROR);
+    CHECK_RULE("LIFE-001", record->code == 0xC4 && record->parameter[0] == 0x51 &&
+                               record->parameter[1] == 2 && record->parameter[2] == 3 &&
+                               record->parameter[3] == 4);
+    CHECK_RULE("LIFE-001", strcmp(record->where, "DxgkDdiPatch") == 0);
+    CHECK_RULE("LIFE-001", strcmp(record->thread, "worker 3") == 0 && record->irql == 2);
+    CHECK(strcmp(record->seen, "8 bytes past the end") == 0 && record->time == 1234 &&
+          record->count == 1);
+    CHECK_RULE("LIFE-001",
+               bugchecks == 0); /* goes on: an error with a code is not yet a bug check */
+    verify_log_destroy(log);
+}
+
+static void a_long_sentence_is_cut(void **state)
+{
+    struct verify_log *log = install();
+    char text[1000];
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    VIOLATION("PATCH-017", "%s", text);
+    CHECK(strlen(verify_record_at(log, 0)->seen) == sizeof(verify_record_at(log, 0)->seen) - 1);
+    verify_log_destroy(log);
+}
+
+static void identical_ones_merge_into_the_first(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        VIOLATION("PATCH-017", "offset %d", i);
+    CHECK(verify_records(log) == 1);
+    CHECK(verify_record_at(log, 0)->count == 5 &&
+          strcmp(verify_record_at(log, 0)->seen, "offset 0") == 0);
+    CHECK(verify_rule_count(log, "PATCH-017") == 5 && verify_count(log, VERIFY_NOTE) == 5);
+    verify_log_destroy(log);
+}
+
+static void other_rule_place_or_severity_is_another_record(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    VIOLATION("PATCH-017", "first");
+    VIOLATION("PATCH-018", "other rule");
+    place_where = "DxgkDdiRender";
+    VIOLATION("PATCH-017", "other place");
+    WARNING("PATCH-017", "other severity");
+    VIOLATION("PATCH-017", "merges");
+    CHECK(verify_records(log) == 4);
+    CHECK(verify_record_at(log, 2)->count == 2 && verify_record_at(log, 3)->count == 1);
+    CHECK(!verify_record_at(log, 4));
+    CHECK(verify_rule_count(log, "PATCH-017") == 4 && verify_rule_count(log, "PATCH-018") == 1);
+    verify_log_destroy(log);
+}
+
+static void counts_are_by_severity(void **state)
+{
+    struct verify_log *log = install();
+
+    (void)state;
+    NOTE("CAPS-061", "both models");
+    WARNING("CAPS-019", "reserved bit");
+    WARNING("CAPS-019", "reserved bit");
+    VIOLATION("PATCH-017", "offset");
+    CHECK(verify_count(log, VERIFY_NOTE) == 4 && verify_count(log, VERIFY_WARNING) == 3);
+    CHECK(verify_count(log, VERIFY_ERROR) == 1 && verify_count(log, VERIFY_FATAL) == 0);
+    verify_log_destroy(log);
+}
+
+static void the_first_fatal_one_is_the_bug_check(void **state)
+{
+    struct verify_log *log = install_with_place();
+    const struct verify_bugcheck *bugcheck = verify_bugcheck_state(log);
+
+    (void)state;
+    CHECK(!bugcheck->happened);
+    verify_fatal("PHYS-136", 0x1E4, 6, 7, 8, 9, "%d adapter object left", 1);
+    CHECK_RULE("LIFE-002", bugcheck->happened && bugcheck->code == 0x1E4 &&
+                               bugcheck->parameter[0] == 6 && bugcheck->parameter[1] == 7 &&
+                               bugcheck->parameter[2] == 8 && bugcheck->parameter[3] == 9);
+    CHECK(strcmp(bugcheck->rule, "PHYS-136") == 0);
+    CHECK(bugchecks == 1 && carried_out.code == 0x1E4);
+    CHECK(verify_records(log) == 1 && verify_record_at(log, 0)->severity == VERIFY_FATAL);
+    verify_log_destroy(log);
+}
+
+static void a_second_fatal_one_leaves_the_bug_check_alone(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "first");
+    verify_fatal("PHYS-143", 0x1E4, 7, 0, 0, 0, "second");
+    CHECK(verify_bugcheck_state(log)->parameter[0] == 6 && bugchecks == 2 &&
+          carried_out.parameter[0] == 6);
+    CHECK(verify_records(log) == 2);
+    verify_log_destroy(log);
+}
+
+static void a_lowered_rule_no_longer_stops(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    CHECK(verify_set_severity(log, "PHYS-136", VERIFY_WARNING));
+    verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "one left");
+    CHECK_RULE("LIFE-004", !verify_bugcheck_state(log)->happened && bugchecks == 0);
+    CHECK_RULE("LIFE-004", verify_record_at(log, 0)->severity == VERIFY_WARNING);
+    CHECK(verify_record_at(log, 0)->code == 0x1E4 && verify_record_at(log, 0)->parameter[0] == 6);
+    verify_log_destroy(log);
+}
+
+static void a_raised_rule_stops(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    CHECK(verify_set_severity(log, "CAPS-019", VERIFY_FATAL));
+    WARNING("CAPS-019", "reserved bit");
+    CHECK_RULE("LIFE-004", verify_bugcheck_state(log)->happened && bugchecks == 1);
+    CHECK(verify_bugcheck_state(log)->code == 0xC4);
+    WARNING("CAPS-058", "reserved bit of another rule");
+    CHECK_RULE("LIFE-004", verify_record_at(log, 1)->severity == VERIFY_WARNING);
+    verify_log_destroy(log);
+}
+
+static void an_unknown_rule_cannot_be_configured(void **state)
+{
+    struct verify_log *log = install();
+
+    (void)state;
+    CHECK(!verify_set_severity(log, "PATCH-999", VERIFY_NOTE));
+    CHECK(verify_rule_count(log, "PATCH-999") == 0);
+    verify_log_destroy(log);
+}
+
+static void strict_mode_raises_errors_only(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    CHECK(!verify_strict(log));
+    VIOLATION("PATCH-017", "goes on");
+    CHECK_RULE("TDR-002", bugchecks == 0 && verify_rule_count(log, "PATCH-017") == 1);
+    verify_set_strict(log, true);
+    CHECK(verify_strict(log));
+    NOTE("CAPS-061", "a note");
+    WARNING("CAPS-019", "a warning");
+    CHECK(bugchecks == 0);
+    VIOLATION("PATCH-018", "stops");
+    CHECK_RULE("TDR-002", bugchecks == 1 && verify_bugcheck_state(log)->happened);
+    CHECK(verify_bugcheck_state(log)->code == 0xC4 &&
+          strcmp(verify_bugcheck_state(log)->rule, "PATCH-018") == 0);
+    verify_log_destroy(log);
+}
+
+static void strict_mode_leaves_a_lowered_rule_lowered(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    verify_set_strict(log, true);
+    CHECK(verify_set_severity(log, "PATCH-017", VERIFY_WARNING));
+    VIOLATION("PATCH-017", "goes on");
+    CHECK(bugchecks == 0 && verify_count(log, VERIFY_ERROR) == 0);
+    verify_log_destroy(log);
+}
+
+static void reports_beyond_the_limit_are_counted(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    verify_log_limit(log, 1);
+    VIOLATION("PATCH-017", "kept");
+    VIOLATION("PATCH-018", "lost");
+    VIOLATION("PATCH-017", "merges");
+    verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "lost, and still a bug check");
+    CHECK(verify_records(log) == 1 && verify_lost(log) == 2 && verify_count(log, VERIFY_NOTE) == 4);
+    CHECK(verify_rule_count(log, "PATCH-018") == 1);
+    CHECK(verify_bugcheck_state(log)->happened && bugchecks == 1);
+    verify_log_destroy(log);
+}
+
+static void records_stay_in_place(void **state)
+{
+    struct verify_log *log = install();
+    const struct verify_record *first;
+
+    (void)state;
+    VIOLATION("LIFE-098", "first");
+    first = verify_record_at(log, 0);
+    for (size_t i = 0; i < 2000; i++)
+        VIOLATION(verify_rules[i].id, "number %zu", i);
+    CHECK(verify_record_at(log, 0) == first && first->count == 2);
+    CHECK(verify_records(log) == 2000);
+    verify_log_destroy(log);
+}
+
+static void faults_injected_into_the_machine_do_not_reach_the_log(void **state)
+{
+    struct util_heap heap = {.fail_at = 1, .fail_onward = true};
+    struct verify_log *log;
+
+    (void)state;
+    util_heap_current = &heap;
+    log = install();
+    VIOLATION("PATCH-017", "kept");
+    util_heap_current = NULL;
+    CHECK(verify_records(log) == 1 && verify_lost(log) == 0 && heap.requests == 0);
+    verify_log_destroy(log);
+}
+
+/* The host's own mistake: loud where whole structures are checked, recorded everywhere else. */
+static void an_unknown_rule_is_recorded_or_asserted(void **state)
+{
+    struct verify_log *log = install();
+    int status;
+    pid_t child;
+
+    (void)state;
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK(freopen("/dev/null", "w", stderr)); /* the message of assert */
+        VIOLATION("PATCH-999", "no such rule");
+        VIOLATION("PATCH-998", "no such rule either");
+        VIOLATION("PATCH-999", "merges");
+        if (verify_records(log) != 2 || verify_count(log, VERIFY_ERROR) != 3)
+            _exit(1);
+        _exit(strcmp(verify_record_at(log, 0)->rule, "PATCH-999") != 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+#ifdef DXGK_DEBUG_CHECKS
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+#else
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+#endif
+    verify_log_destroy(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_log_reports_vanish),
+        cmocka_unit_test(destroying_the_installed_log_uninstalls_it),
+        cmocka_unit_test(a_record_holds_what_was_seen_and_where),
+        cmocka_unit_test(a_long_sentence_is_cut),
+        cmocka_unit_test(identical_ones_merge_into_the_first),
+        cmocka_unit_test(other_rule_place_or_severity_is_another_record),
+        cmocka_unit_test(counts_are_by_severity),
+        cmocka_unit_test(the_first_fatal_one_is_the_bug_check),
+        cmocka_unit_test(a_second_fatal_one_leaves_the_bug_check_alone),
+        cmocka_unit_test(a_lowered_rule_no_longer_stops),
+        cmocka_unit_test(a_raised_rule_stops),
+        cmocka_unit_test(an_unknown_rule_cannot_be_configured),
+        cmocka_unit_test(strict_mode_raises_errors_only),
+        cmocka_unit_test(strict_mode_leaves_a_lowered_rule_lowered),
+        cmocka_unit_test(reports_beyond_the_limit_are_counted),
+        cmocka_unit_test(records_stay_in_place),
+        cmocka_unit_test(faults_injected_into_the_machine_do_not_reach_the_log),
+        cmocka_unit_test(an_unknown_rule_is_recorded_or_asserted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The table compiled in from docs/spec/rules. */
+#include "support/check_rule.h"
+
+#include <string.h>
+
+#include "verify/verify.h"
+
+static void the_table_is_sorted_and_complete(void **state)
+{
+    (void)state;
+    CHECK(verify_rules_count >= 2505);
+    for (size_t i = 0; i < verify_rules_count; i++) {
+        const struct verify_rule *rule = &verify_rules[i];
+
+        CHECK(i == 0 || strcmp(verify_rules[i - 1].id, rule->id) < 0);
+        CHECK(rule->since[0] && rule->applies_to[0] && rule->text[0] && rule->source[0] &&
+              rule->test[0]);
+    }
+}
+
+static void every_rule_is_found_by_its_id(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < verify_rules_count; i++)
+        CHECK(verify_rule_find(verify_rules[i].id) == &verify_rules[i]);
+}
+
+static void other_ids_are_not_found(void **state)
+{
+    static const char *const others[] = {"",          "LIFE",     "LIFE-",    "LIFE-000",
+                                         "LIFE-0001", "life-001", "AAAA-001", "ZZZZ-999"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        CHECK(!verify_rule_find(others[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_is_sorted_and_complete),
+        cmocka_unit_test(every_rule_is_found_by_its_id),
+        cmocka_unit_test(other_ids_are_not_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

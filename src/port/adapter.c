@@ -71,7 +71,7 @@ static void bus_fault(void *context, const struct iommu_fault *fault)
 {
     struct port_adapter *adapter = context;
 
-    VIOLATION("IOMMU-068", "the device tried to %s logical address 0x%llx, which is not mapped for it",
+    VIOLATION("IOMMU-072", "the device tried to %s logical address 0x%llx, which is not mapped for it",
               fault->access == IOMMU_WRITE ? "write" : "read", (unsigned long long)fault->address.value);
     trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical", fault->address.value, "write", fault->access == IOMMU_WRITE);
     if (adapter->vidsch)

@@ -318,7 +318,7 @@ static NTSTATUS query_driver_caps(struct port_adapter *adapter)
         NOTE("CAPS-004", "DXGKQAITYPE_DRIVERCAPS failed with 0x%08x", (unsigned)status);
         return status;
     }
-    adapter->ddi.compute_only = adapter->caps.ComputeOnly;
+    adapter->ddi.compute_only = adapter->caps.MiscCaps.ComputeOnly;
     adapter->ddi.low_irql_preempt = adapter->caps.SchedulingCaps.LowIrqlPreemptCommand;
     if (adapter->caps.InterruptMessageNumber >= bus_device_description(adapter->device)->messages)
         REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted", adapter->caps.InterruptMessageNumber,

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands of the program; each returns the exit status. */
+#ifndef DXGK_CLI_H
+#define DXGK_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cli_status { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_DRIVER = 3 };
+
+int cli_run(int argc, char **argv);     /* run.c */
+int cli_explain(int argc, char **argv); /* rules.c */
+int cli_rules(int argc, char **argv);
+
+/* "64M", "16G", "0x1000": bytes. False: not a size. */
+bool cli_parse_size(const char *text, uint64_t *bytes);
+bool cli_parse_number(const char *text, uint64_t *value);
+void cli_usage(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* dxgkhost: the command line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void cli_usage(void)
+{
+    fputs("usage: dxgkhost run DRIVER WORKLOAD.lua [option ...]\n"
+          "           --set key=value        option for the workload (may be repeated)\n"
+          "           --seed N               seed of the run (default 1)\n"
+          "           --ram SIZE             physical memory, 64M to 1T (default 16G)\n"
+          "           --vram SIZE            local memory of the device (default: the model's)\n"
+          "           --iommu off|isolation|remap\n"
+          "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
+          "           --trace FILE           event stream for ui.perfetto.dev\n"
+          "           --out DIR              folder for results (default: out)\n"
+          "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"
+          "           --device-set key=value option for the device model (may be repeated)\n"
+          "           --severity RULE=note|warning|error|bugcheck\n"
+          "           --strict               stop at the first broken rule\n"
+          "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
+          "           --verbose              print what the driver prints\n"
+          "       dxgkhost explain ID        print a rule and the rules it leans on\n"
+          "       dxgkhost rules [SERIES]    list the rules\n"
+          "       dxgkhost --version | --help\n",
+          stderr);
+}
+
+bool cli_parse_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && *end == 0;
+}
+
+bool cli_parse_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    unsigned shift = 0;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *bytes = strtoull(text, &end, 0);
+    if (errno)
+        return false;
+    if (*end) {
+        const char *unit = strchr(units, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+
+        if (!unit)
+            return false;
+        shift = 10u * (unsigned)(unit - units + 1);
+        end++;
+        if (end[0] == 'i')
+            end++;
+        if (end[0] == 'B')
+            end++;
+        if (*end)
+            return false;
+    }
+    if (shift && *bytes >> (64 - shift))
+        return false;
+    *bytes <<= shift;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "run") == 0)
+        return cli_run(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "explain") == 0)
+        return cli_explain(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "rules") == 0)
+        return cli_rules(argc - 2, argv + 2);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts("dxgkhost " DXGK_VERSION);
+        return CLI_OK;
+    }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        cli_usage();
+        return CLI_OK;
+    }
+    cli_usage();
+    return CLI_USAGE;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Running a workload written in Lua 5.4 on a client thread of a machine. */
+#ifndef DXGK_LUA_WORKLOAD_H
+#define DXGK_LUA_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dxgk_machine;
+
+struct lua_workload {
+    const char *file;
+    struct dxgk_machine *machine;
+    const char *out;             /* folder for results */
+    size_t option_count;
+    const char *const *option;   /* "key=value" of --set */
+    bool progress;               /* stderr is a terminal */
+    /* results */
+    bool finished, passed;
+    char message[512];           /* why it failed, or what it has to say */
+    size_t rows;                 /* lines of the workload's own report */
+    struct lua_report_row {
+        char name[40], value[80];
+    } row[32];
+};
+
+/* For dxgk_machine_run: `argument` is a struct lua_workload. */
+void lua_workload_run(void *argument);
+
+#endif

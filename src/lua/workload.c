@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run of a workload: the Lua state, the global table `dxgk`, results.
+ *
+ *   dxgk.set       options of --set, strings by name     dxgk.out       folder for results
+ *   dxgk.buffer, dxgk.image, dxgk.file                    dxgk.progress(fraction, text)
+ *   dxgk.report(name, value)   a row of the table that the program prints at the end
+ *   dxgk.statistics()          counters of the machine    dxgk.time()    virtual nanoseconds
+ *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
+ *
+ * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
+ * Modules are found beside the workload; native ones in the folder `workloads` of the build.
+ */
+#include "lua/lua_workload.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dxgkhost/dxgkhost.h"
+#include "lua/lua_private.h"
+
+static struct lua_workload *current(lua_State *L)
+{
+    struct lua_workload *workload;
+
+    lua_getfield(L, LUA_REGISTRYINDEX, "dxgk.workload");
+    workload = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return workload;
+}
+
+static int progress(lua_State *L)
+{
+    struct lua_workload *workload = current(L);
+    double fraction = luaL_checknumber(L, 1);
+    const char *text = luaL_optstring(L, 2, "");
+
+    if (workload->progress)
+        fprintf(stderr, "\r\033[K%3d%% %s", (int)(fraction * 100.0), text);
+    return 0;
+}
+
+static int report(lua_State *L)
+{
+    struct lua_workload *workload = current(L);
+    struct lua_report_row *row;
+
+    if (workload->rows == sizeof(workload->row) / sizeof(workload->row[0]))
+        return luaL_error(L, "too many report rows");
+    row = &workload->row[workload->rows++];
+    snprintf(row->name, sizeof(row->name), "%s", luaL_checkstring(L, 1));
+    snprintf(row->value, sizeof(row->value), "%s", luaL_tolstring(L, 2, NULL));
+    return 0;
+}
+
+static int statistics(lua_State *L)
+{
+    struct dxgk_statistics s = {.size = sizeof(s)};
+
+    dxgk_machine_statistics(current(L)->machine, &s);
+    lua_newtable(L);
+#define COUNTER(name)                             \
+    lua_pushinteger(L, (lua_Integer)s.name);      \
+    lua_setfield(L, -2, #name)
+    COUNTER(virtual_ns);
+    COUNTER(submissions);
+    COUNTER(paging_submissions);
+    COUNTER(patches);
+    COUNTER(page_table_updates);
+    COUNTER(bytes_paged_in);
+    COUNTER(bytes_paged_out);
+    COUNTER(iommu_maps);
+    COUNTER(iommu_faults);
+    COUNTER(interrupts);
+    COUNTER(ddi_calls);
+    COUNTER(evictions);
+    COUNTER(preemptions);
+    COUNTER(engine_resets);
+    COUNTER(adapter_resets);
+    COUNTER(violations);
+    COUNTER(warnings);
+#undef COUNTER
+    return 1;
+}
+
+static int virtual_time(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)dxgk_client_time());
+    return 1;
+}
+
+static int virtual_sleep(lua_State *L)
+{
+    lua_Integer ns = luaL_checkinteger(L, 1);
+
+    luaL_argcheck(L, ns >= 0, 1, "nanoseconds");
+    dxgk_client_sleep((uint64_t)ns);
+    return 0;
+}
+
+static void open_libraries(lua_State *L, struct lua_workload *workload)
+{
+    static const luaL_Reg functions[] = {{"progress", progress}, {"report", report},       {"statistics", statistics},
+                                         {"time", virtual_time}, {"sleep", virtual_sleep}, {NULL, NULL}};
+    const char *slash = strrchr(workload->file, '/');
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    luaL_openlibs(L);
+    lua_pushlightuserdata(L, workload);
+    lua_setfield(L, LUA_REGISTRYINDEX, "dxgk.workload");
+    lua_newtable(L);
+    luaL_setfuncs(L, functions, 0);
+    lua_buffer_open(L);
+    lua_image_open(L);
+    if (slash)
+        lua_pushlstring(L, workload->file, (size_t)(slash - workload->file));
+    else
+        lua_pushliteral(L, ".");
+    lua_setfield(L, -2, "directory");
+    lua_pushstring(L, workload->out);
+    lua_setfield(L, -2, "out");
+    lua_newtable(L);
+    for (size_t i = 0; i < workload->option_count; i++) {
+        const char *equals = strchr(workload->option[i], '=');
+
+        lua_pushlstring(L, workload->option[i], (size_t)(equals - workload->option[i]));
+        lua_pushstring(L, equals + 1);
+        lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, "set");
+    lua_getglobal(L, "package");
+    lua_getfield(L, -2, "directory");
+    lua_pushliteral(L, "/?.lua");
+    lua_concat(L, 2);
+    lua_setfield(L, -2, "path");
+    if (length > 0) {
+        program[length] = 0;
+        *strrchr(program, '/') = 0;
+        lua_pushfstring(L, "%s/workloads/?.so", program);
+        lua_setfield(L, -2, "cpath");
+    }
+    lua_pop(L, 1);
+    lua_setglobal(L, "dxgk");
+    lua_d3dkmt_open(L);
+}
+
+static int with_message(lua_State *L)
+{
+    const char *text = luaL_tolstring(L, 1, NULL);
+
+    /* status errors carry no position; Lua's own do */
+    if (lua_type(L, 1) == LUA_TTABLE)
+        luaL_where(L, 2);
+    else
+        lua_pushliteral(L, "");
+    lua_pushstring(L, text);
+    lua_concat(L, 2);
+    return 1;
+}
+
+static int protected_run(lua_State *L)
+{
+    struct lua_workload *workload = lua_touserdata(L, 1);
+
+    lua_settop(L, 0);
+    open_libraries(L, workload);
+    lua_pushcfunction(L, with_message);
+    if (luaL_loadfile(L, workload->file) != LUA_OK) {
+        snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1));
+        return 0;
+    }
+    if (lua_pcall(L, 0, 2, 1) != LUA_OK) {
+        snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+        return 0;
+    }
+    workload->finished = true;
+    workload->passed = lua_isnil(L, 2) || lua_toboolean(L, 2);
+    if (!lua_isnil(L, 3))
+        snprintf(workload->message, sizeof(workload->message), "%s", luaL_tolstring(L, 3, NULL));
+    return 0;
+}
+
+void lua_workload_run(void *argument)
+{
+    struct lua_workload *workload = argument;
+    lua_State *L = luaL_newstate();
+
+    workload->finished = workload->passed = false;
+    if (!L) {
+        snprintf(workload->message, sizeof(workload->message), "out of memory: no Lua state");
+        return;
+    }
+    lua_pushcfunction(L, protected_run);
+    lua_pushlightuserdata(L, workload);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+        snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+    lua_close(L);
+    if (workload->progress)
+        fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,230 @@
+-- SPDX-License-Identifier: MIT
+-- A small user-mode driver for RefGPU in Lua: private data, command streams, and the objects a workload works with.
+-- Numbers are those of docs/refgpu.md ("Client interface").
+
+local refgpu = {}
+
+local MAGIC = 0x444D5552
+
+refgpu.NODE_2D, refgpu.NODE_COPY = 0, 1
+refgpu.CPU_VISIBLE, refgpu.PHYSICAL, refgpu.CACHED, refgpu.PREFER_SYSTEM = 0x1, 0x2, 0x4, 0x8
+refgpu.IN_VRAM, refgpu.IN_APERTURE = 0x1, 0x2
+
+local OP = {
+    WRITE = 0x01, WAIT = 0x02, HANG = 0x03, FILL = 0x10, FILL_RECT = 0x11, COPY = 0x12, COPY_RECT = 0x13,
+    SCALE = 0x14, BLEND = 0x15, CONVOLVE = 0x16, RAW_ACCESS = 0x20,
+}
+
+-- An address operand for D3DKMTRender: element of the allocation list (from 0) and byte offset.
+function refgpu.ref(index, offset)
+    return index << 48 | (offset or 0)
+end
+
+-- ---- command streams: each function gives the bytes of one command ----
+
+local function command(opcode, flags, dwords, format, ...)
+    local bytes = string.pack("<I4" .. format, opcode | flags << 8 | dwords << 16, ...)
+    assert(#bytes == dwords * 4)
+    return bytes
+end
+
+function refgpu.fill_rect(dst, pitch, width, height, pattern)
+    return command(OP.FILL_RECT, 0, 7, "I8I4I4I4I4", dst, pitch, width, height, pattern)
+end
+
+function refgpu.fill(dst, bytes, pattern)
+    return command(OP.FILL, 0, 6, "I8I8I4", dst, bytes, pattern)
+end
+
+function refgpu.copy(dst, src, bytes)
+    return command(OP.COPY, 0, 7, "I8I8I8", dst, src, bytes)
+end
+
+function refgpu.copy_rect(dst, dst_pitch, src, src_pitch, row_bytes, rows)
+    return command(OP.COPY_RECT, 0, 9, "I8I4I8I4I4I4", dst, dst_pitch, src, src_pitch, row_bytes, rows)
+end
+
+function refgpu.scale(dst, dst_pitch, dst_width, dst_height, src, src_pitch, src_width, src_height)
+    return command(OP.SCALE, 0, 11, "I8I4I4I4I8I4I4I4", dst, dst_pitch, dst_width, dst_height, src, src_pitch, src_width, src_height)
+end
+
+function refgpu.blend(dst, dst_pitch, src, src_pitch, width, height, alpha, straight)
+    return command(OP.BLEND, straight and 0x10 or 0, 10, "I8I4I8I4I4I4I4", dst, dst_pitch, src, src_pitch, width, height, alpha)
+end
+
+function refgpu.convolve(dst, dst_pitch, src, src_pitch, width, height, k, keep_alpha)
+    return command(OP.CONVOLVE, keep_alpha and 0x10 or 0, 14, "I8I4I8I4I4I4i2i2i2i2i2i2i2i2i2i2", dst, dst_pitch, src, src_pitch,
+        width, height, k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9], 0)
+end
+
+-- 64-bit semaphore write and wait (at least `value`)
+function refgpu.write64(address, value)
+    return command(OP.WRITE, 0x10, 5, "I8I8", address, value)
+end
+
+function refgpu.wait64(address, value)
+    return command(OP.WAIT, 0x10, 5, "I8I8", address, value)
+end
+
+function refgpu.hang()
+    return command(OP.HANG, 0, 1, "")
+end
+
+-- Engine 0 touches a raw bus address: what an IOMMU is there to stop.
+function refgpu.raw_write(bus_address, bytes, pattern)
+    return command(OP.RAW_ACCESS, 0x10, 8, "I8I4I4I8I4", bus_address, bytes, pattern, 0, 0)
+end
+
+function refgpu.raw_read(bus_address, bytes, dst)
+    return command(OP.RAW_ACCESS, 0, 8, "I8I4I4I8I4", bus_address, bytes, 0, dst, 0)
+end
+
+-- ---- a device with one context on each engine ----
+
+local Device = {}
+Device.__index = Device
+
+function refgpu.open()
+    local adapters = D3DKMT.EnumAdapters2()
+    if #adapters == 0 then
+        error("no adapter")
+    end
+    local self = setmetatable({adapter = adapters[1].hAdapter}, Device)
+    local info = D3DKMT.QueryAdapterInfo{hAdapter = self.adapter, Type = 0, pPrivateDriverData = string.rep("\0", 40)}
+    local magic
+    magic, self.version, self.device_version, self.nodes, self.vram, self.aperture, self.remapped =
+        string.unpack("<I4I4I4I4I8I8I4", info.pPrivateDriverData)
+    if magic ~= MAGIC then
+        error("the adapter is no RefGPU")
+    end
+    self.device = D3DKMT.CreateDevice{hAdapter = self.adapter}.hDevice
+    self.queue = D3DKMT.CreatePagingQueue{hDevice = self.device}
+    self.context2d = D3DKMT.CreateContext{hDevice = self.device, NodeOrdinal = refgpu.NODE_2D, EngineAffinity = 1}
+    self.copy = D3DKMT.CreateContextVirtual{hDevice = self.device, NodeOrdinal = refgpu.NODE_COPY, EngineAffinity = 1}.hContext
+    self.fence = D3DKMT.CreateSynchronizationObject2{hDevice = self.device, Type = 5}
+    self.value = 0
+    return self
+end
+
+-- An allocation of `bytes`; flags: sum of CPU_VISIBLE, PHYSICAL, ...; segments: where it may live.
+function Device:allocate(bytes, flags, segments)
+    local data = string.pack("<I4I4I8I4I4I4I4I4I4", MAGIC, flags, bytes, 0, segments or 0, 0, 0, 0, 0)
+    local made = D3DKMT.CreateAllocation2{hDevice = self.device, pAllocationInfo = {{pPrivateDriverData = data}}}
+    return {handle = made.pAllocationInfo[1].hAllocation, bytes = bytes}
+end
+
+function Device:free(allocation)
+    D3DKMT.DestroyAllocation2{hDevice = self.device, phAllocationList = {allocation.handle}}
+end
+
+-- Make allocations resident, wait until they are.
+function Device:make_resident(list)
+    local handles = {}
+    for i, a in ipairs(list) do
+        handles[i] = a.handle
+    end
+    local r = D3DKMT.MakeResident{hPagingQueue = self.queue.hPagingQueue, AllocationList = handles}
+    self:wait_paging(r.PagingFenceValue)
+end
+
+function Device:evict(list)
+    local handles = {}
+    for i, a in ipairs(list) do
+        handles[i] = a.handle
+    end
+    D3DKMT.Evict{hDevice = self.device, AllocationList = handles}
+end
+
+function Device:wait_paging(value)
+    if value ~= 0 then
+        D3DKMT.WaitForSynchronizationObjectFromCpu{hDevice = self.device, ObjectHandleArray = {self.queue.hSyncObject}, FenceValueArray = {value}}
+    end
+end
+
+-- Give the allocation an address in the process's GPU virtual address space.
+function Device:map(allocation)
+    local r = D3DKMT.MapGpuVirtualAddress{hPagingQueue = self.queue.hPagingQueue, hAllocation = allocation.handle,
+        SizeInPages = (allocation.bytes + 4095) // 4096, Protection = 1}
+    allocation.va = r.VirtualAddress
+    return r.PagingFenceValue
+end
+
+function Device:unmap(allocation)
+    D3DKMT.FreeGpuVirtualAddress{hAdapter = self.adapter, BaseAddress = allocation.va, Size = (allocation.bytes + 4095) // 4096 * 4096}
+    allocation.va = nil
+end
+
+-- f(buffer) with the bytes of a CPU-visible allocation
+function Device:with_bytes(allocation, f)
+    local lock = D3DKMT.Lock2{hDevice = self.device, hAllocation = allocation.handle, Size = allocation.bytes}
+    f(lock.pData)
+    D3DKMT.Unlock2{hDevice = self.device, hAllocation = allocation.handle}
+end
+
+-- Commands for the 2D engine; `list` holds the allocations that refgpu.ref() names, written ones marked by write = true.
+function Device:render(commands, list)
+    local c = self.context2d
+    local bytes = table.concat(commands)
+    c.pCommandBuffer:write(0, bytes)
+    for i, entry in ipairs(list) do
+        c.pAllocationList:u32((i - 1) * 8, entry.allocation.handle)
+        c.pAllocationList:u32((i - 1) * 8 + 4, entry.write and 1 or 0)
+    end
+    local r = D3DKMT.Render{hContext = c.hContext, CommandLength = #bytes, AllocationCount = #list}
+    c.pCommandBuffer, c.pAllocationList = r.pCommandBuffer, r.pAllocationList
+end
+
+-- Room in the command buffer of the 2D context.
+function Device:render_room()
+    return self.context2d.pCommandBuffer:bytes(), self.context2d.pAllocationList:bytes() // 8
+end
+
+-- Commands for the copy engine, out of a buffer that the CPU writes and the engine reads at its GPU virtual address.
+function Device:submit_copy(commands)
+    local bytes = table.concat(commands)
+    if not self.ring then
+        self.ring = self:allocate(1 << 18, refgpu.CPU_VISIBLE, refgpu.IN_APERTURE)
+        self:make_resident{self.ring}
+        self:wait_paging(self:map(self.ring))
+        self.ring_at = 0
+        self.ring_bytes = D3DKMT.Lock2{hDevice = self.device, hAllocation = self.ring.handle, Size = self.ring.bytes}.pData
+    end
+    if self.ring_at + #bytes > self.ring.bytes then
+        self:wait(self:signal(self.copy)) -- all that stands in the ring has been read
+        self.ring_at = 0
+    end
+    self.ring_bytes:write(self.ring_at, bytes)
+    D3DKMT.SubmitCommand{Commands = self.ring.va + self.ring_at, CommandLength = #bytes, BroadcastContext = {self.copy}}
+    self.ring_at = self.ring_at + (#bytes + 63) // 64 * 64
+end
+
+-- Signal the fence from a context; returns the value it will have.
+function Device:signal(context)
+    self.value = self.value + 1
+    D3DKMT.SignalSynchronizationObjectFromGpu{hContext = context, ObjectHandleArray = {self.fence.hSyncObject}, MonitoredFenceValueArray = {self.value}}
+    return self.value
+end
+
+-- One engine waits for a value on its own timeline, or the CPU does.
+function Device:wait_on(context, value)
+    D3DKMT.WaitForSynchronizationObjectFromGpu{hContext = context, ObjectHandleArray = {self.fence.hSyncObject}, MonitoredFenceValueArray = {value}}
+end
+
+function Device:wait(value)
+    D3DKMT.WaitForSynchronizationObjectFromCpu{hDevice = self.device, ObjectHandleArray = {self.fence.hSyncObject}, FenceValueArray = {value}}
+end
+
+function Device:close()
+    if self.ring then
+        D3DKMT.Unlock2{hDevice = self.device, hAllocation = self.ring.handle}
+        self:free(self.ring)
+    end
+    D3DKMT.DestroySynchronizationObject{hSyncObject = self.fence.hSyncObject}
+    D3DKMT.DestroyContext{hContext = self.context2d.hContext}
+    D3DKMT.DestroyContext{hContext = self.copy}
+    D3DKMT.DestroyPagingQueue{hPagingQueue = self.queue.hPagingQueue}
+    D3DKMT.DestroyDevice{hDevice = self.device}
+    D3DKMT.CloseAdapter{hAdapter = self.adapter}
+end
+
+return refgpu

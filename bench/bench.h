@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The benchmark program: cases, results, and the client side that most cases share. */
+#ifndef DXGK_BENCH_H
+#define DXGK_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmthk.h>
+
+#include "dxgkhost/dxgkhost.h"
+#include "refgpu_umd.h"
+
+struct bench_options {
+    bool quick;         /* a fraction of the work: does it run at all */
+    uint64_t seed_base; /* shifts every seed */
+    const char *driver, *device;
+};
+
+extern struct bench_options bench_options;
+
+/* Wall clock, seconds. */
+double bench_now(void);
+/* One figure: ns each, and how many a second. `live`: live allocations meanwhile, 0 if it has no meaning. */
+void bench_result(const char *name, uint64_t live, uint64_t count, double seconds);
+/* A figure that is a time by itself, in ms. */
+void bench_milliseconds(const char *name, double seconds);
+_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A machine with RefGPU; fn runs as a client. */
+void bench_on_machine(void (*fn)(void *argument), void *argument);
+
+/* A device with a context on each engine, opened from a client. */
+struct bench_client {
+    D3DKMT_HANDLE adapter, device, queue, queue_sync, physical, virtual, fence;
+    uint64_t fence_value;
+    void *commands;
+    UINT command_bytes;
+    D3DDDI_ALLOCATIONLIST *list;
+    UINT list_count;
+};
+
+void bench_client_open(struct bench_client *client);
+void bench_client_close(struct bench_client *client);
+D3DKMT_HANDLE bench_allocate(struct bench_client *client, uint64_t bytes, uint32_t flags, uint32_t segments);
+void bench_free(struct bench_client *client, const D3DKMT_HANDLE *list, UINT count);
+void bench_make_resident(struct bench_client *client, const D3DKMT_HANDLE *list, UINT count);
+/* Signal the fence from a context, and wait for it on the CPU. */
+void bench_drain(struct bench_client *client, D3DKMT_HANDLE context);
+void bench_check(const char *call, NTSTATUS status);
+
+/* Cases. */
+void bench_floors(void);
+void bench_first_submission(void);
+int bench_first_submission_child(void);
+void bench_submit(void);
+void bench_patches(void);
+void bench_map(void);
+void bench_contiguous(void);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Cases on a whole machine: first submission, empty submissions, patches, GPU virtual addresses. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define DRAIN_EVERY 64u
+
+/* ---- first submission ---- */
+
+static void render_nothing(struct bench_client *c, const struct refgpu_builder *b, UINT allocations)
+{
+    D3DKMT_RENDER render;
+
+    memset(&render, 0, sizeof(render));
+    render.hContext = c->physical;
+    render.CommandLength = refgpu_builder_bytes(b);
+    render.AllocationCount = allocations;
+    bench_check("D3DKMTRender", D3DKMTRender(&render));
+    c->commands = render.pNewCommandBuffer;
+    c->command_bytes = render.NewCommandBufferSize;
+    c->list = render.pNewAllocationList;
+    c->list_count = render.NewAllocationListSize;
+}
+
+static void first_client(void *argument)
+{
+    struct bench_client c;
+    struct refgpu_builder b;
+
+    (void)argument;
+    bench_client_open(&c);
+    refgpu_builder_init(&b, c.commands, c.command_bytes);
+    refgpu_nop(&b);
+    render_nothing(&c, &b, 0);
+    bench_drain(&c, c.physical);
+    if (write(STDOUT_FILENO, "done", 4) != 4)
+        bench_die("cannot report");
+    bench_client_close(&c);
+}
+
+int bench_first_submission_child(void)
+{
+    bench_on_machine(first_client, NULL);
+    return 0;
+}
+
+void bench_first_submission(void)
+{
+    unsigned repetitions = bench_options.quick ? 3 : 15;
+    double best = 1e9, total = 0;
+
+    for (unsigned i = 0; i < repetitions; i++) {
+        int ends[2];
+        char text[4];
+        double start = bench_now(), took;
+        pid_t child;
+
+        if (pipe(ends) != 0)
+            bench_die("no pipe");
+        child = fork();
+        if (child < 0)
+            bench_die("no process");
+        if (child == 0) {
+            dup2(ends[1], STDOUT_FILENO);
+            close(ends[0]);
+            execl("/proc/self/exe", "dxgk-bench", "--first-submission-child", (char *)NULL);
+            _exit(127);
+        }
+        close(ends[1]);
+        if (read(ends[0], text, sizeof(text)) != (ssize_t)sizeof(text))
+            bench_die("the child failed");
+        took = bench_now() - start;
+        close(ends[0]);
+        waitpid(child, NULL, 0);
+        best = took < best ? took : best;
+        total += took;
+    }
+    bench_milliseconds("first submission, best", best);
+    bench_milliseconds("first submission, mean", total / repetitions);
+}
+
+/* ---- empty submissions ---- */
+
+static const uint64_t live_counts[] = {1000, 10000, 100000};
+
+static D3DKMT_HANDLE *make_live(struct bench_client *c, uint64_t count)
+{
+    D3DKMT_HANDLE *list = malloc(count * sizeof(*list));
+
+    if (!list)
+        bench_die("out of memory");
+    for (uint64_t i = 0; i < count; i++)
+        list[i] = bench_allocate(c, 4096, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
+    return list;
+}
+
+static void drop_live(struct bench_client *c, D3DKMT_HANDLE *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i += 1000)
+        bench_free(c, list + i, (UINT)(count - i < 1000 ? count - i : 1000));
+    free(list);
+}
+
+static void submit_virtual(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes)
+{
+    D3DKMT_SUBMITCOMMAND args;
+
+    memset(&args, 0, offsetof(D3DKMT_SUBMITCOMMAND, BroadcastContext));
+    memset(&args.pPrivateDriverData, 0, sizeof(args) - offsetof(D3DKMT_SUBMITCOMMAND, pPrivateDriverData));
+    args.Commands = va;
+    args.CommandLength = bytes;
+    args.BroadcastContextCount = 1;
+    args.BroadcastContext[0] = c->virtual;
+    bench_check("D3DKMTSubmitCommand", D3DKMTSubmitCommand(&args));
+}
+
+static D3DGPU_VIRTUAL_ADDRESS map(struct bench_client *c, D3DKMT_HANDLE allocation, uint64_t pages, UINT64 *fence)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.hPagingQueue = c->queue;
+    args.hAllocation = allocation;
+    args.SizeInPages = pages;
+    args.Protection.Write = 1;
+    bench_check("D3DKMTMapGpuVirtualAddress", D3DKMTMapGpuVirtualAddress(&args));
+    *fence = args.PagingFenceValue;
+    return args.VirtualAddress;
+}
+
+static void wait_queue(struct bench_client *c, UINT64 value)
+{
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
+
+    if (!value)
+        return;
+    memset(&wait, 0, sizeof(wait));
+    wait.hDevice = c->device;
+    wait.ObjectCount = 1;
+    wait.ObjectHandleArray = &c->queue_sync;
+    wait.FenceValueArray = &value;
+    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu", D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+}
+
+/* One command that does nothing, into a CPU-visible allocation. */
+static void write_nop(struct bench_client *c, D3DKMT_HANDLE allocation)
+{
+    D3DKMT_LOCK2 lock;
+    D3DKMT_UNLOCK2 unlock;
+    struct refgpu_builder b;
+
+    memset(&lock, 0, sizeof(lock));
+    lock.hDevice = c->device;
+    lock.hAllocation = allocation;
+    bench_check("D3DKMTLock2", D3DKMTLock2(&lock));
+    refgpu_builder_init(&b, lock.pData, 4096);
+    refgpu_nop(&b);
+    memset(&unlock, 0, sizeof(unlock));
+    unlock.hDevice = c->device;
+    unlock.hAllocation = allocation;
+    bench_check("D3DKMTUnlock2", D3DKMTUnlock2(&unlock));
+}
+
+static void submit_client(void *argument)
+{
+    uint64_t live = *(uint64_t *)argument;
+    uint64_t count = bench_options.quick ? 2000 : 400000;
+    struct bench_client c;
+    D3DKMT_HANDLE *list, command_buffer;
+    D3DGPU_VIRTUAL_ADDRESS va;
+    UINT64 fence;
+    double start;
+
+    bench_client_open(&c);
+    list = make_live(&c, live);
+    start = bench_now();
+    for (uint64_t i = 1; i <= count; i++) {
+        struct refgpu_builder b;
+
+        refgpu_builder_init(&b, c.commands, c.command_bytes);
+        refgpu_nop(&b);
+        render_nothing(&c, &b, 0);
+        if (i % DRAIN_EVERY == 0)
+            bench_drain(&c, c.physical);
+    }
+    bench_drain(&c, c.physical);
+    bench_result("submit, physical (Render)", live, count, bench_now() - start);
+
+    command_buffer = bench_allocate(&c, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE);
+    bench_make_resident(&c, &command_buffer, 1);
+    va = map(&c, command_buffer, 1, &fence);
+    wait_queue(&c, fence);
+    write_nop(&c, command_buffer);
+    start = bench_now();
+    for (uint64_t i = 1; i <= count; i++) {
+        submit_virtual(&c, va, 4);
+        if (i % DRAIN_EVERY == 0)
+            bench_drain(&c, c.virtual);
+    }
+    bench_drain(&c, c.virtual);
+    bench_result("submit, virtual (SubmitCommand)", live, count, bench_now() - start);
+    bench_free(&c, &command_buffer, 1);
+    drop_live(&c, list, live);
+    bench_client_close(&c);
+}
+
+void bench_submit(void)
+{
+    for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
+        uint64_t live = live_counts[i];
+
+        bench_on_machine(submit_client, &live);
+    }
+}
+
+/* ---- patches ---- */
+
+#define PATCH_COMMANDS 200u /* copies in a submission, two addresses each, two patch locations an address */
+
+static void patch_client(void *argument)
+{
+    uint64_t submissions = bench_options.quick ? 20 : 5000;
+    struct bench_client c;
+    D3DKMT_HANDLE list[8];
+    double start;
+
+    (void)argument;
+    bench_client_open(&c);
+    for (unsigned i = 0; i < 8; i++)
+        list[i] = bench_allocate(&c, 1 << 16, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
+    bench_make_resident(&c, list, 8);
+    start = bench_now();
+    for (uint64_t n = 1; n <= submissions; n++) {
+        struct refgpu_builder b;
+
+        refgpu_builder_init(&b, c.commands, c.command_bytes);
+        for (unsigned i = 0; i < PATCH_COMMANDS; i++)
+            refgpu_copy(&b, REFGPU_REF(i % 8, 64 * i), REFGPU_REF((i + 3) % 8, 64 * i), 4);
+        if (b.overflow)
+            bench_die("the command buffer of %u bytes is too small", c.command_bytes);
+        for (unsigned i = 0; i < 8; i++) {
+            c.list[i].hAllocation = list[i];
+            c.list[i].Value = 1;
+        }
+        render_nothing(&c, &b, 8);
+        if (n % 8 == 0)
+            bench_drain(&c, c.physical);
+    }
+    bench_drain(&c, c.physical);
+    bench_result("patch locations", 0, submissions * PATCH_COMMANDS * 4, bench_now() - start);
+    bench_free(&c, list, 8);
+    bench_client_close(&c);
+}
+
+void bench_patches(void)
+{
+    bench_on_machine(patch_client, NULL);
+}
+
+/* ---- map and free ---- */
+
+static void unmap(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, uint64_t bytes)
+{
+    D3DKMT_FREEGPUVIRTUALADDRESS args;
+
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = c->adapter;
+    args.BaseAddress = va;
+    args.Size = bytes;
+    bench_check("D3DKMTFreeGpuVirtualAddress", D3DKMTFreeGpuVirtualAddress(&args));
+}
+
+static void map_client(void *argument)
+{
+    uint64_t live = *(uint64_t *)argument;
+    uint64_t count = bench_options.quick ? 500 : 100000;
+    struct bench_client c;
+    D3DKMT_HANDLE *list, one;
+    UINT64 fence = 0;
+    double start;
+
+    bench_client_open(&c);
+    list = make_live(&c, live);
+    for (uint64_t i = 0; i < live; i++)
+        map(&c, list[i], 1, &fence);
+    wait_queue(&c, fence);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++)
+        unmap(&c, map(&c, list[i % live], 1, &fence), 4096);
+    wait_queue(&c, fence);
+    bench_result("map+free, 4 KiB, not resident", live, count, bench_now() - start);
+
+    count = bench_options.quick ? 100 : 20000;
+    one = bench_allocate(&c, 1 << 16, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM);
+    bench_make_resident(&c, &one, 1);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++) {
+        D3DGPU_VIRTUAL_ADDRESS va = map(&c, one, 16, &fence);
+
+        wait_queue(&c, fence);
+        unmap(&c, va, 1 << 16);
+    }
+    bench_result("map+wait+free, 64 KiB, resident", live, count, bench_now() - start);
+    bench_free(&c, &one, 1);
+    drop_live(&c, list, live);
+    bench_client_close(&c);
+}
+
+void bench_map(void)
+{
+    for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
+        uint64_t live = live_counts[i];
+
+        bench_on_machine(map_client, &live);
+    }
+}

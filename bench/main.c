@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* dxgk-bench: runs named cases, prints a table, and JSON on request. Figures are wall time of this host. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+struct bench_options bench_options;
+
+struct result {
+    char name[64];
+    uint64_t live, count;
+    double seconds;
+    bool time_only;
+};
+
+static struct result results[256];
+static size_t result_count;
+
+double bench_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void keep(const char *name, uint64_t live, uint64_t count, double seconds, bool time_only)
+{
+    struct result *r = &results[result_count];
+
+    if (result_count == sizeof(results) / sizeof(results[0]))
+        return;
+    result_count++;
+    snprintf(r->name, sizeof(r->name), "%s", name);
+    r->live = live;
+    r->count = count;
+    r->seconds = seconds;
+    r->time_only = time_only;
+}
+
+void bench_result(const char *name, uint64_t live, uint64_t count, double seconds)
+{
+    char alive[24] = "";
+
+    keep(name, live, count, seconds, false);
+    if (live)
+        snprintf(alive, sizeof(alive), "%llu", (unsigned long long)live);
+    printf("%-36s %9s %12.1f ns %14.0f /s\n", name, alive, seconds * 1e9 / (double)count, (double)count / seconds);
+    fflush(stdout);
+}
+
+void bench_milliseconds(const char *name, double seconds)
+{
+    keep(name, 0, 1, seconds, true);
+    printf("%-36s %9s %12.2f ms\n", name, "", seconds * 1e3);
+    fflush(stdout);
+}
+
+void bench_die(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fputs("dxgk-bench: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(1);
+}
+
+static void write_json(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        bench_die("%s: cannot be written", path);
+    fprintf(file, "{\n  \"results\": [\n");
+    for (size_t i = 0; i < result_count; i++) {
+        const struct result *r = &results[i];
+
+        fprintf(file, "    {\"name\": \"%s\", \"live\": %llu, \"count\": %llu, \"seconds\": %.9f", r->name, (unsigned long long)r->live,
+                (unsigned long long)r->count, r->seconds);
+        if (!r->time_only)
+            fprintf(file, ", \"ns\": %.2f, \"per_second\": %.0f", r->seconds * 1e9 / (double)r->count, (double)r->count / r->seconds);
+        fprintf(file, "}%s\n", i + 1 < result_count ? "," : "");
+    }
+    fprintf(file, "  ]\n}\n");
+    fclose(file);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    const char *what;
+} cases[] = {
+    {"floors", bench_floors, "what the machine can do at best: calls, allocations, fiber switches"},
+    {"first", bench_first_submission, "start of a process to its first completed submission"},
+    {"submit", bench_submit, "empty commands through the full path, both engines, among live allocations"},
+    {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
+    {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
+    {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},
+};
+
+static void usage(void)
+{
+    fputs("usage: dxgk-bench [--quick] [--json FILE] [--seed-base N] [CASE ...]\n", stderr);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        fprintf(stderr, "  %-12s %s\n", cases[i].name, cases[i].what);
+    exit(2);
+}
+
+/* build/bench/dxgk-bench -> build/drivers/refgpu.so, build/devices/refgpu.so */
+static void find_parts(void)
+{
+    static char driver[4096], device[4096];
+    char self[3900];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    if (length <= 0)
+        bench_die("cannot find my own path");
+    self[length] = 0;
+    for (int up = 0; up < 2 && (slash = strrchr(self, '/')) != NULL; up++)
+        *slash = 0;
+    snprintf(driver, sizeof(driver), "%s/drivers/refgpu.so", self);
+    snprintf(device, sizeof(device), "%s/devices/refgpu.so", self);
+    bench_options.driver = driver;
+    bench_options.device = device;
+}
+
+int main(int argc, char **argv)
+{
+    const char *json = NULL;
+    bool chosen = false;
+
+    find_parts();
+    if (argc == 2 && strcmp(argv[1], "--first-submission-child") == 0)
+        return bench_first_submission_child();
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0) {
+            bench_options.quick = true;
+        } else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+            json = argv[++i];
+        } else if (strcmp(argv[i], "--seed-base") == 0 && i + 1 < argc) {
+            bench_options.seed_base = strtoull(argv[++i], NULL, 0);
+        } else if (argv[i][0] == '-') {
+            usage();
+        }
+    }
+    printf("%-36s %9s %15s %17s\n", "case", "live", "each", "rate");
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        bool run = false, any = false;
+
+        for (int i = 1; i < argc; i++) {
+            if (argv[i][0] == '-') {
+                i += strcmp(argv[i], "--quick") != 0;
+                continue;
+            }
+            any = true;
+            run |= strcmp(argv[i], cases[c].name) == 0;
+        }
+        if (run || !any) {
+            cases[c].run();
+            chosen = true;
+        }
+    }
+    if (!chosen)
+        usage();
+    if (json)
+        write_json(json);
+    return 0;
+}

@@ -110,6 +110,9 @@ struct dxgk_violation {
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index, struct dxgk_violation *violation);
 
+/* Bytes of simulated RAM, as a debugger on the machine would read them. False: outside RAM. */
+DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to, size_t bytes);
+
 /* Chrome/Perfetto JSON of the event stream. False: no trace was kept, or writing failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
 

@@ -183,7 +183,43 @@ static void row(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-static void print_violations(const struct dxgk_machine *machine)
+static bool is_expected(const struct lua_workload *workload, const char *rule)
+{
+    for (size_t i = 0; i < workload->expected; i++)
+        if (strcmp(workload->expect[i], rule) == 0)
+            return true;
+    return false;
+}
+
+/* Broken rules that the workload did not provoke on purpose, plus those that it did and that did not show. */
+static uint64_t unexpected(const struct dxgk_machine *machine, const struct lua_workload *workload)
+{
+    size_t count = dxgk_machine_violations(machine);
+    uint64_t wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct dxgk_violation v;
+
+        if (dxgk_machine_violation(machine, i, &v) && (strcmp(v.severity, "error") == 0 || strcmp(v.severity, "bug check") == 0))
+            wrong += is_expected(workload, v.rule) ? 0 : v.count;
+    }
+    for (size_t e = 0; e < workload->expected; e++) {
+        bool shown = false;
+
+        for (size_t i = 0; i < count; i++) {
+            struct dxgk_violation v;
+
+            shown |= dxgk_machine_violation(machine, i, &v) && strcmp(v.rule, workload->expect[e]) == 0;
+        }
+        if (!shown) {
+            fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n", workload->expect[e]);
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
+static void print_violations(const struct dxgk_machine *machine, const struct lua_workload *workload)
 {
     size_t count = dxgk_machine_violations(machine);
 
@@ -192,7 +228,7 @@ static void print_violations(const struct dxgk_machine *machine)
 
         if (!dxgk_machine_violation(machine, i, &v) || strcmp(v.severity, "note") == 0)
             continue;
-        fprintf(stderr, "dxgkhost: %s %s: %s\n", v.severity, v.rule, v.seen);
+        fprintf(stderr, "dxgkhost: %s%s %s: %s\n", workload && is_expected(workload, v.rule) ? "expected " : "", v.severity, v.rule, v.seen);
         if (v.where && v.where[0])
             fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v.where, v.thread, (double)v.virtual_ns / 1e6,
                     v.count > 1 ? ", repeatedly" : "");
@@ -264,13 +300,13 @@ static int run_machine(struct run *run, struct dxgk_machine *machine, struct lua
         fprintf(stderr, "dxgkhost: %s\n", error[0] ? error : "the driver could not be started");
         dxgk_machine_shutdown(machine);
         if (result == DXGK_DRIVER_STOPPED)
-            print_violations(machine);
+            print_violations(machine, workload);
         return result == DXGK_DRIVER_STOPPED ? CLI_DRIVER : CLI_ERROR;
     }
     result = dxgk_machine_run(machine, "workload", lua_workload_run, workload);
     ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &s);
-    print_violations(machine);
+    print_violations(machine, workload);
     if (result == DXGK_DRIVER_STOPPED || ended == DXGK_DRIVER_STOPPED || s.bugcheck) {
         fprintf(stderr, "dxgkhost: the driver was stopped: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ")\n",
                 s.bugcheck_code, s.bugcheck_parameter[0], s.bugcheck_parameter[1], s.bugcheck_parameter[2], s.bugcheck_parameter[3]);
@@ -328,8 +364,8 @@ int cli_run(int argc, char **argv)
     if (run.trace && !write_trace(&run, machine) && status == CLI_OK)
         status = CLI_ERROR;
     dxgk_machine_statistics(machine, &s);
-    if (status == CLI_OK && (s.violations || s.leaks)) {
-        fprintf(stderr, "dxgkhost: %" PRIu64 " broken rules, %" PRIu64 " leaks\n", s.violations, s.leaks);
+    if (status == CLI_OK && (unexpected(machine, &workload) || s.leaks)) {
+        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n", s.violations, s.leaks);
         status = CLI_DRIVER;
     }
     if (workload.finished)

@@ -7,6 +7,7 @@
  *   dxgk.report(name, value)   a row of the table that the program prints at the end
  *   dxgk.statistics()          counters of the machine    dxgk.time()    virtual nanoseconds
  *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
+ *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a debugger sees it
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
  * Modules are found beside the workload; native ones in the folder `workloads` of the build.
@@ -99,10 +100,36 @@ static int virtual_sleep(lua_State *L)
     return 0;
 }
 
+static int expect(lua_State *L)
+{
+    struct lua_workload *workload = current(L);
+    const char *rule = luaL_checkstring(L, 1);
+
+    if (workload->expected == sizeof(workload->expect) / sizeof(workload->expect[0]))
+        return luaL_error(L, "too many expected rules");
+    snprintf(workload->expect[workload->expected++], sizeof(workload->expect[0]), "%s", rule);
+    return 0;
+}
+
+static int physical(lua_State *L)
+{
+    lua_Integer address = luaL_checkinteger(L, 1), bytes = luaL_checkinteger(L, 2);
+    luaL_Buffer out;
+    char *to;
+
+    luaL_argcheck(L, bytes > 0 && bytes <= 1 << 24, 2, "1 to 2^24 bytes");
+    to = luaL_buffinitsize(L, &out, (size_t)bytes);
+    if (!dxgk_machine_read_physical(current(L)->machine, (uint64_t)address, to, (size_t)bytes))
+        return luaL_error(L, "no RAM at this address");
+    luaL_pushresultsize(&out, (size_t)bytes);
+    return 1;
+}
+
 static void open_libraries(lua_State *L, struct lua_workload *workload)
 {
     static const luaL_Reg functions[] = {{"progress", progress}, {"report", report},       {"statistics", statistics},
-                                         {"time", virtual_time}, {"sleep", virtual_sleep}, {NULL, NULL}};
+                                         {"time", virtual_time}, {"sleep", virtual_sleep},
+                                         {"expect", expect},     {"physical", physical},   {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

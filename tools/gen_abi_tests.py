@@ -17,7 +17,8 @@ What is written:
   abi_version_<V>.c    everything of records.json that exists at version V: sizes, offsets, values,
                        table sizes and slots; what is newer than V must not exist
   abi_absent_<V>.cpp   fields that do not exist at version V, each by name
-  abi_runtime.c        bit-fields and GUIDs, which no constant expression can look at
+  abi_bits_<V>.c       bit-fields at version V, which no constant expression can look at
+  abi_runtime.c        runs them, and compares the GUIDs
   abi_report.c/.tsv    the counts
 """
 
@@ -31,7 +32,6 @@ import sys
 TABLES = ["structs", "enums", "macros", "functions", "typedefs", "guids", "tables",
           "structs_by_version", "fields_since", "records"]
 DISPLAY = ["d3dukmdt.h", "d3dkmdt.h", "d3dkmddi.h", "dispmprt.h", "d3dkmthk.h"]
-ABSENT_VERSIONS = ["WDDM1_3", "WDDM2_0", "WDDM2_4", "WDDM2_9", "WDDM3_0", "WDDM3_1"]
 VERSIONS = ["VISTA", "VISTA_SP1", "WIN7", "WIN8", "WDDM1_3",
             "WDDM1_3_PATH_INDEPENDENT_ROTATION", "WDDM2_0", "WDDM2_1", "WDDM2_1_5", "WDDM2_1_6",
             "WDDM2_2", "WDDM2_3", "WDDM2_4", "WDDM2_5", "WDDM2_6", "WDDM2_7", "WDDM2_8", "WDDM2_9",
@@ -162,7 +162,7 @@ def struct_checks(tables, cxx=False, only=None, count=True, types=True):
             align = "alignof" if cxx else "_Alignof"
             lines.append(check(f"{align}({name}) == {row['align']}", f"alignment of {struct}"))
         if not field or row["bit_width"]:
-            continue  # a bit-field: see abi_runtime.c
+            continue  # a bit-field: see abi_bits_<V>.c
         where = f"{struct}.{field}"
         lines.append(check(f"__builtin_offsetof({name}, {field}) == {row['offset']}",
                            f"offset of {where}"))
@@ -423,71 +423,105 @@ def absent_source(tables, version):
 
 # --- what runs -----------------------------------------------------------------------------------
 
-def runtime_source(tables):
-    bits, guids = [], []
-    for row in tables.structs:
-        if not row["bit_width"] or ("structs", f"{row['struct']}.{row['field']}") in tables.residue:
+BITS_PRELUDE = """\
+#include <string.h>
+#include "abi_expect.h"
+
+#define BITS(Type, Field, Offset, Bit, Width)                                                      \\
+    {                                                                                              \\
+        static union {                                                                             \\
+            Type record;                                                                           \\
+            unsigned char image[sizeof(Type)];                                                     \\
+        } u;                                                                                       \\
+        memset(&u, 0, sizeof(u));                                                                  \\
+        u.record.Field = (__typeof__(u.record.Field + 0))~0ULL;                                    \\
+        expect_bits(#Type "." #Field, u.image, sizeof(u.image), (Offset) * 8 + (Bit), Width);      \\
+    }
+"""
+
+EXPECT_HEADER = """\
+#include <stddef.h>
+
+void expect_bits(const char *what, const unsigned char *image, size_t size, size_t first,
+                 size_t width);
+"""
+
+RUNTIME_MAIN = """\
+#include <stdio.h>
+#include <string.h>
+
+#include "abi_expect.h"
+
+static int failures;
+static int checked;
+
+/* All bits of one field set in a cleared record: exactly the expected bits of the record are 1. */
+void expect_bits(const char *what, const unsigned char *image, size_t size, size_t first,
+                 size_t width)
+{
+    checked++;
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        int set = (image[bit / 8] >> (bit % 8)) & 1;
+
+        if (set != (bit >= first && bit < first + width)) {
+            fprintf(stderr, "bit-field %s: bit %zu is %d\\n", what, bit, set);
+            failures++;
+            return;
+        }
+    }
+}
+
+static void expect_guid(const char *what, const GUID *actual, const GUID *expected)
+{
+    checked++;
+    if (memcmp(actual, expected, sizeof(GUID)) != 0) {
+        fprintf(stderr, "GUID %s differs\\n", what);
+        failures++;
+    }
+}
+
+#define GUID_IS(Name, l, w1, w2, ...)                                                              \\
+    {                                                                                              \\
+        const GUID expected = {l, w1, w2, {__VA_ARGS__}};                                          \\
+        expect_guid(#Name, &Name, &expected);                                                      \\
+    }
+"""
+
+
+def bits_source(tables, version):
+    """Bit-fields of records.json at one version; at the newest also those of structs.tsv."""
+    lines = []
+    for record in tables.records:
+        if record["kind"] not in ("struct", "union") or not exists(record, version):
             continue
-        bits.append(f"    BITS({type_name(row['struct'])}, {row['field']}, {row['offset']}, "
-                    f"{row['bit_offset']}, {row['bit_width']})")
+        name = record["name"] or f"{record['kind']} {record['tag']}"
+        for path, form in paths_of(record["members"], version):
+            if "bits" in form:
+                lines.append(f"    BITS({name}, {path}, {form['offset']}, {form['bit']}, "
+                             f"{form['bits']})")
+    if version == NEWEST:
+        for row in tables.structs:
+            if row["bit_width"] and \
+                    ("structs", f"{row['struct']}.{row['field']}") not in tables.residue:
+                lines.append(f"    BITS({type_name(row['struct'])}, {row['field']}, "
+                             f"{row['offset']}, {row['bit_offset']}, {row['bit_width']})")
+    body = "\n".join(lines)
+    function = f"void bits_{version}(void)"
+    return f"{BITS_PRELUDE}\n{function};\n\n{function}\n{{\n{body}\n}}\n"
+
+
+def runtime_source(tables):
+    guids = []
     for row in tables.guids:
         if not tables.take("guids", row["name"]):
             continue
         a, b, c, d, e = row["value"].split("-")
         tail = ", ".join(f"0x{(d + e)[i:i + 2]}" for i in range(0, 16, 2))
         guids.append(f"    GUID_IS({row['name']}, 0x{a}, 0x{b}, 0x{c}, {tail})")
-    return f"""\
-#include <stdio.h>
-#include <string.h>
-
-#include <initguid.h>
-{INCLUDES}
-static int failures;
-static int checked;
-
-/* All bits of one field set in a cleared record: exactly the expected bits of the record are 1. */
-static void expect_bits(const char *what, const unsigned char *image, size_t size, size_t first,
-                        size_t width)
-{{
-    checked++;
-    for (size_t bit = 0; bit < size * 8; bit++) {{
-        int set = (image[bit / 8] >> (bit % 8)) & 1;
-
-        if (set != (bit >= first && bit < first + width)) {{
-            fprintf(stderr, "bit-field %s: bit %zu is %d\\n", what, bit, set);
-            failures++;
-            return;
-        }}
-    }}
-}}
-
-static void expect_guid(const char *what, const GUID *actual, const GUID *expected)
-{{
-    checked++;
-    if (memcmp(actual, expected, sizeof(GUID)) != 0) {{
-        fprintf(stderr, "GUID %s differs\\n", what);
-        failures++;
-    }}
-}}
-
-#define BITS(Type, Field, Offset, Bit, Width)                                                      \\
-    {{                                                                                              \\
-        static union {{ Type record; unsigned char image[sizeof(Type)]; }} u;                        \\
-        memset(&u, 0, sizeof(u));                                                                  \\
-        u.record.Field = (__typeof__(u.record.Field + 0))~0ULL;                                    \\
-        expect_bits(#Type "." #Field, u.image, sizeof(u.image), (Offset) * 8 + (Bit), Width);      \\
-    }}
-
-#define GUID_IS(Name, l, w1, w2, ...)                                                              \\
-    {{                                                                                              \\
-        const GUID expected = {{l, w1, w2, {{__VA_ARGS__}}}};                                          \\
-        expect_guid(#Name, &Name, &expected);                                                      \\
-    }}
-
-static void check_bit_fields(void)
-{{
-{chr(10).join(bits)}
-}}
+    declarations = "\n".join(f"void bits_{v}(void);" for v in VERSIONS)
+    calls = "\n".join(f"    bits_{v}();" for v in VERSIONS)
+    return "#include <initguid.h>\n" + INCLUDES + RUNTIME_MAIN + f"""
+{declarations}
 
 static void check_guids(void)
 {{
@@ -496,7 +530,7 @@ static void check_guids(void)
 
 int main(void)
 {{
-    check_bit_fields();
+{calls}
     printf("%d bit-fields, ", checked);
     checked = 0;
     check_guids();
@@ -530,7 +564,8 @@ def source_names():
     names = [f"abi_{t}.c" for t in ("structs", "enums", "macros", "functions", "typedefs")]
     names += ["abi_display.c", "abi_cpp.cpp"]
     names += [f"abi_version_{v}.c" for v in VERSIONS]
-    names += [f"abi_absent_{v}.cpp" for v in ABSENT_VERSIONS]
+    names += [f"abi_absent_{v}.cpp" for v in VERSIONS]
+    names += [f"abi_bits_{v}.c" for v in VERSIONS]
     return names + ["abi_runtime.c", "abi_report.c"]
 
 
@@ -551,7 +586,7 @@ def main():
 
     def write(name, body):
         text = BANNER + body
-        assertions[0] += text.count("CHECK(")
+        assertions[0] += text.count("\nCHECK(")
         assertions[1] += 1
         path = output / name
         path.write_text(text)
@@ -574,9 +609,10 @@ def main():
         define = f"#define DXGKDDI_INTERFACE_VERSION DXGKDDI_INTERFACE_VERSION_{version}\n"
         c_source(f"abi_version_{version}.c", version_source(tables, version),
                  define + DISPLAY_INCLUDES)
-        if version in ABSENT_VERSIONS:
-            write(f"abi_absent_{version}.cpp", define + DISPLAY_INCLUDES + CXX_PRELUDE +
-                  "\n".join(absent_source(tables, version)) + "\n")
+        write(f"abi_bits_{version}.c", define + INCLUDES + bits_source(tables, version))
+        write(f"abi_absent_{version}.cpp", define + DISPLAY_INCLUDES + CXX_PRELUDE +
+              "\n".join(absent_source(tables, version)) + "\n")
+    (output / "abi_expect.h").write_text(BANNER + EXPECT_HEADER)
     write("abi_runtime.c", runtime_source(tables))
 
     unused = set(tables.residue) - tables.used_residue

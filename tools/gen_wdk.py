@@ -17,6 +17,7 @@ import argparse
 import json
 import pathlib
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tests" / "abi" / "records.json"
@@ -25,21 +26,24 @@ COLUMNS = 100
 INDENT = "    "
 
 ABOUT = {
-    "d3dukmdt.h": """\
-Types shared by user-mode and kernel-mode display drivers: interface versions, handles, formats,
-allocations, allocation and patch lists, synchronization objects, GPU virtual address operations.""",
-    "d3dkmdt.h": """\
-Types shared by the kernel-mode driver interface and the kernel-mode thunks: video present
-networks, modes, monitors, output protection, standard allocations, node metadata.""",
-    "d3dkmddi.h": """\
-The driver side of the display driver model: the DXGKARG_* arguments and DXGKDDI_* entry points a
-display miniport implements, capability structures, the DXGKCB_* memory and scheduling callbacks.""",
-    "dispmprt.h": """\
-The port side of the display driver model: DRIVER_INITIALIZATION_DATA, DXGKRNL_INTERFACE, the
-query interfaces, and DxgkInitialize, with which a display miniport registers itself.""",
-    "d3dkmthk.h": """\
-The kernel-mode thunk interface: the D3DKMT* functions through which user-mode drivers and runtimes
-reach the display driver model, and their arguments. D3DKMT* functions are APIENTRY, not NTAPI.""",
+    "d3dukmdt.h":
+        "Types shared by user-mode and kernel-mode display drivers: interface versions, handles, "
+        "formats, allocations, allocation and patch lists, synchronization objects, GPU virtual "
+        "address operations.",
+    "d3dkmdt.h":
+        "Types shared by the kernel-mode driver interface and the kernel-mode thunks: video "
+        "present networks, modes, monitors, output protection, standard allocations, node data.",
+    "d3dkmddi.h":
+        "The driver side of the display driver model: the DXGKARG_* arguments and DXGKDDI_* entry "
+        "points a display miniport implements, capability structures, the DXGKCB_* memory and "
+        "scheduling callbacks.",
+    "dispmprt.h":
+        "The port side of the display driver model: DRIVER_INITIALIZATION_DATA, DXGKRNL_INTERFACE, "
+        "the query interfaces, and DxgkInitialize, with which a display miniport registers itself.",
+    "d3dkmthk.h":
+        "The kernel-mode thunk interface: the D3DKMT* functions through which user-mode drivers "
+        "and runtimes reach the display driver model, and their arguments. D3DKMT* functions are "
+        "APIENTRY, not NTAPI: on ELF targets they have the platform's own calling convention.",
 }
 
 INCLUDES = {
@@ -49,6 +53,9 @@ INCLUDES = {
     "dispmprt.h": ["dxgk_base_kernel.h", "d3dkmddi.h", "ntddvdeo.h", "acpiioct.h"],
     "d3dkmthk.h": ["d3dkmdt.h"],
 }
+
+# Headers that declare functions of ours.
+EXPORTING = {"dispmprt.h", "d3dkmthk.h"}
 
 # Declarations that an included header needs: <video.h> names the two records before it.
 INCLUDE_AFTER = {"PBANKED_SECTION_ROUTINE": """\
@@ -60,6 +67,34 @@ INCLUDE_AFTER = {"PBANKED_SECTION_ROUTINE": """\
 
 # Listed where the original headers repeat them; ours have them from dxgk_base.h already.
 IN_BASE = {"UINT", "DWORD", "BYTE", "PINTERFACE_REFERENCE", "PINTERFACE_DEREFERENCE"}
+
+# Said once, where a reader meets the name.
+NOTES = {
+    "D3DKMT_HANDLE": "Handles of the thunk interface; 0 is never a valid one.",
+    "D3DGPU_VIRTUAL_ADDRESS": "GPU virtual addresses and sizes are in bytes.",
+    "DXGK_PTE": "A page table entry as VidMm describes it; the driver translates it for its GPU.",
+    "D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY":
+        "The casts keep the type 32 bits wide; -1 and 0x80000000 together would make it wider.",
+    "DXGKMDT_OPM_CONNECTOR_TYPE":
+        "The casts keep the type 32 bits wide; -1 and 0x80000000 together would make it wider.",
+    "D3DKMDT_VPPR_GET_OFFSET_ROTATION":
+        "A path rotation from 1 to 16 combines an offset rotation (in fours) and a content one.",
+    "DXGKARGCB_NOTIFY_INTERRUPT_DATA":
+        "What an interrupt means; InterruptType selects the member of the union.",
+    "DXGK_ALLOCATIONINFO": "One allocation of DXGKARG_CREATEALLOCATION, filled in by the driver.",
+    "DXGKARG_BUILDPAGINGBUFFER":
+        "One paging operation; Operation selects the member of the union.",
+    "DXGK_DRIVERCAPS": "The answer to DXGKQAITYPE_DRIVERCAPS.",
+    "DXGKRNL_INTERFACE":
+        "What the port driver offers a miniport, given to it by DxgkDdiStartDevice. Each older "
+        "form is a prefix of this one, so Size tells which members there are.",
+    "DRIVER_INITIALIZATION_DATA":
+        "A miniport's entry points, for DxgkInitialize. Each older form is a prefix of this one; "
+        "Version tells the port driver how far to read.",
+    "KMDDOD_INITIALIZATION_DATA":
+        "The entry points of a display-only miniport, for DxgkInitializeDisplayOnlyDriver.",
+    "DxgkInitialize": "Called once, from DriverEntry.",
+}
 
 # What the tables do not list: macros that take arguments, rename, or stand for a string.
 PROLOGUE = {
@@ -474,7 +509,15 @@ class Block:
         self.condition = condition(element)
         self.language = element.get("gate") if element.get("gate") in ("C", "C++") else None
         # macros, plain typedefs and GUIDs stand in columns; everything else is set apart
-        self.compact = self.kind in ("macro", "typedef", "guid") and len(lines) <= 2
+        self.compact = self.kind in ("macro", "typedef", "guid") and len(lines) <= 2 and \
+            not lines[0].startswith("/*")
+
+
+def note_lines(text):
+    line = f"/* {text} */"
+    if len(line) <= COLUMNS:
+        return [line]
+    return ["/*"] + [f" * {part}" for part in textwrap.wrap(text, COLUMNS - 3)] + [" */"]
 
 
 def default_version_lines():
@@ -519,6 +562,8 @@ def blocks_of(elements, convention):
             lines = guid_lines(element)
         else:
             raise ValueError(kind)
+        if element["name"] in NOTES:
+            lines = note_lines(NOTES[element["name"]]) + lines
         if element["name"] in INCLUDE_AFTER:
             lines += [""] + INCLUDE_AFTER[element["name"]].split("\n")
         blocks.append(Block(element, lines))
@@ -599,13 +644,16 @@ def header_text(name, elements, versions):
     guard = "DXGK_WDK_" + name.upper().replace(".", "_")
     convention = "APIENTRY" if name == "d3dkmthk.h" else "NTAPI"
     lines = ["/* SPDX-License-Identifier: MIT */", "/*"]
-    lines += [f" * {line}" for line in ABOUT[name].split("\n")]
-    lines += [" *", " * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.",
-              " */"]
+    lines += [f" * {line}" for line in textwrap.wrap(ABOUT[name], COLUMNS - 3)]
+    lines += [" *", " * Written by tools/gen_wdk.py from tests/abi/records.json; change those.", " */"]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     lines += [f"#include <{i}>" if i in ("ntddvdeo.h", "acpiioct.h") else f'#include "{i}"'
               for i in INCLUDES[name]]
-    lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    lines += [""]
+    if name in EXPORTING:
+        lines += ["/* The functions are visible even where the default visibility is hidden. */",
+                  "#if !defined(_WIN32)", "#pragma GCC visibility push(default)", "#endif", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     blocks = blocks_of(elements, convention)
     if name == "d3dukmdt.h":
         split = next(i for i, e in enumerate(elements)
@@ -622,7 +670,10 @@ def header_text(name, elements, versions):
         lines += lay_out(blocks)[0 if PROLOGUE[name] else 1:]
     if name in EPILOGUE:
         lines += [""] + EPILOGUE[name].rstrip("\n").split("\n")
-    lines += ["", "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
+    lines += ["", "#ifdef __cplusplus", "}", "#endif", ""]
+    if name in EXPORTING:
+        lines += ["#if !defined(_WIN32)", "#pragma GCC visibility pop", "#endif", ""]
+    lines += [f"#endif /* {guard} */", ""]
     return "\n".join(align_macros(lines))
 
 

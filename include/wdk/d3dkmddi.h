@@ -3,7 +3,7 @@
  * The driver side of the display driver model: the DXGKARG_* arguments and DXGKDDI_* entry points a
  * display miniport implements, capability structures, the DXGKCB_* memory and scheduling callbacks.
  *
- * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those.
  */
 #ifndef DXGK_WDK_D3DKMDDI_H
 #define DXGK_WDK_D3DKMDDI_H
@@ -816,6 +816,7 @@ typedef enum _DXGK_ENGINE_STATE {
 
 #endif
 
+/* What an interrupt means; InterruptType selects the member of the union. */
 typedef struct _DXGKARGCB_NOTIFY_INTERRUPT_DATA {
     DXGK_INTERRUPT_TYPE InterruptType;
     union {
@@ -1852,6 +1853,7 @@ typedef enum _DXGK_WDDMVERSION {
 
 #endif
 
+/* The answer to DXGKQAITYPE_DRIVERCAPS. */
 typedef struct _DXGK_DRIVERCAPS {
     PHYSICAL_ADDRESS HighestAcceptableAddress;
     UINT MaxAllocationListSlotId;
@@ -2852,6 +2854,7 @@ typedef struct _DXGK_ALLOCATIONUSAGEHINT {
     DXGK_ALLOCATIONUSAGEINFO1 v1;
 } DXGK_ALLOCATIONUSAGEHINT;
 
+/* One allocation of DXGKARG_CREATEALLOCATION, filled in by the driver. */
 typedef struct _DXGK_ALLOCATIONINFO {
     void *pPrivateDriverData;
     UINT PrivateDriverDataSize;
@@ -3457,6 +3460,7 @@ typedef struct _DXGK_BUILDPAGINGBUFFER_SIGNALMONITOREDFENCE {
 
 #endif
 
+/* One paging operation; Operation selects the member of the union. */
 typedef struct _DXGKARG_BUILDPAGINGBUFFER {
     void *pDmaBuffer;
     UINT DmaSize;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types shared by the kernel-mode driver interface and the kernel-mode thunks: video present
- * networks, modes, monitors, output protection, standard allocations, node metadata.
+ * networks, modes, monitors, output protection, standard allocations, node data.
  *
- * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those.
  */
 #ifndef DXGK_WDK_D3DKMDT_H
 #define DXGK_WDK_D3DKMDT_H
@@ -200,6 +200,7 @@ typedef enum _D3DKMDT_MONITOR_ORIENTATION {
     D3DKMDT_MO_270DEG = 4,
 } D3DKMDT_MONITOR_ORIENTATION;
 
+/* The casts keep the type 32 bits wide; -1 and 0x80000000 together would make it wider. */
 typedef enum _D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY {
     D3DKMDT_VOT_UNINITIALIZED = -2,
     D3DKMDT_VOT_OTHER = -1,
@@ -229,6 +230,7 @@ typedef enum _D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY {
     D3DKMDT_VOT_BNC = 3,
 } D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY;
 
+/* The casts keep the type 32 bits wide; -1 and 0x80000000 together would make it wider. */
 typedef enum _DXGKMDT_OPM_CONNECTOR_TYPE {
     DXGKMDT_OPM_CONNECTOR_TYPE_OTHER = -1,
     DXGKMDT_OPM_CONNECTOR_TYPE_HD15 = 0,
@@ -505,6 +507,7 @@ typedef enum _D3DKMDT_VIDPN_PRESENT_PATH_ROTATION {
 
 #if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WDDM1_3_PATH_INDEPENDENT_ROTATION)
 
+/* A path rotation from 1 to 16 combines an offset rotation (in fours) and a content one. */
 static inline D3DKMDT_VIDPN_PRESENT_PATH_ROTATION D3DKMDT_VPPR_GET_OFFSET_ROTATION(
     D3DKMDT_VIDPN_PRESENT_PATH_ROTATION Rotation)
 {

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel-mode thunk interface: the D3DKMT* functions through which user-mode drivers and runtimes
- * reach the display driver model, and their arguments. D3DKMT* functions are APIENTRY, not NTAPI.
+ * The kernel-mode thunk interface: the D3DKMT* functions through which user-mode drivers and
+ * runtimes reach the display driver model, and their arguments. D3DKMT* functions are APIENTRY, not
+ * NTAPI: on ELF targets they have the platform's own calling convention.
  *
- * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those.
  */
 #ifndef DXGK_WDK_D3DKMTHK_H
 #define DXGK_WDK_D3DKMTHK_H
 
 #include "d3dkmdt.h"
+
+/* The functions are visible even where the default visibility is hidden. */
+#if !defined(_WIN32)
+#pragma GCC visibility push(default)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -5703,6 +5709,10 @@ typedef enum _DXGKMT_POWER_SHARED_TYPE {
 
 #ifdef __cplusplus
 }
+#endif
+
+#if !defined(_WIN32)
+#pragma GCC visibility pop
 #endif
 
 #endif /* DXGK_WDK_D3DKMTHK_H */

@@ -3,7 +3,7 @@
  * Types shared by user-mode and kernel-mode display drivers: interface versions, handles, formats,
  * allocations, allocation and patch lists, synchronization objects, GPU virtual address operations.
  *
- * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those.
  */
 #ifndef DXGK_WDK_D3DUKMDT_H
 #define DXGK_WDK_D3DUKMDT_H
@@ -128,7 +128,10 @@ typedef SIZE_T D3DKMT_SIZE_T;
 typedef UINT_PTR D3DKMT_UINT_PTR;
 typedef ULONG_PTR D3DKMT_ULONG_PTR;
 typedef HANDLE D3DKMT_PTR_TYPE;
+
+/* GPU virtual addresses and sizes are in bytes. */
 typedef ULONGLONG D3DGPU_VIRTUAL_ADDRESS;
+
 typedef ULONGLONG D3DGPU_SIZE_T;
 
 #define D3DGPU_UNIQUE_DRIVER_PROTECTION 0x8000000000000000ULL
@@ -209,6 +212,7 @@ typedef enum _DXGK_PTE_PAGE_SIZE {
     DXGK_PTE_PAGE_TABLE_PAGE_64KB = 1,
 } DXGK_PTE_PAGE_SIZE;
 
+/* A page table entry as VidMm describes it; the driver translates it for its GPU. */
 typedef struct _DXGK_PTE {
     union {
         struct DXGK_MS_STRUCT {
@@ -244,6 +248,8 @@ typedef struct _D3DGPU_PHYSICAL_ADDRESS {
 
 typedef UINT D3DDDI_VIDEO_PRESENT_SOURCE_ID;
 typedef UINT D3DDDI_VIDEO_PRESENT_TARGET_ID;
+
+/* Handles of the thunk interface; 0 is never a valid one. */
 typedef UINT D3DKMT_HANDLE;
 
 typedef struct _D3DDDI_RATIONAL {

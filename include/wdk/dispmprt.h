@@ -3,7 +3,7 @@
  * The port side of the display driver model: DRIVER_INITIALIZATION_DATA, DXGKRNL_INTERFACE, the
  * query interfaces, and DxgkInitialize, with which a display miniport registers itself.
  *
- * Written by tools/gen_wdk.py from tests/abi/records.json; change those instead.
+ * Written by tools/gen_wdk.py from tests/abi/records.json; change those.
  */
 #ifndef DXGK_WDK_DISPMPRT_H
 #define DXGK_WDK_DISPMPRT_H
@@ -12,6 +12,11 @@
 #include "d3dkmddi.h"
 #include <ntddvdeo.h>
 #include <acpiioct.h>
+
+/* The functions are visible even where the default visibility is hidden. */
+#if !defined(_WIN32)
+#pragma GCC visibility push(default)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -1068,6 +1073,10 @@ typedef NTSTATUS (NTAPI *DXGKCB_REPORT_DIAGNOSTIC)(
 
 #endif
 
+/*
+ * What the port driver offers a miniport, given to it by DxgkDdiStartDevice. Each older form is a
+ * prefix of this one, so Size tells which members there are.
+ */
 typedef struct _DXGKRNL_INTERFACE {
     ULONG Size;
     ULONG Version;
@@ -1447,6 +1456,10 @@ typedef DXGKDDI_COLLECTDIAGNOSTICINFO *PDXGKDDI_COLLECTDIAGNOSTICINFO;
 
 #endif
 
+/*
+ * A miniport's entry points, for DxgkInitialize. Each older form is a prefix of this one; Version
+ * tells the port driver how far to read.
+ */
 typedef struct _DRIVER_INITIALIZATION_DATA {
     ULONG Version;
     PDXGKDDI_ADD_DEVICE DxgkDdiAddDevice;
@@ -1652,6 +1665,7 @@ typedef struct _DRIVER_INITIALIZATION_DATA {
 
 #if (DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8)
 
+/* The entry points of a display-only miniport, for DxgkInitializeDisplayOnlyDriver. */
 typedef struct _KMDDOD_INITIALIZATION_DATA {
     ULONG Version;
     PDXGKDDI_ADD_DEVICE DxgkDdiAddDevice;
@@ -1708,6 +1722,7 @@ typedef enum _DEBUG_LEVEL {
     DlDebugInfo = 3,
 } DEBUG_LEVEL;
 
+/* Called once, from DriverEntry. */
 NTSTATUS NTAPI DxgkInitialize(
     PDRIVER_OBJECT DriverObject,
     PUNICODE_STRING RegistryPath,
@@ -2793,6 +2808,10 @@ typedef struct _DXGK_DP_INTERFACE {
 
 #ifdef __cplusplus
 }
+#endif
+
+#if !defined(_WIN32)
+#pragma GCC visibility pop
 #endif
 
 #endif /* DXGK_WDK_DISPMPRT_H */

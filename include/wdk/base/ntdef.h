@@ -37,9 +37,6 @@ extern "C" {
 #ifndef _AMD64_
 #define _AMD64_ 1
 #endif
-#ifndef _WIN64
-#define _WIN64 1
-#endif
 #ifndef NTDDI_VERSION
 #define NTDDI_VERSION 0x0A00000C
 #endif
@@ -57,19 +54,19 @@ extern "C" {
 #define WINAPI     DXGK_MS_ABI
 #define CALLBACK   DXGK_MS_ABI
 #define FASTCALL   DXGK_MS_ABI
-#define NTAPI_INLINE DXGK_MS_ABI
-#define STDAPICALLTYPE DXGK_MS_ABI
 #ifndef __cdecl
 #define __cdecl    DXGK_MS_ABI
 #define __stdcall  DXGK_MS_ABI
 #define __fastcall DXGK_MS_ABI
 #endif
-#define NTSYSAPI
-#define NTSYSCALLAPI
-#define NTKERNELAPI
-#define NTHALAPI
-#define DECLSPEC_IMPORT
+
+/* Kernel routines are visible to drivers even where the default visibility is hidden. */
 #define DECLSPEC_EXPORT     __attribute__((visibility("default")))
+#define NTSYSAPI            DECLSPEC_EXPORT
+#define NTSYSCALLAPI        DECLSPEC_EXPORT
+#define NTKERNELAPI         DECLSPEC_EXPORT
+#define NTHALAPI            DECLSPEC_EXPORT
+#define DECLSPEC_IMPORT
 #define DECLSPEC_NORETURN   __attribute__((noreturn))
 #define DECLSPEC_NOINLINE   __attribute__((noinline))
 #define DECLSPEC_ALIGN(n)   __attribute__((aligned(n)))

@@ -129,7 +129,6 @@
 #define _Function_class_(...)
 #define _Called_from_function_class_(...)
 #define _Strict_type_match_
-#define _Interlocked_
 #define _Interlocked_operand_
 
 #define _IRQL_requires_(...)
@@ -196,7 +195,10 @@
 #define __kernel_code
 #define __kernel_driver
 
-/* The older annotations, still found in driver sources. */
+/*
+ * The older annotations, still found in driver sources. Those that the system's own headers use as
+ * names (__in, __out, __reserved, __range, __success) are left out.
+ */
 #define __in_opt
 #define __in_bcount(...)
 #define __in_bcount_opt(...)
@@ -214,13 +216,9 @@
 #define __deref_out
 #define __deref_out_opt
 #define __deref_inout
-#define __reserved
 #define __checkReturn
 #define __field_bcount(...)
 #define __field_ecount(...)
-#define __range(...)
-#define __success(...)
-#define __nullterminated
 
 #ifndef IN
 #define IN

@@ -23,6 +23,9 @@
 #include "wdm/pci.h"
 #include "wdm/dma.h"
 #include "wdm/io.h"
+#include "wdm/csq.h"
+#include "wdm/interrupt.h"
+#include "wdm/dma_operations.h"
 #include "wdm/iommu.h"
 #include "wdm/zw.h"
 #include "wdm/shared_data.h"
@@ -33,5 +36,26 @@
 #define MAXIMUM_WAIT_OBJECTS        64
 
 #define OBJ_NAME_PATH_SEPARATOR 92
+
+/* --- Reader-writer spin locks ------------------------------------------------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef volatile LONG EX_SPIN_LOCK, *PEX_SPIN_LOCK;
+
+NTKERNELAPI KIRQL NTAPI ExAcquireSpinLockShared(PEX_SPIN_LOCK SpinLock);
+NTKERNELAPI KIRQL NTAPI ExAcquireSpinLockExclusive(PEX_SPIN_LOCK SpinLock);
+NTKERNELAPI VOID NTAPI ExAcquireSpinLockSharedAtDpcLevel(PEX_SPIN_LOCK SpinLock);
+NTKERNELAPI VOID NTAPI ExAcquireSpinLockExclusiveAtDpcLevel(PEX_SPIN_LOCK SpinLock);
+NTKERNELAPI VOID NTAPI ExReleaseSpinLockShared(PEX_SPIN_LOCK SpinLock, KIRQL OldIrql);
+NTKERNELAPI VOID NTAPI ExReleaseSpinLockExclusive(PEX_SPIN_LOCK SpinLock, KIRQL OldIrql);
+NTKERNELAPI VOID NTAPI ExReleaseSpinLockSharedFromDpcLevel(PEX_SPIN_LOCK SpinLock);
+NTKERNELAPI VOID NTAPI ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK SpinLock);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* _WDMDDK_ */

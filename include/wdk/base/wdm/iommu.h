@@ -3,7 +3,7 @@
 #ifndef DXGK_WDK_WDM_IOMMU_H
 #define DXGK_WDK_WDM_IOMMU_H
 
-#include "io.h"
+#include "io_types.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -323,9 +323,9 @@ NTKERNELAPI VOID NTAPI MmUnlockPagableImageSection(PVOID ImageSectionHandle);
 NTKERNELAPI PVOID NTAPI MmPageEntireDriver(PVOID AddressWithinSection);
 #define MmLockPagableCodeSection(Address) MmLockPagableDataSection((PVOID)(Address))
 
-extern ULONG_PTR MmUserProbeAddress;
-extern PVOID MmHighestUserAddress;
-extern PVOID MmSystemRangeStart;
+extern NTKERNELAPI ULONG_PTR MmUserProbeAddress;
+extern NTKERNELAPI PVOID MmHighestUserAddress;
+extern NTKERNELAPI PVOID MmSystemRangeStart;
 #define MM_USER_PROBE_ADDRESS MmUserProbeAddress
 
 #define KeFlushIoBuffers(Mdl, ReadOperation, DmaOperation) ((void)0)

@@ -149,12 +149,12 @@ typedef struct _OBJECT_NAME_INFORMATION {
     UNICODE_STRING Name;
 } OBJECT_NAME_INFORMATION, *POBJECT_NAME_INFORMATION;
 
-extern POBJECT_TYPE *PsThreadType;
-extern POBJECT_TYPE *PsProcessType;
-extern POBJECT_TYPE *ExEventObjectType;
-extern POBJECT_TYPE *ExSemaphoreObjectType;
-extern POBJECT_TYPE *IoFileObjectType;
-extern POBJECT_TYPE *MmSectionObjectType;
+extern NTKERNELAPI POBJECT_TYPE *PsThreadType;
+extern NTKERNELAPI POBJECT_TYPE *PsProcessType;
+extern NTKERNELAPI POBJECT_TYPE *ExEventObjectType;
+extern NTKERNELAPI POBJECT_TYPE *ExSemaphoreObjectType;
+extern NTKERNELAPI POBJECT_TYPE *IoFileObjectType;
+extern NTKERNELAPI POBJECT_TYPE *MmSectionObjectType;
 
 NTKERNELAPI NTSTATUS NTAPI ObReferenceObjectByHandle(
     HANDLE Handle,

@@ -384,8 +384,8 @@ NTSYSAPI VOID NTAPI RtlAssert(
 NTKERNELAPI BOOLEAN NTAPI KdRefreshDebuggerNotPresent(void);
 
 /* As exported: the variables themselves, which drivers of Windows reach through a pointer. */
-extern PBOOLEAN KdDebuggerNotPresent;
-extern PBOOLEAN KdDebuggerEnabled;
+extern NTKERNELAPI PBOOLEAN KdDebuggerNotPresent;
+extern NTKERNELAPI PBOOLEAN KdDebuggerEnabled;
 #define KD_DEBUGGER_ENABLED     (*KdDebuggerEnabled)
 #define KD_DEBUGGER_NOT_PRESENT (*KdDebuggerNotPresent)
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: information classes, access and creation flags. */
+#ifndef DXGK_WDK_WDM_FILE_H
+#define DXGK_WDK_WDM_FILE_H
+
+#include "io_types.h"
+
+typedef enum _FILE_INFORMATION_CLASS {
+    FileDirectoryInformation = 1,
+    FileFullDirectoryInformation = 2,
+    FileBothDirectoryInformation = 3,
+    FileBasicInformation = 4,
+    FileStandardInformation = 5,
+    FileInternalInformation = 6,
+    FileEaInformation = 7,
+    FileAccessInformation = 8,
+    FileNameInformation = 9,
+    FileRenameInformation = 10,
+    FileLinkInformation = 11,
+    FileNamesInformation = 12,
+    FileDispositionInformation = 13,
+    FilePositionInformation = 14,
+    FileFullEaInformation = 15,
+    FileModeInformation = 16,
+    FileAlignmentInformation = 17,
+    FileAllInformation = 18,
+    FileAllocationInformation = 19,
+    FileEndOfFileInformation = 20,
+    FileAlternateNameInformation = 21,
+    FileStreamInformation = 22,
+    FilePipeInformation = 23,
+    FilePipeLocalInformation = 24,
+    FilePipeRemoteInformation = 25,
+    FileMailslotQueryInformation = 26,
+    FileMailslotSetInformation = 27,
+    FileCompressionInformation = 28,
+    FileObjectIdInformation = 29,
+    FileCompletionInformation = 30,
+    FileMoveClusterInformation = 31,
+    FileQuotaInformation = 32,
+    FileReparsePointInformation = 33,
+    FileNetworkOpenInformation = 34,
+    FileAttributeTagInformation = 35,
+    FileTrackingInformation = 36,
+    FileIdBothDirectoryInformation = 37,
+    FileIdFullDirectoryInformation = 38,
+    FileValidDataLengthInformation = 39,
+    FileShortNameInformation = 40,
+    FileIoCompletionNotificationInformation = 41,
+    FileIoStatusBlockRangeInformation = 42,
+    FileIoPriorityHintInformation = 43,
+    FileSfioReserveInformation = 44,
+    FileSfioVolumeInformation = 45,
+    FileHardLinkInformation = 46,
+    FileProcessIdsUsingFileInformation = 47,
+    FileNormalizedNameInformation = 48,
+    FileNetworkPhysicalNameInformation = 49,
+    FileIdGlobalTxDirectoryInformation = 50,
+    FileIsRemoteDeviceInformation = 51,
+    FileUnusedInformation = 52,
+    FileNumaNodeInformation = 53,
+    FileStandardLinkInformation = 54,
+    FileRemoteProtocolInformation = 55,
+    FileRenameInformationBypassAccessCheck = 56,
+    FileLinkInformationBypassAccessCheck = 57,
+    FileVolumeNameInformation = 58,
+    FileIdInformation = 59,
+    FileIdExtdDirectoryInformation = 60,
+    FileReplaceCompletionInformation = 61,
+    FileHardLinkFullIdInformation = 62,
+    FileIdExtdBothDirectoryInformation = 63,
+    FileDispositionInformationEx = 64,
+    FileRenameInformationEx = 65,
+    FileRenameInformationExBypassAccessCheck = 66,
+    FileDesiredStorageClassInformation = 67,
+    FileStatInformation = 68,
+    FileMemoryPartitionInformation = 69,
+    FileStatLxInformation = 70,
+    FileCaseSensitiveInformation = 71,
+    FileLinkInformationEx = 72,
+    FileLinkInformationExBypassAccessCheck = 73,
+    FileStorageReserveIdInformation = 74,
+    FileCaseSensitiveInformationForceAccessCheck = 75,
+    FileKnownFolderInformation = 76,
+    FileStatBasicInformation = 77,
+    FileId64ExtdDirectoryInformation = 78,
+    FileId64ExtdBothDirectoryInformation = 79,
+    FileIdAllExtdDirectoryInformation = 80,
+    FileIdAllExtdBothDirectoryInformation = 81,
+    FileMaximumInformation = 82,
+} FILE_INFORMATION_CLASS, *PFILE_INFORMATION_CLASS;
+
+typedef enum _FSINFOCLASS {
+    FileFsVolumeInformation = 1,
+    FileFsLabelInformation = 2,
+    FileFsSizeInformation = 3,
+    FileFsDeviceInformation = 4,
+    FileFsAttributeInformation = 5,
+    FileFsControlInformation = 6,
+    FileFsFullSizeInformation = 7,
+    FileFsObjectIdInformation = 8,
+    FileFsDriverPathInformation = 9,
+    FileFsVolumeFlagsInformation = 10,
+    FileFsSectorSizeInformation = 11,
+    FileFsDataCopyInformation = 12,
+    FileFsMetadataSizeInformation = 13,
+    FileFsFullSizeInformationEx = 14,
+    FileFsGuidInformation = 15,
+    FileFsMaximumInformation = 16,
+} FS_INFORMATION_CLASS, *PFS_INFORMATION_CLASS;
+
+typedef enum _DIRECTORY_NOTIFY_INFORMATION_CLASS {
+    DirectoryNotifyInformation = 1,
+    DirectoryNotifyExtendedInformation = 2,
+    DirectoryNotifyFullInformation = 3,
+    DirectoryNotifyMaximumInformation = 4,
+} DIRECTORY_NOTIFY_INFORMATION_CLASS, *PDIRECTORY_NOTIFY_INFORMATION_CLASS;
+
+#define FILE_ATTRIBUTE_ARCHIVE                0x20
+#define FILE_ATTRIBUTE_COMPRESSED             0x800
+#define FILE_ATTRIBUTE_DEDICATED              256
+#define FILE_ATTRIBUTE_DEVICE                 0x40
+#define FILE_ATTRIBUTE_DIRECTORY              0x10
+#define FILE_ATTRIBUTE_EA                     0x40000
+#define FILE_ATTRIBUTE_ENCRYPTED              0x4000
+#define FILE_ATTRIBUTE_HIDDEN                 0x2
+#define FILE_ATTRIBUTE_INTEGRITY_STREAM       0x8000
+#define FILE_ATTRIBUTE_NORMAL                 0x80
+#define FILE_ATTRIBUTE_NOT_CONTENT_INDEXED    0x2000
+#define FILE_ATTRIBUTE_NO_SCRUB_DATA          0x20000
+#define FILE_ATTRIBUTE_OFFLINE                0x1000
+#define FILE_ATTRIBUTE_PINNED                 0x80000
+#define FILE_ATTRIBUTE_READONLY               0x1
+#define FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS  0x400000
+#define FILE_ATTRIBUTE_RECALL_ON_OPEN         0x40000
+#define FILE_ATTRIBUTE_REPARSE_POINT          0x400
+#define FILE_ATTRIBUTE_SPARSE_FILE            0x200
+#define FILE_ATTRIBUTE_STRICTLY_SEQUENTIAL    0x20000000
+#define FILE_ATTRIBUTE_SYSTEM                 0x4
+#define FILE_ATTRIBUTE_TEMPORARY              0x100
+#define FILE_ATTRIBUTE_UNPINNED               0x100000
+#define FILE_ATTRIBUTE_VALID_FLAGS            0x5AFFB7
+#define FILE_ATTRIBUTE_VALID_KERNEL_SET_FLAGS 0x5A31A7
+#define FILE_ATTRIBUTE_VALID_SET_FLAGS        0x1A31A7
+#define FILE_ATTRIBUTE_VIRTUAL                0x10000
+#define FILE_CREATE                           0x2
+#define FILE_CREATED                          0x2
+#define FILE_CREATE_PIPE_INSTANCE             0x4
+#define FILE_CREATE_TREE_CONNECTION           0x80
+#define FILE_DIRECTORY_FILE                   0x1
+#define FILE_NON_DIRECTORY_FILE               0x40
+#define FILE_OPEN                             0x1
+#define FILE_OPENED                           0x1
+#define FILE_OPEN_BY_FILE_ID                  0x2000
+#define FILE_OPEN_FOR_BACKUP_INTENT           0x4000
+#define FILE_OPEN_FOR_FREE_SPACE_QUERY        0x800000
+#define FILE_OPEN_IF                          0x3
+#define FILE_OPEN_NO_RECALL                   0x400000
+#define FILE_OPEN_REMOTE_INSTANCE             0x400
+#define FILE_OPEN_REPARSE_POINT               0x200000
+#define FILE_OPEN_REQUIRING_OPLOCK            0x10000
+#define FILE_OVERWRITE                        0x4
+#define FILE_OVERWRITE_IF                     0x5
+#define FILE_SHARE_DELETE                     0x4
+#define FILE_SHARE_READ                       0x1
+#define FILE_SHARE_VALID_FLAGS                0x7
+#define FILE_SHARE_WRITE                      0x2
+#define FILE_SUPERSEDE                        0x0
+#define FILE_SUPERSEDED                       0x0
+#define FILE_SYNCHRONOUS_IO_ALERT             0x10
+#define FILE_SYNCHRONOUS_IO_NONALERT          0x20
+
+#define FLUSH_FLAGS_FILE_DATA_ONLY      0x1
+#define FLUSH_FLAGS_FILE_DATA_SYNC_ONLY 0x4
+#define FLUSH_FLAGS_NO_SYNC             0x2
+#define FLUSH_MULTIPLE_MAXIMUM          19
+
+#endif /* DXGK_WDK_WDM_FILE_H */

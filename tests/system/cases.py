@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program as a user runs it. Usage: cases.py CASE BUILD_FOLDER. Exit status 0: the case holds."""
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = ""
+SANITIZED = False
+# A small picture for the cases that run often; the same path as the big one.
+SMALL = ["--set", "width=480", "--set", "height=270", "--set", "columns=8", "--set", "rows=5"]
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def program(*arguments, expect=0, timeout=600):
+    command = [os.path.join(BUILD, "dxgkhost"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, errors="replace", check=False)
+    if "AddressSanitizer" in done.stderr or "LeakSanitizer" in done.stderr or "runtime error:" in done.stderr:
+        fail(f"{' '.join(command)}\nsanitizer:\n{done.stderr}")
+    if expect is not None and done.returncode != expect:
+        fail(f"{' '.join(command)}\nexit status {done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def run(workload, *options, expect=0, driver="refgpu.so"):
+    return program("run", os.path.join(BUILD, "drivers", driver), os.path.join(SOURCE, "workloads", workload), *options, expect=expect)
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def picture(folder, *options):
+    path = os.path.join(folder, "compositor.png")
+    if os.path.exists(path):
+        os.remove(path)
+    run("compositor.lua", "--out", folder, *options)
+    return digest(path)
+
+
+def case_matrix():
+    """Every IOMMU mode, one and four processors, little and much video memory: one picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        seen = {}
+        for iommu in ("off", "isolation", "remap"):
+            for cpus in ("1", "4"):
+                for vram in ("8M", "64M") if SANITIZED else ("8M", "32M", "1G"):
+                    options = ["--iommu", iommu, "--cpus", cpus, "--vram", vram, *SMALL, "--set", "most=67108864"]
+                    seen[picture(folder, *options)] = options
+        if len(seen) != 1:
+            fail(f"{len(seen)} different pictures: {seen}")
+
+
+def case_big():
+    """The full picture in every mode, with 32 MiB and with 1 GiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        seen = {}
+        for iommu in ("off", "isolation", "remap"):
+            for cpus in ("1", "4"):
+                for vram in ("32M", "1G"):
+                    options = ["--iommu", iommu, "--cpus", cpus, "--vram", vram]
+                    seen[picture(folder, *options)] = options
+        if len(seen) != 1:
+            fail(f"{len(seen)} different pictures: {seen}")
+
+
+def seeds(count):
+    with tempfile.TemporaryDirectory() as folder:
+        seen = set()
+        modes = ("off", "isolation", "remap")
+        for seed in range(count):
+            seen.add(picture(folder, "--seed", str(seed), "--vram", "8M", "--iommu", modes[seed % 3], "--cpus", str(1 + seed % 5), *SMALL))
+        if len(seen) != 1:
+            fail(f"{len(seen)} different pictures")
+
+
+def case_seeds_few():
+    """A few seeds, one picture."""
+    seeds(4 if SANITIZED else 12)
+
+
+def case_seeds_many():
+    """200 seeds, one picture."""
+    seeds(200)
+
+
+def case_same_seed():
+    """The same seed gives the same trace, byte for byte; another one a different interleaving."""
+    with tempfile.TemporaryDirectory() as folder:
+        traces = []
+        for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
+            path = os.path.join(folder, name + ".json")
+            picture(folder, "--seed", seed, "--vram", "8M", "--trace", path, *SMALL)
+            traces.append(digest(path))
+        if traces[0] != traces[1]:
+            fail("the same seed gave two different traces")
+        if traces[0] == traces[2]:
+            fail("two seeds gave the same trace")
+
+
+def case_escape():
+    """In each mode that isolates, the stray access is stopped and reported, and the adapter recovers."""
+    with tempfile.TemporaryDirectory() as folder:
+        for iommu in ("isolation", "remap"):
+            for seed in range(4):
+                done = run("escape.lua", "--iommu", iommu, "--seed", str(seed), "--out", folder)
+                if "0x12345000" not in done.stderr:
+                    fail(f"{iommu}: the logical address is not in the report\n{done.stderr}")
+
+
+def case_hang():
+    """A command that never ends is noticed in virtual time, and the engine works again."""
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(4):
+            run("hang.lua", "--seed", str(seed), "--out", folder)
+
+
+def one_line(done, *words):
+    lines = [line for line in done.stderr.splitlines() if line]
+    if len(lines) != 1 or not all(word in lines[0] for word in words):
+        fail(f"expected one line with {words}, got:\n{done.stderr}")
+
+
+def case_bad_input():
+    """One clear line and exit status 1, or 2 for usage."""
+    driver = os.path.join(BUILD, "drivers", "refgpu.so")
+    workload = os.path.join(SOURCE, "workloads", "compositor.lua")
+    with tempfile.TemporaryDirectory() as folder:
+        def file(name, content):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as out:
+                out.write(content)
+            return path
+
+        out = ["--out", folder]
+        device = ["--device", os.path.join(BUILD, "devices", "refgpu.so")]
+        one_line(program("run", os.path.join(folder, "no.so"), workload, *device, *out, expect=1), "no.so")
+        one_line(program("run", file("text.so", b"hello"), workload, *device, *out, expect=1), "text.so")
+        one_line(program("run", file("cut.so", open(driver, "rb").read()[:300]), workload, *device, *out, expect=1), "cut.so")
+        one_line(program("run", os.path.join(BUILD, "devices", "refgpu.so"), workload, *device, *out, expect=1), "DriverEntry")
+        one_line(program("run", driver, os.path.join(folder, "no.lua"), *out, expect=1), "no.lua")
+        one_line(program("run", driver, file("bad.lua", b"this is not lua"), *out, expect=1), "bad.lua")
+        one_line(program("run", driver, file("error.lua", b"error('as it must')"), *out, expect=1), "as it must")
+        one_line(program("run", driver, workload, *out, "--set", "background=" + file("no.png", b"\x89PNG\r\n\x1a\nxxxx"), expect=1), "no.png")
+        one_line(program("run", driver, workload, *out, "--set", "width=1", expect=1), "width")
+        one_line(program("run", driver, workload, *out, "--ram", "3", expect=1), "ram")
+        one_line(program("run", driver, workload, *out, "--vram", "12345", expect=1), "vram")
+        one_line(program("run", driver, workload, *out, "--ram", "much", expect=2), "--ram")
+        one_line(program("run", driver, workload, *out, "--cpus", "0", expect=2), "--cpus")
+        one_line(program("run", driver, workload, "--nothing", "1", expect=2), "--nothing")
+        one_line(program("run", driver, file("status.lua", b"D3DKMT.CreateDevice{hAdapter=77}"), *out, expect=1), "STATUS_INVALID_PARAMETER")
+        program("run", expect=2)
+        program(expect=2)
+        program("explain", "PATCH-9999", expect=1)
+
+
+def case_explain():
+    """Rules are printed with those they lean on, and listed."""
+    done = program("explain", "PHYS-011")
+    if "THREAD-049" not in done.stdout or "APC_LEVEL" not in done.stdout:
+        fail(done.stdout)
+    if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 160:
+        fail("the list of rules is not complete")
+
+
+def main():
+    global BUILD, SANITIZED
+    BUILD = sys.argv[2]
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+        SANITIZED = "DXGK_SANITIZE:BOOL=ON" in cache.read()
+    globals()["case_" + sys.argv[1]]()
+
+
+if __name__ == "__main__":
+    main()

@@ -83,7 +83,7 @@ void bench_floors(void)
 
 /* ---- contiguous memory ---- */
 
-static void contiguous(uint64_t live, enum iommu_mode mode, const char *name)
+static void contiguous(uint64_t live, enum iommu_mode mode, bool guard, const char *name)
 {
     uint64_t count = bench_options.quick ? 2000 : 500000;
     struct sim_config machine_config = {.seed = 1, .processors = 1};
@@ -104,6 +104,7 @@ static void contiguous(uint64_t live, enum iommu_mode mode, const char *name)
     ram = ram_create(&ram_config);
     domain = iommu_domain_create(ram, mode, (struct logical_addr){(1ull << 48) - 1});
     memory = physical_memory_create(ram, NULL);
+    physical_memory_set_guard(memory, guard);
     memset(&config, 0, sizeof(config));
     config.memory = memory;
     config.domain = domain;
@@ -145,7 +146,8 @@ void bench_contiguous(void)
     static const uint64_t lives[] = {1000, 10000, 100000};
 
     for (size_t i = 0; i < (bench_options.quick ? 1u : 3u); i++) {
-        contiguous(lives[i], IOMMU_OFF, "contiguous alloc+free");
-        contiguous(lives[i], IOMMU_ISOLATION, "contiguous alloc+free, isolated");
+        contiguous(lives[i], IOMMU_OFF, true, "contiguous alloc+free, guarded");
+        contiguous(lives[i], IOMMU_OFF, false, "contiguous alloc+free");
+        contiguous(lives[i], IOMMU_ISOLATION, false, "contiguous alloc+free, isolated");
     }
 }

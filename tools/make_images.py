@@ -126,7 +126,7 @@ def spheres(width, height):
             t = (-0.72 - o[1]) / d[1]
             if t > 1e-3 and (best is None or t < best[0]):
                 point = tuple(a + q * t for a, q in zip(o, d))
-                if math.hypot(point[0], point[2] - 3.4) < 2.6:
+                if math.hypot(point[0], point[2] - 3.4) < 1.68:
                     odd = (math.floor(point[0] * 1.6) + math.floor(point[2] * 1.6)) & 1
                     best = (t, point, (0, 1, 0), (238, 238, 244) if odd else (60, 64, 84))
         return best

@@ -71,6 +71,8 @@ for row = 0, ROWS - 1 do
     end
 end
 
+local BORDER, SOFTEN = 12, 8 -- pixels around an overlay's shadow; how often it is softened
+
 -- Overlays: scaled to a share of the height, set on the lower part, the last one (the wordmark) above.
 local places = {}
 for i, image in ipairs(overlays) do
@@ -84,7 +86,11 @@ for i, image in ipairs(overlays) do
     local columns = math.max(1, #overlays - 1)
     local x = last and (WIDTH - w) // 2 or math.max(0, math.min(WIDTH - w, WIDTH * (2 * i - 1) // (2 * columns) - w // 2))
     local y = last and HEIGHT // 12 or HEIGHT * 11 // 20
-    places[i] = {x = x, y = math.min(y, HEIGHT - h), w = w, h = h, alpha = last and 235 or 255}
+    y = math.min(y, HEIGHT - h)
+    -- the shadow is larger by a border and lies a little to the right and below, inside the picture
+    local sw, sh = math.min(w + 2 * BORDER, WIDTH), math.min(h + 2 * BORDER, HEIGHT)
+    places[i] = {x = x, y = y, w = math.min(w, sw - BORDER), h = math.min(h, sh - BORDER), alpha = last and 235 or 255, sw = sw, sh = sh,
+        shx = math.max(0, math.min(WIDTH - sw, x - BORDER + 10)), shy = math.max(0, math.min(HEIGHT - sh, y - BORDER + 14))}
 end
 
 -- Tile allocations: as large as it takes to exceed VRAM; the tile stands at their start, the rest is a pattern that is
@@ -99,7 +105,6 @@ local tile_bytes = math.max(smallest + 4096, wanted // #tiles + 4095) // 4096 * 
 
 local BLUR = {16, 32, 16, 32, 64, 32, 16, 32, 16}
 local SHARPEN = {0, -24, 0, -24, 352, -24, 0, -24, 0}
-local BORDER = 12 -- pixels around an overlay's shadow
 
 -- ---- the picture, on the CPU ----
 
@@ -113,18 +118,14 @@ local function compute_reference()
         local image = overlays[i]
         local scaled = dxgk.buffer(p.w * p.h * 4)
         reference.scale(scaled, 0, p.w * 4, p.w, p.h, image.pixels, 0, image.width * 4, image.width, image.height)
-        -- shadow: the overlay over black at no opacity, softened three times
-        local sw, sh = math.min(p.w + 2 * BORDER, WIDTH - p.x), math.min(p.h + 2 * BORDER, HEIGHT - p.y)
-        local shadow, other = dxgk.buffer(sw * sh * 4), dxgk.buffer(sw * sh * 4)
-        reference.fill(shadow, 0, sw * 4, sw, sh, 0)
-        reference.fill(shadow, (BORDER // 2) * sw * 4 + BORDER * 2, sw * 4, math.min(p.w, sw - BORDER), math.min(p.h, sh - BORDER), 0x50000000)
-        for _ = 1, 3 do
-            reference.convolve(other, 0, sw * 4, shadow, 0, sw * 4, sw, sh, BLUR, false)
+        -- shadow: the overlay itself with a border, softened some times; its edges go to black
+        local shadow, other = dxgk.buffer(p.sw * p.sh * 4), dxgk.buffer(p.sw * p.sh * 4)
+        shadow:copy_rect((BORDER * p.sw + BORDER) * 4, p.sw * 4, scaled, 0, p.w * 4, p.w * 4, p.h)
+        for _ = 1, SOFTEN do
+            reference.convolve(other, 0, p.sw * 4, shadow, 0, p.sw * 4, p.sw, p.sh, BLUR, false)
             shadow, other = other, shadow
         end
-        if p.alpha == 255 and i == 2 or #overlays == 1 then
-            reference.blend(canvas, p.y * pitch + p.x * 4, pitch, shadow, 0, sw * 4, sw, sh, 96, true)
-        end
+        reference.blend(canvas, p.shy * pitch + p.shx * 4, pitch, shadow, 0, p.sw * 4, p.sw, p.sh, 130, true)
         reference.blend(canvas, p.y * pitch + p.x * 4, pitch, scaled, 0, p.w * 4, p.w, p.h, p.alpha, true)
     end
     local final = dxgk.buffer(canvas_bytes)
@@ -225,12 +226,11 @@ end
 for i, p in ipairs(places) do
     local image = overlays[i]
     local bytes = image.width * image.height * 4
-    local sw, sh = math.min(p.w + 2 * BORDER, WIDTH - p.x), math.min(p.h + 2 * BORDER, HEIGHT - p.y)
     local source = gpu:allocate(bytes, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
     local upload_buffer = gpu:allocate(bytes, refgpu.CPU_VISIBLE, refgpu.IN_APERTURE)
     local scaled = gpu:allocate(p.w * p.h * 4, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
-    local shadow = gpu:allocate(sw * sh * 4, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
-    local other = gpu:allocate(sw * sh * 4, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
+    local shadow = gpu:allocate(p.sw * p.sh * 4, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
+    local other = gpu:allocate(p.sw * p.sh * 4, refgpu.PHYSICAL, refgpu.IN_VRAM | refgpu.IN_APERTURE)
     gpu:make_resident{source, upload_buffer, scaled, shadow, other}
     gpu:with_bytes(upload_buffer, function(b)
         b:copy(0, image.pixels, 0, bytes)
@@ -241,19 +241,17 @@ for i, p in ipairs(places) do
     gpu:wait_on(gpu.context2d.hContext, gpu:signal(gpu.copy))
     gpu:render({refgpu.scale(refgpu.ref(1), p.w * 4, p.w, p.h, refgpu.ref(0), image.width * 4, image.width, image.height)},
         {{allocation = source}, {allocation = scaled, write = true}})
-    gpu:render({
-        refgpu.fill_rect(refgpu.ref(0), sw * 4, sw, sh, 0),
-        refgpu.fill_rect(refgpu.ref(0, (BORDER // 2) * sw * 4 + BORDER * 2), sw * 4, math.min(p.w, sw - BORDER), math.min(p.h, sh - BORDER), 0x50000000),
-        refgpu.convolve(refgpu.ref(1), sw * 4, refgpu.ref(0), sw * 4, sw, sh, BLUR, false),
-        refgpu.convolve(refgpu.ref(0), sw * 4, refgpu.ref(1), sw * 4, sw, sh, BLUR, false),
-        refgpu.convolve(refgpu.ref(1), sw * 4, refgpu.ref(0), sw * 4, sw, sh, BLUR, false),
-    }, {{allocation = shadow, write = true}, {allocation = other, write = true}})
-    local commands = {}
-    if p.alpha == 255 and i == 2 or #overlays == 1 then
-        commands[1] = refgpu.blend(refgpu.ref(0, p.y * pitch + p.x * 4), pitch, refgpu.ref(2), sw * 4, sw, sh, 96, true)
+    local soften = {
+        refgpu.fill_rect(refgpu.ref(0), p.sw * 4, p.sw, p.sh, 0),
+        refgpu.copy_rect(refgpu.ref(0, (BORDER * p.sw + BORDER) * 4), p.sw * 4, refgpu.ref(2), p.w * 4, p.w * 4, p.h),
+    }
+    for n = 1, SOFTEN do
+        soften[#soften + 1] = refgpu.convolve(refgpu.ref(n & 1), p.sw * 4, refgpu.ref(1 - (n & 1)), p.sw * 4, p.sw, p.sh, BLUR, false)
     end
+    gpu:render(soften, {{allocation = shadow, write = true}, {allocation = other, write = true}, {allocation = scaled}})
+    local commands = {refgpu.blend(refgpu.ref(0, p.shy * pitch + p.shx * 4), pitch, refgpu.ref(2), p.sw * 4, p.sw, p.sh, 130, true)}
     commands[#commands + 1] = refgpu.blend(refgpu.ref(0, p.y * pitch + p.x * 4), pitch, refgpu.ref(1), p.w * 4, p.w, p.h, p.alpha, true)
-    gpu:render(commands, {{allocation = canvas, write = true}, {allocation = scaled}, {allocation = other}})
+    gpu:render(commands, {{allocation = canvas, write = true}, {allocation = scaled}, {allocation = SOFTEN & 1 == 1 and other or shadow}})
     gpu:wait(gpu:signal(gpu.context2d.hContext))
     for _, a in ipairs{source, upload_buffer, scaled, shadow, other} do
         gpu:free(a)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding. Every operand is checked here, before anything happens, so that execution deals with sizes in range and
- * areas that do not wrap around; what can still go wrong then is translation of an address.
+ * Decoding. Every operand is checked here, before anything happens, so that execution deals with
+ * sizes in range and areas that do not wrap around; what can still go wrong then is translation of
+ * an address.
  */
 #include "device.h"
 
@@ -29,7 +30,8 @@ struct shape {
 
 static const struct shape shapes[] = {
     [REFGPU_OP_NOP] = {0, 0, ON_BOTH, 0, true},
-    [REFGPU_OP_WRITE] = {5, REFGPU_WRITE_64 | REFGPU_WRITE_ADD | REFGPU_WRITE_INTERRUPT, ON_BOTH, DST, true},
+    [REFGPU_OP_WRITE] = {5, REFGPU_WRITE_64 | REFGPU_WRITE_ADD | REFGPU_WRITE_INTERRUPT, ON_BOTH,
+                         DST, true},
     [REFGPU_OP_WAIT] = {5, REFGPU_WAIT_64 | REFGPU_WAIT_EQUAL, ON_BOTH, DST, true},
     [REFGPU_OP_HANG] = {1, REFGPU_HANG_PREEMPTIBLE, ON_BOTH, 0, true},
     [REFGPU_OP_TIMESTAMP] = {3, 0, ON_BOTH, DST, true},
@@ -51,7 +53,8 @@ static const struct shape shapes[] = {
 
 static bool error(struct refgpu_engine *engine, uint32_t code)
 {
-    return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, code, REFGPU_UNIT_DATA, 0, false, engine->offset);
+    return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, code, REFGPU_UNIT_DATA, 0, false,
+                               engine->offset);
 }
 
 static uint64_t operand64(const uint32_t *words)
@@ -59,22 +62,25 @@ static uint64_t operand64(const uint32_t *words)
     return words[0] | (uint64_t)words[1] << 32;
 }
 
-static enum refgpu_space space_of(const struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit)
+static enum refgpu_space space_of(const struct refgpu_engine *engine,
+                                  const struct refgpu_command *c, uint32_t bit)
 {
-    return engine->index == REFGPU_ENGINE_2D || (c->flags & bit) ? REFGPU_SPACE_DEVICE : REFGPU_SPACE_VIRTUAL;
+    return engine->index == REFGPU_ENGINE_2D || (c->flags & bit) ? REFGPU_SPACE_DEVICE
+                                                                 : REFGPU_SPACE_VIRTUAL;
 }
 
 /* Does [address, address + bytes) stay inside its address space? */
-static bool fits(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit, uint64_t address,
-                 uint64_t bytes)
+static bool fits(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit,
+                 uint64_t address, uint64_t bytes)
 {
     const uint64_t end = space_of(engine, c, bit) == REFGPU_SPACE_VIRTUAL ? VA_END : DEVICE_END;
 
     return address <= end && bytes <= end - address ? true : error(engine, REFGPU_ERROR_RANGE);
 }
 
-static bool rectangle(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit, uint64_t address,
-                      uint32_t pitch, uint32_t row_bytes, uint32_t rows, uint32_t alignment)
+static bool rectangle(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t bit,
+                      uint64_t address, uint32_t pitch, uint32_t row_bytes, uint32_t rows,
+                      uint32_t alignment)
 {
     if (pitch < row_bytes)
         return error(engine, REFGPU_ERROR_PITCH);
@@ -83,9 +89,12 @@ static bool rectangle(struct refgpu_engine *engine, const struct refgpu_command 
     return fits(engine, c, bit, address, (uint64_t)pitch * (rows - 1u) + row_bytes);
 }
 
-static bool size_ok(struct refgpu_engine *engine, uint32_t width, uint32_t height, uint32_t widest, uint32_t highest)
+static bool size_ok(struct refgpu_engine *engine, uint32_t width, uint32_t height, uint32_t widest,
+                    uint32_t highest)
 {
-    return width && height && width <= widest && height <= highest ? true : error(engine, REFGPU_ERROR_SIZE);
+    return width && height && width <= widest && height <= highest
+               ? true
+               : error(engine, REFGPU_ERROR_SIZE);
 }
 
 /* Rows are done in groups of about one slice of traffic. */
@@ -95,7 +104,8 @@ static void slice_rows(struct refgpu_command *c, uint64_t row_bytes)
     c->slices = (c->height + (uint64_t)c->rows - 1u) / c->rows;
 }
 
-static bool decode_memory_word(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_memory_word(struct refgpu_engine *engine, const uint32_t *words,
+                               struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->bytes = 8;
@@ -111,7 +121,8 @@ static bool decode_memory_word(struct refgpu_engine *engine, const uint32_t *wor
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 
-static bool decode_fill(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_fill(struct refgpu_engine *engine, const uint32_t *words,
+                        struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->bytes = operand64(words + 3);
@@ -122,20 +133,22 @@ static bool decode_fill(struct refgpu_engine *engine, const uint32_t *words, str
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 
-static bool decode_copy(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_copy(struct refgpu_engine *engine, const uint32_t *words,
+                        struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->src = operand64(words + 3);
     c->bytes = operand64(words + 5);
     if (!fits(engine, c, DST, c->dst, c->bytes) || !fits(engine, c, SRC, c->src, c->bytes))
         return false;
-    c->backwards = space_of(engine, c, DST) == space_of(engine, c, SRC) && c->dst > c->src
-                   && c->dst - c->src < c->bytes;
+    c->backwards = space_of(engine, c, DST) == space_of(engine, c, SRC) && c->dst > c->src &&
+                   c->dst - c->src < c->bytes;
     c->slices = c->bytes / REFGPU_SLICE_BYTES + (c->bytes % REFGPU_SLICE_BYTES != 0);
     return true;
 }
 
-static bool decode_fill_rect(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_fill_rect(struct refgpu_engine *engine, const uint32_t *words,
+                             struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->dst_pitch = words[3];
@@ -148,7 +161,8 @@ static bool decode_fill_rect(struct refgpu_engine *engine, const uint32_t *words
     return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4);
 }
 
-static bool decode_copy_rect(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_copy_rect(struct refgpu_engine *engine, const uint32_t *words,
+                             struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->dst_pitch = words[3];
@@ -159,11 +173,12 @@ static bool decode_copy_rect(struct refgpu_engine *engine, const uint32_t *words
     if (!size_ok(engine, c->width, c->height, REFGPU_MAX_ROW_BYTES, REFGPU_MAX_ROWS))
         return false;
     slice_rows(c, c->width);
-    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width, c->height, 1)
-           && rectangle(engine, c, SRC, c->src, c->src_pitch, c->width, c->height, 1);
+    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width, c->height, 1) &&
+           rectangle(engine, c, SRC, c->src, c->src_pitch, c->width, c->height, 1);
 }
 
-static bool decode_scale(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_scale(struct refgpu_engine *engine, const uint32_t *words,
+                         struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->dst_pitch = words[3];
@@ -173,15 +188,16 @@ static bool decode_scale(struct refgpu_engine *engine, const uint32_t *words, st
     c->src_pitch = words[8];
     c->src_width = words[9];
     c->src_height = words[10];
-    if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS)
-        || !size_ok(engine, c->src_width, c->src_height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
+    if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS) ||
+        !size_ok(engine, c->src_width, c->src_height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
         return false;
     slice_rows(c, c->width * 4u);
-    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4)
-           && rectangle(engine, c, SRC, c->src, c->src_pitch, c->src_width * 4u, c->src_height, 4);
+    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4) &&
+           rectangle(engine, c, SRC, c->src, c->src_pitch, c->src_width * 4u, c->src_height, 4);
 }
 
-static bool decode_filter(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_filter(struct refgpu_engine *engine, const uint32_t *words,
+                          struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->dst_pitch = words[3];
@@ -203,8 +219,8 @@ static bool decode_filter(struct refgpu_engine *engine, const uint32_t *words, s
     if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
         return false;
     slice_rows(c, c->width * 4u);
-    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4)
-           && rectangle(engine, c, SRC, c->src, c->src_pitch, c->width * 4u, c->height, 4);
+    return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4) &&
+           rectangle(engine, c, SRC, c->src, c->src_pitch, c->width * 4u, c->height, 4);
 }
 
 static bool decode_raw(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
@@ -218,8 +234,10 @@ static bool decode_raw(struct refgpu_engine *engine, const uint32_t *words, stru
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 
-/* Tables: count entries at `words[index]`, inline (dwords before them: `fixed`) or repeated (fixed 0). */
-static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+/* Tables: count entries at `words[index]`, inline (dwords before them: `fixed`) or repeated
+ * (fixed 0). */
+static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words,
+                           struct refgpu_command *c)
 {
     const bool gart = c->opcode == REFGPU_OP_GART_WRITE || c->opcode == REFGPU_OP_GART_FILL;
     const bool list = c->opcode == REFGPU_OP_PTE_WRITE || c->opcode == REFGPU_OP_GART_WRITE;
@@ -247,7 +265,8 @@ static bool decode_entries(struct refgpu_engine *engine, const uint32_t *words, 
     return fits(engine, c, DST, c->dst, c->bytes);
 }
 
-static bool decode_flush(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+static bool decode_flush(struct refgpu_engine *engine, const uint32_t *words,
+                         struct refgpu_command *c)
 {
     c->dst = operand64(words + 1);
     c->src = operand64(words + 3);
@@ -267,8 +286,8 @@ static bool allowed(struct refgpu_engine *engine, const struct refgpu_command *c
     if (c->opcode >= sizeof shapes / sizeof shapes[0] || !shapes[c->opcode].known)
         return error(engine, REFGPU_ERROR_OPCODE);
     shape = &shapes[c->opcode];
-    if (((shape->where & ON_2D) && engine->index != REFGPU_ENGINE_2D)
-        || ((shape->where & ON_COPY) && engine->index != REFGPU_ENGINE_COPY))
+    if (((shape->where & ON_2D) && engine->index != REFGPU_ENGINE_2D) ||
+        ((shape->where & ON_COPY) && engine->index != REFGPU_ENGINE_COPY))
         return error(engine, REFGPU_ERROR_ENGINE);
     if (shape->dwords && c->dwords != shape->dwords)
         return error(engine, REFGPU_ERROR_LENGTH);
@@ -279,7 +298,8 @@ static bool allowed(struct refgpu_engine *engine, const struct refgpu_command *c
     return true;
 }
 
-bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *c)
+bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words,
+                           struct refgpu_command *c)
 {
     memset(c, 0, sizeof *c);
     c->opcode = REFGPU_CMD_OPCODE(words[0]);
@@ -291,21 +311,34 @@ bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words, 
     switch (c->opcode) {
     case REFGPU_OP_WRITE:
     case REFGPU_OP_WAIT:
-    case REFGPU_OP_TIMESTAMP: return decode_memory_word(engine, words, c);
-    case REFGPU_OP_DELAY: c->value = words[1]; return true;
-    case REFGPU_OP_FILL: return decode_fill(engine, words, c);
-    case REFGPU_OP_FILL_RECT: return decode_fill_rect(engine, words, c);
-    case REFGPU_OP_COPY: return decode_copy(engine, words, c);
-    case REFGPU_OP_COPY_RECT: return decode_copy_rect(engine, words, c);
-    case REFGPU_OP_SCALE: return decode_scale(engine, words, c);
+    case REFGPU_OP_TIMESTAMP:
+        return decode_memory_word(engine, words, c);
+    case REFGPU_OP_DELAY:
+        c->value = words[1];
+        return true;
+    case REFGPU_OP_FILL:
+        return decode_fill(engine, words, c);
+    case REFGPU_OP_FILL_RECT:
+        return decode_fill_rect(engine, words, c);
+    case REFGPU_OP_COPY:
+        return decode_copy(engine, words, c);
+    case REFGPU_OP_COPY_RECT:
+        return decode_copy_rect(engine, words, c);
+    case REFGPU_OP_SCALE:
+        return decode_scale(engine, words, c);
     case REFGPU_OP_BLEND:
-    case REFGPU_OP_CONVOLVE: return decode_filter(engine, words, c);
-    case REFGPU_OP_RAW_ACCESS: return decode_raw(engine, words, c);
+    case REFGPU_OP_CONVOLVE:
+        return decode_filter(engine, words, c);
+    case REFGPU_OP_RAW_ACCESS:
+        return decode_raw(engine, words, c);
     case REFGPU_OP_PTE_WRITE:
     case REFGPU_OP_PTE_FILL:
     case REFGPU_OP_GART_WRITE:
-    case REFGPU_OP_GART_FILL: return decode_entries(engine, words, c);
-    case REFGPU_OP_TLB_FLUSH: return decode_flush(engine, words, c);
-    default: return true; /* NOP, HANG */
+    case REFGPU_OP_GART_FILL:
+        return decode_entries(engine, words, c);
+    case REFGPU_OP_TLB_FLUSH:
+        return decode_flush(engine, words, c);
+    default:
+        return true; /* NOP, HANG */
     }
 }

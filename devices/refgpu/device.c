@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Life of the model. Options: vram=<bytes> (power of two, 8 MiB or more; default 256 MiB), aperture=<bytes> (whole
- * pages, 16 MiB..1 GiB; default 256 MiB), dma_bits=<32..52> (default 48), and for tests of recovery code
- * ignore_preempt=1 (preemption requests are never answered) and lose_interrupt=<n> (every n-th fence message is lost).
+ * Life of the model. Options: vram=<bytes> (power of two, 8 MiB or more; default 256 MiB),
+ * aperture=<bytes> (whole pages, 16 MiB..1 GiB; default 256 MiB), dma_bits=<32..52> (default 48),
+ * and for tests of recovery code ignore_preempt=1 (preemption requests are never answered) and
+ * lose_interrupt=<n> (every n-th fence message is lost).
  */
 #include "device.h"
 
@@ -14,7 +15,8 @@ struct options {
     uint64_t vram, aperture, dma_bits, ignore_preempt, lose_interrupt;
 };
 
-/* The value of `key` if the last option of that name is a number; false: it is none. Absent: unchanged. */
+/* The value of `key` if the last option of that name is a number; false: it is none. Absent:
+ * unchanged. */
 static bool option_number(const struct dxgk_device_config *config, const char *key, uint64_t *value)
 {
     const size_t length = strlen(key);
@@ -37,10 +39,11 @@ static bool option_number(const struct dxgk_device_config *config, const char *k
 static const char *read_options(const struct dxgk_device_config *config, struct options *o)
 {
     *o = (struct options){.vram = 256u << 20, .aperture = 256u << 20, .dma_bits = 48};
-    if (!option_number(config, "vram", &o->vram) || !option_number(config, "aperture", &o->aperture)
-        || !option_number(config, "dma_bits", &o->dma_bits)
-        || !option_number(config, "ignore_preempt", &o->ignore_preempt)
-        || !option_number(config, "lose_interrupt", &o->lose_interrupt))
+    if (!option_number(config, "vram", &o->vram) ||
+        !option_number(config, "aperture", &o->aperture) ||
+        !option_number(config, "dma_bits", &o->dma_bits) ||
+        !option_number(config, "ignore_preempt", &o->ignore_preempt) ||
+        !option_number(config, "lose_interrupt", &o->lose_interrupt))
         return "refgpu: an option is not a number";
     if (o->vram < 8u << 20 || o->vram > 1ull << 36 || (o->vram & (o->vram - 1u)))
         return "refgpu: vram must be a power of two from 8 MiB to 64 GiB";
@@ -53,8 +56,8 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
     return NULL;
 }
 
-static bool refgpu_configure(const struct dxgk_device_config *config, struct dxgk_device_description *description,
-                             const char **error)
+static bool refgpu_configure(const struct dxgk_device_config *config,
+                             struct dxgk_device_description *description, const char **error)
 {
     struct options o;
     const char *wrong = read_options(config, &o);
@@ -69,9 +72,10 @@ static bool refgpu_configure(const struct dxgk_device_config *config, struct dxg
     description->subsystem = (uint16_t)o.dma_bits;
     description->revision = REFGPU_PCI_REVISION;
     description->class_code = REFGPU_PCI_CLASS;
-    description->bar[REFGPU_BAR_REGISTERS] =
-        (struct dxgk_device_bar){.kind = DXGK_BAR_REGISTERS, .bytes = REFGPU_REGISTER_BYTES};
-    description->bar[REFGPU_BAR_VRAM] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY, .bytes = o.vram};
+    description->bar[REFGPU_BAR_REGISTERS] = (struct dxgk_device_bar){
+        .kind = DXGK_BAR_REGISTERS, .bytes = REFGPU_REGISTER_BYTES};
+    description->bar[REFGPU_BAR_VRAM] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY,
+                                                                 .bytes = o.vram};
     description->messages = 1;
     description->dma_bits = (uint8_t)o.dma_bits;
     return true;
@@ -113,8 +117,8 @@ static bool allocate_buffers(struct refgpu_device *device)
     return true;
 }
 
-static void *refgpu_create(const struct dxgk_device_config *config, const struct dxgk_device_services *services,
-                           void *host)
+static void *refgpu_create(const struct dxgk_device_config *config,
+                           const struct dxgk_device_services *services, void *host)
 {
     struct refgpu_device *device;
     struct options o;
@@ -151,7 +155,8 @@ static uint64_t refgpu_read(void *context, unsigned bar, uint64_t offset, unsign
     return bar == REFGPU_BAR_REGISTERS ? refgpu_register_read(context, offset, width) : ~0ull;
 }
 
-static void refgpu_write(void *context, unsigned bar, uint64_t offset, unsigned width, uint64_t value)
+static void refgpu_write(void *context, unsigned bar, uint64_t offset, unsigned width,
+                         uint64_t value)
 {
     if (bar == REFGPU_BAR_REGISTERS)
         refgpu_register_write(context, offset, width, value);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RefGPU device model: a register file, two engines, a GPU MMU. docs/refgpu.md is what it implements.
+ * The RefGPU device model: a register file, two engines, a GPU MMU. docs/refgpu.md is what it
+ * implements.
  *
- * An engine is always in one of these phases; all but HANG and HALTED have the engine's timer armed, and everything
- * an engine does to memory happens when it fires:
+ * An engine is always in one of these phases; all but HANG and HALTED have the engine's timer
+ * armed, and everything an engine does to memory happens when it fires:
  *
- *   IDLE -> (doorbell: entry and first commands are fetched, their cost computed) -> SLICE | NEXT | COMPLETE | STOP
+ *   IDLE -> (doorbell: entry and first commands are fetched) -> SLICE | NEXT | COMPLETE | STOP
  *   SLICE     one slice of the current command takes effect; again, or on to the next command
  *   POLL      a semaphore wait looks at memory
  *   NEXT      many commands without effect were passed over; a boundary, then on
@@ -13,8 +14,9 @@
  *   STOP      a fault or error found while fetching becomes visible: HALTED
  *   HANG      until reset (or preempted, if the command allows it)
  *
- * Files: device.c life, registers.c MMIO and interrupts, engine.c the phases above, command.c decoding and checking,
- * execute.c effects, memory.c address translation, pixel.c arithmetic, log.c the log in system memory.
+ * Files: device.c life, registers.c MMIO and interrupts, engine.c the phases above, command.c
+ * decoding and checking, execute.c effects, memory.c address translation, pixel.c arithmetic, log.c
+ * the log in system memory.
  */
 #ifndef REFGPU_DEVICE_H
 #define REFGPU_DEVICE_H
@@ -47,7 +49,8 @@ struct refgpu_fault {
     uint64_t address;
 };
 
-/* The command being executed, decoded and checked. Row counts and sizes are within the limits of the manual. */
+/* The command being executed, decoded and checked. Row counts and sizes are within the limits of
+ * the manual. */
 struct refgpu_command {
     uint32_t opcode, flags, dwords;
     uint64_t dst, src;
@@ -57,9 +60,9 @@ struct refgpu_command {
     uint64_t bytes;                 /* linear length */
     uint64_t value;                 /* pattern, WRITE/WAIT value, alpha */
     int16_t coefficient[9];
-    uint32_t rows;                  /* per slice */
-    uint64_t slices, done;          /* total, finished */
-    bool backwards;                 /* COPY with the destination inside the source */
+    uint32_t rows;         /* per slice */
+    uint64_t slices, done; /* total, finished */
+    bool backwards;        /* COPY with the destination inside the source */
 };
 
 struct refgpu_engine {
@@ -80,20 +83,20 @@ struct refgpu_engine {
     bool preempt_wanted;
     uint32_t preempt_value;
     struct refgpu_ring_entry entry;
-    uint32_t offset;       /* of the current command */
+    uint32_t offset;        /* of the current command */
     uint64_t resume_slices; /* finished before the entry was interrupted */
     uint64_t began;
     uint32_t poll_ns;
     bool command_traced;
     struct refgpu_command command;
-    uint32_t *fetched;     /* REFGPU_CMD_MAX_DWORDS: commands from fetch_offset on */
+    uint32_t *fetched; /* REFGPU_CMD_MAX_DWORDS: commands from fetch_offset on */
     uint32_t fetch_offset, fetch_bytes;
 };
 
 struct refgpu_tlb_entry {
-    uint64_t page;   /* GPU virtual page | generation << 40: 0 is never valid */
+    uint64_t page; /* GPU virtual page | generation << 40: 0 is never valid */
     uint64_t root;
-    uint64_t pte;    /* flags, and the 4 KiB page number */
+    uint64_t pte; /* flags, and the 4 KiB page number */
 };
 
 struct refgpu_device {
@@ -103,8 +106,8 @@ struct refgpu_device {
     uint8_t *vram;
     uint64_t vram_bytes;
     uint32_t dma_bits, gart_limit;
-    bool ignore_preempt;       /* option: preemption requests are never answered */
-    uint32_t lose_interrupt;   /* option: every n-th fence message gets lost; 0: none */
+    bool ignore_preempt;     /* option: preemption requests are never answered */
+    uint32_t lose_interrupt; /* option: every n-th fence message gets lost; 0: none */
     uint32_t fences_raised;
 
     uint32_t scratch, time_high;
@@ -116,8 +119,8 @@ struct refgpu_device {
 
     uint32_t tlb_generation;
     struct refgpu_tlb_entry *tlb;
-    uint8_t *row[4];           /* REFGPU_ROW_BYTES each: gathered rows, bounce buffer */
-    uint32_t *scale_x;         /* REFGPU_MAX_PIXELS: left pixel << 8 | fraction */
+    uint8_t *row[4];   /* REFGPU_ROW_BYTES each: gathered rows, bounce buffer */
+    uint32_t *scale_x; /* REFGPU_MAX_PIXELS: left pixel << 8 | fraction */
     uint8_t sink[REFGPU_PAGE_BYTES];
     struct refgpu_engine engine[REFGPU_ENGINES];
 };
@@ -125,35 +128,41 @@ struct refgpu_device {
 /* ---- registers.c ---- */
 
 uint64_t refgpu_register_read(struct refgpu_device *device, uint64_t offset, unsigned width);
-void refgpu_register_write(struct refgpu_device *device, uint64_t offset, unsigned width, uint64_t value);
+void refgpu_register_write(struct refgpu_device *device, uint64_t offset, unsigned width,
+                           uint64_t value);
 /* Set causes; sends the message unless one is already due to be read. */
 void refgpu_interrupt(struct refgpu_device *device, uint32_t causes);
 
 /* ---- engine.c ---- */
 
-void refgpu_engine_kick(struct refgpu_engine *engine);    /* start the next entry if there is one and nothing hinders */
+void refgpu_engine_kick(
+    struct refgpu_engine *engine); /* start the next entry if there is one and nothing hinders */
 void refgpu_engine_timer(struct refgpu_engine *engine);
 void refgpu_engine_preempt(struct refgpu_engine *engine, uint32_t value);
-void refgpu_engine_reset(struct refgpu_engine *engine);   /* the RESET bit */
-void refgpu_engine_skip(struct refgpu_engine *engine);    /* the SKIP bit */
+void refgpu_engine_reset(struct refgpu_engine *engine); /* the RESET bit */
+void refgpu_engine_skip(struct refgpu_engine *engine);  /* the SKIP bit */
 void refgpu_engine_power_on(struct refgpu_engine *engine);
 /* Note a fault or error of the current entry; the caller stops. Always returns false. */
-bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit, uint32_t level,
-                         bool write, uint64_t address);
+bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit,
+                         uint32_t level, bool write, uint64_t address);
 
 /* ---- command.c ---- */
 
-/* Decode and check the command at `words` (complete, `dwords` as in its header). False: the engine's fault says why. */
-bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words, struct refgpu_command *command);
+/* Decode and check the command at `words` (complete, `dwords` as in its header). False: the
+ * engine's fault says why. */
+bool refgpu_command_decode(struct refgpu_engine *engine, const uint32_t *words,
+                           struct refgpu_command *command);
 
 /* ---- execute.c ---- */
 
 /* Virtual nanoseconds of the next slice. */
 uint64_t refgpu_slice_cost(const struct refgpu_command *command);
 /* Carry out slice command->done. `words`: the command itself. False: fault. */
-bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *command, const uint32_t *words);
+bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *command,
+                          const uint32_t *words);
 /* Is a WAIT satisfied? False in *ok: fault. */
-bool refgpu_wait_satisfied(struct refgpu_engine *engine, const struct refgpu_command *command, bool *ok);
+bool refgpu_wait_satisfied(struct refgpu_engine *engine, const struct refgpu_command *command,
+                           bool *ok);
 
 /* ---- memory.c ---- */
 
@@ -162,23 +171,27 @@ enum refgpu_space {
     REFGPU_SPACE_DEVICE,
 };
 
-/* The bytes behind an address as far as they are contiguous, at most `want` (at least 1); *run gets the length.
- * `access` is a set of enum dxgk_dma_access. NULL: fault noted. Valid until the model returns to the host. */
-uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, unsigned access,
-                       uint32_t unit, uint64_t want, uint64_t *run);
-bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, uint32_t unit,
-                        void *to, uint64_t bytes);
-bool refgpu_memory_write(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, uint32_t unit,
-                         const void *from, uint64_t bytes);
+/* The bytes behind an address as far as they are contiguous, at most `want` (at least 1); *run
+ * gets the length. `access` is a set of enum dxgk_dma_access. NULL: fault noted. Valid until the
+ * model returns to the host. */
+uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                       unsigned access, uint32_t unit, uint64_t want, uint64_t *run);
+bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                        uint32_t unit, void *to, uint64_t bytes);
+bool refgpu_memory_write(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                         uint32_t unit, const void *from, uint64_t bytes);
 /* Bus transfers with fault reporting. */
-bool refgpu_bus_read(struct refgpu_engine *engine, uint64_t address, uint32_t unit, void *to, uint64_t bytes);
-bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t unit, const void *from, uint64_t bytes);
+bool refgpu_bus_read(struct refgpu_engine *engine, uint64_t address, uint32_t unit, void *to,
+                     uint64_t bytes);
+bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t unit,
+                      const void *from, uint64_t bytes);
 void refgpu_tlb_flush(struct refgpu_device *device, uint64_t root, uint64_t start, uint64_t end);
 void refgpu_tlb_flush_all(struct refgpu_device *device);
 
 /* ---- log.c ---- */
 
-void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, uint64_t value, uint64_t address);
+void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, uint64_t value,
+                uint64_t address);
 void refgpu_log_start(struct refgpu_device *device, uint32_t pages);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An engine: ring entries one after the other, each a run of commands, each command a number of slices. The phases are
- * drawn in device.h. Time passes between phases only; what a phase does, it does at the moment its timer fires.
+ * An engine: ring entries one after the other, each a run of commands, each command a number of
+ * slices. The phases are drawn in device.h. Time passes between phases only; what a phase does, it
+ * does at the moment its timer fires.
  *
- * Commands are copied out of memory before they are checked, and never looked at again there: what was checked is what
- * is executed, whatever software does to the buffer meanwhile.
+ * Commands are copied out of memory before they are checked, and never looked at again there: what
+ * was checked is what is executed, whatever software does to the buffer meanwhile.
  *
- * Preemption is answered where nothing is half done: between commands, in a semaphore wait, and between the slices of a
- * command if the entry names a save area to keep the count in.
+ * Preemption is answered where nothing is half done: between commands, in a semaphore wait, and
+ * between the slices of a command if the entry names a save area to keep the count in.
  */
 #include "device.h"
 
@@ -26,8 +27,8 @@ static void arm(struct refgpu_engine *engine, enum refgpu_phase phase, uint64_t 
     engine->device->services->timer_arm(engine->device->host, engine->index, delay);
 }
 
-bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit, uint32_t level,
-                         bool write, uint64_t address)
+bool refgpu_engine_fault(struct refgpu_engine *engine, uint32_t kind, uint32_t code, uint32_t unit,
+                         uint32_t level, bool write, uint64_t address)
 {
     engine->fault.kind = kind;
     engine->fault.info = code | kind << 8 | unit << 12 | level << 16;
@@ -63,15 +64,24 @@ static void halt(struct refgpu_engine *engine)
 static void command_trace(struct refgpu_engine *engine, bool begin)
 {
     static const char *const names[] = {
-        [REFGPU_OP_WRITE] = "write",           [REFGPU_OP_WAIT] = "wait",
-        [REFGPU_OP_HANG] = "hang",             [REFGPU_OP_TIMESTAMP] = "timestamp",
-        [REFGPU_OP_DELAY] = "delay",           [REFGPU_OP_FILL] = "fill",
-        [REFGPU_OP_FILL_RECT] = "fill rect",   [REFGPU_OP_COPY] = "copy",
-        [REFGPU_OP_COPY_RECT] = "copy rect",   [REFGPU_OP_SCALE] = "scale",
-        [REFGPU_OP_BLEND] = "blend",           [REFGPU_OP_CONVOLVE] = "convolve",
-        [REFGPU_OP_RAW_ACCESS] = "raw access", [REFGPU_OP_PTE_WRITE] = "page table write",
-        [REFGPU_OP_PTE_FILL] = "page table fill", [REFGPU_OP_GART_WRITE] = "gart write",
-        [REFGPU_OP_GART_FILL] = "gart fill",   [REFGPU_OP_TLB_FLUSH] = "tlb flush",
+        [REFGPU_OP_WRITE] = "write",
+        [REFGPU_OP_WAIT] = "wait",
+        [REFGPU_OP_HANG] = "hang",
+        [REFGPU_OP_TIMESTAMP] = "timestamp",
+        [REFGPU_OP_DELAY] = "delay",
+        [REFGPU_OP_FILL] = "fill",
+        [REFGPU_OP_FILL_RECT] = "fill rect",
+        [REFGPU_OP_COPY] = "copy",
+        [REFGPU_OP_COPY_RECT] = "copy rect",
+        [REFGPU_OP_SCALE] = "scale",
+        [REFGPU_OP_BLEND] = "blend",
+        [REFGPU_OP_CONVOLVE] = "convolve",
+        [REFGPU_OP_RAW_ACCESS] = "raw access",
+        [REFGPU_OP_PTE_WRITE] = "page table write",
+        [REFGPU_OP_PTE_FILL] = "page table fill",
+        [REFGPU_OP_GART_WRITE] = "gart write",
+        [REFGPU_OP_GART_FILL] = "gart fill",
+        [REFGPU_OP_TLB_FLUSH] = "tlb flush",
     };
     struct refgpu_device *device = engine->device;
 
@@ -120,7 +130,8 @@ static bool save_state(struct refgpu_engine *engine)
     area.offset = engine->offset;
     area.progress = engine->command.done;
     area.time = now(engine);
-    return refgpu_memory_write(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE, &area, sizeof area);
+    return refgpu_memory_write(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE,
+                               &area, sizeof area);
 }
 
 static bool load_state(struct refgpu_engine *engine)
@@ -128,11 +139,14 @@ static bool load_state(struct refgpu_engine *engine)
     struct refgpu_save_area area;
     const uint32_t none = 0;
 
-    if (!refgpu_memory_read(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE, &area, sizeof area))
+    if (!refgpu_memory_read(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE,
+                            &area, sizeof area))
         return false;
     if (area.magic != REFGPU_SAVE_MAGIC || area.offset > engine->entry.bytes || area.offset % 4u)
-        return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_ENTRY, REFGPU_UNIT_SAVE, 0, false, 0);
-    if (!refgpu_memory_write(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE, &none, sizeof none))
+        return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_ENTRY,
+                                   REFGPU_UNIT_SAVE, 0, false, 0);
+    if (!refgpu_memory_write(engine, REFGPU_SPACE_VIRTUAL, engine->entry.save, REFGPU_UNIT_SAVE,
+                             &none, sizeof none))
         return false;
     engine->offset = area.offset;
     engine->resume_slices = area.progress;
@@ -181,11 +195,13 @@ static bool preempted_here(struct refgpu_engine *engine)
 
 void refgpu_engine_preempt(struct refgpu_engine *engine, uint32_t value)
 {
-    const bool hang = engine->phase == REFGPU_HANG && (engine->command.flags & REFGPU_HANG_PREEMPTIBLE);
+    const bool hang = engine->phase == REFGPU_HANG &&
+                      (engine->command.flags & REFGPU_HANG_PREEMPTIBLE);
 
     engine->preempt_wanted = true;
     engine->preempt_value = value;
-    if (engine->phase == REFGPU_IDLE || engine->phase == REFGPU_POLL || engine->phase == REFGPU_NEXT || hang)
+    if (engine->phase == REFGPU_IDLE || engine->phase == REFGPU_POLL ||
+        engine->phase == REFGPU_NEXT || hang)
         (void)preempted_here(engine);
 }
 
@@ -193,11 +209,12 @@ void refgpu_engine_preempt(struct refgpu_engine *engine, uint32_t value)
 
 static bool length_error(struct refgpu_engine *engine)
 {
-    return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_LENGTH, REFGPU_UNIT_FETCH, 0, false,
-                               engine->offset);
+    return refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_LENGTH, REFGPU_UNIT_FETCH,
+                               0, false, engine->offset);
 }
 
-/* Copy commands from `offset` on: to the end of the page, but at least `need` bytes (which the entry has). */
+/* Copy commands from `offset` on: to the end of the page, but at least `need` bytes (which the
+ * entry has). */
 static bool fetch(struct refgpu_engine *engine, uint32_t need)
 {
     const uint64_t address = engine->entry.address + engine->offset;
@@ -211,7 +228,8 @@ static bool fetch(struct refgpu_engine *engine, uint32_t need)
     if (engine->index == REFGPU_ENGINE_2D)
         ok = refgpu_bus_read(engine, address, REFGPU_UNIT_FETCH, engine->fetched, bytes);
     else
-        ok = refgpu_memory_read(engine, REFGPU_SPACE_VIRTUAL, address, REFGPU_UNIT_FETCH, engine->fetched, bytes);
+        ok = refgpu_memory_read(engine, REFGPU_SPACE_VIRTUAL, address, REFGPU_UNIT_FETCH,
+                                engine->fetched, bytes);
     engine->fetch_offset = engine->offset;
     engine->fetch_bytes = ok ? bytes : 0;
     return ok;
@@ -259,7 +277,8 @@ static void start_command(struct refgpu_engine *engine, uint64_t cost)
     command_trace(engine, true);
     if (c->opcode == REFGPU_OP_HANG) {
         engine->phase = REFGPU_HANG;
-        refgpu_log(engine->device, REFGPU_LOG_HANG, engine->index, engine->entry.fence, engine->offset);
+        refgpu_log(engine->device, REFGPU_LOG_HANG, engine->index, engine->entry.fence,
+                   engine->offset);
         (void)(c->flags & REFGPU_HANG_PREEMPTIBLE ? preempted_here(engine) : false);
         return;
     }
@@ -271,7 +290,8 @@ static void start_command(struct refgpu_engine *engine, uint64_t cost)
     arm(engine, REFGPU_SLICE, cost + refgpu_slice_cost(c));
 }
 
-/* Go on at `offset`: pass over commands without effect, then let time pass until the next thing happens. */
+/* Go on at `offset`: pass over commands without effect, then let time pass until the next thing
+ * happens. */
 static void advance(struct refgpu_engine *engine, uint64_t cost)
 {
     for (unsigned passed = 0; engine->offset < engine->entry.bytes; passed++) {
@@ -343,18 +363,20 @@ static void do_poll(struct refgpu_engine *engine)
 static bool entry_ok(struct refgpu_engine *engine)
 {
     const struct refgpu_ring_entry *e = &engine->entry;
-    bool ok = e->fence && !(e->flags & ~REFGPU_ENTRY_FLAGS) && e->address % 4u == 0 && e->bytes % 4u == 0
-              && e->start % 4u == 0 && e->start <= e->bytes;
+    bool ok = e->fence && !(e->flags & ~REFGPU_ENTRY_FLAGS) && e->address % 4u == 0 &&
+              e->bytes % 4u == 0 && e->start % 4u == 0 && e->start <= e->bytes;
 
     for (unsigned i = 0; i < sizeof e->reserved / sizeof e->reserved[0]; i++)
         ok = ok && !e->reserved[i];
     if (engine->index == REFGPU_ENGINE_COPY)
-        ok = ok && e->root % REFGPU_PAGE_BYTES == 0 && e->save % 64u == 0
-             && ((e->flags & REFGPU_ENTRY_RESUME) == 0 || e->save) && e->address <= 1ull << REFGPU_VA_BITS
-             && e->bytes <= (1ull << REFGPU_VA_BITS) - e->address;
+        ok = ok && e->root % REFGPU_PAGE_BYTES == 0 && e->save % 64u == 0 &&
+             ((e->flags & REFGPU_ENTRY_RESUME) == 0 || e->save) &&
+             e->address <= 1ull << REFGPU_VA_BITS &&
+             e->bytes <= (1ull << REFGPU_VA_BITS) - e->address;
     else
         ok = ok && !(e->flags & REFGPU_ENTRY_RESUME) && e->address <= UINT64_MAX - e->bytes;
-    return ok || refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_ENTRY, REFGPU_UNIT_RING, 0, false, 0);
+    return ok || refgpu_engine_fault(engine, REFGPU_FAULT_COMMAND, REFGPU_ERROR_ENTRY,
+                                     REFGPU_UNIT_RING, 0, false, 0);
 }
 
 static void begin_entry(struct refgpu_engine *engine)
@@ -376,8 +398,8 @@ static void begin_entry(struct refgpu_engine *engine)
     }
     device->services->trace_begin(device->host, engine->index, "entry", engine->entry.fence);
     engine->offset = engine->entry.start;
-    if (!entry_ok(engine)
-        || (engine->entry.bytes && (engine->entry.flags & REFGPU_ENTRY_RESUME) && !load_state(engine))) {
+    if (!entry_ok(engine) || (engine->entry.bytes && (engine->entry.flags & REFGPU_ENTRY_RESUME) &&
+                              !load_state(engine))) {
         arm(engine, REFGPU_STOP, REFGPU_TIME_START_NS);
         return;
     }
@@ -412,15 +434,24 @@ static void complete_entry(struct refgpu_engine *engine)
 void refgpu_engine_timer(struct refgpu_engine *engine)
 {
     switch (engine->phase) {
-    case REFGPU_SLICE: do_slice(engine); break;
-    case REFGPU_POLL: do_poll(engine); break;
+    case REFGPU_SLICE:
+        do_slice(engine);
+        break;
+    case REFGPU_POLL:
+        do_poll(engine);
+        break;
     case REFGPU_NEXT:
         if (!preempted_here(engine))
             advance(engine, 0);
         break;
-    case REFGPU_COMPLETE: complete_entry(engine); break;
-    case REFGPU_STOP: halt(engine); break;
-    default: break;
+    case REFGPU_COMPLETE:
+        complete_entry(engine);
+        break;
+    case REFGPU_STOP:
+        halt(engine);
+        break;
+    default:
+        break;
     }
 }
 
@@ -428,8 +459,9 @@ void refgpu_engine_timer(struct refgpu_engine *engine)
 
 static void clear(struct refgpu_engine *engine)
 {
-    const uint32_t causes = REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_PREEMPTED(0) | REFGPU_IRQ_PAGE_FAULT(0)
-                            | REFGPU_IRQ_BUS_FAULT(0) | REFGPU_IRQ_COMMAND(0) | REFGPU_IRQ_SIGNAL(0);
+    const uint32_t causes = REFGPU_IRQ_FENCE(0) | REFGPU_IRQ_PREEMPTED(0) |
+                            REFGPU_IRQ_PAGE_FAULT(0) | REFGPU_IRQ_BUS_FAULT(0) |
+                            REFGPU_IRQ_COMMAND(0) | REFGPU_IRQ_SIGNAL(0);
 
     engine->device->services->timer_disarm(engine->device->host, engine->index);
     leave_entry(engine);
@@ -447,7 +479,8 @@ void refgpu_engine_reset(struct refgpu_engine *engine)
 {
     engine->aborted = engine->active ? engine->entry.fence : 0;
     clear(engine);
-    refgpu_log(engine->device, REFGPU_LOG_ENGINE_RESET, engine->index, engine->aborted, engine->completed);
+    refgpu_log(engine->device, REFGPU_LOG_ENGINE_RESET, engine->index, engine->aborted,
+               engine->completed);
 }
 
 void refgpu_engine_skip(struct refgpu_engine *engine)
@@ -469,5 +502,6 @@ void refgpu_engine_power_on(struct refgpu_engine *engine)
     engine->ring = engine->fence_block = 0;
     engine->ring_size = 0;
     engine->completed = engine->preempted = engine->aborted = 0;
-    engine->entries = engine->commands = engine->bytes = engine->busy_ns = engine->walks = engine->preempts = 0;
+    engine->entries = engine->commands = engine->bytes = engine->busy_ns = engine->walks =
+        engine->preempts = 0;
 }

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The effects of commands, a slice at a time. Rows that lie contiguously are worked on in place, others are gathered. */
+/* The effects of commands, a slice at a time. Rows that lie contiguously are worked on in place,
+ * others are gathered. */
 #include "device.h"
 #include "pixel.h"
 
 #include <string.h>
 
-static enum refgpu_space dst_space(const struct refgpu_engine *engine, const struct refgpu_command *c)
+static enum refgpu_space dst_space(const struct refgpu_engine *engine,
+                                   const struct refgpu_command *c)
 {
-    return engine->index == REFGPU_ENGINE_2D || (c->flags & REFGPU_FLAG_DST_DEVICE) ? REFGPU_SPACE_DEVICE
-                                                                                     : REFGPU_SPACE_VIRTUAL;
+    return engine->index == REFGPU_ENGINE_2D || (c->flags & REFGPU_FLAG_DST_DEVICE)
+               ? REFGPU_SPACE_DEVICE
+               : REFGPU_SPACE_VIRTUAL;
 }
 
-static enum refgpu_space src_space(const struct refgpu_engine *engine, const struct refgpu_command *c)
+static enum refgpu_space src_space(const struct refgpu_engine *engine,
+                                   const struct refgpu_command *c)
 {
-    return engine->index == REFGPU_ENGINE_2D || (c->flags & REFGPU_FLAG_SRC_DEVICE) ? REFGPU_SPACE_DEVICE
-                                                                                     : REFGPU_SPACE_VIRTUAL;
+    return engine->index == REFGPU_ENGINE_2D || (c->flags & REFGPU_FLAG_SRC_DEVICE)
+               ? REFGPU_SPACE_DEVICE
+               : REFGPU_SPACE_VIRTUAL;
 }
 
 static uint64_t slice_length(const struct refgpu_command *c)
@@ -41,19 +46,29 @@ static uint32_t slice_row_count(const struct refgpu_command *c)
 static uint64_t slice_traffic(const struct refgpu_command *c)
 {
     switch (c->opcode) {
-    case REFGPU_OP_FILL: return slice_length(c);
-    case REFGPU_OP_COPY: return 2u * slice_length(c);
-    case REFGPU_OP_FILL_RECT: return (uint64_t)slice_row_count(c) * c->width * 4u;
-    case REFGPU_OP_COPY_RECT: return (uint64_t)slice_row_count(c) * c->width * 2u;
-    case REFGPU_OP_SCALE: return (uint64_t)slice_row_count(c) * ((uint64_t)c->width * 4u + (uint64_t)c->src_width * 8u);
-    case REFGPU_OP_BLEND: return (uint64_t)slice_row_count(c) * c->width * 12u;
-    case REFGPU_OP_CONVOLVE: return (uint64_t)slice_row_count(c) * c->width * 16u;
+    case REFGPU_OP_FILL:
+        return slice_length(c);
+    case REFGPU_OP_COPY:
+        return 2u * slice_length(c);
+    case REFGPU_OP_FILL_RECT:
+        return (uint64_t)slice_row_count(c) * c->width * 4u;
+    case REFGPU_OP_COPY_RECT:
+        return (uint64_t)slice_row_count(c) * c->width * 2u;
+    case REFGPU_OP_SCALE:
+        return (uint64_t)slice_row_count(c) *
+               ((uint64_t)c->width * 4u + (uint64_t)c->src_width * 8u);
+    case REFGPU_OP_BLEND:
+        return (uint64_t)slice_row_count(c) * c->width * 12u;
+    case REFGPU_OP_CONVOLVE:
+        return (uint64_t)slice_row_count(c) * c->width * 16u;
     case REFGPU_OP_WAIT:
     case REFGPU_OP_HANG:
     case REFGPU_OP_NOP:
     case REFGPU_OP_DELAY:
-    case REFGPU_OP_TLB_FLUSH: return 0;
-    default: return c->bytes; /* WRITE, TIMESTAMP, RAW_ACCESS, table writes */
+    case REFGPU_OP_TLB_FLUSH:
+        return 0;
+    default:
+        return c->bytes; /* WRITE, TIMESTAMP, RAW_ACCESS, table writes */
     }
 }
 
@@ -68,10 +83,12 @@ uint64_t refgpu_slice_cost(const struct refgpu_command *c)
 
 static bool execute_write(struct refgpu_engine *engine, const struct refgpu_command *c)
 {
-    const unsigned access = c->flags & REFGPU_WRITE_ADD ? DXGK_DMA_READ | DXGK_DMA_WRITE : DXGK_DMA_WRITE;
+    const unsigned access = c->flags & REFGPU_WRITE_ADD ? DXGK_DMA_READ | DXGK_DMA_WRITE
+                                                        : DXGK_DMA_WRITE;
     uint64_t value = c->value;
     uint64_t run;
-    uint8_t *at = refgpu_memory(engine, dst_space(engine, c), c->dst, access, REFGPU_UNIT_DATA, c->bytes, &run);
+    uint8_t *at = refgpu_memory(engine, dst_space(engine, c), c->dst, access, REFGPU_UNIT_DATA,
+                                c->bytes, &run);
 
     if (!at)
         return false;
@@ -93,7 +110,8 @@ bool refgpu_wait_satisfied(struct refgpu_engine *engine, const struct refgpu_com
 {
     uint64_t have = 0;
 
-    *ok = refgpu_memory_read(engine, dst_space(engine, c), c->dst, REFGPU_UNIT_DATA, &have, c->bytes);
+    *ok = refgpu_memory_read(engine, dst_space(engine, c), c->dst, REFGPU_UNIT_DATA, &have,
+                             c->bytes);
     if (!*ok)
         return false;
     return c->flags & REFGPU_WAIT_EQUAL ? have == c->value : have >= c->value;
@@ -101,11 +119,13 @@ bool refgpu_wait_satisfied(struct refgpu_engine *engine, const struct refgpu_com
 
 /* ---- linear ---- */
 
-static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command *c, uint64_t at, uint64_t bytes)
+static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command *c, uint64_t at,
+                       uint64_t bytes)
 {
     while (bytes) {
         uint64_t run;
-        uint8_t *to = refgpu_memory(engine, dst_space(engine, c), at, DXGK_DMA_WRITE, REFGPU_UNIT_DATA, bytes, &run);
+        uint8_t *to = refgpu_memory(engine, dst_space(engine, c), at, DXGK_DMA_WRITE,
+                                    REFGPU_UNIT_DATA, bytes, &run);
 
         if (!to)
             return false;
@@ -113,7 +133,8 @@ static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command
         if (!run) { /* a word cut in two: cannot be with whole pages */
             const uint32_t pattern = (uint32_t)c->value;
 
-            if (!refgpu_memory_write(engine, dst_space(engine, c), at, REFGPU_UNIT_DATA, &pattern, sizeof pattern))
+            if (!refgpu_memory_write(engine, dst_space(engine, c), at, REFGPU_UNIT_DATA, &pattern,
+                                     sizeof pattern))
                 return false;
             run = sizeof pattern;
         } else {
@@ -126,18 +147,19 @@ static bool fill_range(struct refgpu_engine *engine, const struct refgpu_command
 }
 
 /* Where both sides lie contiguously, without a stop in between; a slice at most. */
-static bool copy_range(struct refgpu_engine *engine, const struct refgpu_command *c, uint64_t dst, uint64_t src,
-                       uint64_t bytes)
+static bool copy_range(struct refgpu_engine *engine, const struct refgpu_command *c, uint64_t dst,
+                       uint64_t src, uint64_t bytes)
 {
     while (bytes) {
         uint64_t from_run, to_run;
-        const uint8_t *from =
-            refgpu_memory(engine, src_space(engine, c), src, DXGK_DMA_READ, REFGPU_UNIT_DATA, bytes, &from_run);
+        const uint8_t *from = refgpu_memory(engine, src_space(engine, c), src, DXGK_DMA_READ,
+                                            REFGPU_UNIT_DATA, bytes, &from_run);
         uint8_t *to;
 
         if (!from)
             return false;
-        to = refgpu_memory(engine, dst_space(engine, c), dst, DXGK_DMA_WRITE, REFGPU_UNIT_DATA, from_run, &to_run);
+        to = refgpu_memory(engine, dst_space(engine, c), dst, DXGK_DMA_WRITE, REFGPU_UNIT_DATA,
+                           from_run, &to_run);
         if (!to)
             return false;
         memmove(to, from, to_run);
@@ -157,44 +179,46 @@ static bool execute_copy(struct refgpu_engine *engine, const struct refgpu_comma
         return copy_range(engine, c, c->dst + at, c->src + at, length);
     /* The destination lies inside the source: from the end, each slice through a buffer. */
     at = c->bytes - at - length;
-    return refgpu_memory_read(engine, src_space(engine, c), c->src + at, REFGPU_UNIT_DATA, engine->device->row[0], length)
-           && refgpu_memory_write(engine, dst_space(engine, c), c->dst + at, REFGPU_UNIT_DATA, engine->device->row[0],
-                                  length);
+    return refgpu_memory_read(engine, src_space(engine, c), c->src + at, REFGPU_UNIT_DATA,
+                              engine->device->row[0], length) &&
+           refgpu_memory_write(engine, dst_space(engine, c), c->dst + at, REFGPU_UNIT_DATA,
+                               engine->device->row[0], length);
 }
 
 /* ---- rows ---- */
 
 /* A row of pixels for reading: in place, or gathered in buffer `slot`. NULL: fault. */
-static const uint32_t *source_row(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t row,
-                                  uint32_t pixels, unsigned slot)
+static const uint32_t *source_row(struct refgpu_engine *engine, const struct refgpu_command *c,
+                                  uint32_t row, uint32_t pixels, unsigned slot)
 {
     const uint64_t at = c->src + (uint64_t)c->src_pitch * row;
     const uint64_t bytes = (uint64_t)pixels * 4u;
     uint8_t *buffer = engine->device->row[slot];
     uint64_t run;
-    const uint8_t *from =
-        refgpu_memory(engine, src_space(engine, c), at, DXGK_DMA_READ, REFGPU_UNIT_DATA, bytes, &run);
+    const uint8_t *from = refgpu_memory(engine, src_space(engine, c), at, DXGK_DMA_READ,
+                                        REFGPU_UNIT_DATA, bytes, &run);
 
     if (!from)
         return NULL;
     if (run >= bytes)
         return (const uint32_t *)(const void *)from;
     memcpy(buffer, from, run);
-    if (!refgpu_memory_read(engine, src_space(engine, c), at + run, REFGPU_UNIT_DATA, buffer + run, bytes - run))
+    if (!refgpu_memory_read(engine, src_space(engine, c), at + run, REFGPU_UNIT_DATA, buffer + run,
+                            bytes - run))
         return NULL;
     return (const uint32_t *)(void *)buffer;
 }
 
 struct row_target {
-    uint32_t *pixels;  /* to write to */
+    uint32_t *pixels; /* to write to */
     uint64_t address;
-    bool gathered;     /* in the buffer: to be put back */
+    bool gathered; /* in the buffer: to be put back */
 };
 
 #define TARGET_SLOT 3u
 
-static bool target_begin(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t row, bool read,
-                         struct row_target *target)
+static bool target_begin(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t row,
+                         bool read, struct row_target *target)
 {
     const uint64_t bytes = (uint64_t)c->width * 4u;
     uint8_t *buffer = engine->device->row[TARGET_SLOT];
@@ -203,20 +227,23 @@ static bool target_begin(struct refgpu_engine *engine, const struct refgpu_comma
 
     target->address = c->dst + (uint64_t)c->dst_pitch * row;
     to = refgpu_memory(engine, dst_space(engine, c), target->address,
-                       read ? DXGK_DMA_READ | DXGK_DMA_WRITE : DXGK_DMA_WRITE, REFGPU_UNIT_DATA, bytes, &run);
+                       read ? DXGK_DMA_READ | DXGK_DMA_WRITE : DXGK_DMA_WRITE, REFGPU_UNIT_DATA,
+                       bytes, &run);
     if (!to)
         return false;
     target->gathered = run < bytes;
     target->pixels = (uint32_t *)(void *)(target->gathered ? buffer : to);
-    return !target->gathered || !read
-           || refgpu_memory_read(engine, dst_space(engine, c), target->address, REFGPU_UNIT_DATA, buffer, bytes);
+    return !target->gathered || !read ||
+           refgpu_memory_read(engine, dst_space(engine, c), target->address, REFGPU_UNIT_DATA,
+                              buffer, bytes);
 }
 
-static bool target_end(struct refgpu_engine *engine, const struct refgpu_command *c, const struct row_target *target)
+static bool target_end(struct refgpu_engine *engine, const struct refgpu_command *c,
+                       const struct row_target *target)
 {
-    return !target->gathered
-           || refgpu_memory_write(engine, dst_space(engine, c), target->address, REFGPU_UNIT_DATA, target->pixels,
-                                  (uint64_t)c->width * 4u);
+    return !target->gathered ||
+           refgpu_memory_write(engine, dst_space(engine, c), target->address, REFGPU_UNIT_DATA,
+                               target->pixels, (uint64_t)c->width * 4u);
 }
 
 static bool scale_row(struct refgpu_engine *engine, const struct refgpu_command *c, uint32_t row)
@@ -230,7 +257,8 @@ static bool scale_row(struct refgpu_engine *engine, const struct refgpu_command 
 
     if (!low || !target_begin(engine, c, row, false, &target))
         return false;
-    refgpu_pixel_scale_row(target.pixels, c->width, up, low, at & 0xFFu, engine->device->scale_x, c->src_width);
+    refgpu_pixel_scale_row(target.pixels, c->width, up, low, at & 0xFFu, engine->device->scale_x,
+                           c->src_width);
     return target_end(engine, c, &target);
 }
 
@@ -241,7 +269,8 @@ static bool blend_row(struct refgpu_engine *engine, const struct refgpu_command 
 
     if (!src || !target_begin(engine, c, row, true, &target))
         return false;
-    refgpu_pixel_blend_row(target.pixels, src, c->width, (uint32_t)c->value, (c->flags & REFGPU_BLEND_STRAIGHT) != 0);
+    refgpu_pixel_blend_row(target.pixels, src, c->width, (uint32_t)c->value,
+                           (c->flags & REFGPU_BLEND_STRAIGHT) != 0);
     return target_end(engine, c, &target);
 }
 
@@ -275,13 +304,21 @@ static bool execute_rows(struct refgpu_engine *engine, const struct refgpu_comma
         bool ok;
 
         switch (c->opcode) {
-        case REFGPU_OP_FILL_RECT: ok = fill_range(engine, c, dst, (uint64_t)c->width * 4u); break;
+        case REFGPU_OP_FILL_RECT:
+            ok = fill_range(engine, c, dst, (uint64_t)c->width * 4u);
+            break;
         case REFGPU_OP_COPY_RECT:
             ok = copy_range(engine, c, dst, c->src + (uint64_t)c->src_pitch * row, c->width);
             break;
-        case REFGPU_OP_SCALE: ok = scale_row(engine, c, row); break;
-        case REFGPU_OP_BLEND: ok = blend_row(engine, c, row); break;
-        default: ok = convolve_row(engine, c, row); break;
+        case REFGPU_OP_SCALE:
+            ok = scale_row(engine, c, row);
+            break;
+        case REFGPU_OP_BLEND:
+            ok = blend_row(engine, c, row);
+            break;
+        default:
+            ok = convolve_row(engine, c, row);
+            break;
         }
         if (!ok)
             return false;
@@ -299,50 +336,70 @@ static bool execute_raw(struct refgpu_engine *engine, const struct refgpu_comman
         refgpu_pixel_fill((uint32_t *)(void *)buffer, (c->bytes + 3u) / 4u, (uint32_t)c->value);
         return refgpu_bus_write(engine, c->src, REFGPU_UNIT_DATA, buffer, c->bytes);
     }
-    return refgpu_bus_read(engine, c->src, REFGPU_UNIT_DATA, buffer, c->bytes)
-           && refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, c->dst, REFGPU_UNIT_DATA, buffer, c->bytes);
+    return refgpu_bus_read(engine, c->src, REFGPU_UNIT_DATA, buffer, c->bytes) &&
+           refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, c->dst, REFGPU_UNIT_DATA, buffer,
+                               c->bytes);
 }
 
-static bool execute_entries(struct refgpu_engine *engine, const struct refgpu_command *c, const uint32_t *words)
+static bool execute_entries(struct refgpu_engine *engine, const struct refgpu_command *c,
+                            const uint32_t *words)
 {
-    const uint32_t fixed = c->opcode == REFGPU_OP_GART_WRITE || c->opcode == REFGPU_OP_GART_FILL ? 3u : 4u;
+    const uint32_t fixed = c->opcode == REFGPU_OP_GART_WRITE || c->opcode == REFGPU_OP_GART_FILL
+                               ? 3u
+                               : 4u;
     uint64_t value, step, at = c->dst;
 
     if (c->opcode == REFGPU_OP_PTE_WRITE || c->opcode == REFGPU_OP_GART_WRITE)
-        return refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, c->dst, REFGPU_UNIT_DATA, words + fixed, c->bytes);
+        return refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, c->dst, REFGPU_UNIT_DATA,
+                                   words + fixed, c->bytes);
     value = words[fixed] | (uint64_t)words[fixed + 1u] << 32;
     step = words[fixed + 2u] | (uint64_t)words[fixed + 3u] << 32;
     for (uint32_t i = 0; i < c->width; i++, at += 8u, value += step) {
-        if (!refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, at, REFGPU_UNIT_DATA, &value, sizeof value))
+        if (!refgpu_memory_write(engine, REFGPU_SPACE_DEVICE, at, REFGPU_UNIT_DATA, &value,
+                                 sizeof value))
             return false;
     }
     return true;
 }
 
-bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *c, const uint32_t *words)
+bool refgpu_slice_execute(struct refgpu_engine *engine, struct refgpu_command *c,
+                          const uint32_t *words)
 {
     const uint64_t traffic = slice_traffic(c);
     bool ok = true;
 
     switch (c->opcode) {
     case REFGPU_OP_WRITE:
-    case REFGPU_OP_TIMESTAMP: ok = execute_write(engine, c); break;
+    case REFGPU_OP_TIMESTAMP:
+        ok = execute_write(engine, c);
+        break;
     case REFGPU_OP_FILL:
         ok = fill_range(engine, c, c->dst + c->done * REFGPU_SLICE_BYTES, slice_length(c));
         break;
-    case REFGPU_OP_COPY: ok = execute_copy(engine, c); break;
+    case REFGPU_OP_COPY:
+        ok = execute_copy(engine, c);
+        break;
     case REFGPU_OP_FILL_RECT:
     case REFGPU_OP_COPY_RECT:
     case REFGPU_OP_SCALE:
     case REFGPU_OP_BLEND:
-    case REFGPU_OP_CONVOLVE: ok = execute_rows(engine, c); break;
-    case REFGPU_OP_RAW_ACCESS: ok = execute_raw(engine, c); break;
+    case REFGPU_OP_CONVOLVE:
+        ok = execute_rows(engine, c);
+        break;
+    case REFGPU_OP_RAW_ACCESS:
+        ok = execute_raw(engine, c);
+        break;
     case REFGPU_OP_PTE_WRITE:
     case REFGPU_OP_PTE_FILL:
     case REFGPU_OP_GART_WRITE:
-    case REFGPU_OP_GART_FILL: ok = execute_entries(engine, c, words); break;
-    case REFGPU_OP_TLB_FLUSH: refgpu_tlb_flush(engine->device, c->dst, c->src, c->value); break;
-    default: break; /* DELAY */
+    case REFGPU_OP_GART_FILL:
+        ok = execute_entries(engine, c, words);
+        break;
+    case REFGPU_OP_TLB_FLUSH:
+        refgpu_tlb_flush(engine->device, c->dst, c->src, c->value);
+        break;
+    default:
+        break; /* DELAY */
     }
     if (ok) {
         engine->bytes += traffic;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log in system memory: fixed records, page by page, oldest overwritten. A page the bus refuses ends the log. */
+/* The log in system memory: fixed records, page by page, oldest overwritten. A page the bus
+ * refuses ends the log. */
 #include "device.h"
 
 void refgpu_log_start(struct refgpu_device *device, uint32_t pages)
@@ -9,7 +10,8 @@ void refgpu_log_start(struct refgpu_device *device, uint32_t pages)
     refgpu_log(device, REFGPU_LOG_STARTED, REFGPU_LOG_DEVICE, REFGPU_VERSION, device->vram_bytes);
 }
 
-void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, uint64_t value, uint64_t address)
+void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, uint64_t value,
+                uint64_t address)
 {
     struct refgpu_log_record record;
     uint32_t slot;
@@ -24,8 +26,10 @@ void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, ui
     record.value = value;
     record.address = address;
     slot = device->log_count % (device->log_pages * REFGPU_LOG_PER_PAGE);
-    to = device->log_page[slot / REFGPU_LOG_PER_PAGE] + (uint64_t)(slot % REFGPU_LOG_PER_PAGE) * sizeof record;
-    if (to >= 1ull << device->dma_bits || !device->services->dma_write(device->host, to, &record, sizeof record)) {
+    to = device->log_page[slot / REFGPU_LOG_PER_PAGE] +
+         (uint64_t)(slot % REFGPU_LOG_PER_PAGE) * sizeof record;
+    if (to >= 1ull << device->dma_bits ||
+        !device->services->dma_write(device->host, to, &record, sizeof record)) {
         device->log_pages = 0;
         return;
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses to bytes. A device address is VRAM, the GART aperture or the bus window; a GPU virtual address goes through
- * the TLB or the tables in VRAM. Both end in VRAM bytes or a window onto system memory.
+ * Addresses to bytes. A device address is VRAM, the GART aperture or the bus window; a GPU virtual
+ * address goes through the TLB or the tables in VRAM. Both end in VRAM bytes or a window onto
+ * system memory.
  *
- * The TLB is a plain table indexed by page and root. It answers from what it holds until it is flushed, as the hardware
- * may: software that changes a valid entry without flushing sees the old page. Entries that are not valid are not kept.
+ * The TLB is a plain table indexed by page and root. It answers from what it holds until it is
+ * flushed, as the hardware may: software that changes a valid entry without flushing sees the old
+ * page. Entries that are not valid are not kept.
  */
 #include "device.h"
 
@@ -19,10 +21,11 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool page_fault(struct refgpu_engine *engine, uint32_t code, uint32_t unit, uint32_t level, unsigned access,
-                       uint64_t address)
+static bool page_fault(struct refgpu_engine *engine, uint32_t code, uint32_t unit, uint32_t level,
+                       unsigned access, uint64_t address)
 {
-    return refgpu_engine_fault(engine, REFGPU_FAULT_PAGE, code, unit, level, (access & DXGK_DMA_WRITE) != 0, address);
+    return refgpu_engine_fault(engine, REFGPU_FAULT_PAGE, code, unit, level,
+                               (access & DXGK_DMA_WRITE) != 0, address);
 }
 
 static bool bus_fault(struct refgpu_engine *engine, uint32_t unit, bool write, uint64_t address)
@@ -37,26 +40,30 @@ static bool bus_reaches(const struct refgpu_device *device, uint64_t address, ui
     return address < limit && bytes <= limit - address;
 }
 
-bool refgpu_bus_read(struct refgpu_engine *engine, uint64_t address, uint32_t unit, void *to, uint64_t bytes)
+bool refgpu_bus_read(struct refgpu_engine *engine, uint64_t address, uint32_t unit, void *to,
+                     uint64_t bytes)
 {
     struct refgpu_device *device = engine->device;
 
-    if (bus_reaches(device, address, bytes) && device->services->dma_read(device->host, address, to, bytes))
+    if (bus_reaches(device, address, bytes) &&
+        device->services->dma_read(device->host, address, to, bytes))
         return true;
     return bus_fault(engine, unit, false, address);
 }
 
-bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t unit, const void *from, uint64_t bytes)
+bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t unit,
+                      const void *from, uint64_t bytes)
 {
     struct refgpu_device *device = engine->device;
 
-    if (bus_reaches(device, address, bytes) && device->services->dma_write(device->host, address, from, bytes))
+    if (bus_reaches(device, address, bytes) &&
+        device->services->dma_write(device->host, address, from, bytes))
         return true;
     return bus_fault(engine, unit, true, address);
 }
 
-static uint8_t *bus_window(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit,
-                           uint64_t want, uint64_t *run)
+static uint8_t *bus_window(struct refgpu_engine *engine, uint64_t address, unsigned access,
+                           uint32_t unit, uint64_t want, uint64_t *run)
 {
     struct refgpu_device *device = engine->device;
     size_t length = 0;
@@ -67,7 +74,8 @@ static uint8_t *bus_window(struct refgpu_engine *engine, uint64_t address, unsig
         return NULL;
     }
     want = smaller(want, (1ull << device->dma_bits) - address);
-    bytes = device->services->dma_window(device->host, address, (enum dxgk_dma_access)access, want, &length);
+    bytes = device->services->dma_window(device->host, address, (enum dxgk_dma_access)access, want,
+                                         &length);
     if (!bytes || !length) {
         bus_fault(engine, unit, (access & DXGK_DMA_WRITE) != 0, address);
         return NULL;
@@ -84,8 +92,8 @@ static bool vram_entry(const struct refgpu_device *device, uint64_t offset, uint
     return true;
 }
 
-static uint8_t *device_piece(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit,
-                             uint64_t want, uint64_t *run)
+static uint8_t *device_piece(struct refgpu_engine *engine, uint64_t address, unsigned access,
+                             uint32_t unit, uint64_t want, uint64_t *run)
 {
     struct refgpu_device *device = engine->device;
     const uint64_t in_page = address & (REFGPU_PAGE_BYTES - 1u);
@@ -120,7 +128,9 @@ static uint8_t *device_piece(struct refgpu_engine *engine, uint64_t address, uns
 
 static struct refgpu_tlb_entry *tlb_slot(struct refgpu_device *device, uint64_t root, uint64_t page)
 {
-    return &device->tlb[(page ^ (root >> REFGPU_PAGE_SHIFT) * 0x9E5u) % REFGPU_TLB_ENTRIES];
+    /* Addresses that differ by a large power of two should not meet in one slot. */
+    return &device->tlb[(page ^ page >> 11 ^ page >> 23 ^ (root >> REFGPU_PAGE_SHIFT) * 0x9E5u) %
+                        REFGPU_TLB_ENTRIES];
 }
 
 static uint64_t tlb_tag(const struct refgpu_device *device, uint64_t page)
@@ -129,7 +139,8 @@ static uint64_t tlb_tag(const struct refgpu_device *device, uint64_t page)
 }
 
 /* Find the leaf for a page: its flags, and the number of the 4 KiB page. False: fault noted. */
-static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit, uint64_t *pte)
+static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit,
+                 uint64_t *pte)
 {
     struct refgpu_device *device = engine->device;
     const uint64_t page = address >> REFGPU_PAGE_SHIFT;
@@ -161,8 +172,8 @@ static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access
     return true;
 }
 
-static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, unsigned access, uint32_t unit,
-                              uint64_t want, uint64_t *run)
+static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, unsigned access,
+                              uint32_t unit, uint64_t want, uint64_t *run)
 {
     struct refgpu_device *device = engine->device;
     const uint64_t page = address >> REFGPU_PAGE_SHIFT;
@@ -209,8 +220,8 @@ static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, un
     return device->vram + target;
 }
 
-static uint8_t *piece(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, unsigned access,
-                      uint32_t unit, uint64_t want, uint64_t *run)
+static uint8_t *piece(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                      unsigned access, uint32_t unit, uint64_t want, uint64_t *run)
 {
     if (space == REFGPU_SPACE_VIRTUAL)
         return virtual_piece(engine, address, access, unit, want, run);
@@ -219,17 +230,18 @@ static uint8_t *piece(struct refgpu_engine *engine, enum refgpu_space space, uin
 
 static bool in_sink(const struct refgpu_device *device, const uint8_t *bytes)
 {
-    return (bytes >= device->sink && bytes < device->sink + sizeof device->sink)
-           || (bytes >= zero_page && bytes < zero_page + sizeof zero_page);
+    return (bytes >= device->sink && bytes < device->sink + sizeof device->sink) ||
+           (bytes >= zero_page && bytes < zero_page + sizeof zero_page);
 }
 
-uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, unsigned access,
-                       uint32_t unit, uint64_t want, uint64_t *run)
+uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                       unsigned access, uint32_t unit, uint64_t want, uint64_t *run)
 {
     uint64_t have = 0;
     uint8_t *bytes = piece(engine, space, address, access, unit, want, &have);
 
-    /* Neighbouring pages often lie side by side: take them as one. A fault there comes up when it is really needed. */
+    /* Neighbouring pages often lie side by side: take them as one. A fault there comes up when
+     * it is really needed. */
     while (bytes && have < want && !in_sink(engine->device, bytes)) {
         const struct refgpu_fault saved = engine->fault;
         uint64_t more = 0;
@@ -246,8 +258,8 @@ uint8_t *refgpu_memory(struct refgpu_engine *engine, enum refgpu_space space, ui
     return bytes;
 }
 
-bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, uint32_t unit,
-                        void *to, uint64_t bytes)
+bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                        uint32_t unit, void *to, uint64_t bytes)
 {
     uint8_t *at = to;
 
@@ -265,8 +277,8 @@ bool refgpu_memory_read(struct refgpu_engine *engine, enum refgpu_space space, u
     return true;
 }
 
-bool refgpu_memory_write(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address, uint32_t unit,
-                         const void *from, uint64_t bytes)
+bool refgpu_memory_write(struct refgpu_engine *engine, enum refgpu_space space, uint64_t address,
+                         uint32_t unit, const void *from, uint64_t bytes)
 {
     const uint8_t *at = from;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Channels 0 and 2 of a pixel as two 16-bit lanes, and channels 1 and 3. */
-#define EVEN(p) ((p) & 0x00FF00FFu)
+#define EVEN(p) ((p)&0x00FF00FFu)
 #define ODD(p)  (((p) >> 8) & 0x00FF00FFu)
 
 void refgpu_pixel_fill(uint32_t *dst, uint64_t pixels, uint32_t pattern)
@@ -27,7 +27,8 @@ uint32_t refgpu_pixel_scale_at(uint32_t position, uint32_t dst_size, uint32_t sr
         at = 0;
     if (at > last)
         at = last;
-    return (uint32_t)(at / 256); /* 16.16 -> 24.8: the pixel, and the top eight bits of its fraction */
+    return (uint32_t)(at /
+                      256); /* 16.16 -> 24.8: the pixel, and the top eight bits of its fraction */
 }
 
 void refgpu_pixel_scale_table(uint32_t *table, uint32_t dst_width, uint32_t src_width)
@@ -47,8 +48,9 @@ static inline uint32_t mix_channel(uint32_t top, uint32_t bottom, uint32_t f)
     return (top * (256u - f) + bottom * f + 0x8000u) >> 16;
 }
 
-void refgpu_pixel_scale_row(uint32_t *dst, uint32_t dst_width, const uint32_t *above, const uint32_t *below,
-                            uint32_t fraction, const uint32_t *table, uint32_t src_width)
+void refgpu_pixel_scale_row(uint32_t *dst, uint32_t dst_width, const uint32_t *above,
+                            const uint32_t *below, uint32_t fraction, const uint32_t *table,
+                            uint32_t src_width)
 {
     for (uint32_t x = 0; x < dst_width; x++) {
         const uint32_t left = table[x] >> 8;
@@ -59,10 +61,10 @@ void refgpu_pixel_scale_row(uint32_t *dst, uint32_t dst_width, const uint32_t *a
         const uint32_t low_even = mix_lanes(EVEN(below[left]), EVEN(below[right]), f);
         const uint32_t low_odd = mix_lanes(ODD(below[left]), ODD(below[right]), f);
 
-        dst[x] = mix_channel(top_even & 0xFFFFu, low_even & 0xFFFFu, fraction)
-                 | mix_channel(top_odd & 0xFFFFu, low_odd & 0xFFFFu, fraction) << 8
-                 | mix_channel(top_even >> 16, low_even >> 16, fraction) << 16
-                 | mix_channel(top_odd >> 16, low_odd >> 16, fraction) << 24;
+        dst[x] = mix_channel(top_even & 0xFFFFu, low_even & 0xFFFFu, fraction) |
+                 mix_channel(top_odd & 0xFFFFu, low_odd & 0xFFFFu, fraction) << 8 |
+                 mix_channel(top_even >> 16, low_even >> 16, fraction) << 16 |
+                 mix_channel(top_odd >> 16, low_odd >> 16, fraction) << 24;
     }
 }
 
@@ -83,7 +85,9 @@ static uint32_t blend_premultiplied(uint32_t d, uint32_t s, uint32_t alpha)
     uint32_t out = 0;
 
     for (unsigned shift = 0; shift < 32u; shift += 8u)
-        out |= add_clamped(div255(((s >> shift) & 0xFFu) * alpha), div255(((d >> shift) & 0xFFu) * keep)) << shift;
+        out |= add_clamped(div255(((s >> shift) & 0xFFu) * alpha),
+                           div255(((d >> shift) & 0xFFu) * keep))
+               << shift;
     return out;
 }
 
@@ -93,19 +97,23 @@ static uint32_t blend_straight(uint32_t d, uint32_t s, uint32_t alpha)
     uint32_t out = add_clamped(weight, div255((d >> 24) * (255u - weight))) << 24;
 
     for (unsigned shift = 0; shift < 24u; shift += 8u)
-        out |= div255(((s >> shift) & 0xFFu) * weight + ((d >> shift) & 0xFFu) * (255u - weight)) << shift;
+        out |= div255(((s >> shift) & 0xFFu) * weight + ((d >> shift) & 0xFFu) * (255u - weight))
+               << shift;
     return out;
 }
 
-void refgpu_pixel_blend_row(uint32_t *dst, const uint32_t *src, uint32_t width, uint32_t alpha, bool straight)
+void refgpu_pixel_blend_row(uint32_t *dst, const uint32_t *src, uint32_t width, uint32_t alpha,
+                            bool straight)
 {
     for (uint32_t x = 0; x < width; x++)
-        dst[x] = straight ? blend_straight(dst[x], src[x], alpha) : blend_premultiplied(dst[x], src[x], alpha);
+        dst[x] = straight ? blend_straight(dst[x], src[x], alpha)
+                          : blend_premultiplied(dst[x], src[x], alpha);
 }
 
 static inline uint32_t clamp_channel(int32_t sum)
 {
-    /* floor((sum + 128) / 256) within 0..255: negative sums give 0, so that no negative number is shifted */
+    /* floor((sum + 128) / 256) within 0..255: negative sums give 0, so that no negative number
+     * is shifted */
     if (sum < 0)
         return 0;
     sum = (sum + 128) / 256;

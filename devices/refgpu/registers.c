@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The register file and the interrupt logic. Registers are 32 bits wide; an 8-byte access touches two of them, low
- * first. Narrower accesses read as ones and write nothing.
+ * The register file and the interrupt logic. Registers are 32 bits wide; an 8-byte access touches
+ * two of them, low first. Narrower accesses read as ones and write nothing.
  *
- * One message serves all causes. It is sent when (STATUS & ENABLE) becomes non-zero, and again when software leaves
- * causes standing after it wrote STATUS or ENABLE; so software that clears before it looks loses nothing.
+ * One message serves all causes. It is sent when (STATUS & ENABLE) becomes non-zero, and again when
+ * software leaves causes standing after it wrote STATUS or ENABLE; so software that clears before
+ * it looks loses nothing.
  */
 #include "device.h"
 
@@ -35,7 +36,8 @@ void refgpu_interrupt(struct refgpu_device *device, uint32_t causes)
     device->irq_status |= causes;
     if (due || !(device->irq_status & device->irq_enable))
         return;
-    if ((causes & fences) && device->lose_interrupt && ++device->fences_raised % device->lose_interrupt == 0) {
+    if ((causes & fences) && device->lose_interrupt &&
+        ++device->fences_raised % device->lose_interrupt == 0) {
         device->irq_status &= ~causes;
         return;
     }
@@ -79,27 +81,48 @@ static uint32_t engine_read(const struct refgpu_engine *engine, uint32_t offset)
     if (offset >= REFGPU_ENG_COUNT_ENTRIES && offset < REFGPU_ENG_COUNT_PREEMPTS + 8u)
         return engine_counter(engine, offset);
     switch (offset) {
-    case REFGPU_ENG_CONTROL: return engine->enabled ? REFGPU_ENG_CONTROL_ENABLE : 0;
-    case REFGPU_ENG_STATUS: return engine_status(engine);
-    case REFGPU_ENG_RING_LO: return LOW(engine->ring);
-    case REFGPU_ENG_RING_HI: return HIGH(engine->ring);
-    case REFGPU_ENG_RING_SIZE: return engine->ring_size;
-    case REFGPU_ENG_HEAD: return engine->head;
-    case REFGPU_ENG_TAIL: return engine->tail;
-    case REFGPU_ENG_FENCE_LO: return LOW(engine->fence_block);
-    case REFGPU_ENG_FENCE_HI: return HIGH(engine->fence_block);
-    case REFGPU_ENG_COMPLETED: return engine->completed;
-    case REFGPU_ENG_PREEMPTED: return engine->preempted;
-    case REFGPU_ENG_ABORTED: return engine->aborted;
-    case REFGPU_ENG_CURRENT: return engine->active ? engine->entry.fence : 0;
-    case REFGPU_ENG_OFFSET: return engine->offset;
-    case REFGPU_ENG_FAULT_INFO: return engine->fault.info;
-    case REFGPU_ENG_FAULT_FENCE: return engine->fault.fence;
-    case REFGPU_ENG_FAULT_ADDR_LO: return LOW(engine->fault.address);
-    case REFGPU_ENG_FAULT_ADDR_HI: return HIGH(engine->fault.address);
-    case REFGPU_ENG_STOP_FENCE: return engine->stop_fence;
-    case REFGPU_ENG_STOP_OFFSET: return engine->stop_offset;
-    default: return 0;
+    case REFGPU_ENG_CONTROL:
+        return engine->enabled ? REFGPU_ENG_CONTROL_ENABLE : 0;
+    case REFGPU_ENG_STATUS:
+        return engine_status(engine);
+    case REFGPU_ENG_RING_LO:
+        return LOW(engine->ring);
+    case REFGPU_ENG_RING_HI:
+        return HIGH(engine->ring);
+    case REFGPU_ENG_RING_SIZE:
+        return engine->ring_size;
+    case REFGPU_ENG_HEAD:
+        return engine->head;
+    case REFGPU_ENG_TAIL:
+        return engine->tail;
+    case REFGPU_ENG_FENCE_LO:
+        return LOW(engine->fence_block);
+    case REFGPU_ENG_FENCE_HI:
+        return HIGH(engine->fence_block);
+    case REFGPU_ENG_COMPLETED:
+        return engine->completed;
+    case REFGPU_ENG_PREEMPTED:
+        return engine->preempted;
+    case REFGPU_ENG_ABORTED:
+        return engine->aborted;
+    case REFGPU_ENG_CURRENT:
+        return engine->active ? engine->entry.fence : 0;
+    case REFGPU_ENG_OFFSET:
+        return engine->offset;
+    case REFGPU_ENG_FAULT_INFO:
+        return engine->fault.info;
+    case REFGPU_ENG_FAULT_FENCE:
+        return engine->fault.fence;
+    case REFGPU_ENG_FAULT_ADDR_LO:
+        return LOW(engine->fault.address);
+    case REFGPU_ENG_FAULT_ADDR_HI:
+        return HIGH(engine->fault.address);
+    case REFGPU_ENG_STOP_FENCE:
+        return engine->stop_fence;
+    case REFGPU_ENG_STOP_OFFSET:
+        return engine->stop_offset;
+    default:
+        return 0;
     }
 }
 
@@ -113,8 +136,8 @@ static void engine_control(struct refgpu_engine *engine, uint32_t value)
     }
     if (enable != engine->enabled) {
         engine->enabled = enable;
-        refgpu_log(engine->device, enable ? REFGPU_LOG_ENGINE_ON : REFGPU_LOG_ENGINE_OFF, engine->index,
-                   engine->completed, engine->ring);
+        refgpu_log(engine->device, enable ? REFGPU_LOG_ENGINE_ON : REFGPU_LOG_ENGINE_OFF,
+                   engine->index, engine->completed, engine->ring);
     }
     if (value & REFGPU_ENG_CONTROL_SKIP)
         refgpu_engine_skip(engine);
@@ -180,30 +203,48 @@ static uint32_t global_read(struct refgpu_device *device, uint32_t offset)
         return offset & 4u ? HIGH(page) : LOW(page);
     }
     switch (offset) {
-    case REFGPU_REG_ID: return REFGPU_ID;
-    case REFGPU_REG_VERSION: return REFGPU_VERSION;
-    case REFGPU_REG_VRAM_LO: return LOW(device->vram_bytes);
-    case REFGPU_REG_VRAM_HI: return HIGH(device->vram_bytes);
-    case REFGPU_REG_SCRATCH: return device->scratch;
+    case REFGPU_REG_ID:
+        return REFGPU_ID;
+    case REFGPU_REG_VERSION:
+        return REFGPU_VERSION;
+    case REFGPU_REG_VRAM_LO:
+        return LOW(device->vram_bytes);
+    case REFGPU_REG_VRAM_HI:
+        return HIGH(device->vram_bytes);
+    case REFGPU_REG_SCRATCH:
+        return device->scratch;
     case REFGPU_REG_TIME_LO: {
         const uint64_t now = device->services->now(device->host);
 
         device->time_high = HIGH(now);
         return LOW(now);
     }
-    case REFGPU_REG_TIME_HI: return device->time_high;
-    case REFGPU_REG_IRQ_STATUS: return device->irq_status;
-    case REFGPU_REG_IRQ_ENABLE: return device->irq_enable;
-    case REFGPU_REG_IRQ_ACK: return irq_acknowledge(device);
-    case REFGPU_REG_IRQ_COUNT: return device->irq_count;
-    case REFGPU_REG_GART_TABLE_LO: return LOW(device->gart_table);
-    case REFGPU_REG_GART_TABLE_HI: return HIGH(device->gart_table);
-    case REFGPU_REG_GART_PAGES: return device->gart_pages;
-    case REFGPU_REG_DMA_BITS: return device->dma_bits;
-    case REFGPU_REG_LOG_CONTROL: return device->log_pages;
-    case REFGPU_REG_LOG_COUNT: return device->log_count;
-    case REFGPU_REG_GART_LIMIT: return device->gart_limit;
-    default: return 0;
+    case REFGPU_REG_TIME_HI:
+        return device->time_high;
+    case REFGPU_REG_IRQ_STATUS:
+        return device->irq_status;
+    case REFGPU_REG_IRQ_ENABLE:
+        return device->irq_enable;
+    case REFGPU_REG_IRQ_ACK:
+        return irq_acknowledge(device);
+    case REFGPU_REG_IRQ_COUNT:
+        return device->irq_count;
+    case REFGPU_REG_GART_TABLE_LO:
+        return LOW(device->gart_table);
+    case REFGPU_REG_GART_TABLE_HI:
+        return HIGH(device->gart_table);
+    case REFGPU_REG_GART_PAGES:
+        return device->gart_pages;
+    case REFGPU_REG_DMA_BITS:
+        return device->dma_bits;
+    case REFGPU_REG_LOG_CONTROL:
+        return device->log_pages;
+    case REFGPU_REG_LOG_COUNT:
+        return device->log_count;
+    case REFGPU_REG_GART_LIMIT:
+        return device->gart_limit;
+    default:
+        return 0;
     }
 }
 
@@ -307,7 +348,8 @@ uint64_t refgpu_register_read(struct refgpu_device *device, uint64_t offset, uns
     return read32(device, offset);
 }
 
-void refgpu_register_write(struct refgpu_device *device, uint64_t offset, unsigned width, uint64_t value)
+void refgpu_register_write(struct refgpu_device *device, uint64_t offset, unsigned width,
+                           uint64_t value)
 {
     if (offset >= REFGPU_REGISTER_BYTES || (width != 4u && width != 8u) || offset % width)
         return;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System memory for the device. With DMA remapping the device sees logical addresses, and the services that hand out
- * MDLs or plain contiguous memory are refused; physical memory objects with address descriptor lists work in every
- * mode, and tell which one it is: a list whose page is not the physical page under the CPU mapping is a logical one.
+ * System memory for the device. With DMA remapping the device sees logical addresses, and the
+ * services that hand out MDLs or plain contiguous memory are refused; physical memory objects with
+ * address descriptor lists work in every mode, and tell which one it is: a list whose page is not
+ * the physical page under the CPU mapping is a logical one.
  */
 #include "driver.h"
 
@@ -23,14 +24,15 @@ void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
         adapter->dxgk.DxgkCbFreeAdl(&args);
     }
     if (dma->mapping) {
-        DXGKARGCB_UNMAP_PHYSICAL_MEMORY args = {
-            .hPhysicalMemoryObject = dma->object, .pBaseAddress = dma->mapping, .Size = dma->mapping_bytes};
+        DXGKARGCB_UNMAP_PHYSICAL_MEMORY args = {.hPhysicalMemoryObject = dma->object,
+                                                .pBaseAddress = dma->mapping,
+                                                .Size = dma->mapping_bytes};
 
         adapter->dxgk.DxgkCbUnmapPhysicalMemory(&args);
     }
     if (dma->object) {
-        DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT args = {.hPhysicalMemoryObject = dma->object,
-                                                         .hAdapterMemoryObject = dma->adapter_object};
+        DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT args = {
+            .hPhysicalMemoryObject = dma->object, .hAdapterMemoryObject = dma->adapter_object};
 
         adapter->dxgk.DxgkCbDestroyPhysicalMemoryObject(&args);
     }
@@ -43,7 +45,8 @@ void refgpu_dma_free(struct refgpu_adapter *adapter, struct refgpu_dma *dma)
 }
 
 /* CPU view and device view of a physical memory object. */
-static NTSTATUS view_object(struct refgpu_adapter *adapter, struct refgpu_dma *dma, BOOLEAN contiguous)
+static NTSTATUS view_object(struct refgpu_adapter *adapter, struct refgpu_dma *dma,
+                            BOOLEAN contiguous)
 {
     DXGKARGCB_MAP_PHYSICAL_MEMORY map;
     DXGKARGCB_ALLOCATE_ADL list;
@@ -76,7 +79,8 @@ static NTSTATUS view_object(struct refgpu_adapter *adapter, struct refgpu_dma *d
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create_object(struct refgpu_adapter *adapter, struct refgpu_dma *dma, BOOLEAN contiguous)
+static NTSTATUS create_object(struct refgpu_adapter *adapter, struct refgpu_dma *dma,
+                              BOOLEAN contiguous)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT create;
     NTSTATUS status;
@@ -88,12 +92,12 @@ static NTSTATUS create_object(struct refgpu_adapter *adapter, struct refgpu_dma 
     create.CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED;
     if (contiguous) {
         create.Type = DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY;
-        create.ContiguousMemory.HighestAcceptableAddress.QuadPart = -1ll;
+        create.ContiguousMemory.HighestAcceptableAddress.QuadPart = 0x7FFFFFFFFFFFFFFFll;
     } else {
         create.Type = DXGK_PHYSICAL_MEMORY_TYPE_MDL;
         create.Mdl.HighAddress.QuadPart = (LONGLONG)((1ull << adapter->dma_bits) - 1u);
         if (adapter->remapped)
-            create.Mdl.HighAddress.QuadPart = -1ll;
+            create.Mdl.HighAddress.QuadPart = 0x7FFFFFFFFFFFFFFFll;
     }
     status = adapter->dxgk.DxgkCbCreatePhysicalMemoryObject(&create);
     if (!NT_SUCCESS(status))
@@ -133,7 +137,8 @@ NTSTATUS refgpu_dma_contiguous(struct refgpu_adapter *adapter, SIZE_T bytes, str
     args.BoundaryAddressMultiple.QuadPart = 0x10000;
     args.CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED;
     status = adapter->dxgk.DxgkCbAllocateContiguousMemory(adapter->dxgk.DeviceHandle, &args);
-    if (status == STATUS_NOT_SUPPORTED) { /* remapped after all, with logical addresses that look like physical ones */
+    if (status == STATUS_NOT_SUPPORTED) {
+        /* Remapped after all, with logical addresses that look like physical ones. */
         adapter->remapped = TRUE;
         return create_object(adapter, dma, TRUE);
     }

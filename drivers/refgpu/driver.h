@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The RefGPU display miniport: render only, WDDM 2.9. One adapter has two nodes: node 0 runs patched command buffers
- * over physical segments, node 1 (copy and paging) runs in GPU virtual address spaces.
+ * The RefGPU display miniport: render only, WDDM 2.9. One adapter has two nodes: node 0 runs
+ * patched command buffers over physical segments, node 1 (copy and paging) runs in GPU virtual
+ * address spaces.
  *
  *   entry.c       DriverEntry, the table, AddDevice, RemoveDevice
  *   start.c       StartDevice, StopDevice, power: resources, the hardware's registers
@@ -17,8 +18,9 @@
  *   reset.c       timeout recovery, exclusive access, debug information
  *   escape.c      private client requests
  *
- * What the ISR reads or writes (struct refgpu_node from `completed` on) is touched elsewhere only at device level, by
- * DxgkCbSynchronizeExecution. The rest of a node belongs to the GPU scheduler class, one thread at a time.
+ * What the ISR reads or writes (struct refgpu_node from `completed` on) is touched elsewhere only
+ * at device level, by DxgkCbSynchronizeExecution. The rest of a node belongs to the GPU scheduler
+ * class, one thread at a time.
  */
 #ifndef REFGPU_DRIVER_H
 #define REFGPU_DRIVER_H
@@ -33,23 +35,27 @@
 
 #include "refgpu_umd.h"
 
+#ifndef KeMemoryBarrier /* not in every toolchain's headers */
+#define KeMemoryBarrier() __sync_synchronize()
+#endif
+
 #define REFGPU_TAG            0x55504752u /* "RGPU" */
 #define REFGPU_RING_ENTRIES   256u
 #define REFGPU_DMA_BUFFER     0x10000u /* physical contexts, paging buffers */
 #define REFGPU_PRIVATE_BYTES  64u
-#define REFGPU_PRIVATE_OFFSET 32u      /* of the miniport's part; before it: struct refgpu_submit_data */
-#define REFGPU_LOG_KEEP       256u     /* drained log records */
-#define REFGPU_MAX_REF_BYTES  (1ull << 47)
+#define REFGPU_PRIVATE_OFFSET 32u /* of the miniport's part; before it: struct refgpu_submit_data */
+#define REFGPU_LOG_KEEP       256u /* drained log records */
 
 struct refgpu_adapter;
 struct refgpu_context;
 
-/* System memory that the device reads or writes, with its CPU address and the bus address of each page. */
+/* System memory that the device reads or writes, with its CPU address and the bus address of
+ * each page. */
 struct refgpu_dma {
     SIZE_T bytes;
     PVOID cpu;
-    ULONGLONG bus;            /* contiguous memory */
-    HANDLE contiguous;        /* of DxgkCbAllocateContiguousMemory */
+    ULONGLONG bus;                 /* contiguous memory */
+    HANDLE contiguous;             /* of DxgkCbAllocateContiguousMemory */
     HANDLE object, adapter_object; /* of DxgkCbCreatePhysicalMemoryObject */
     PVOID mapping;
     SIZE_T mapping_bytes;
@@ -66,12 +72,13 @@ struct refgpu_node {
     ULONG slot_fence[REFGPU_RING_ENTRIES];
     ULONG tail;
     ULONG last_submitted;
-    ULONG reject_after, reject_fence; /* a packet refused in SubmitCommandVirtual, and the one before it */
+    ULONG reject_after,
+        reject_fence; /* a packet refused in SubmitCommandVirtual, and the one before it */
     ULONGLONG submitted;
 
     /* shared with the ISR */
-    ULONG completed;       /* last completed fence the host knows */
-    ULONG preempt_fence;   /* outstanding request; 0: none */
+    ULONG completed;     /* last completed fence the host knows */
+    ULONG preempt_fence; /* outstanding request; 0: none */
     ULONGLONG faults;
 };
 
@@ -81,31 +88,31 @@ struct refgpu_adapter {
     DXGKRNL_INTERFACE dxgk;
     DXGK_START_INFO start_info;
     BOOLEAN started;
-    BOOLEAN remapped;      /* bus addresses differ from physical ones */
-    BOOLEAN exclusive;
+    BOOLEAN remapped; /* bus addresses differ from physical ones */
     BOOLEAN powered;
 
-    PUCHAR registers;      /* NULL until mapped: the ISR may come earlier */
+    PUCHAR registers; /* NULL until mapped: the ISR may come earlier */
     PHYSICAL_ADDRESS vram_bus;
-    ULONGLONG vram_bytes;  /* segment 1; the GART table lies behind it */
-    ULONGLONG gart_table;  /* VRAM offset */
+    ULONGLONG vram_bytes; /* segment 1; the GART table lies behind it */
+    ULONGLONG gart_table; /* VRAM offset */
     ULONG gart_pages;
-    ULONGLONG *gart;       /* CPU view of the table */
+    ULONGLONG *gart; /* CPU view of the table */
 
     struct refgpu_node node[REFGPU_NODES];
     struct refgpu_dma fence_page;
 
     struct refgpu_dma log;
-    KSPIN_LOCK log_lock;   /* guards the fields up to log_wanted */
+    KSPIN_LOCK log_lock; /* guards the fields up to log_wanted */
     struct refgpu_log_record log_kept[REFGPU_LOG_KEEP];
-    ULONG log_next;        /* sequence number after the last kept record */
-    ULONG log_read;        /* records taken from the device since the log was started */
+    ULONG log_next; /* sequence number after the last kept record */
+    ULONG log_read; /* records taken from the device since the log was started */
     ULONGLONG log_drained;
     BOOLEAN log_stop;
-    KEVENT log_wake;
-    PVOID log_thread;      /* referenced thread object */
+    KEVENT log_wake, log_gone;
+    PVOID log_thread;         /* referenced thread object */
     volatile LONG log_wanted; /* set by the ISR, served by the DPC */
 
+    volatile LONG contexts; /* made so far: their ids */
     volatile LONGLONG interrupts;
     volatile LONGLONG residency_notes, aperture_maps, aperture_unmaps;
 };
@@ -127,11 +134,12 @@ struct refgpu_context {
     BOOLEAN system, virtual_addressing;
     ULONG id;
     HANDLE dxgk_context;
-    HANDLE save_allocation;        /* host's handle; NULL: no save area */
+    HANDLE save_allocation; /* host's handle; NULL: no save area */
     D3DGPU_VIRTUAL_ADDRESS save;
     BOOLEAN root_known;
-    ULONGLONG root;                /* VRAM offset */
-    /* Set by the ISR when a packet of this context was interrupted, used up when it is submitted again. */
+    ULONGLONG root; /* VRAM offset */
+    /* Set by the ISR when a packet of this context was interrupted, used up when it is submitted
+     * again. */
     ULONG stop_fence, stop_offset;
 };
 
@@ -161,7 +169,8 @@ struct refgpu_update {
     ULONGLONG value[2];
 };
 
-#define REFGPU_SAVE_ROOT_OFFSET 64u /* in the save area, behind the hardware's part: context id, root */
+#define REFGPU_SAVE_ROOT_OFFSET \
+    64u /* in the save area, behind the hardware's part: context id, root */
 
 /* ---- hardware access ---- */
 
@@ -206,21 +215,25 @@ void refgpu_log_drain(struct refgpu_adapter *adapter);
 
 /* ---- submit.c ---- */
 
-BOOLEAN NTAPI refgpu_report_progress(PVOID context); /* KSYNCHRONIZE_ROUTINE; context: struct refgpu_node */
-/* The fence up to which the node is done, packets refused at submission included. At device level. */
+BOOLEAN NTAPI
+refgpu_report_progress(PVOID context); /* KSYNCHRONIZE_ROUTINE; context: struct refgpu_node */
+/* The fence up to which the node is done, packets refused at submission included. At device
+ * level. */
 ULONG refgpu_completed(const struct refgpu_node *node, ULONG hardware);
-NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTINE routine, PVOID context);
+NTSTATUS refgpu_synchronize(struct refgpu_adapter *adapter, PKSYNCHRONIZE_ROUTINE routine,
+                            PVOID context);
 
 /* ---- pagetable.c, paging.c ---- */
 
 struct refgpu_emitter {
-    ULONG *at;
-    ULONG room; /* dwords */
+    uint32_t *at;
+    uint32_t room; /* dwords */
 };
 
 /* Room for a command, its header written; NULL: not enough. */
-ULONG *refgpu_emit(struct refgpu_emitter *emitter, ULONG opcode, ULONG flags, ULONG dwords);
-NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args, struct refgpu_emitter *emitter);
+uint32_t *refgpu_emit(struct refgpu_emitter *emitter, ULONG opcode, ULONG flags, ULONG dwords);
+NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args,
+                                        struct refgpu_emitter *emitter);
 /* Device address of an offset in a segment. */
 ULONGLONG refgpu_segment_address(ULONG segment, ULONGLONG offset);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration with the graphics kernel, and the adapter's outermost life: AddDevice to RemoveDevice. */
+/* Registration with the graphics kernel, and the adapter's outermost life: AddDevice to
+ * RemoveDevice. */
 #include "driver.h"
 
 PVOID refgpu_allocate(SIZE_T bytes)
@@ -30,8 +31,9 @@ static int hex_digit(WCHAR c)
 }
 
 /*
- * How many bus address bits the board has is asked before the registers can be read: it is the subsystem id, the first
- * four digits behind SUBSYS_ in the hardware id. A board that does not say has 48.
+ * How many bus address bits the board has is asked before the registers can be read: it is the
+ * subsystem id, the first four digits behind SUBSYS_ in the hardware id. A board that does not say
+ * has 48.
  */
 static ULONG board_address_bits(PDEVICE_OBJECT pdo)
 {
@@ -63,7 +65,8 @@ static ULONG board_address_bits(PDEVICE_OBJECT pdo)
     return 48;
 }
 
-NTSTATUS NTAPI RefGpuAddDevice(IN_CONST_PDEVICE_OBJECT PhysicalDeviceObject, OUT_PPVOID MiniportDeviceContext)
+NTSTATUS NTAPI RefGpuAddDevice(IN_CONST_PDEVICE_OBJECT PhysicalDeviceObject,
+                               OUT_PPVOID MiniportDeviceContext)
 {
     struct refgpu_adapter *adapter = refgpu_allocate(sizeof *adapter);
 
@@ -101,12 +104,15 @@ void NTAPI RefGpuResetDevice(IN_CONST_PVOID MiniportDeviceContext)
 
 void NTAPI RefGpuControlEtwLogging(IN_BOOLEAN Enable, IN_ULONG Flags, IN_UCHAR Level)
 {
-    UNREFERENCED_PARAMETER(Enable);
-    UNREFERENCED_PARAMETER(Flags);
-    UNREFERENCED_PARAMETER(Level);
+    (void)Enable;
+    (void)Flags;
+    (void)Level;
 }
 
-DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
+#if defined(DECLSPEC_EXPORT) /* an ELF object hides what it does not export */
+DECLSPEC_EXPORT
+#endif
+NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
 {
     DRIVER_INITIALIZATION_DATA data;
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RefGPU hardware interface: PCI identity, registers, ring entries, commands, page-table entries. The manual is
- * docs/refgpu.md; this header is what the miniport, the device model and user-mode code share. Nothing but numbers
- * and layouts: no types of any operating system.
+ * RefGPU hardware interface: PCI identity, registers, ring entries, commands, page-table entries.
+ * The manual is docs/refgpu.md; this header is what the miniport, the device model and user-mode
+ * code share. Nothing but numbers and layouts: no types of any operating system.
  *
  * Three kinds of address appear here:
- *   bus address       what the device puts on PCI Express: a system physical address, or a logical one behind an IOMMU
- *   device address    64-bit physical space of the device: VRAM, the GART aperture, a window onto the bus
- *   GPU virtual       48 bits, translated by the page tables of engine 1
+ *   bus address     what the device puts on PCI Express: a system physical address, or a logical
+ *                   one behind an IOMMU
+ *   device address  64-bit physical space of the device: VRAM, GART aperture, window onto the bus
+ *   GPU virtual     48 bits, translated by the page tables of engine 1
  */
+/* clang-format off: tables */
 #ifndef REFGPU_HW_H
 #define REFGPU_HW_H
 
@@ -33,13 +35,13 @@
 
 #define REFGPU_VRAM_BASE     0ull
 #define REFGPU_GART_BASE     (1ull << 40) /* aperture: GART_PAGES pages of 4 KiB */
-#define REFGPU_BUS_BASE      (1ull << 62) /* window onto bus address (address - REFGPU_BUS_BASE); privileged */
+#define REFGPU_BUS_BASE      (1ull << 62) /* window onto the bus; privileged */
 #define REFGPU_PAGE_SHIFT    12u
 #define REFGPU_PAGE_BYTES    4096u
 #define REFGPU_BIG_PAGE_BYTES 65536u
 #define REFGPU_GART_MAX_PAGES 0x40000u /* 1 GiB */
 
-/* ---- global registers (32 bits; _LO/_HI pairs may also be accessed as one 64-bit register at _LO) ---- */
+/* ---- global registers: 32 bits; a _LO/_HI pair may be accessed as one 64-bit register ---- */
 
 #define REFGPU_REG_ID            0x0000u /* RO REFGPU_ID */
 #define REFGPU_REG_VERSION       0x0004u /* RO major << 16 | minor */
@@ -51,31 +53,31 @@
 #define REFGPU_REG_TIME_HI       0x001Cu
 #define REFGPU_REG_IRQ_STATUS    0x0020u /* RW1C REFGPU_IRQ_x */
 #define REFGPU_REG_IRQ_ENABLE    0x0024u /* RW */
-#define REFGPU_REG_IRQ_ACK       0x0028u /* RC: returns STATUS & ENABLE and clears what it returned */
+#define REFGPU_REG_IRQ_ACK       0x0028u /* RC: STATUS & ENABLE; clears what it returned */
 #define REFGPU_REG_IRQ_COUNT     0x002Cu /* RO messages sent */
 #define REFGPU_REG_GART_TABLE_LO 0x0030u /* RW VRAM offset of the GART table, 4 KiB aligned */
 #define REFGPU_REG_GART_TABLE_HI 0x0034u
 #define REFGPU_REG_GART_PAGES    0x0038u /* RW pages in the aperture; 0: no aperture */
 #define REFGPU_REG_DMA_BITS      0x003Cu /* RO bus address bits */
-#define REFGPU_REG_LOG_CONTROL   0x0040u /* RW pages in use, 0..REFGPU_LOG_PAGES; 0: off. Writing restarts the log */
+#define REFGPU_REG_LOG_CONTROL   0x0040u /* RW log pages in use; 0: off. Writing restarts the log */
 #define REFGPU_REG_LOG_COUNT     0x0044u /* RO records written since the log was (re)started */
 #define REFGPU_REG_GART_LIMIT    0x0048u /* RO largest value GART_PAGES takes ("aperture" option) */
-#define REFGPU_REG_LOG_PAGE      0x0080u /* RW 64 bits each: bus address of log page n, 4 KiB aligned */
+#define REFGPU_REG_LOG_PAGE      0x0080u /* RW 64 bits each: bus address of log page n */
 #define REFGPU_LOG_PAGES         4u
 
 #define REFGPU_ID                0x55504752u /* "RGPU" */
 #define REFGPU_VERSION           0x00010000u
 
-#define REFGPU_CONTROL_RESET     0x00000001u /* whole device to power-on values (VRAM keeps its bytes) */
+#define REFGPU_CONTROL_RESET     0x00000001u /* device to power-on values; VRAM keeps its bytes */
 #define REFGPU_CONTROL_TLB_FLUSH 0x00000002u /* drop every TLB entry */
 
-/* Causes, one bit per engine: REFGPU_IRQ_FENCE(0) is bit 0, REFGPU_IRQ_FENCE(1) bit 1, and so on. */
-#define REFGPU_IRQ_FENCE(engine)      (0x00000001u << (engine)) /* an entry with ENTRY_INTERRUPT completed */
-#define REFGPU_IRQ_PREEMPTED(engine)  (0x00000004u << (engine)) /* the preemption request was answered */
-#define REFGPU_IRQ_PAGE_FAULT(engine) (0x00000010u << (engine)) /* GPU MMU, GART or device address range; engine halted */
-#define REFGPU_IRQ_BUS_FAULT(engine)  (0x00000040u << (engine)) /* access refused on the bus; engine halted */
-#define REFGPU_IRQ_COMMAND(engine)    (0x00000100u << (engine)) /* malformed command or ring entry; engine halted */
-#define REFGPU_IRQ_SIGNAL(engine)     (0x00000400u << (engine)) /* a memory write with WRITE_INTERRUPT was done */
+/* Causes, one bit per engine: REFGPU_IRQ_FENCE(0) is bit 0, REFGPU_IRQ_FENCE(1) bit 1, ... */
+#define REFGPU_IRQ_FENCE(engine)      (0x00000001u << (engine)) /* an entry completed */
+#define REFGPU_IRQ_PREEMPTED(engine)  (0x00000004u << (engine)) /* request answered */
+#define REFGPU_IRQ_PAGE_FAULT(engine) (0x00000010u << (engine)) /* MMU or GART; halted */
+#define REFGPU_IRQ_BUS_FAULT(engine)  (0x00000040u << (engine)) /* refused on the bus; halted */
+#define REFGPU_IRQ_COMMAND(engine)    (0x00000100u << (engine)) /* malformed command; halted */
+#define REFGPU_IRQ_SIGNAL(engine)     (0x00000400u << (engine)) /* WRITE with interrupt */
 #define REFGPU_IRQ_ALL                0x00000FFFu
 
 /* ---- engine registers ---- */
@@ -85,35 +87,35 @@
 
 #define REFGPU_ENG_CONTROL        0x00u /* RW REFGPU_ENG_CONTROL_x */
 #define REFGPU_ENG_STATUS         0x04u /* RO REFGPU_ENG_STATUS_x */
-#define REFGPU_ENG_RING_LO        0x08u /* RW bus address of the ring, 4 KiB aligned; write while not enabled */
+#define REFGPU_ENG_RING_LO        0x08u /* RW bus address of the ring, 4 KiB aligned */
 #define REFGPU_ENG_RING_HI        0x0Cu
 #define REFGPU_ENG_RING_SIZE      0x10u /* RW number of entries: a power of two, 2..4096 */
-#define REFGPU_ENG_HEAD           0x14u /* RO index of the entry being executed or next to execute */
+#define REFGPU_ENG_HEAD           0x14u /* RO index of the entry in execution or next */
 #define REFGPU_ENG_TAIL           0x18u /* RW doorbell: index after the last valid entry */
-#define REFGPU_ENG_PREEMPT        0x1Cu /* WO request preemption; the value is given back in PREEMPTED */
-#define REFGPU_ENG_FENCE_LO       0x20u /* RW bus address of this engine's fence block, 16-byte aligned; 0: none */
+#define REFGPU_ENG_PREEMPT        0x1Cu /* WO request; the value comes back in PREEMPTED */
+#define REFGPU_ENG_FENCE_LO       0x20u /* RW bus address of the fence block; 0: none */
 #define REFGPU_ENG_FENCE_HI       0x24u
 #define REFGPU_ENG_COMPLETED      0x28u /* RW fence id of the entry that completed last */
 #define REFGPU_ENG_PREEMPTED      0x2Cu /* RO value of the preemption request answered last */
-#define REFGPU_ENG_ABORTED        0x30u /* RO fence id in execution when the engine was last reset; 0: none */
+#define REFGPU_ENG_ABORTED        0x30u /* RO fence id in execution at the last reset */
 #define REFGPU_ENG_CURRENT        0x34u /* RO fence id in execution; 0: idle */
-#define REFGPU_ENG_OFFSET         0x38u /* RO byte offset of the command in execution (of the last one at a stop) */
+#define REFGPU_ENG_OFFSET         0x38u /* RO byte offset of the command in execution */
 #define REFGPU_ENG_FAULT_INFO     0x40u /* RO REFGPU_FAULT_x fields; valid while halted */
 #define REFGPU_ENG_FAULT_FENCE    0x44u /* RO fence id of the halted entry */
 #define REFGPU_ENG_FAULT_ADDR_LO  0x48u /* RO GPU virtual, device or bus address that failed */
 #define REFGPU_ENG_FAULT_ADDR_HI  0x4Cu
-#define REFGPU_ENG_STOP_FENCE     0x50u /* RO fence id of the entry a preemption interrupted; 0: none */
-#define REFGPU_ENG_STOP_OFFSET    0x54u /* RO offset to give as the entry's `start` to go on with it */
+#define REFGPU_ENG_STOP_FENCE     0x50u /* RO fence id of the interrupted entry; 0: none */
+#define REFGPU_ENG_STOP_OFFSET    0x54u /* RO the `start` with which it goes on */
 #define REFGPU_ENG_COUNT_ENTRIES  0x60u /* RO 64 bits: ring entries completed */
 #define REFGPU_ENG_COUNT_COMMANDS 0x68u /* RO 64 bits: commands completed */
 #define REFGPU_ENG_COUNT_BYTES    0x70u /* RO 64 bits: bytes read and written by commands */
-#define REFGPU_ENG_COUNT_BUSY     0x78u /* RO 64 bits: nanoseconds in which an entry was in execution */
+#define REFGPU_ENG_COUNT_BUSY     0x78u /* RO 64 bits: nanoseconds with work */
 #define REFGPU_ENG_COUNT_WALKS    0x80u /* RO 64 bits: TLB misses (engine 1) */
 #define REFGPU_ENG_COUNT_PREEMPTS 0x88u /* RO 64 bits */
 
 #define REFGPU_ENG_CONTROL_ENABLE 0x00000001u /* fetch from the ring */
-#define REFGPU_ENG_CONTROL_RESET  0x00000002u /* WO: abort, forget the ring, leave disabled; see the manual */
-#define REFGPU_ENG_CONTROL_SKIP   0x00000004u /* WO: while halted: drop the halted entry without its fence, go on */
+#define REFGPU_ENG_CONTROL_RESET  0x00000002u /* WO: abort, forget the ring, disable */
+#define REFGPU_ENG_CONTROL_SKIP   0x00000004u /* WO: drop the halted entry, go on */
 
 #define REFGPU_ENG_STATUS_BUSY    0x00000001u /* an entry is in execution */
 #define REFGPU_ENG_STATUS_HALTED  0x00000002u /* stopped by a fault or command error */
@@ -122,10 +124,10 @@
 #define REFGPU_ENG_STATUS_PREEMPT 0x00000010u /* a preemption request is outstanding */
 
 /* FAULT_INFO */
-#define REFGPU_FAULT_CODE(info)   ((info) & 0xFFu) /* REFGPU_PAGE_x, or REFGPU_ERROR_x for a command error */
+#define REFGPU_FAULT_CODE(info)   ((info) & 0xFFu) /* REFGPU_PAGE_x or REFGPU_ERROR_x */
 #define REFGPU_FAULT_KIND(info)   (((info) >> 8) & 0xFu)
 #define REFGPU_FAULT_UNIT(info)   (((info) >> 12) & 0xFu)
-#define REFGPU_FAULT_LEVEL(info)  (((info) >> 16) & 0xFu) /* page-table level of the entry that refused */
+#define REFGPU_FAULT_LEVEL(info)  (((info) >> 16) & 0xFu) /* of the page table */
 #define REFGPU_FAULT_WRITE        0x00100000u
 #define REFGPU_FAULT_PRIVILEGED   0x00200000u /* the entry had ENTRY_PRIVILEGED */
 
@@ -154,7 +156,7 @@
 #define REFGPU_ERROR_RANGE        5u /* operand runs past the end of the address space */
 #define REFGPU_ERROR_PITCH        6u /* pitch zero or smaller than a row */
 #define REFGPU_ERROR_SIZE         7u /* width, height or count zero or too large */
-#define REFGPU_ERROR_PRIVILEGE    8u /* privileged command or flag in an entry without ENTRY_PRIVILEGED */
+#define REFGPU_ERROR_PRIVILEGE    8u /* needs an entry with ENTRY_PRIVILEGED */
 #define REFGPU_ERROR_ENGINE       9u /* command of the other engine */
 #define REFGPU_ERROR_ENTRY        10u /* malformed ring entry or save area */
 
@@ -169,13 +171,13 @@ struct refgpu_fence_block {
 /* ---- ring entries: 64 bytes, little endian ---- */
 
 struct refgpu_ring_entry {
-    uint64_t address; /* of the commands: engine 0: bus address; engine 1: GPU virtual address. 4-byte aligned */
+    uint64_t address; /* of the commands: engine 0: bus; engine 1: GPU virtual. 4-byte aligned */
     uint32_t bytes;   /* of commands, a multiple of 4; 0: nothing but the fence */
-    uint32_t start;   /* offset of the first command to execute (0, or STOP_OFFSET after a preemption) */
+    uint32_t start;   /* offset of the first command to execute: 0 or STOP_OFFSET */
     uint32_t fence;   /* id to write when done; not 0 */
     uint32_t flags;   /* REFGPU_ENTRY_x */
     uint64_t root;    /* engine 1: VRAM offset of the level-3 table, 4 KiB aligned */
-    uint64_t save;    /* engine 1: GPU virtual address of the context save area, 64-byte aligned; 0: none */
+    uint64_t save;    /* engine 1: GPU virtual address of the save area; 0: none */
     uint32_t context; /* any number; appears in the log */
     uint32_t reserved[5]; /* 0 */
 };
@@ -183,7 +185,7 @@ struct refgpu_ring_entry {
 #define REFGPU_ENTRY_BYTES      64u
 #define REFGPU_ENTRY_INTERRUPT  0x00000001u /* raise IRQ_FENCE when done */
 #define REFGPU_ENTRY_PRIVILEGED 0x00000002u /* privileged commands allowed */
-#define REFGPU_ENTRY_RESUME     0x00000004u /* engine 1: load the state from `save` instead of `start` */
+#define REFGPU_ENTRY_RESUME     0x00000004u /* engine 1: load the state from `save` */
 #define REFGPU_ENTRY_FLAGS      0x00000007u
 
 /* Context save area, written by engine 1 when it is preempted inside an entry that names one. */
@@ -211,7 +213,7 @@ struct refgpu_save_area {
 #define REFGPU_PTE_VALID        (1ull << 0)
 #define REFGPU_PTE_READ_ONLY    (1ull << 1) /* leaf */
 #define REFGPU_PTE_SYSTEM       (1ull << 2) /* leaf: the page number is of the bus, else of VRAM */
-#define REFGPU_PTE_ZERO         (1ull << 3) /* with VALID: reads give 0, writes vanish; at any level, for its whole span */
+#define REFGPU_PTE_ZERO         (1ull << 3) /* with VALID, any level: reads 0, swallows writes */
 #define REFGPU_PTE_SNOOP        (1ull << 4) /* leaf: cache coherent access */
 #define REFGPU_PTE_BIG          (1ull << 5) /* level 1: the leaf table has 64 KiB pages */
 #define REFGPU_PTE_GART         (1ull << 6) /* leaf, 4 KiB: the page number is of the aperture */
@@ -226,37 +228,61 @@ struct refgpu_save_area {
 
 /* ---- commands: dwords, little endian; 64-bit operands as low dword, high dword ---- */
 
-#define REFGPU_CMD(opcode, flags, dwords) ((uint32_t)(opcode) | (uint32_t)(flags) << 8 | (uint32_t)(dwords) << 16)
+#define REFGPU_CMD(opcode, flags, dwords) \
+    ((uint32_t)(opcode) | (uint32_t)(flags) << 8 | (uint32_t)(dwords) << 16)
 #define REFGPU_CMD_OPCODE(header) ((header) & 0xFFu)
 #define REFGPU_CMD_FLAGS(header)  (((header) >> 8) & 0xFFu)
 #define REFGPU_CMD_DWORDS(header) ((header) >> 16) /* with the header: 1..REFGPU_CMD_MAX_DWORDS */
 #define REFGPU_CMD_MAX_DWORDS     1024u
 
-/*                                           dwords  operands (dword index)                                             */
-#define REFGPU_OP_NOP           0x00u /*      1..n   ignored                                                            */
-#define REFGPU_OP_WRITE         0x01u /*      5      1 address, 3 value: fence or semaphore write                       */
-#define REFGPU_OP_WAIT          0x02u /*      5      1 address, 3 value: semaphore wait                                 */
-#define REFGPU_OP_HANG          0x03u /*      1                                                                         */
-#define REFGPU_OP_TIMESTAMP     0x04u /*      3      1 address: 64-bit nanoseconds                                      */
-#define REFGPU_OP_DELAY         0x05u /*      2      1 nanoseconds                                                      */
-#define REFGPU_OP_FILL          0x10u /*      6      1 dst, 3 bytes, 5 pattern                                          */
-#define REFGPU_OP_FILL_RECT     0x11u /*      7      1 dst, 3 dst pitch, 4 width, 5 height, 6 pattern                   */
-#define REFGPU_OP_COPY          0x12u /*      7      1 dst, 3 src, 5 bytes                                              */
-#define REFGPU_OP_COPY_RECT     0x13u /*      9      1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width (bytes), 8 height  */
-#define REFGPU_OP_SCALE         0x14u /*      11     1 dst, 3 dst pitch, 4 dst width, 5 dst height,
-                                                     6 src, 8 src pitch, 9 src width, 10 src height                     */
-#define REFGPU_OP_BLEND         0x15u /*      10     1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width, 8 height, 9 alpha */
-#define REFGPU_OP_CONVOLVE      0x16u /*      14     1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width, 8 height,
-                                                     9..13 nine signed 8.8 coefficients, two per dword, low half first  */
-#define REFGPU_OP_RAW_ACCESS    0x20u /* E0   8      1 bus address, 3 bytes, 4 pattern, 5 dst (reads), 7 reserved 0     */
-#define REFGPU_OP_PTE_WRITE     0x40u /* E1P  4+2n   1 device address of the first entry, 3 n, 4.. entries              */
-#define REFGPU_OP_PTE_FILL      0x41u /* E1P  8      1 device address of the first entry, 3 n, 4 value, 6 step          */
-#define REFGPU_OP_GART_WRITE    0x42u /* E1P  3+2n   1 first page, 2 n, 3.. entries                                     */
-#define REFGPU_OP_GART_FILL     0x43u /* E1P  7      1 first page, 2 n, 3 value, 5 step                                 */
-#define REFGPU_OP_TLB_FLUSH     0x44u /* E1P  7      1 root, 3 first address, 5 end (exclusive; both 0: whole space)    */
+/*
+ * Opcodes. E0, E1: on that engine only; P: privileged. Then the length in dwords, and operands as
+ * dword index and name; 64-bit ones (address, value, dst, src, bytes of FILL and COPY) take two.
+ *
+ *   NOP                1..   ignored
+ *   WRITE              5     1 address, 3 value
+ *   WAIT               5     1 address, 3 value
+ *   HANG               1
+ *   TIMESTAMP          3     1 address: 64-bit nanoseconds
+ *   DELAY              2     1 nanoseconds
+ *   FILL               6     1 dst, 3 bytes, 5 pattern
+ *   FILL_RECT          7     1 dst, 3 dst pitch, 4 width, 5 height, 6 pattern
+ *   COPY               7     1 dst, 3 src, 5 bytes
+ *   COPY_RECT          9     1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width in bytes, 8 height
+ *   SCALE              11    1 dst, 3 dst pitch, 4 dst width, 5 dst height,
+ *                            6 src, 8 src pitch, 9 src width, 10 src height
+ *   BLEND              10    1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width, 8 height, 9 alpha
+ *   CONVOLVE           14    1 dst, 3 dst pitch, 4 src, 6 src pitch, 7 width, 8 height,
+ *                            9..13 nine signed 8.8 coefficients, two per dword, low half first
+ *   RAW_ACCESS  E0     8     1 bus address, 3 bytes, 4 pattern, 5 dst (reads), 7 zero
+ *   PTE_WRITE   E1 P   4+2n  1 device address of the first entry, 3 n, 4.. entries
+ *   PTE_FILL    E1 P   8     1 device address of the first entry, 3 n, 4 value, 6 step
+ *   GART_WRITE  E1 P   3+2n  1 first page, 2 n, 3.. entries
+ *   GART_FILL   E1 P   7     1 first page, 2 n, 3 value, 5 step
+ *   TLB_FLUSH   E1 P   7     1 root, 3 first address, 5 end (exclusive); both 0: the whole space
+ */
+#define REFGPU_OP_NOP         0x00u
+#define REFGPU_OP_WRITE       0x01u
+#define REFGPU_OP_WAIT        0x02u
+#define REFGPU_OP_HANG        0x03u
+#define REFGPU_OP_TIMESTAMP   0x04u
+#define REFGPU_OP_DELAY       0x05u
+#define REFGPU_OP_FILL        0x10u
+#define REFGPU_OP_FILL_RECT   0x11u
+#define REFGPU_OP_COPY        0x12u
+#define REFGPU_OP_COPY_RECT   0x13u
+#define REFGPU_OP_SCALE       0x14u
+#define REFGPU_OP_BLEND       0x15u
+#define REFGPU_OP_CONVOLVE    0x16u
+#define REFGPU_OP_RAW_ACCESS  0x20u
+#define REFGPU_OP_PTE_WRITE   0x40u
+#define REFGPU_OP_PTE_FILL    0x41u
+#define REFGPU_OP_GART_WRITE  0x42u
+#define REFGPU_OP_GART_FILL   0x43u
+#define REFGPU_OP_TLB_FLUSH   0x44u
 
-#define REFGPU_FLAG_DST_DEVICE  0x01u /* engine 1, privileged: the destination is a device address */
-#define REFGPU_FLAG_SRC_DEVICE  0x02u /* engine 1, privileged: the source is a device address */
+#define REFGPU_FLAG_DST_DEVICE  0x01u /* engine 1, privileged: dst is a device address */
+#define REFGPU_FLAG_SRC_DEVICE  0x02u /* engine 1, privileged: src is a device address */
 /* WRITE */
 #define REFGPU_WRITE_64         0x10u /* 64-bit value; else the low 32 bits */
 #define REFGPU_WRITE_ADD        0x20u /* add to the memory value instead of replacing it */
@@ -265,7 +291,7 @@ struct refgpu_save_area {
 #define REFGPU_WAIT_64          0x10u
 #define REFGPU_WAIT_EQUAL       0x20u /* equal; else greater or equal */
 /* HANG */
-#define REFGPU_HANG_PREEMPTIBLE 0x10u /* a preemption request ends it (and starts it again on resubmission) */
+#define REFGPU_HANG_PREEMPTIBLE 0x10u /* a preemption request ends it */
 /* BLEND */
 #define REFGPU_BLEND_STRAIGHT   0x10u /* source is not premultiplied */
 /* CONVOLVE */
@@ -314,5 +340,7 @@ struct refgpu_log_record {
 #define REFGPU_LOG_HANG         9u
 #define REFGPU_LOG_SKIPPED      10u
 #define REFGPU_LOG_RESUMED      11u
+
+/* clang-format on */
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What user-mode code and the RefGPU miniport say to each other: private data of contexts, allocations and submissions,
- * the command streams, escapes. Only fixed-width integers; usable from C and C++. docs/refgpu.md, "Client interface".
+ * What user-mode code and the RefGPU miniport say to each other: private data of contexts,
+ * allocations and submissions, the command streams, escapes. Only fixed-width integers; usable from
+ * C and C++. docs/refgpu.md, "Client interface".
  *
- * One command encoding (refgpu_hw.h) serves both engines. On node 1 (copy, GPU virtual addresses) a command buffer is
- * what the hardware reads: build it in a CPU-visible allocation, map it, submit its GPU virtual address. On node 0
- * (2D, physical) the same commands go through D3DKMTRender, and every address operand is REFGPU_REF(index, offset):
- * an element of the submission's allocation list and a byte offset into it; the miniport checks and translates them.
+ * One command encoding (refgpu_hw.h) serves both engines. On node 1 (copy, GPU virtual addresses) a
+ * command buffer is what the hardware reads: build it in a CPU-visible allocation, map it, submit
+ * its GPU virtual address. On node 0 (2D, physical) the same commands go through D3DKMTRender, and
+ * every address operand is REFGPU_REF(index, offset): an element of the submission's allocation
+ * list and a byte offset into it; the miniport checks and translates them.
  */
 #ifndef REFGPU_UMD_H
 #define REFGPU_UMD_H
@@ -17,26 +19,27 @@
 extern "C" {
 #endif
 
-#define REFGPU_NODE_2D      0u /* physical contexts: D3DKMTCreateContext, D3DKMTRender */
-#define REFGPU_NODE_COPY    1u /* virtual contexts: D3DKMTCreateContextVirtual, D3DKMTSubmitCommand; paging */
-#define REFGPU_NODES        2u
+#define REFGPU_NODE_2D 0u /* physical contexts: D3DKMTCreateContext, D3DKMTRender */
+#define REFGPU_NODE_COPY \
+    1u /* virtual contexts: D3DKMTCreateContextVirtual, D3DKMTSubmitCommand; paging */
+#define REFGPU_NODES 2u
 
 #define REFGPU_SEGMENT_VRAM     1u
 #define REFGPU_SEGMENT_APERTURE 2u
 
-#define REFGPU_UMD_MAGIC    0x444D5552u /* "RUMD": first member of every private structure */
-#define REFGPU_UMD_VERSION  1u
+#define REFGPU_UMD_MAGIC   0x444D5552u /* "RUMD": first member of every private structure */
+#define REFGPU_UMD_VERSION 1u
 
 /* ---- D3DKMTQueryAdapterInfo(KMTQAITYPE_UMDRIVERPRIVATE): out ---- */
 
 struct refgpu_adapter_info {
-    uint32_t magic;           /* REFGPU_UMD_MAGIC, written by the miniport */
-    uint32_t version;         /* REFGPU_UMD_VERSION */
-    uint32_t device_version;  /* REG_VERSION */
+    uint32_t magic;          /* REFGPU_UMD_MAGIC, written by the miniport */
+    uint32_t version;        /* REFGPU_UMD_VERSION */
+    uint32_t device_version; /* REG_VERSION */
     uint32_t nodes;
-    uint64_t vram_bytes;      /* size of segment 1 */
-    uint64_t aperture_bytes;  /* size of segment 2 */
-    uint32_t remapped;        /* 1: the device sees logical addresses that differ from physical ones */
+    uint64_t vram_bytes;     /* size of segment 1 */
+    uint64_t aperture_bytes; /* size of segment 2 */
+    uint32_t remapped; /* 1: the device sees logical addresses that differ from physical ones */
     uint32_t reserved;
 };
 
@@ -52,19 +55,20 @@ struct refgpu_allocation_data {
     uint32_t width, height, pitch; /* informative: what D3DKMT tools may show; 0: a plain buffer */
 };
 
-#define REFGPU_ALLOCATION_CPU_VISIBLE     0x0001u /* the CPU may lock it */
-#define REFGPU_ALLOCATION_PHYSICAL        0x0002u /* node 0 may use it (AccessedPhysically) */
-#define REFGPU_ALLOCATION_CACHED          0x0004u /* cached CPU mapping; needs CPU_VISIBLE */
-#define REFGPU_ALLOCATION_PREFER_SYSTEM   0x0008u /* aperture before VRAM where both are allowed */
-#define REFGPU_ALLOCATION_MAP_CPU         0x0010u /* MapApertureCpuVisible; needs PHYSICAL and the aperture */
-#define REFGPU_ALLOCATION_NOTIFY          0x0020u /* ExplicitResidencyNotification; needs PHYSICAL */
-#define REFGPU_ALLOCATION_PERMANENT       0x0040u /* PermanentSysMem; needs CPU_VISIBLE */
-#define REFGPU_ALLOCATION_FROM_END        0x0080u /* FromEndOfSegment */
-#define REFGPU_ALLOCATION_SHARED          0x0100u /* informative */
-#define REFGPU_ALLOCATION_FLAGS           0x01FFu
+#define REFGPU_ALLOCATION_CPU_VISIBLE   0x0001u /* the CPU may lock it */
+#define REFGPU_ALLOCATION_PHYSICAL      0x0002u /* node 0 may use it (AccessedPhysically) */
+#define REFGPU_ALLOCATION_CACHED        0x0004u /* cached CPU mapping; needs CPU_VISIBLE */
+#define REFGPU_ALLOCATION_PREFER_SYSTEM 0x0008u /* aperture before VRAM where both are allowed */
+#define REFGPU_ALLOCATION_MAP_CPU \
+    0x0010u /* MapApertureCpuVisible; needs PHYSICAL and the aperture */
+#define REFGPU_ALLOCATION_NOTIFY    0x0020u /* ExplicitResidencyNotification; needs PHYSICAL */
+#define REFGPU_ALLOCATION_PERMANENT 0x0040u /* PermanentSysMem; needs CPU_VISIBLE */
+#define REFGPU_ALLOCATION_FROM_END  0x0080u /* FromEndOfSegment */
+#define REFGPU_ALLOCATION_SHARED    0x0100u /* informative */
+#define REFGPU_ALLOCATION_FLAGS     0x01FFu
 
-#define REFGPU_IN_VRAM      0x1u
-#define REFGPU_IN_APERTURE  0x2u
+#define REFGPU_IN_VRAM     0x1u
+#define REFGPU_IN_APERTURE 0x2u
 
 /* ---- creation of a context: private data, optional ---- */
 
@@ -83,27 +87,28 @@ struct refgpu_submit_data {
     uint32_t flags; /* REFGPU_SUBMIT_x */
 };
 
-#define REFGPU_SUBMIT_REJECT 0x1u /* the miniport refuses the packet (STATUS_INVALID_PARAMETER): for tests */
+#define REFGPU_SUBMIT_REJECT \
+    0x1u /* the miniport refuses the packet (STATUS_INVALID_PARAMETER): for tests */
 
 /* ---- D3DKMTEscape(D3DKMT_ESCAPE_DRIVERPRIVATE) ---- */
 
 struct refgpu_escape_header {
-    uint32_t magic;   /* in: REFGPU_UMD_MAGIC */
-    uint32_t code;    /* in: REFGPU_ESCAPE_x */
+    uint32_t magic; /* in: REFGPU_UMD_MAGIC */
+    uint32_t code;  /* in: REFGPU_ESCAPE_x */
 };
 
-#define REFGPU_ESCAPE_READ_LOG     1u /* struct refgpu_escape_log */
-#define REFGPU_ESCAPE_COUNTERS     2u /* struct refgpu_escape_counters */
-#define REFGPU_ESCAPE_ALLOCATION   3u /* struct refgpu_escape_allocation */
+#define REFGPU_ESCAPE_READ_LOG      1u /* struct refgpu_escape_log */
+#define REFGPU_ESCAPE_COUNTERS      2u /* struct refgpu_escape_counters */
+#define REFGPU_ESCAPE_ALLOCATION    3u /* struct refgpu_escape_allocation */
 #define REFGPU_ESCAPE_READ_REGISTER 4u /* struct refgpu_escape_register; needs HardwareAccess */
 
 #define REFGPU_ESCAPE_LOG_RECORDS 32u
 
 struct refgpu_escape_log {
     struct refgpu_escape_header header;
-    uint32_t first;     /* in: sequence number of the first record wanted; out: of records[0] */
-    uint32_t count;     /* out: records returned */
-    uint32_t written;   /* out: records the device has written in all */
+    uint32_t first;   /* in: sequence number of the first record wanted; out: of records[0] */
+    uint32_t count;   /* out: records returned */
+    uint32_t written; /* out: records the device has written in all */
     uint32_t reserved;
     struct refgpu_log_record records[REFGPU_ESCAPE_LOG_RECORDS];
 };
@@ -126,12 +131,12 @@ struct refgpu_escape_counters {
 /* Where the miniport last saw an allocation (allocations with NOTIFY or MAP_CPU). */
 struct refgpu_escape_allocation {
     struct refgpu_escape_header header;
-    uint32_t allocation;    /* in: D3DKMT handle */
-    uint32_t resident;      /* out: 1 after NOTIFY_RESIDENCY(Resident) */
-    uint32_t segment;       /* out */
-    uint32_t cpu_visible;   /* out: 1 while a CPU address of the aperture mapping is known */
-    uint64_t offset;        /* out: in the segment */
-    uint64_t first_word;    /* out: first 8 bytes, read through that CPU address */
+    uint32_t allocation;  /* in: D3DKMT handle */
+    uint32_t resident;    /* out: 1 after NOTIFY_RESIDENCY(Resident) */
+    uint32_t segment;     /* out */
+    uint32_t cpu_visible; /* out: 1 while a CPU address of the aperture mapping is known */
+    uint64_t offset;      /* out: in the segment */
+    uint64_t first_word;  /* out: first 8 bytes, read through that CPU address */
 };
 
 struct refgpu_escape_register {
@@ -143,12 +148,13 @@ struct refgpu_escape_register {
 /* ---- command building ---- */
 
 /* An address operand of a command for D3DKMTRender. Offsets have 48 bits. */
-#define REFGPU_REF(index, offset)   ((uint64_t)(index) << 48 | ((uint64_t)(offset) & 0xFFFFFFFFFFFFull))
-#define REFGPU_REF_INDEX(reference)  ((uint32_t)((reference) >> 48))
-#define REFGPU_REF_OFFSET(reference) ((reference) & 0xFFFFFFFFFFFFull)
+#define REFGPU_REF(index, offset)        ((uint64_t)(index) << 48 | ((uint64_t)(offset)&0xFFFFFFFFFFFFull))
+#define REFGPU_REF_INDEX(reference)      ((uint32_t)((reference) >> 48))
+#define REFGPU_REF_OFFSET(reference)     ((reference)&0xFFFFFFFFFFFFull)
 #define REFGPU_RENDER_MAX_COMMAND_DWORDS 64u /* longest command D3DKMTRender takes */
 
-/* Appends commands to memory of the caller. Nothing is written past the end; `overflow` says that something was lost. */
+/* Appends commands to memory of the caller. Nothing is written past the end; `overflow` says
+ * that something was lost. */
 struct refgpu_builder {
     uint32_t *words;
     uint32_t used, capacity; /* dwords */
@@ -169,7 +175,8 @@ static inline uint32_t refgpu_builder_bytes(const struct refgpu_builder *b)
 }
 
 /* Room for a command of `dwords`, its header filled in; NULL: full. */
-static inline uint32_t *refgpu_command(struct refgpu_builder *b, uint32_t opcode, uint32_t flags, uint32_t dwords)
+static inline uint32_t *refgpu_command(struct refgpu_builder *b, uint32_t opcode, uint32_t flags,
+                                       uint32_t dwords)
 {
     uint32_t *at;
 
@@ -195,7 +202,8 @@ static inline void refgpu_nop(struct refgpu_builder *b)
 }
 
 /* flags: REFGPU_WRITE_x */
-static inline void refgpu_write(struct refgpu_builder *b, uint64_t address, uint64_t value, uint32_t flags)
+static inline void refgpu_write(struct refgpu_builder *b, uint64_t address, uint64_t value,
+                                uint32_t flags)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_WRITE, flags, 5);
 
@@ -206,7 +214,8 @@ static inline void refgpu_write(struct refgpu_builder *b, uint64_t address, uint
 }
 
 /* flags: REFGPU_WAIT_x */
-static inline void refgpu_wait(struct refgpu_builder *b, uint64_t address, uint64_t value, uint32_t flags)
+static inline void refgpu_wait(struct refgpu_builder *b, uint64_t address, uint64_t value,
+                               uint32_t flags)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_WAIT, flags, 5);
 
@@ -238,7 +247,8 @@ static inline void refgpu_delay(struct refgpu_builder *b, uint32_t nanoseconds)
         c[1] = nanoseconds;
 }
 
-static inline void refgpu_fill(struct refgpu_builder *b, uint64_t dst, uint64_t bytes, uint32_t pattern)
+static inline void refgpu_fill(struct refgpu_builder *b, uint64_t dst, uint64_t bytes,
+                               uint32_t pattern)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_FILL, 0, 6);
 
@@ -250,8 +260,8 @@ static inline void refgpu_fill(struct refgpu_builder *b, uint64_t dst, uint64_t 
 }
 
 /* width and height in 32-bit pixels, pitches in bytes, here and below */
-static inline void refgpu_fill_rect(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch, uint32_t width,
-                                    uint32_t height, uint32_t pattern)
+static inline void refgpu_fill_rect(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch,
+                                    uint32_t width, uint32_t height, uint32_t pattern)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_FILL_RECT, 0, 7);
 
@@ -276,8 +286,9 @@ static inline void refgpu_copy(struct refgpu_builder *b, uint64_t dst, uint64_t 
 }
 
 /* width in bytes */
-static inline void refgpu_copy_rect(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch, uint64_t src,
-                                    uint32_t src_pitch, uint32_t width_bytes, uint32_t height)
+static inline void refgpu_copy_rect(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch,
+                                    uint64_t src, uint32_t src_pitch, uint32_t width_bytes,
+                                    uint32_t height)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_COPY_RECT, 0, 9);
 
@@ -291,9 +302,9 @@ static inline void refgpu_copy_rect(struct refgpu_builder *b, uint64_t dst, uint
     }
 }
 
-static inline void refgpu_scale(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch, uint32_t dst_width,
-                                uint32_t dst_height, uint64_t src, uint32_t src_pitch, uint32_t src_width,
-                                uint32_t src_height)
+static inline void refgpu_scale(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch,
+                                uint32_t dst_width, uint32_t dst_height, uint64_t src,
+                                uint32_t src_pitch, uint32_t src_width, uint32_t src_height)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_SCALE, 0, 11);
 
@@ -310,8 +321,9 @@ static inline void refgpu_scale(struct refgpu_builder *b, uint64_t dst, uint32_t
 }
 
 /* alpha 0..255 multiplies the source; flags: 0 or REFGPU_BLEND_STRAIGHT */
-static inline void refgpu_blend(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch, uint64_t src,
-                                uint32_t src_pitch, uint32_t width, uint32_t height, uint32_t alpha, uint32_t flags)
+static inline void refgpu_blend(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch,
+                                uint64_t src, uint32_t src_pitch, uint32_t width, uint32_t height,
+                                uint32_t alpha, uint32_t flags)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_BLEND, flags, 10);
 
@@ -327,9 +339,9 @@ static inline void refgpu_blend(struct refgpu_builder *b, uint64_t dst, uint32_t
 }
 
 /* coefficient: nine values in 1/256, row by row; flags: 0 or REFGPU_CONVOLVE_KEEP_ALPHA */
-static inline void refgpu_convolve(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch, uint64_t src,
-                                   uint32_t src_pitch, uint32_t width, uint32_t height, const int16_t coefficient[9],
-                                   uint32_t flags)
+static inline void refgpu_convolve(struct refgpu_builder *b, uint64_t dst, uint32_t dst_pitch,
+                                   uint64_t src, uint32_t src_pitch, uint32_t width,
+                                   uint32_t height, const int16_t coefficient[9], uint32_t flags)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_CONVOLVE, flags, 14);
     uint32_t i;
@@ -342,13 +354,14 @@ static inline void refgpu_convolve(struct refgpu_builder *b, uint64_t dst, uint3
         c[7] = width;
         c[8] = height;
         for (i = 0; i < 5u; i++)
-            c[9u + i] = (uint32_t)(uint16_t)coefficient[2u * i]
-                        | (i < 4u ? (uint32_t)(uint16_t)coefficient[2u * i + 1u] << 16 : 0u);
+            c[9u + i] = (uint32_t)(uint16_t)coefficient[2u * i] |
+                        (i < 4u ? (uint32_t)(uint16_t)coefficient[2u * i + 1u] << 16 : 0u);
     }
 }
 
 /* Node 0: write `pattern` to `bytes` of raw bus addresses. */
-static inline void refgpu_raw_write(struct refgpu_builder *b, uint64_t bus_address, uint32_t bytes, uint32_t pattern)
+static inline void refgpu_raw_write(struct refgpu_builder *b, uint64_t bus_address, uint32_t bytes,
+                                    uint32_t pattern)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_RAW_ACCESS, REFGPU_RAW_WRITE, 8);
 
@@ -362,7 +375,8 @@ static inline void refgpu_raw_write(struct refgpu_builder *b, uint64_t bus_addre
 }
 
 /* Node 0: read raw bus addresses into dst (REFGPU_REF). */
-static inline void refgpu_raw_read(struct refgpu_builder *b, uint64_t bus_address, uint32_t bytes, uint64_t dst)
+static inline void refgpu_raw_read(struct refgpu_builder *b, uint64_t bus_address, uint32_t bytes,
+                                   uint64_t dst)
 {
     uint32_t *c = refgpu_command(b, REFGPU_OP_RAW_ACCESS, 0, 8);
 

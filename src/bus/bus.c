@@ -23,6 +23,7 @@ struct bus *bus_create(struct ram *ram)
         util_free(bus);
         return NULL;
     }
+    sim_current->room[SIM_ROOM_BUS] = bus;
     return bus;
 }
 
@@ -33,6 +34,7 @@ void bus_destroy(struct bus *bus)
     LIST_FOR_SAFE(node, following, &bus->devices)
         bus_device_remove(CONTAINER(node, struct bus_device, link));
     bus_window_finish(bus);
+    sim_current->room[SIM_ROOM_BUS] = NULL;
     util_free(bus);
 }
 

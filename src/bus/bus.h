@@ -68,6 +68,10 @@ bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
 /* Mappings of one device that are still there, for leak checks. */
 uint64_t bus_mappings(const struct bus *bus);
 
+/* Physical address of a byte of a BAR by a kernel address: one in a register mapping, or in a memory BAR, mapped or not.
+ * False: no address of the bus. */
+bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical);
+
 /* Register access through a mapped address; a sim_point. A device that is gone, does not decode memory or is accessed
  * across its natural alignment reads ones and ignores writes. False: the bytes are not all inside one register mapping. */
 bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width, uint64_t *value);

@@ -256,6 +256,33 @@ bool bus_register_write(struct bus *bus, volatile void *address, unsigned width,
     return true;
 }
 
+bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical)
+{
+    const struct bus_mapping *mapping;
+
+    if (bus_register_space(bus, address)) {
+        mapping = find_window(bus, (uintptr_t)address, 1);
+        if (mapping)
+            physical->value = mapping->device->bar[mapping->bar].address.value +
+                              register_offset(mapping, (uintptr_t)address);
+        return mapping;
+    }
+    LIST_FOR(node, &bus->devices) {
+        const struct bus_device *device = CONTAINER(node, struct bus_device, link);
+
+        for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
+            const struct bus_bar *bar = &device->bar[i];
+            uint64_t offset = (uintptr_t)address - (uintptr_t)bar->memory;
+
+            if (bar->kind != DXGK_BAR_MEMORY || offset >= bar->bytes)
+                continue;
+            physical->value = bar->address.value + offset;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool bus_register_space(const struct bus *bus, const volatile void *address)
 {
     return (uintptr_t)address - (uintptr_t)bus->arena < ARENA_BYTES;

@@ -12,8 +12,7 @@ static void leave(int32_t *count, uint32_t code, const char *routine)
 {
     nt_level(NT_APC, "NT-073", code, routine);
     if (*count == 0)
-        verify_report_code("NT-073", VERIFY_ERROR, DRIVER_VERIFIER, 0x3E, 0, 0, 0,
-                           "%s without the matching enter", routine);
+        NT_VERIFIER("NT-073", 0x3E, 0, 0, 0, "%s without the matching enter", routine);
     else
         --*count;
 }

@@ -26,8 +26,8 @@ bool nt_storage_check(const void *object, const char *what, const char *routine)
         VIOLATION("NT-005", "%s of a %s in freed pool", routine, what);
         return false;
     case NT_MEMORY_PAGED:
-        verify_report_code("NT-004", VERIFY_ERROR, DRIVER_VERIFIER, 0xE1, (uintptr_t)object, 0, 0,
-                           "%s of a %s in paged pool", routine, what);
+        NT_VERIFIER("NT-004", 0xE1, (uintptr_t)object, 0, 0, "%s of a %s in paged pool", routine,
+                    what);
         return true;
     default:
         return true;
@@ -195,8 +195,7 @@ NT_EXPORT PKEVENT NTAPI IoCreateNotificationEvent(PUNICODE_STRING EventName, PHA
     return create_event(NotificationEvent, true, EVENT_ALL_ACCESS, true, EventHandle, NT_CALLER());
 }
 
-NT_EXPORT PKEVENT NTAPI IoCreateSynchronizationEvent(PUNICODE_STRING EventName,
-                                                     PHANDLE EventHandle)
+NT_EXPORT PKEVENT NTAPI IoCreateSynchronizationEvent(PUNICODE_STRING EventName, PHANDLE EventHandle)
 {
     NT_ENTER();
     (void)EventName;
@@ -219,8 +218,7 @@ NT_EXPORT NTSTATUS NTAPI ZwCreateEvent(PHANDLE EventHandle, ACCESS_MASK DesiredA
     if (EventType != NotificationEvent && EventType != SynchronizationEvent)
         return STATUS_INVALID_PARAMETER;
     kernel = nt_handle_kernel_wanted(ObjectAttributes, "NT-141", __func__);
-    if (!create_event(EventType, InitialState != FALSE, DesiredAccess, kernel, &handle,
-                      NT_CALLER()))
+    if (!create_event(EventType, InitialState != FALSE, DesiredAccess, kernel, &handle, NT_CALLER()))
         return STATUS_INSUFFICIENT_RESOURCES;
     *EventHandle = handle;
     return STATUS_SUCCESS;

@@ -60,10 +60,9 @@ static bool may_release(PFAST_MUTEX mutex, const char *routine)
         return false;
     if (mutex->Owner == nt_thread())
         return true;
-    verify_report_code("NT-062", VERIFY_ERROR, DRIVER_VERIFIER, mutex->Owner ? 0x1004 : 0x1007,
-                       (uintptr_t)mutex, (uintptr_t)mutex->Owner, 0, 0,
-                       "%s of a mutex that %s", routine,
-                       mutex->Owner ? "another thread owns" : "nobody owns");
+    NT_VERIFIER("NT-062", mutex->Owner ? 0x1004 : 0x1007, (uintptr_t)mutex, (uintptr_t)mutex->Owner,
+                0, "%s of a mutex that %s", routine,
+                mutex->Owner ? "another thread owns" : "nobody owns");
     return false;
 }
 
@@ -97,8 +96,8 @@ static void release_safe(PFAST_MUTEX mutex, const char *routine)
     ULONG old_irql;
 
     if (sim_irql() != SIM_IRQL_APC)
-        verify_report_code("NT-062", VERIFY_ERROR, DRIVER_VERIFIER, 0x34, sim_irql(),
-                           (uintptr_t)mutex, 0, 0, "%s at %s", routine, nt_irql_name(sim_irql()));
+        NT_VERIFIER("NT-062", 0x34, sim_irql(), (uintptr_t)mutex, 0, "%s at %s", routine,
+                    nt_irql_name(sim_irql()));
     if (!may_release(mutex, routine))
         return;
     old_irql = mutex->OldIrql;
@@ -168,8 +167,8 @@ static bool unsafe_level(uint32_t code, const char *routine)
         return false;
     if (sim_irql() < SIM_IRQL_APC && thread->kernel_apc_disable == 0 &&
         thread->special_apc_disable == 0)
-        verify_report_code("NT-065", VERIFY_ERROR, DRIVER_VERIFIER, code, sim_irql(), 0, 0, 0,
-                           "%s at PASSIVE_LEVEL outside of a critical region", routine);
+        NT_VERIFIER("NT-065", code, sim_irql(), 0, 0,
+                    "%s at PASSIVE_LEVEL outside of a critical region", routine);
     return true;
 }
 

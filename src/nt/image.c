@@ -50,8 +50,7 @@ void nt_image_unloading(struct nt_image *image)
     image->unloading = true;
 }
 
-void nt_resource_track(struct nt_resource *resource, enum nt_resource_kind kind,
-                       const void *caller)
+void nt_resource_track(struct nt_resource *resource, enum nt_resource_kind kind, const void *caller)
 {
     struct nt *nt = nt_state();
     struct nt_image *image = nt_image_current();
@@ -131,8 +130,7 @@ static const struct kind kinds[NT_RESOURCE_KINDS] = {
     [NT_RESOURCE_MAPPING] = {"NT-123", "system mapping of an MDL", 0, 0, NULL, nt_mapping_reclaim},
     [NT_RESOURCE_LOCKED_PAGES] = {"NT-115", "MDL with locked pages", DRIVER_VERIFIER, 0xB8, NULL,
                                   nt_mdl_lock_reclaim},
-    [NT_RESOURCE_ETW] = {"NT-168", "ETW registration", DRIVER_VERIFIER, 0xDD, NULL,
-                         nt_etw_reclaim},
+    [NT_RESOURCE_ETW] = {"NT-168", "ETW registration", DRIVER_VERIFIER, 0xDD, NULL, nt_etw_reclaim},
     [NT_RESOURCE_BUGCHECK_CALLBACK] = {"NT-166", "bug check callback", 0, 0, NULL,
                                        nt_bugcheck_callback_reclaim},
 };
@@ -153,16 +151,17 @@ static void report(const struct nt_image *image, const struct nt_resource *resou
         VIOLATION(kind->rule, "%s left a %s%s, made at %s", image->name, kind->noun, more, caller);
 }
 
+void nt_resource_reclaim(struct nt_resource *resource)
+{
+    list_remove(&resource->link);
+    kinds[resource->kind].reclaim(resource);
+}
+
 /* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one may take others along. */
 void nt_resources_reclaim(struct nt_image *image)
 {
-    while (!list_empty(&image->resources)) {
-        struct nt_resource *resource =
-            CONTAINER(image->resources.prev, struct nt_resource, link);
-
-        list_remove(&resource->link);
-        kinds[resource->kind].reclaim(resource);
-    }
+    while (!list_empty(&image->resources))
+        nt_resource_reclaim(CONTAINER(image->resources.prev, struct nt_resource, link));
 }
 
 uint64_t nt_image_leak_check(struct nt_image *image)
@@ -189,11 +188,16 @@ static bool image_is_busy(const struct nt_image *image)
     return false;
 }
 
-void nt_image_drain(struct nt_image *image)
+bool nt_image_drain(struct nt_image *image, uint64_t ns)
 {
-    LARGE_INTEGER interval = {.QuadPart = -10000};
+    const LARGE_INTEGER interval = {.QuadPart = -10000};
+    uint64_t end = sim_now() + ns;
 
     sim_dpc_flush();
-    while (image_is_busy(image) && !sim_current->stopped)
-        sim_block(nt_deadline(&interval), NULL);
+    while (image_is_busy(image)) {
+        if (sim_now() >= end || sim_current->stopped)
+            return false;
+        nt_wait_address(image, &interval);
+    }
+    return true;
 }

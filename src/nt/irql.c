@@ -4,6 +4,27 @@
 
 #define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
 
+/* Raises nest within a thread (and what interrupts it): the last one that leads to the current level is the one to undo. Other
+ * routines move the level too, so nothing is expected where the record does not fit. */
+void nt_irql_raised(uint8_t from, uint8_t to)
+{
+    struct _KTHREAD *thread = nt_thread();
+
+    if (thread->raises < NT_RAISES)
+        thread->raise[thread->raises++] = (struct nt_raise_record){from, to};
+}
+
+int nt_irql_lowered(void)
+{
+    struct _KTHREAD *thread = nt_thread();
+    struct nt_raise_record last;
+
+    if (thread->raises == 0)
+        return -1;
+    last = thread->raise[--thread->raises];
+    return last.to == sim_irql() ? last.from : -1;
+}
+
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
     NT_ENTER();
@@ -17,9 +38,8 @@ NT_EXPORT KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
     NT_ENTER();
     before = sim_irql();
     if (NewIrql < before || NewIrql > HIGH_LEVEL) {
-        verify_report_code("NT-075", VERIFY_ERROR, DRIVER_VERIFIER, 0x30, before, NewIrql, 0,
-                           "KeRaiseIrql from %s to %s", nt_irql_name(before),
-                           nt_irql_name(NewIrql));
+        NT_VERIFIER("NT-075", 0x30, before, NewIrql, 0, "KeRaiseIrql from %s to %s",
+                    nt_irql_name(before), nt_irql_name(NewIrql));
         return before;
     }
     nt_irql_raised(before, NewIrql);
@@ -49,13 +69,13 @@ NT_EXPORT VOID NTAPI KeLowerIrql(KIRQL NewIrql)
     NT_ENTER();
     now = sim_irql();
     if (NewIrql > now) {
-        verify_report_code("NT-076", VERIFY_ERROR, DRIVER_VERIFIER, 0x31, now, NewIrql, 0,
-                           "%s from %s to %s", __func__, nt_irql_name(now), nt_irql_name(NewIrql));
+        NT_VERIFIER("NT-076", 0x31, now, NewIrql, 0, "%s from %s to %s", __func__,
+                    nt_irql_name(now), nt_irql_name(NewIrql));
         return;
     }
-    expected = nt_irql_lowered(NewIrql);
+    expected = nt_irql_lowered();
     if (expected >= 0 && expected != NewIrql)
-        VIOLATION("NT-076", "%s to %s, the last raise was from %s", __func__,
-                  nt_irql_name(NewIrql), nt_irql_name((uint8_t)expected));
+        VIOLATION("NT-076", "%s to %s, the last raise was from %s", __func__, nt_irql_name(NewIrql),
+                  nt_irql_name((uint8_t)expected));
     sim_lower_irql(NewIrql);
 }

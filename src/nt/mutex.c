@@ -91,8 +91,7 @@ NT_EXPORT LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
     thread = nt_thread();
     before = Mutex->Header.SignalState;
     if (Mutex->OwnerThread != thread || before > 0) {
-        nt_raise(Mutex->Abandoned ? STATUS_ABANDONED : STATUS_MUTANT_NOT_OWNED, "NT-068",
-                 __func__);
+        nt_raise(Mutex->Abandoned ? STATUS_ABANDONED : STATUS_MUTANT_NOT_OWNED, "NT-068", __func__);
         return before;
     }
     if (++Mutex->Header.SignalState > 0)

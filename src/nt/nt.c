@@ -17,33 +17,23 @@
 
 #include "nt/nt_private.h"
 
-#define DEFAULT_BOOT_TIME 133485408000000000u /* 1 January 2024 */
-#define DEFAULT_QUARANTINE (256u * 1024u)
-#define DEFAULT_BUILD 22621u
+#define DEFAULT_BOOT_TIME           133485408000000000u /* 1 January 2024 */
+#define DEFAULT_QUARANTINE          (256u * 1024u)
+#define DEFAULT_BUILD               22621u
 #define KMODE_EXCEPTION_NOT_HANDLED 0x1Eu
 
-static void init_maps(struct nt *nt)
+/* All maps of the state, for both ends of its life. */
+static void each_map(struct nt *nt, void (*fn)(struct hash_map *map))
 {
     struct hash_map *const map[] = {
-        &nt->waits,     &nt->timers,     &nt->dpcs,      &nt->ex_work_items,  &nt->work_items,
-        &nt->ex_timers, &nt->lookasides, &nt->resources, &nt->mdls,           &nt->contiguous,
-        &nt->io_spaces, &nt->objects,    &nt->mappings,  &nt->device_objects,
+        &nt->waits,         &nt->timers,     &nt->timer_dpcs,     &nt->dpcs,
+        &nt->ex_work_items, &nt->work_items, &nt->ex_timers,      &nt->lookasides,
+        &nt->resources,     &nt->mdls,       &nt->contiguous,     &nt->io_spaces,
+        &nt->objects,       &nt->mappings,   &nt->device_objects, &nt->etw,
     };
 
     for (size_t i = 0; i < NT_ITEMS(map); i++)
-        hash_init(map[i]);
-}
-
-static void finish_maps(struct nt *nt)
-{
-    struct hash_map *const map[] = {
-        &nt->waits,     &nt->timers,     &nt->dpcs,      &nt->ex_work_items,  &nt->work_items,
-        &nt->ex_timers, &nt->lookasides, &nt->resources, &nt->mdls,           &nt->contiguous,
-        &nt->io_spaces, &nt->objects,    &nt->mappings,  &nt->device_objects,
-    };
-
-    for (size_t i = 0; i < NT_ITEMS(map); i++)
-        hash_finish(map[i]);
+        fn(map[i]);
 }
 
 struct nt *nt_create(const struct nt_config *config)
@@ -59,8 +49,8 @@ struct nt *nt_create(const struct nt_config *config)
         nt->config.boot_time = DEFAULT_BOOT_TIME;
     if (nt->config.os_build == 0)
         nt->config.os_build = DEFAULT_BUILD;
-    nt->pool.quarantine_limit =
-        config->quarantine_bytes ? config->quarantine_bytes : DEFAULT_QUARANTINE;
+    nt->pool.quarantine_limit = config->quarantine_bytes ? config->quarantine_bytes
+                                                         : DEFAULT_QUARANTINE;
     list_init(&nt->images);
     list_init(&nt->processes);
     list_init(&nt->threads);
@@ -68,7 +58,7 @@ struct nt *nt_create(const struct nt_config *config)
     list_init(&nt->host.resources);
     list_init(&nt->host.link);
     strcpy(nt->host.name, "host");
-    init_maps(nt);
+    each_map(nt, hash_init);
     handle_table_init(&nt->handles);
     sim_current->room[SIM_ROOM_NT] = nt;
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
@@ -87,11 +77,12 @@ void nt_destroy(struct nt *nt)
     nt_resources_reclaim(&nt->host);
     nt_workers_finish(nt);
     nt_registry_finish(nt);
+    nt_device_objects_finish(nt);
     nt_threads_finish(nt);
     nt_processes_finish(nt);
     handle_table_finish(&nt->handles);
     nt_pool_finish(nt);
-    finish_maps(nt);
+    each_map(nt, hash_finish);
     sim_current->room[SIM_ROOM_NT] = NULL;
     util_free(nt);
 }
@@ -99,9 +90,9 @@ void nt_destroy(struct nt *nt)
 const char *nt_irql_name(uint8_t irql)
 {
     static const char *const name[] = {
-        "PASSIVE_LEVEL", "APC_LEVEL", "DISPATCH_LEVEL", "DIRQL 3",  "DIRQL 4",  "DIRQL 5",
-        "DIRQL 6",       "DIRQL 7",   "DIRQL 8",        "DIRQL 9",  "DIRQL 10", "DIRQL 11",
-        "IRQL 12",       "CLOCK_LEVEL", "IPI_LEVEL",    "HIGH_LEVEL",
+        "PASSIVE_LEVEL", "APC_LEVEL",   "DISPATCH_LEVEL", "DIRQL 3",    "DIRQL 4",  "DIRQL 5",
+        "DIRQL 6",       "DIRQL 7",     "DIRQL 8",        "DIRQL 9",    "DIRQL 10", "DIRQL 11",
+        "IRQL 12",       "CLOCK_LEVEL", "IPI_LEVEL",      "HIGH_LEVEL",
     };
 
     return irql < NT_ITEMS(name) ? name[irql] : "no IRQL";
@@ -111,12 +102,14 @@ bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *
 {
     uint8_t irql = sim_irql();
 
+    /* In a guarded region a thread counts as being at APC_LEVEL (NT-066). */
+    if (limit == NT_PASSIVE && irql == SIM_IRQL_PASSIVE && nt_thread()->special_apc_disable != 0)
+        irql = SIM_IRQL_APC;
     if (irql <= (uint8_t)limit)
         return true;
     if (code != NT_NO_CODE)
-        verify_report_code(rule, VERIFY_ERROR, DRIVER_VERIFIER, code, irql, limit, 0,
-                           "%s at %s, its limit is %s", routine, nt_irql_name(irql),
-                           nt_irql_name((uint8_t)limit));
+        NT_VERIFIER(rule, code, irql, limit, 0, "%s at %s, its limit is %s", routine,
+                    nt_irql_name(irql), nt_irql_name((uint8_t)limit));
     else
         VIOLATION(rule, "%s at %s, its limit is %s", routine, nt_irql_name(irql),
                   nt_irql_name((uint8_t)limit));
@@ -132,7 +125,8 @@ void nt_wait_owed(const char *routine)
         return;
     thread->must_wait = false;
     nt_state()->waits_owed--;
-    VIOLATION("NT-036", "%s after KeSetEvent with Wait TRUE, which announces a KeWaitXxx as next call",
+    VIOLATION("NT-036",
+              "%s after KeSetEvent with Wait TRUE, which announces a KeWaitXxx as next call",
               routine);
 }
 
@@ -195,6 +189,8 @@ void nt_call_state(struct nt_call_state *state)
     state->spin_locks = nt_processor()->held_count;
     state->apc_disable = thread->kernel_apc_disable + thread->special_apc_disable;
     state->sleeping_locks = thread->sleeping_locks;
+    state->floating_saves = thread->floating_saves;
+    state->raises = thread->raises;
 }
 
 const void *nt_call_last_spin_lock(void)
@@ -219,10 +215,9 @@ void nt_call_check(const struct nt_call_state *before, const char *routine)
 
     nt_call_state(&now);
     if (now.spin_locks > before->spin_locks) {
-        verify_report_code("THREAD-007", VERIFY_ERROR, DRIVER_VERIFIER, 0x00040009,
-                           (uintptr_t)nt_call_last_spin_lock(), 0, 0,
-                           "%s returned with %u spin lock(s) held that it took", routine,
-                           now.spin_locks - before->spin_locks);
+        NT_VERIFIER("THREAD-007", 0x00040009, (uintptr_t)nt_call_last_spin_lock(), 0, 0,
+                    "%s returned with %u spin lock(s) held that it took", routine,
+                    now.spin_locks - before->spin_locks);
         nt_spin_locks_drop(before->spin_locks);
     }
     if (now.apc_disable != before->apc_disable) {
@@ -237,6 +232,12 @@ void nt_call_check(const struct nt_call_state *before, const char *routine)
     if (now.sleeping_locks > before->sleeping_locks)
         WARNING("THREAD-008", "%s returned with %u mutex(es) or resource(s) held that it took",
                 routine, now.sleeping_locks - before->sleeping_locks);
+    if (now.floating_saves != before->floating_saves) {
+        VIOLATION("NT-160", "%s returned with a floating point state saved and not restored",
+                  routine);
+        nt_thread()->floating_saves = before->floating_saves;
+    }
+    nt_thread()->raises = before->raises;
     if (now.irql != before->irql) {
         VIOLATION("THREAD-006", "%s was called at %s and returned at %s", routine,
                   nt_irql_name(before->irql), nt_irql_name(now.irql));

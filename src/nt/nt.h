@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <ntddk.h>
 
@@ -17,6 +18,7 @@
 #include "util/handle.h"
 
 struct nt;
+struct nt_object;
 
 struct nt_config {
     struct ram *ram;
@@ -28,6 +30,8 @@ struct nt_config {
      * there is none: bug check 0x1E (NT-002). NULL: there never is one. */
     void (*raise)(void *context, NTSTATUS status);
     void *raise_context;
+    /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */
+    uint32_t debug_mask;
     /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */
     uint64_t quarantine_bytes;
     /* Percent of resource requests that fail, as chance decides (NT-003); 0: none but those of util_heap. */
@@ -61,22 +65,26 @@ enum nt_client_handle {
 
 /* A simulated process: owner of client threads and of client (D3DKMT) handles. Process 0 is the system's. */
 struct nt_process {
-    DISPATCHER_HEADER header;  /* a PEPROCESS points here */
-    uint32_t id;               /* small number in order of creation; 0: system */
+    DISPATCHER_HEADER header; /* a PEPROCESS points here */
+    struct nt_object *object; /* private */
+    uint32_t id;              /* small number in order of creation; 0: system */
     char name[32];
     struct handle_table handles; /* D3DKMT handles, enum nt_client_handle */
     struct list link;
-    struct sim_mutex driver_entry; /* THREAD-016: one thread of a process inside level-zero and level-one DDIs */
-    void *kmt;                 /* the client interface's own data */
+    struct sim_mutex
+        driver_entry; /* THREAD-016: one thread of a process inside level-zero and level-one DDIs */
+    void *kmt;        /* the client interface's own data */
     uint32_t threads;
 };
 
 struct nt_process *nt_process_create(const char *name);
 void nt_process_destroy(struct nt_process *process);
-struct nt_process *nt_process_current(void); /* of the current thread; the system process for kernel threads and idle processors */
+struct nt_process *nt_process_current(
+    void); /* of the current thread; the system process for kernel threads and idle processors */
 struct nt_process *nt_process_system(void);
 /* A client thread in a process. */
-struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name, sim_entry entry, void *arg);
+struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name,
+                                           sim_entry entry, void *arg);
 
 /* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers, handles, mappings, MDLs.
  * Kernel services attribute to the image of the current call (nt_image_enter; nested). */
@@ -87,17 +95,20 @@ void nt_image_destroy(struct nt_image *image);
 struct nt_image *nt_image_enter(struct nt_image *image);
 /* Unloading begins: allocating from now on is 0xC4/0x61 (NT-027). */
 void nt_image_unloading(struct nt_image *image);
-/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver loaded). PASSIVE. */
-void nt_image_drain(struct nt_image *image);
+/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver loaded), at most `ns` of
+ * virtual time. False: something still runs. PASSIVE. */
+bool nt_image_drain(struct nt_image *image, uint64_t ns);
 /* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many things. After unload. */
 uint64_t nt_image_leak_check(struct nt_image *image);
 
 /* What a call into a driver must leave as it found it (THREAD-006 to THREAD-008). */
 struct nt_call_state {
     uint8_t irql;
-    uint32_t spin_locks;        /* held by the current processor */
-    int32_t apc_disable;        /* critical and guarded regions entered by the thread and not left */
-    uint32_t sleeping_locks;    /* mutexes, fast mutexes, push locks, ERESOURCEs owned by the thread */
+    uint32_t spin_locks;     /* held by the current processor */
+    int32_t apc_disable;     /* critical and guarded regions entered by the thread and not left */
+    uint32_t sleeping_locks; /* mutexes, fast mutexes, push locks, ERESOURCEs owned by the thread */
+    uint32_t floating_saves; /* KeSaveFloatingPointState without restore */
+    uint32_t raises;         /* private */
 };
 void nt_call_state(struct nt_call_state *state);
 /* Address of the spin lock taken last by the current processor, or NULL. */
@@ -105,9 +116,34 @@ const void *nt_call_last_spin_lock(void);
 /* Compare with the state before a call of `routine`, report differences and undo them (level, spin locks). */
 void nt_call_check(const struct nt_call_state *before, const char *routine);
 
-/* Device and driver objects made by the rooms above, so that IoAllocateWorkItem knows them (NT-100). */
+/* What IoGetDeviceProperty and IoOpenDeviceRegistryKey tell of an adapter (NT-149). */
+struct nt_device_info {
+    struct bus_device *device;
+    const char *service; /* name of the driver's service key; copied */
+    uint32_t instance;   /* number of the adapter, from 0 */
+    uint32_t bus, slot, function;
+};
+
+/* The physical device object of an adapter (a DEVICE_OBJECT of the room above), and driver objects and the like, which
+ * IoAllocateWorkItem accepts too (NT-100). False: out of memory. */
+bool nt_pdo_register(void *object, const struct nt_device_info *info);
 bool nt_device_object_register(void *object);
 void nt_device_object_unregister(void *object);
+
+/* The registry, for settings and results: ASCII paths from \Registry on, any case. Keys are made as needed; name NULL: only
+ * the key. False: out of memory. */
+bool nt_registry_set(const char *path, const char *name, uint32_t type, const void *data,
+                     uint32_t bytes);
+/* The bytes of a value, valid until it changes; NULL: there is none. */
+const void *nt_registry_get(const char *path, const char *name, uint32_t *type, uint32_t *bytes);
+/* As text; registry_file.c has the format. False: a bad line, out of memory, or an error of the file. */
+bool nt_registry_load(FILE *in);
+bool nt_registry_save(FILE *out);
+
+/* Run the bug check callbacks of drivers, each once; what carries out a bug check calls it. */
+void nt_bugcheck_callbacks_run(void);
+/* Hand out debug text that ends without a line break. */
+void nt_debug_flush(void);
 
 /* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow, interrupt time does not. */
 void nt_set_system_time(uint64_t time);

@@ -25,13 +25,20 @@
 #include "util/slab.h"
 #include "verify/verify.h"
 
-#define NT_EXPORT __attribute__((visibility("default")))
+#define NT_EXPORT       __attribute__((visibility("default")))
 #define NT_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
 #define DRIVER_VERIFIER 0xC4u
+/* A broken rule for which Driver Verifier has a code: 0xC4 with `sub` as first parameter (NT-001). Execution goes on. */
+#define NT_VERIFIER(rule, sub, p2, p3, p4, ...) \
+    verify_report_code(rule, VERIFY_ERROR, DRIVER_VERIFIER, sub, p2, p3, p4, __VA_ARGS__)
 
-#define NT_TICK_100NS 156250u /* one clock tick, 15.625 ms */
-#define NT_HELD_LOCKS 32u     /* spin locks that one processor may hold at once */
+#define NT_NO_CODE    UINT32_MAX /* nt_level: no Driver Verifier code */
+#define NT_TICK_100NS 156250u    /* one clock tick, 15.625 ms */
+#define NT_HELD_LOCKS 32u        /* spin locks that one processor may hold at once */
+#define NT_RAISES     16u        /* nested raises of the IRQL that are remembered */
+/* Content of a lock word that ExInterlockedXxx routines have used. */
+#define NT_LOCK_WORD_INTERLOCKED 0x5E000000u
 
 enum nt_limit {
     NT_PASSIVE = SIM_IRQL_PASSIVE,
@@ -48,7 +55,6 @@ enum nt_resource_kind {
     NT_RESOURCE_IO_SPACE,
     NT_RESOURCE_THREAD,
     NT_RESOURCE_HANDLE,
-    NT_RESOURCE_REFERENCE,
     NT_RESOURCE_WORK_ITEM,
     NT_RESOURCE_EX_WORK_ITEM,
     NT_RESOURCE_TIMER,
@@ -56,8 +62,9 @@ enum nt_resource_kind {
     NT_RESOURCE_DPC,
     NT_RESOURCE_LOOKASIDE,
     NT_RESOURCE_ERESOURCE,
-    NT_RESOURCE_ETW,
+    NT_RESOURCE_MAPPING,
     NT_RESOURCE_LOCKED_PAGES,
+    NT_RESOURCE_ETW,
     NT_RESOURCE_BUGCHECK_CALLBACK,
     NT_RESOURCE_KINDS,
 };
@@ -67,8 +74,8 @@ struct nt_resource {
     struct list link;
     struct nt_image *image; /* NULL: the host's own */
     enum nt_resource_kind kind;
-    const void *caller;     /* return address in the driver */
-    uint64_t serial;        /* in order of creation, from 1 */
+    const void *caller; /* return address in the driver */
+    uint64_t serial;    /* in order of creation, from 1 */
 };
 
 struct nt_image {
@@ -82,6 +89,9 @@ struct nt_image {
 void nt_resource_track(struct nt_resource *resource, enum nt_resource_kind kind, const void *caller);
 void nt_resource_untrack(struct nt_resource *resource);
 struct nt_image *nt_image_current(void);
+/* Take back one thing, or all that the image holds; silently. */
+void nt_resource_reclaim(struct nt_resource *resource);
+void nt_resources_reclaim(struct nt_image *image);
 /* "refgpu.so+0x1234", from a return address; deterministic. */
 void nt_caller_name(const void *caller, char *name, size_t bytes);
 
@@ -91,20 +101,19 @@ struct nt_pool_page;
 
 struct nt_block {
     struct nt_resource resource;
-    struct list actives;   /* struct nt_active: timers, DPCs, ... inside the block */
-    struct list retired;   /* in quarantine */
+    struct list actives; /* struct nt_active: timers, DPCs, ... inside the block */
+    struct list retired; /* in quarantine */
     struct nt_pool_page *page;
     uint8_t *address;
-    uint64_t bytes;        /* asked for */
-    uint64_t room;         /* to the end of the slot */
+    uint64_t bytes; /* asked for */
+    uint64_t room;  /* to the end of the slot */
     uint32_t tag;
     bool paged;
     bool freed;
-    bool internal;         /* memory behind another object (MDL, string): not for ExFreePool unless said so */
 };
 
 struct nt_pool {
-    struct list *partial;  /* by size class: pages with a free slot */
+    struct list *partial;        /* by size class: pages with a free slot */
     struct nt_pool_page **owner; /* by physical page number; sparse */
     uint64_t owner_bytes;
     struct slab blocks;
@@ -115,8 +124,12 @@ struct nt_pool {
 
 bool nt_pool_init(struct nt *nt);
 void nt_pool_finish(struct nt *nt);
-struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero, const void *caller);
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero,
+                              const void *caller);
 void nt_pool_give(struct nt_block *block);
+/* Free quarantined blocks, oldest first, until no more than this is kept. */
+void nt_pool_flush_quarantine(uint64_t keep_bytes);
+void nt_tag_text(uint32_t tag, char text[5]);
 /* The block that holds the byte, live or in quarantine; NULL: no pool memory, or between blocks. */
 struct nt_block *nt_pool_find(const void *address);
 
@@ -125,7 +138,13 @@ enum nt_memory nt_memory_of(const void *address);
 
 /* ---- active objects in driver memory ---- */
 
-enum nt_active_kind { NT_ACTIVE_TIMER, NT_ACTIVE_DPC, NT_ACTIVE_WORK_ITEM, NT_ACTIVE_LOOKASIDE, NT_ACTIVE_ERESOURCE };
+enum nt_active_kind {
+    NT_ACTIVE_TIMER,
+    NT_ACTIVE_DPC,
+    NT_ACTIVE_WORK_ITEM,
+    NT_ACTIVE_LOOKASIDE,
+    NT_ACTIVE_ERESOURCE
+};
 
 /* Record of an object that the host will touch later. It hangs on the pool block or the thread whose stack holds the
  * object, so that it can be dropped when that memory goes. */
@@ -137,11 +156,16 @@ struct nt_active {
 };
 
 /* Enter in `map` (by address) and hang on what holds it. False: out of memory. */
-bool nt_active_add(struct nt_active *active, struct hash_map *map, enum nt_active_kind kind, const void *object,
-                   const void *caller);
+bool nt_active_add(struct nt_active *active, struct hash_map *map, enum nt_active_kind kind,
+                   const void *object, const void *caller);
 void nt_active_remove(struct nt_active *active, struct hash_map *map);
 /* The memory goes: report (NT-006) and drop. */
 void nt_active_drop_all(struct list *actives, const char *where);
+
+/* How many of something belong to an address. */
+unsigned long nt_count_get(const struct hash_map *map, const void *address);
+bool nt_count_add(struct hash_map *map, const void *address);
+void nt_count_remove(struct hash_map *map, const void *address);
 
 /* ---- waiting ---- */
 
@@ -154,7 +178,6 @@ struct nt_wait_block {
     struct nt_wait *wait;
     uintptr_t address;
     uint32_t index;
-    bool dispatcher; /* address of a DISPATCHER_HEADER; else of anything, woken by nt_wake_address */
 };
 
 /* A thread's wait. It is part of the thread, not of its stack: a client that is thrown out of it leaves no dangling list. */
@@ -163,20 +186,27 @@ struct nt_wait {
     struct nt_wait_block builtin[NT_BUILTIN_WAITS];
     struct nt_wait_block *block;
     struct nt_wait_block *extra; /* allocated when the built-in ones are too few */
-    uint32_t count;
+    uint32_t count;              /* blocks in use; 0: no wait */
     bool all;
-    bool waiting;
+    bool absolute; /* until a system time */
+    NTSTATUS status;
 };
 
-/* Wait for 1 .. MAXIMUM_WAIT_OBJECTS dispatcher objects until `deadline` (virtual ns; 0: only look). */
-NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all, uint64_t deadline);
+/* Wait for 1 .. MAXIMUM_WAIT_OBJECTS dispatcher objects. `timeout` as KeWaitForSingleObject has it. */
+NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all,
+                         const LARGE_INTEGER *timeout);
 /* The object became signalled: let go whom it satisfies. */
 void nt_wake(DISPATCHER_HEADER *header);
-/* Wait for nt_wake_address on any address (locks of other kinds); SIM_TIMED_OUT at the deadline. */
-enum sim_wake nt_wait_address(const void *address, uint64_t deadline);
+/* Wait for nt_wake_address on any address (locks of other kinds); SIM_TIMED_OUT at the time-out. The caller checks its condition
+ * again, and goes round when it does not hold. */
+enum sim_wake nt_wait_address(const void *address, const LARGE_INTEGER *timeout);
 /* Let go at most `count` waiters, first come first. Returns how many. */
 unsigned nt_wake_address(const void *address, unsigned count);
-bool nt_has_waiters(const void *address);
+/* Take the wait off all rings. */
+void nt_wait_end(struct nt_wait *wait);
+/* The system time was set. */
+void nt_waits_clock_changed(void);
+void nt_timers_clock_changed(void);
 /* Virtual ns at which a Windows time-out ends. */
 uint64_t nt_deadline(const LARGE_INTEGER *timeout);
 
@@ -191,9 +221,12 @@ enum nt_dispatcher_type {
     NT_TIMER_SYNCHRONIZATION = 9,
 };
 
-void nt_header_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes, LONG state);
+void nt_header_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes,
+                    LONG state);
 /* An initialised object of one of the types (bit mask), in memory where it may stand. Reports otherwise (NT-004, NT-005). */
-bool nt_header_check(const DISPATCHER_HEADER *header, uint32_t types, const char *routine);
+bool nt_header_check(const void *object, uint32_t types, const char *routine);
+/* Wait TRUE was given: the next call must be a KeWaitXxx (NT-036). */
+void nt_note_wait_owed(BOOLEAN wait, const char *rule, const char *routine);
 /* Report an object that is NULL, in paged pool or in freed memory; false: do not touch it. */
 bool nt_storage_check(const void *object, const char *what, const char *routine);
 
@@ -212,9 +245,10 @@ enum nt_object_type {
 
 struct nt_object {
     enum nt_object_type type;
-    uint32_t references; /* pointers */
+    uint32_t references;      /* pointers */
+    uint32_t host_references; /* of them, those that no driver may give back */
     uint32_t handles;
-    void *body;          /* what the driver's pointer points to */
+    void *body; /* what the driver's pointer points to */
     void (*destroy)(struct nt_object *object);
 };
 
@@ -226,9 +260,16 @@ void nt_object_release(struct nt_object *object);
 /* The object with this body, or NULL. */
 struct nt_object *nt_object_find(const void *body);
 /* A handle that keeps the object; kernel handle, or one of the current process. NULL: out of memory. */
-HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kernel, const void *caller);
+HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kernel,
+                        const void *caller);
 struct nt_object *nt_handle_object(HANDLE handle, enum nt_object_type type, ACCESS_MASK *access);
 bool nt_handle_is_kernel(HANDLE handle);
+void nt_handle_close(HANDLE handle);
+/* Do the attributes, in the current process, ask for a kernel handle? If not, that is noted. */
+bool nt_handle_kernel_wanted(const OBJECT_ATTRIBUTES *attributes, const char *rule,
+                             const char *routine);
+/* Level rule of the Zw routines (NT-145). */
+bool nt_zw_level(const char *routine);
 void nt_handles_close_process(struct nt_process *process);
 
 /* ---- threads ---- */
@@ -238,16 +279,22 @@ struct nt_owned_mutex {
     KMUTANT *mutex;
 };
 
+/* One raise of the IRQL that was not lowered yet. */
+struct nt_raise_record {
+    uint8_t from, to;
+};
+
 struct _KTHREAD {
     DISPATCHER_HEADER header;
+    struct list link; /* all threads of the machine */
     struct nt_object object;
     struct nt_resource resource;
-    struct sim_thread *sim;    /* NULL: a processor's idle thread */
+    struct sim_thread *sim; /* NULL: a processor's idle thread */
     struct nt_process *process;
-    struct nt_image *image;    /* on whose behalf it runs */
+    struct nt_image *image; /* on whose behalf it runs */
     struct nt_wait wait;
-    struct list owned;         /* struct nt_owned_mutex */
-    struct list actives;       /* struct nt_active of objects on its stack */
+    struct list owned;   /* struct nt_owned_mutex */
+    struct list actives; /* struct nt_active of objects on its stack */
     uintptr_t stack_low, stack_high;
     int32_t kernel_apc_disable;
     int32_t special_apc_disable;
@@ -257,19 +304,39 @@ struct _KTHREAD {
     PKSTART_ROUTINE start;
     PVOID start_context;
     uint32_t floating_saves;
-    bool system;               /* made by PsCreateSystemThread */
-    bool must_wait;            /* KeSetEvent with Wait TRUE was its last call */
+    KAFFINITY affinity;
+    struct nt_raise_record raise[NT_RAISES];
+    uint32_t raises;
+    bool system;    /* made by PsCreateSystemThread */
+    bool must_wait; /* KeSetEvent with Wait TRUE was its last call */
     bool finished;
 };
 
-struct _KTHREAD *nt_thread(void); /* the current one, never NULL; an idle processor's for its interrupts and DPCs */
+struct _KTHREAD *nt_thread(
+    void); /* the current one, never NULL; an idle processor's for its interrupts and DPCs */
 struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
 bool nt_threads_init(struct nt *nt);
 void nt_threads_finish(struct nt *nt);
+void nt_threads_forget_image(const struct nt_image *image);
+HANDLE nt_thread_id(const struct _KTHREAD *thread);
+HANDLE nt_process_id(const struct nt_process *process);
+/* A mutex is taken by the thread; true: its former owner ended without releasing it. */
+bool nt_mutex_take(KMUTANT *mutex, struct _KTHREAD *thread);
+void nt_mutexes_abandon(struct _KTHREAD *thread);
+/* The IRQL is raised or lowered by KeRaiseIrql and KeLowerIrql; the second returns what it should go to, -1: unknown. */
+void nt_irql_raised(uint8_t from, uint8_t to);
+int nt_irql_lowered(void);
 
 /* ---- processors ---- */
 
-enum nt_lock_kind { NT_LOCK_PLAIN, NT_LOCK_AT_DPC, NT_LOCK_QUEUED, NT_LOCK_QUEUED_AT_DPC, NT_LOCK_SHARED, NT_LOCK_EXCLUSIVE };
+enum nt_lock_kind {
+    NT_LOCK_PLAIN,
+    NT_LOCK_AT_DPC,
+    NT_LOCK_QUEUED,
+    NT_LOCK_QUEUED_AT_DPC,
+    NT_LOCK_SHARED,
+    NT_LOCK_EXCLUSIVE
+};
 
 struct nt_held_lock {
     volatile ULONG_PTR *lock;
@@ -279,11 +346,12 @@ struct nt_held_lock {
 
 struct nt_processor {
     struct _KTHREAD idle;
+    const volatile void *queued_for;         /* queued spin lock that it waits for */
+    uint64_t ticket;                         /* its place in that queue */
     struct nt_held_lock held[NT_HELD_LOCKS]; /* in order of acquisition */
     uint32_t held_count;
 };
 
-static inline struct nt_processor *nt_processor(void);
 /* Forget the spin locks taken since `count`, as if released. */
 void nt_spin_locks_drop(uint32_t count);
 
@@ -295,35 +363,40 @@ struct nt {
     struct bus *bus;
     struct nt_pool pool;
     uint64_t serial;
-    struct nt_image host;          /* what belongs to no driver */
+    struct nt_image host; /* what belongs to no driver */
     struct list images;
     struct hash_map waits;         /* address -> a struct nt_wait_block of the ring */
     struct hash_map timers;        /* KTIMER -> struct nt_timer */
+    struct hash_map timer_dpcs;    /* KDPC -> number of set timers that it belongs to */
     struct hash_map dpcs;          /* KDPC -> struct nt_dpc */
     struct hash_map ex_work_items; /* WORK_QUEUE_ITEM -> struct nt_work */
     struct hash_map work_items;    /* PIO_WORKITEM -> struct nt_work */
     struct hash_map ex_timers;
     struct hash_map lookasides;
-    struct hash_map resources;     /* ERESOURCE -> struct nt_eresource */
-    struct hash_map mdls;          /* MDL -> struct nt_mdl */
-    struct hash_map contiguous;    /* address -> struct nt_contiguous */
-    struct hash_map io_spaces;     /* address -> struct nt_io_space */
-    struct hash_map objects;       /* body -> struct nt_object */
+    struct hash_map resources;  /* ERESOURCE -> struct nt_eresource */
+    struct hash_map mdls;       /* MDL -> struct nt_mdl */
+    struct hash_map contiguous; /* address -> struct nt_contiguous */
+    struct hash_map io_spaces;  /* address -> struct nt_io_space */
+    struct hash_map objects;    /* body -> struct nt_object */
+    struct hash_map mappings;   /* address -> struct nt_mapping */
     struct hash_map device_objects;
     struct handle_table handles;
+    struct list threads;
     struct list processes;
     struct nt_process system;
     struct nt_object system_object;
     uint32_t next_process_id;
     struct nt_workers *workers;
     struct nt_registry *registry;
-    struct nt_etw *etw;
+    struct hash_map etw; /* REGHANDLE -> struct nt_etw */
+    uint64_t etw_handles;
     struct list bugcheck_callbacks;
-    int64_t time_offset;           /* 100 ns: system time - boot time - interrupt time */
-    uint32_t waits_owed;           /* threads with must_wait */
+    int64_t time_offset; /* 100 ns: system time - boot time - interrupt time */
+    uint32_t waits_owed; /* threads with must_wait */
+    uint64_t tickets;    /* of queued spin locks */
     char debug_line[1024];
     uint32_t debug_length;
-    struct nt_processor processor[SIM_MAX_PROCESSORS];
+    struct nt_processor *processor; /* one per processor of the machine */
 };
 
 static inline struct nt *nt_state(void)
@@ -339,11 +412,11 @@ static inline struct nt_processor *nt_processor(void)
 void nt_wait_owed(const char *routine);
 
 /* First statement of every exported routine. */
-#define NT_ENTER()                          \
-    do {                                    \
-        sim_point();                        \
-        if (nt_state()->waits_owed != 0)    \
-            nt_wait_owed(__func__);         \
+#define NT_ENTER()                       \
+    do {                                 \
+        sim_point();                     \
+        if (nt_state()->waits_owed != 0) \
+            nt_wait_owed(__func__);      \
     } while (0)
 
 #define NT_CALLER() __builtin_return_address(0)
@@ -382,11 +455,54 @@ bool nt_poke(void *to, const void *from, size_t bytes);
 bool nt_is_kernel_address(const void *address);
 bool nt_on_stack(const void *address);
 
-/* Destruction of what the files of nt keep. */
-void nt_timers_finish(struct nt *nt);
-void nt_dpcs_finish(struct nt *nt);
-void nt_work_finish(struct nt *nt);
-void nt_mdls_finish(struct nt *nt);
-void nt_memory_finish(struct nt *nt);
+bool nt_is_user_address(const void *address);
+
+/* ---- what the other files offer ---- */
+
+bool nt_processes_init(struct nt *nt);
+void nt_processes_finish(struct nt *nt);
+bool nt_workers_init(struct nt *nt);
+void nt_workers_finish(struct nt *nt);
+bool nt_registry_init(struct nt *nt);
+void nt_registry_finish(struct nt *nt);
+
+bool nt_device_object_known(const void *object);
+void nt_device_objects_finish(struct nt *nt);
+
+/* Work items wait, and no worker is free? */
+void nt_workers_balance(void);
+bool nt_work_is_queued(const struct nt_resource *resource);
+
+bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
+                   const void *caller);
+bool nt_timer_uses_dpc(const KDPC *dpc);
+
+uint64_t nt_mdl_locked_pages(const struct nt_process *process);
+/* The block at the address is about to be freed; it may be an MDL. */
+void nt_mdl_forget(const void *address);
+enum ram_cache nt_cache_type(MEMORY_CACHING_TYPE type);
+
+WCHAR nt_upcase(WCHAR c);
+size_t nt_wide_length(const WCHAR *text);
+int nt_unicode_compare(PCUNICODE_STRING a, PCUNICODE_STRING b, bool ignore_case);
+
+/* Ways to take back, one per kind of resource (image.c). */
+void nt_mdl_reclaim(struct nt_resource *resource);
+void nt_mdl_lock_reclaim(struct nt_resource *resource);
+void nt_mapping_reclaim(struct nt_resource *resource);
+void nt_contiguous_reclaim(struct nt_resource *resource);
+void nt_contiguous_describe(const struct nt_resource *resource, char *text, size_t bytes);
+void nt_io_space_reclaim(struct nt_resource *resource);
+void nt_thread_reclaim(struct nt_resource *resource);
+void nt_handle_reclaim(struct nt_resource *resource);
+void nt_handle_describe(const struct nt_resource *resource, char *text, size_t bytes);
+void nt_work_reclaim(struct nt_resource *resource);
+void nt_timer_reclaim(struct nt_resource *resource);
+void nt_ex_timer_reclaim(struct nt_resource *resource);
+void nt_dpc_reclaim(struct nt_resource *resource);
+void nt_lookaside_reclaim(struct nt_resource *resource);
+void nt_eresource_reclaim(struct nt_resource *resource);
+void nt_etw_reclaim(struct nt_resource *resource);
+void nt_bugcheck_callback_reclaim(struct nt_resource *resource);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include "nt/nt_private.h"
 
-#define KERNEL_HANDLE_BITS 0xFFFFFFFC00000000u
+#define KERNEL_HANDLE_BITS    0xFFFFFFFC00000000u
 #define INVALID_KERNEL_HANDLE 0x93u
-#define HANDLE_ENTRY 1u /* the one type in the handle table */
+#define HANDLE_ENTRY          1u /* the one type in the handle table */
 
 struct handle_entry {
     struct nt_resource resource;
@@ -154,6 +154,26 @@ struct nt_object *nt_handle_object(HANDLE handle, enum nt_object_type type, ACCE
     return entry->object;
 }
 
+void nt_handle_close(HANDLE handle)
+{
+    close_entry(find_entry(handle));
+}
+
+bool nt_handle_kernel_wanted(const OBJECT_ATTRIBUTES *attributes, const char *rule,
+                             const char *routine)
+{
+    if (nt_process_current() == nt_process_system() ||
+        (attributes && attributes->Attributes & OBJ_KERNEL_HANDLE))
+        return true;
+    WARNING(rule, "%s in a client's process without OBJ_KERNEL_HANDLE", routine);
+    return false;
+}
+
+bool nt_zw_level(const char *routine)
+{
+    return nt_level(NT_PASSIVE, "NT-145", 0xE6, routine);
+}
+
 void nt_handles_close_process(struct nt_process *process)
 {
     struct nt *nt = nt_state();
@@ -170,10 +190,10 @@ void nt_handles_close_process(struct nt_process *process)
 static const char *type_name(enum nt_object_type type)
 {
     static const char *const name[] = {
-        [NT_OBJECT_ANY] = "object",         [NT_OBJECT_THREAD] = "thread",
-        [NT_OBJECT_PROCESS] = "process",    [NT_OBJECT_EVENT] = "event",
+        [NT_OBJECT_ANY] = "object",          [NT_OBJECT_THREAD] = "thread",
+        [NT_OBJECT_PROCESS] = "process",     [NT_OBJECT_EVENT] = "event",
         [NT_OBJECT_SEMAPHORE] = "semaphore", [NT_OBJECT_FILE] = "file",
-        [NT_OBJECT_KEY] = "registry key",   [NT_OBJECT_SECTION] = "section",
+        [NT_OBJECT_KEY] = "registry key",    [NT_OBJECT_SECTION] = "section",
     };
 
     return name[type];
@@ -237,25 +257,22 @@ static NTSTATUS check_handle(HANDLE handle, KPROCESSOR_MODE mode, const char *ro
         code = 0x3C;
         what = "a handle that is not valid";
     } else if (!kernel && mode == KernelMode) {
-        verify_report_code("NT-104", VERIFY_ERROR, DRIVER_VERIFIER, 0xF6, (uintptr_t)handle, 0, 0,
-                           "%s of a user-mode handle with KernelMode access", routine);
+        NT_VERIFIER("NT-104", 0xF6, (uintptr_t)handle, 0, 0,
+                    "%s of a user-mode handle with KernelMode access", routine);
     } else if (kernel && mode == UserMode) {
         if (nt_process_current() != nt_process_system())
             return STATUS_INVALID_HANDLE;
-        verify_report_code("NT-104", VERIFY_ERROR, DRIVER_VERIFIER, 0xF7, (uintptr_t)handle, 0, 0,
-                           "%s of a kernel handle with UserMode access in the system process",
-                           routine);
+        NT_VERIFIER("NT-104", 0xF7, (uintptr_t)handle, 0, 0,
+                    "%s of a kernel handle with UserMode access in the system process", routine);
     }
     if (!what)
         return STATUS_SUCCESS;
-    verify_report_code("NT-104", VERIFY_ERROR, DRIVER_VERIFIER, code, (uintptr_t)handle, 0, 0,
-                       "%s of %s", routine, what);
+    NT_VERIFIER("NT-104", code, (uintptr_t)handle, 0, 0, "%s of %s", routine, what);
     return STATUS_INVALID_HANDLE;
 }
 
-static NTSTATUS reference(HANDLE handle, ACCESS_MASK wanted, POBJECT_TYPE type,
-                          KPROCESSOR_MODE mode, PVOID *body,
-                          POBJECT_HANDLE_INFORMATION information, const char *routine)
+static NTSTATUS reference(HANDLE handle, ACCESS_MASK wanted, POBJECT_TYPE type, KPROCESSOR_MODE mode,
+                          PVOID *body, POBJECT_HANDLE_INFORMATION information, const char *routine)
 {
     struct handle_entry *entry;
     NTSTATUS status;
@@ -312,8 +329,8 @@ static struct nt_object *check_pointer(void *body, const char *routine)
 
     nt_level(NT_DISPATCH, "NT-105", NT_NO_CODE, routine);
     if (!object || (object->references == 0 && !object->destroy))
-        verify_report_code("NT-105", VERIFY_ERROR, DRIVER_VERIFIER, 0x3F, (uintptr_t)body, 0, 0,
-                           "%s of something that is no object, or none any more", routine);
+        NT_VERIFIER("NT-105", 0x3F, (uintptr_t)body, 0, 0,
+                    "%s of something that is no object, or none any more", routine);
     return object;
 }
 
@@ -335,8 +352,8 @@ static LONG_PTR dereference_pointer(void *body, const char *routine)
     if (!object)
         return 0;
     if (object->references <= object->host_references) {
-        verify_report_code("NT-105", VERIFY_ERROR, DRIVER_VERIFIER, 0x3F, (uintptr_t)body, 0, 0,
-                           "%s of an object that has no reference left to give back", routine);
+        NT_VERIFIER("NT-105", 0x3F, (uintptr_t)body, 0, 0,
+                    "%s of an object that has no reference left to give back", routine);
         return 0;
     }
     left = (LONG_PTR)object->references + object->handles - 1;

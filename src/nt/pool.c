@@ -17,14 +17,14 @@
 
 #include "nt/nt_private.h"
 
-#define FRESH 0xCEu /* new, uninitialised memory */
-#define GUARD 0xFDu /* behind a block */
-#define FREED 0xDDu
-#define GUARD_BYTES 16u
+#define FRESH               0xCEu /* new, uninitialised memory */
+#define GUARD               0xFDu /* behind a block */
+#define FREED               0xDDu
+#define GUARD_BYTES         16u
 #define LARGEST_QUARANTINED (64u * 1024u)
 
 /* Sizes of slots: multiples of 16 that leave little of a page. */
-static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128, 160,  192,  256,
+static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
                                        320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
 
 struct nt_pool_page {
@@ -74,8 +74,7 @@ static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zer
     struct nt *nt = nt_state();
     struct ram_request request = {
         .pages = pages, .owner = RAM_POOL, .cache = RAM_CACHED, .zero = zero};
-    struct nt_pool_page *page =
-        util_zalloc(1, sizeof(*page) + slots * sizeof(struct nt_block *));
+    struct nt_pool_page *page = util_zalloc(1, sizeof(*page) + slots * sizeof(struct nt_block *));
 
     if (!page)
         return NULL;
@@ -106,7 +105,7 @@ static unsigned class_for(uint64_t bytes)
     unsigned class = 0;
 
     while (class_bytes[class] < PAGE_BYTES && class_bytes[class] < bytes + GUARD_BYTES)
-        class++;
+        class ++;
     return class;
 }
 
@@ -122,7 +121,7 @@ static struct nt_pool_page *page_for(uint64_t bytes)
     page = create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false);
     if (!page)
         return NULL;
-    page->class = (uint8_t)class;
+    page->class = (uint8_t) class;
     list_push_back(partial, &page->link);
     return page;
 }
@@ -244,11 +243,9 @@ static void check_guard(const struct nt_block *block)
     if (!damage)
         return;
     nt_tag_text(block->tag, tag);
-    verify_report_code("NT-025", VERIFY_ERROR, DRIVER_VERIFIER, 0x51, (uintptr_t)block->address,
-                       block->bytes, (uintptr_t)damage,
-                       "pool block of %llu bytes, tag '%s', was written %llu byte(s) past its end",
-                       (unsigned long long)block->bytes, tag,
-                       (unsigned long long)(damage - end) + 1);
+    NT_VERIFIER("NT-025", 0x51, (uintptr_t)block->address, block->bytes, (uintptr_t)damage,
+                "pool block of %llu bytes, tag '%s', was written %llu byte(s) past its end",
+                (unsigned long long)block->bytes, tag, (unsigned long long)(damage - end) + 1);
 }
 
 static uint64_t quarantined_bytes(const struct nt_block *block)
@@ -258,8 +255,7 @@ static uint64_t quarantined_bytes(const struct nt_block *block)
 
 static void evict(struct nt_block *block)
 {
-    const uint8_t *damage =
-        find_damage(block->address, block->address + block->bytes, FREED);
+    const uint8_t *damage = find_damage(block->address, block->address + block->bytes, FREED);
     char tag[5];
 
     if (damage) {

@@ -4,17 +4,17 @@
 
 #include "nt/nt_private.h"
 
-#define BAD_POOL_CALLER 0xC2u
-#define POOL_TYPE_PAGED 0x1u
-#define POOL_TYPE_MUST_SUCCEED 0x2u
+#define BAD_POOL_CALLER         0xC2u
+#define POOL_TYPE_PAGED         0x1u
+#define POOL_TYPE_MUST_SUCCEED  0x2u
 #define POOL_TYPE_CACHE_ALIGNED 0x4u
-#define POOL_TYPE_SESSION 0x20u
+#define POOL_TYPE_SESSION       0x20u
 #define POOL_FLAGS_KNOWN                                                                           \
     (POOL_FLAG_USE_QUOTA | POOL_FLAG_UNINITIALIZED | POOL_FLAG_SESSION | POOL_FLAG_CACHE_ALIGNED | \
      POOL_FLAG_RAISE_ON_FAILURE | POOL_FLAG_NON_PAGED | POOL_FLAG_NON_PAGED_EXECUTE |              \
      POOL_FLAG_PAGED)
 #define TAG_NONE 0x656E6F4Eu /* "None" */
-#define TAG_BIG 0x00474942u  /* "BIG" */
+#define TAG_BIG  0x00474942u /* "BIG" */
 
 /* Four characters, the first in the low byte; what cannot be printed becomes a dot. */
 void nt_tag_text(uint32_t tag, char text[5])
@@ -66,11 +66,11 @@ static void check_level(bool paged, const char *routine)
     uint8_t irql = sim_irql();
 
     if (paged && irql > SIM_IRQL_APC)
-        verify_report_code("NT-009", VERIFY_ERROR, DRIVER_VERIFIER, 0x01, irql, PagedPool, 0,
-                           "%s of paged pool at %s", routine, nt_irql_name(irql));
+        NT_VERIFIER("NT-009", 0x01, irql, PagedPool, 0, "%s of paged pool at %s", routine,
+                    nt_irql_name(irql));
     else if (irql > SIM_IRQL_DISPATCH)
-        verify_report_code("NT-009", VERIFY_ERROR, DRIVER_VERIFIER, 0x02, irql, NonPagedPool, 0,
-                           "%s of nonpaged pool at %s", routine, nt_irql_name(irql));
+        NT_VERIFIER("NT-009", 0x02, irql, NonPagedPool, 0, "%s of nonpaged pool at %s", routine,
+                    nt_irql_name(irql));
 }
 
 static void check_unloading(uint64_t bytes, const char *routine)
@@ -78,9 +78,8 @@ static void check_unloading(uint64_t bytes, const char *routine)
     const struct nt_image *image = nt_image_current();
 
     if (image && image->unloading)
-        verify_report_code("NT-027", VERIFY_ERROR, DRIVER_VERIFIER, 0x61, bytes, 0, 0,
-                           "%s of %llu bytes while %s unloads", routine, (unsigned long long)bytes,
-                           image->name);
+        NT_VERIFIER("NT-027", 0x61, bytes, 0, 0, "%s of %llu bytes while %s unloads", routine,
+                    (unsigned long long)bytes, image->name);
 }
 
 /* What every way to allocate has in common. */
@@ -90,8 +89,7 @@ static void *allocate(uint64_t bytes, uint32_t tag, bool paged, bool zero, const
     struct nt_block *block;
 
     if (bytes == 0)
-        verify_report_code("NT-010", VERIFY_ERROR, DRIVER_VERIFIER, 0x00, sim_irql(), paged, 0,
-                           "%s of zero bytes", routine);
+        NT_VERIFIER("NT-010", 0x00, sim_irql(), paged, 0, "%s of zero bytes", routine);
     check_level(paged, routine);
     check_unloading(bytes, routine);
     block = nt_pool_take(bytes, tag, paged, zero, caller);
@@ -151,21 +149,17 @@ NT_EXPORT PVOID NTAPI ExAllocatePoolWithTagPriority(POOL_TYPE PoolType, SIZE_T N
                           NT_CALLER());
 }
 
-NT_EXPORT PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes,
-                                                 ULONG Tag)
+NT_EXPORT PVOID NTAPI ExAllocatePoolWithQuotaTag(POOL_TYPE PoolType, SIZE_T NumberOfBytes, ULONG Tag)
 {
     NT_ENTER();
     check_tag(Tag, __func__);
     if (sim_in_dpc())
-        verify_report_code("NT-014", VERIFY_ERROR, DRIVER_VERIFIER, 0x10B, 0, 0, 0,
-                           "%s in a DPC routine", __func__);
+        NT_VERIFIER("NT-014", 0x10B, 0, 0, 0, "%s in a DPC routine", __func__);
     else if (!nt_thread()->sim)
-        verify_report_code("NT-014", VERIFY_ERROR, DRIVER_VERIFIER, 0x10A, 0, 0, 0,
-                           "%s in the idle process", __func__);
-    return allocate_typed((POOL_TYPE)((uint32_t)PoolType & ~POOL_QUOTA_FAIL_INSTEAD_OF_RAISE),
-                          NumberOfBytes, Tag,
-                          !((uint32_t)PoolType & POOL_QUOTA_FAIL_INSTEAD_OF_RAISE), __func__,
-                          NT_CALLER());
+        NT_VERIFIER("NT-014", 0x10A, 0, 0, 0, "%s in the idle process", __func__);
+    return allocate_typed(
+        (POOL_TYPE)((uint32_t)PoolType & ~(uint32_t)POOL_QUOTA_FAIL_INSTEAD_OF_RAISE), NumberOfBytes,
+        Tag, !((uint32_t)PoolType & POOL_QUOTA_FAIL_INSTEAD_OF_RAISE), __func__, NT_CALLER());
 }
 
 static void *allocate_flags(POOL_FLAGS flags, SIZE_T bytes, ULONG tag, const char *routine,
@@ -221,23 +215,21 @@ NT_EXPORT PVOID NTAPI ExAllocatePool3(POOL_FLAGS Flags, SIZE_T NumberOfBytes, UL
 static void bad_address(const void *address, const struct nt_block *block, const char *routine)
 {
     if (!address)
-        verify_report_code("NT-024", VERIFY_ERROR, DRIVER_VERIFIER, 0x10, 0, 0, 0, "%s of NULL",
-                           routine);
+        NT_VERIFIER("NT-024", 0x10, 0, 0, 0, "%s of NULL", routine);
     else if (block && block->freed)
-        verify_report_code("NT-023", VERIFY_ERROR, DRIVER_VERIFIER, 0x13, (uintptr_t)address, 0, 0,
-                           "%s of a block of %llu bytes that is free already", routine,
-                           (unsigned long long)block->bytes);
+        NT_VERIFIER("NT-023", 0x13, (uintptr_t)address, 0, 0,
+                    "%s of a block of %llu bytes that is free already", routine,
+                    (unsigned long long)block->bytes);
     else if (block)
-        verify_report_code("NT-023", VERIFY_ERROR, DRIVER_VERIFIER, 0x16, (uintptr_t)address,
-                           (uintptr_t)block->address, 0,
-                           "%s of an address %llu bytes inside a block", routine,
-                           (unsigned long long)((const uint8_t *)address - block->address));
+        NT_VERIFIER("NT-023", 0x16, (uintptr_t)address, (uintptr_t)block->address, 0,
+                    "%s of an address %llu bytes inside a block", routine,
+                    (unsigned long long)((const uint8_t *)address - block->address));
     else if (nt_is_user_address(address))
         verify_fatal("NT-023", BAD_POOL_CALLER, 0x40, (uintptr_t)address, 0, 0,
                      "%s of a user-mode address", routine);
     else
-        verify_report_code("NT-023", VERIFY_ERROR, DRIVER_VERIFIER, 0x10, (uintptr_t)address, 0, 0,
-                           "%s of an address that no allocation returned", routine);
+        NT_VERIFIER("NT-023", 0x10, (uintptr_t)address, 0, 0,
+                    "%s of an address that no allocation returned", routine);
 }
 
 static void check_free_level(const struct nt_block *block, const char *routine)
@@ -245,13 +237,11 @@ static void check_free_level(const struct nt_block *block, const char *routine)
     uint8_t irql = sim_irql();
 
     if (block->paged && irql > SIM_IRQL_APC)
-        verify_report_code("NT-020", VERIFY_ERROR, DRIVER_VERIFIER, 0x11, irql, PagedPool,
-                           (uintptr_t)block->address, "%s of paged pool at %s", routine,
-                           nt_irql_name(irql));
+        NT_VERIFIER("NT-020", 0x11, irql, PagedPool, (uintptr_t)block->address,
+                    "%s of paged pool at %s", routine, nt_irql_name(irql));
     else if (irql > SIM_IRQL_DISPATCH)
-        verify_report_code("NT-020", VERIFY_ERROR, DRIVER_VERIFIER, 0x12, irql, NonPagedPool,
-                           (uintptr_t)block->address, "%s of nonpaged pool at %s", routine,
-                           nt_irql_name(irql));
+        NT_VERIFIER("NT-020", 0x12, irql, NonPagedPool, (uintptr_t)block->address,
+                    "%s of nonpaged pool at %s", routine, nt_irql_name(irql));
 }
 
 /* tag 0 matches any (NT-022). */

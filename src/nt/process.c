@@ -107,7 +107,7 @@ NT_EXPORT PEPROCESS NTAPI IoGetCurrentProcess(void)
 }
 
 /* Identifiers are multiples of four, as Windows'; the system process has 4. */
-static HANDLE process_id(const struct nt_process *process)
+HANDLE nt_process_id(const struct nt_process *process)
 {
     return (HANDLE)(uintptr_t)(((uintptr_t)process->id + 1) * 4);
 }
@@ -115,7 +115,7 @@ static HANDLE process_id(const struct nt_process *process)
 NT_EXPORT HANDLE NTAPI PsGetCurrentProcessId(void)
 {
     NT_ENTER();
-    return process_id(nt_process_current());
+    return nt_process_id(nt_process_current());
 }
 
 static struct nt_process *check_process(PEPROCESS pointer, const char *routine)
@@ -134,7 +134,7 @@ NT_EXPORT HANDLE NTAPI PsGetProcessId(PEPROCESS Process)
 
     NT_ENTER();
     process = check_process(Process, __func__);
-    return process ? process_id(process) : NULL;
+    return process ? nt_process_id(process) : NULL;
 }
 
 NT_EXPORT NTSTATUS NTAPI PsLookupProcessByProcessId(HANDLE ProcessId, PEPROCESS *Process)
@@ -148,7 +148,7 @@ NT_EXPORT NTSTATUS NTAPI PsLookupProcessByProcessId(HANDLE ProcessId, PEPROCESS 
     LIST_FOR(node, &nt->processes) {
         struct nt_process *process = CONTAINER(node, struct nt_process, link);
 
-        if (process_id(process) != ProcessId || process->header.SignalState != 0)
+        if (nt_process_id(process) != ProcessId || process->header.SignalState != 0)
             continue;
         nt_object_retain(nt_object_find(process));
         *Process = (PEPROCESS)(void *)process;

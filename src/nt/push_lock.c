@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Push locks. The word is 0 when free, 1 | owner thread << 0 while held exclusively (threads are 16-byte aligned), and a
- * count of readers shifted left by four with bit 1 set while shared. Waiters wait at the word's address.
+ * Push locks. The word is 0 when free; the owner's KTHREAD (aligned to 16 bytes) with bit 0 set while held exclusively; the
+ * number of readers times 16 with bit 1 set while shared. Waiters wait at the word's address.
  */
 #include "nt/nt_private.h"
 
 #define EXCLUSIVE ((ULONG_PTR)1)
-#define SHARED ((ULONG_PTR)2)
-#define READER ((ULONG_PTR)16)
+#define SHARED    ((ULONG_PTR)2)
+#define READER    ((ULONG_PTR)16)
 
 /* Normal kernel APCs must be off, or the owner could be suspended while it holds the lock. */
 static bool check(PEX_PUSH_LOCK lock, uint32_t code, const char *routine)
@@ -19,8 +19,8 @@ static bool check(PEX_PUSH_LOCK lock, uint32_t code, const char *routine)
         return false;
     if (sim_irql() < SIM_IRQL_APC && thread->kernel_apc_disable == 0 &&
         thread->special_apc_disable == 0)
-        verify_report_code("NT-072", VERIFY_ERROR, DRIVER_VERIFIER, code, (uintptr_t)lock, 0, 0, 0,
-                           "%s outside of a critical region", routine);
+        NT_VERIFIER("NT-072", code, (uintptr_t)lock, 0, 0, "%s outside of a critical region",
+                    routine);
     return true;
 }
 
@@ -93,10 +93,10 @@ NT_EXPORT VOID NTAPI ExReleasePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Fla
         VIOLATION("NT-072", "%s of a push lock that is not held shared", __func__);
         return;
     }
-    *PushLock = *PushLock < 2 * READER ? 0 : *PushLock - READER;
-    if ((*PushLock & ~SHARED) == 0)
-        *PushLock = 0;
+    *PushLock -= READER;
     nt_thread()->sleeping_locks--;
-    if (*PushLock == 0)
+    if (*PushLock < READER) {
+        *PushLock = 0;
         nt_wake_address(PushLock, UINT32_MAX);
+    }
 }

@@ -9,9 +9,9 @@
 #include "nt/nt_private.h"
 
 #define SPIN_LOCK_ALREADY_OWNED 0xFu
-#define SPIN_LOCK_NOT_OWNED 0x10u
-#define HELD 0x5C000000u /* and the processor's number */
-#define WRITER ((LONG)0x80000000u)
+#define SPIN_LOCK_NOT_OWNED     0x10u
+#define HELD                    0x5C000000u /* and the processor's number */
+#define WRITER                  ((LONG)0x80000000u)
 
 static bool is_queued(enum nt_lock_kind kind)
 {
@@ -46,8 +46,8 @@ static void add_held(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t o
         VIOLATION("NT-054", "one processor holds more than %u spin locks", NT_HELD_LOCKS);
         return;
     }
-    processor->held[processor->held_count++] =
-        (struct nt_held_lock){.lock = lock, .kind = kind, .old_irql = old_irql};
+    processor->held[processor->held_count++] = (struct nt_held_lock){
+        .lock = lock, .kind = kind, .old_irql = old_irql};
 }
 
 static void remove_held(struct nt_held_lock *held)
@@ -112,10 +112,9 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
     if (!holder)
         check_word(lock, routine);
     else if (is_queued(holder->kind) != is_queued(kind))
-        verify_report_code("NT-054", VERIFY_ERROR, DRIVER_VERIFIER, 0x1008, (uintptr_t)lock,
-                           holder->kind, kind, 0,
-                           "%s of a lock that is in use with the other kind of spin lock routines",
-                           routine);
+        NT_VERIFIER("NT-054", 0x1008, (uintptr_t)lock, holder->kind, kind,
+                    "%s of a lock that is in use with the other kind of spin lock routines",
+                    routine);
     return true;
 }
 
@@ -144,8 +143,7 @@ static bool level_raised(const char *routine)
 {
     if (sim_irql() >= SIM_IRQL_DISPATCH)
         return true;
-    verify_report_code("NT-053", VERIFY_ERROR, DRIVER_VERIFIER, 0x40, sim_irql(), 0, 0,
-                       "%s at %s", routine, nt_irql_name(sim_irql()));
+    NT_VERIFIER("NT-053", 0x40, sim_irql(), 0, 0, "%s at %s", routine, nt_irql_name(sim_irql()));
     return false;
 }
 
@@ -164,17 +162,16 @@ static struct nt_held_lock *may_release(volatile ULONG_PTR *lock, enum nt_lock_k
 
     if (!held) {
         if (lock && find_holder(lock))
-            verify_report_code("NT-059", VERIFY_ERROR, DRIVER_VERIFIER, 0x1004, (uintptr_t)lock, 0,
-                               0, 0, "%s of a lock that another processor holds", routine);
+            NT_VERIFIER("NT-059", 0x1004, (uintptr_t)lock, 0, 0,
+                        "%s of a lock that another processor holds", routine);
         else
             verify_fatal("NT-052", SPIN_LOCK_NOT_OWNED, (uintptr_t)lock, 0, 0, 0,
                          "%s of a lock that is not held", routine);
         return NULL;
     }
     if (held->kind != wanted)
-        verify_report_code("NT-054", VERIFY_ERROR, DRIVER_VERIFIER, 0x1009, (uintptr_t)lock,
-                           held->kind, wanted, 0,
-                           "%s of a lock that was acquired in another way", routine);
+        NT_VERIFIER("NT-054", 0x1009, (uintptr_t)lock, held->kind, wanted,
+                    "%s of a lock that was acquired in another way", routine);
     return held;
 }
 
@@ -200,8 +197,7 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
     uint8_t old_irql;
 
     if (irql != SIM_IRQL_DISPATCH)
-        verify_report_code(rule, VERIFY_ERROR, DRIVER_VERIFIER, 0x32, irql, (uintptr_t)lock, 0, 0,
-                           "%s at %s", routine, nt_irql_name(irql));
+        NT_VERIFIER(rule, 0x32, irql, (uintptr_t)lock, 0, "%s at %s", routine, nt_irql_name(irql));
     if (!release_at_dpc(lock, kind, &old_irql, routine))
         return;
     if (new_irql >= 0 && new_irql != old_irql)
@@ -367,8 +363,8 @@ static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool rais
 
 static bool release_rw(volatile LONG *lock, enum nt_lock_kind kind, const char *routine)
 {
-    struct nt_held_lock *held =
-        may_release((volatile ULONG_PTR *)(volatile void *)lock, kind, routine);
+    struct nt_held_lock *held = may_release((volatile ULONG_PTR *)(volatile void *)lock, kind,
+                                            routine);
 
     if (!held)
         return false;

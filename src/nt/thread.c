@@ -9,7 +9,7 @@
 #include "nt/nt_private.h"
 
 #define THREAD_ENDED_WITH_APCS_DISABLED 0x20u
-#define DEFAULT_PRIORITY 8
+#define DEFAULT_PRIORITY                8
 
 static bool init_thread(struct _KTHREAD *thread, struct sim_thread *sim,
                         void (*destroy)(struct nt_object *object))
@@ -117,9 +117,8 @@ static void check_end(const struct _KTHREAD *thread, int32_t apc_disable)
     uint32_t locks = thread->sleeping_locks + nt_processor()->held_count;
 
     if (locks != 0)
-        verify_report_code("NT-096", VERIFY_ERROR, DRIVER_VERIFIER, 0x100A, (uintptr_t)thread,
-                           locks, 0, "thread %s ended owning %u lock(s)",
-                           sim_thread_name(thread->sim), locks);
+        NT_VERIFIER("NT-096", 0x100A, (uintptr_t)thread, locks, 0,
+                    "thread %s ended owning %u lock(s)", sim_thread_name(thread->sim), locks);
     if (sim_irql() != SIM_IRQL_PASSIVE || (count != 0 && locks == 0))
         verify_fatal("NT-096", THREAD_ENDED_WITH_APCS_DISABLED, 0, (uint64_t)(int64_t)count,
                      sim_irql(), 0, "thread %s ended at %s with an APC disable count of %d",
@@ -295,7 +294,8 @@ NT_EXPORT NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
     thread = nt_thread();
     if (!thread->system || sim_irql() >= SIM_IRQL_DISPATCH) {
         VIOLATION("NT-094", "%s at %s in %s", __func__, nt_irql_name(sim_irql()),
-                  thread->system ? "a system thread" : "a thread that PsCreateSystemThread did not make");
+                  thread->system ? "a system thread"
+                                 : "a thread that PsCreateSystemThread did not make");
         return STATUS_INVALID_PARAMETER;
     }
     thread->exit_status = ExitStatus;

@@ -13,10 +13,10 @@
 #include "nt/nt_private.h"
 
 #define MAXIMUM_WAIT_OBJECTS_EXCEEDED 0xCu
-#define ATTEMPTED_SWITCH_FROM_DPC 0xB8u
-#define WAITABLE                                                                                   \
-    (1u << NT_EVENT_NOTIFICATION | 1u << NT_EVENT_SYNCHRONIZATION | 1u << NT_MUTANT |              \
-     1u << NT_PROCESS | 1u << NT_SEMAPHORE | 1u << NT_THREAD | 1u << NT_TIMER_NOTIFICATION |       \
+#define ATTEMPTED_SWITCH_FROM_DPC     0xB8u
+#define WAITABLE                                                                             \
+    (1u << NT_EVENT_NOTIFICATION | 1u << NT_EVENT_SYNCHRONIZATION | 1u << NT_MUTANT |        \
+     1u << NT_PROCESS | 1u << NT_SEMAPHORE | 1u << NT_THREAD | 1u << NT_TIMER_NOTIFICATION | \
      1u << NT_TIMER_SYNCHRONIZATION)
 
 /* ---- rings ---- */
@@ -167,11 +167,6 @@ void nt_wake(DISPATCHER_HEADER *header)
     }
 }
 
-bool nt_has_waiters(const void *address)
-{
-    return hash_get(&nt_state()->waits, (uintptr_t)address) != NULL;
-}
-
 unsigned nt_wake_address(const void *address, unsigned count)
 {
     struct hash_map *waits = &nt_state()->waits;
@@ -207,18 +202,6 @@ static bool prepare(struct nt_wait *wait, uint32_t count)
     return wait->block != NULL;
 }
 
-static bool enqueue(struct nt_wait *wait, uint32_t index, const void *address)
-{
-    struct nt_wait_block *block = &wait->block[index];
-
-    block->wait = wait;
-    block->index = index;
-    block->address = (uintptr_t)address;
-    block->next = block->prev = NULL;
-    wait->count = index + 1;
-    return link_block(block);
-}
-
 /* Result of sim_block for a thread that shall look at the clock again, because the system time was set. */
 #define CLOCK_CHANGED 1
 
@@ -231,6 +214,7 @@ static enum sim_wake block_thread(struct nt_wait *wait, const LARGE_INTEGER *tim
     intptr_t result;
 
     wait->absolute = timeout && timeout->QuadPart > 0;
+    nt_workers_balance(); /* this may be the last worker */
     do {
         result = 0;
         sim_current->irql = SIM_IRQL_PASSIVE;
@@ -333,12 +317,11 @@ static bool level_allows(const LARGE_INTEGER *timeout, const char *routine)
                      "%s in a DPC, where no thread can wait", routine);
         return false;
     }
-    verify_report_code("NT-040", VERIFY_ERROR, DRIVER_VERIFIER, code, irql, 0,
-                       timeout ? (uint64_t)timeout->QuadPart : 0, "%s at %s with %s", routine,
-                       nt_irql_name(irql),
-                       !timeout ? "no time-out"
-                       : zero   ? "a time-out of zero"
-                                : "a time-out that is not zero");
+    NT_VERIFIER("NT-040", code, irql, 0, timeout ? (uint64_t)timeout->QuadPart : 0,
+                "%s at %s with %s", routine, nt_irql_name(irql),
+                !timeout ? "no time-out"
+                : zero   ? "a time-out of zero"
+                         : "a time-out that is not zero");
     return false;
 }
 
@@ -355,8 +338,8 @@ static void check_mode(const DISPATCHER_HEADER *header, KPROCESSOR_MODE mode, co
     if (mode == KernelMode)
         return;
     if (nt_on_stack(header))
-        verify_report_code("NT-041", VERIFY_ERROR, DRIVER_VERIFIER, 0x123, (uintptr_t)header, 0, 0,
-                           "%s with UserMode on an object on the kernel stack", routine);
+        NT_VERIFIER("NT-041", 0x123, (uintptr_t)header, 0, 0,
+                    "%s with UserMode on an object on the kernel stack", routine);
     if (header->Type == NT_MUTANT)
         VIOLATION("NT-041", "%s with UserMode on a mutex", routine);
 }
@@ -393,9 +376,8 @@ static bool check_array(const KWAIT_BLOCK *array, uint32_t count, KPROCESSOR_MOD
 }
 
 NT_EXPORT NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], WAIT_TYPE WaitType,
-                                                  KWAIT_REASON WaitReason,
-                                                  KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
-                                                  PLARGE_INTEGER Timeout,
+                                                  KWAIT_REASON WaitReason, KPROCESSOR_MODE WaitMode,
+                                                  BOOLEAN Alertable, PLARGE_INTEGER Timeout,
                                                   PKWAIT_BLOCK WaitBlockArray)
 {
     DISPATCHER_HEADER *header[MAXIMUM_WAIT_OBJECTS];
@@ -404,8 +386,7 @@ NT_EXPORT NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], W
     (void)WaitReason;
     (void)Alertable;
     note_wait(nt_thread());
-    if (!level_allows(Timeout, __func__) ||
-        !check_array(WaitBlockArray, Count, WaitMode, __func__))
+    if (!level_allows(Timeout, __func__) || !check_array(WaitBlockArray, Count, WaitMode, __func__))
         return STATUS_UNSUCCESSFUL;
     if (WaitType != WaitAll && WaitType != WaitAny) {
         VIOLATION("NT-042", "%s with wait type %d", __func__, (int)WaitType);

@@ -275,6 +275,13 @@ static void free_adapter(struct port_adapter *adapter)
     util_free(adapter);
 }
 
+static bool register_pdo(struct port_adapter *adapter)
+{
+    const struct nt_device_info info = {.device = adapter->device, .service = adapter->driver->service, .slot = 1};
+
+    return nt_pdo_register(&adapter->pdo, &info);
+}
+
 NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device, struct port_adapter **out)
 {
     struct port *port = driver->port;
@@ -302,7 +309,7 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
     adapter->guid.Data1 = 0x8a5d0000u + adapter->luid.LowPart;
     adapter->guid.Data2 = 0x4db0;
     adapter->handle = handle_create(&port->adapters, DDI_HANDLE_ADAPTER, adapter);
-    if (!adapter->handle) {
+    if (!adapter->handle || !register_pdo(adapter)) {
         free_adapter(adapter);
         return STATUS_NO_MEMORY;
     }
@@ -455,3 +462,5 @@ void port_adapter_release(struct port_adapter *adapter)
 {
     adapter->client_references--;
 }
+const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter){return adapter->gpu_mmu?&adapter->mmu:NULL;}
+GUID port_adapter_guid(const struct port_adapter *adapter){return adapter->guid;}

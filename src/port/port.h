@@ -41,6 +41,16 @@ struct port_config {
     UINT interface_version;     /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
     struct vidsch_tdr_settings tdr;
+    NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */
+    uint64_t features;          /* bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122) */
+    bool experiments;           /* experimental support of a feature will do (LIFE-124) */
+    uint64_t raised_limit_ns;   /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
+    bool measure_interrupts;    /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
+    uint64_t unload_limit_ns;   /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
+    bool reset_device;          /* simulate the bug check screen: DxgkDdiResetDevice before the stop (LIFE-143) */
+    /* Does the image import a routine of this name? For CAPS-065; may be NULL. */
+    bool (*imports)(void *context, const struct nt_image *image, const char *name);
+    void *imports_context;
     /* A line of news for a person ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
@@ -60,11 +70,31 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
 /* No new work, drain, stop, remove. Client objects must be gone. */
 void port_adapter_remove(struct port_adapter *adapter);
 
+/* ---- what may befall a started adapter. None of these while a client has it open: STATUS_DEVICE_BUSY ---- */
+
+/* Resource rebalance: StopDevice, then StartDevice with the same context (LIFE-173). On failure the adapter is stopped and lost;
+ * it still has to be removed. */
+NTSTATUS port_adapter_restart(struct port_adapter *adapter);
+/* To another power state (LIFE-152 to LIFE-156); the present one: nothing happens. */
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action);
+DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
+/* Pull the device out while the machine runs (LIFE-147 to LIFE-151), also with clients on it. Without the driver's support it is
+ * STATUS_NOT_SUPPORTED, unless forced; then no DDI of the adapter is called any more. It is removed as usual afterwards. */
+NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type, bool force);
+/* A profiler asks for constant clocks, or gives them back (LIFE-146). STATUS_NOT_SUPPORTED: the driver has no such entry. */
+NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
+/* The machine went to battery or to mains (LIFE-135). */
+NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains);
+/* Tracing of the drivers' own events on or off (LIFE-107); also told to adapters that start later. */
+void port_set_etw(struct port *port, bool enable, UCHAR level);
+bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature);
+
 /* ---- what the client interface asks ---- */
 struct port_adapter *port_adapter_first(struct port *port);
 struct port_adapter *port_adapter_next(struct port_adapter *adapter);
 struct port_adapter *port_adapter_by_luid(struct port *port, LUID luid);
 LUID port_adapter_luid(const struct port_adapter *adapter);
+GUID port_adapter_guid(const struct port_adapter *adapter);
 struct ddi_adapter *port_adapter_ddi(struct port_adapter *adapter);
 struct vidmm *port_adapter_vidmm(struct port_adapter *adapter);
 struct vidsch *port_adapter_vidsch(struct port_adapter *adapter);
@@ -75,6 +105,7 @@ UINT port_adapter_nodes(const struct port_adapter *adapter);
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
+const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter); /* zeros without GpuMmu */
 const char *port_adapter_name(const struct port_adapter *adapter); /* driver's AdapterString or the model's name */
 DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
 /* Lost for good (stopped, removed, bug check): calls give STATUS_DEVICE_REMOVED. */

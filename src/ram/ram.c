@@ -2,7 +2,8 @@
 /*
  * Theory of operation
  *
- *   Three sparse mappings of the host hold everything, each reserved in full and paid for page by page as it is touched:
+ *   Three sparse mappings of the host hold everything, each reserved in full and paid for page by
+ *   page as it is touched:
  *
  *     direct   the memory file, whole: byte at physical address A stands at direct + A
  *     frames   one 16-byte record for each frame: owner, cache attribute, lock and IOMMU counts
@@ -12,20 +13,23 @@
  *         direct     |--------|--------|--------|-- ... --|--------|
  *         arena      [ view 1: frames 7,3,9 ]gap[ view 2 ]gap[ reserved, faults ] ...
  *
- *   Free frames are an extent tree; so is the free address space of the arena. Both give back whole what they took; only
- *   frames may come back in other pieces than they went, and then the tree may find no memory for a node. Such frames are
- *   kept on a list threaded through their records (`late`) and are offered to the tree again at each later call.
+ *   Free frames are an extent tree; so is the free address space of the arena. Both give back whole
+ *   what they took; only frames may come back in other pieces than they went, and then the tree may
+ *   find no memory for a node. Such frames are kept on a list threaded through their records
+ *   (`late`) and are offered to the tree again at each later call.
  *
- *   A frame is *dirty* from the day it is first handed out until a hole is punched in the file at its place. Clean frames
- *   read as zero, so that a request for zeroed memory costs nothing where the file has never been written.
+ *   A frame is *dirty* from the day it is first handed out until a hole is punched in the file at
+ *   its place. Clean frames read as zero, so that a request for zeroed memory costs nothing where
+ *   the file has never been written.
  *
- *   Memory below 4 GiB is what devices with short addresses need, so requests that allow higher frames are placed from the
- *   top down; requests that do not, from the bottom up.
+ *   Memory below 4 GiB is what devices with short addresses need, so requests that allow higher
+ *   frames are placed from the top down; requests that do not, from the bottom up.
  *
- *   Views are laid out by next fit with one page between neighbours: a stale pointer keeps faulting for as long as
- *   possible. Pages that are consecutive in the file and in the view are mapped by one call.
+ *   Views are laid out by next fit with one page between neighbours: a stale pointer keeps faulting
+ *   for as long as possible. Pages that are consecutive in the file and in the view are mapped by
+ *   one call.
  */
-#include "ram/ram.h"
+#include "ram/ram_private.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -34,7 +38,6 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/extent.h"
 #include "verify/verify.h"
 
 #define LOW_MEMORY_BYTES ((uint64_t)4 << 30)
@@ -42,35 +45,7 @@
 #define NO_FRAME         UINT32_MAX
 #define ARENA_BASE_BYTES ((uint64_t)256 << 30)
 
-struct ram_frame {
-    uint32_t locks;
-    uint32_t iommu_maps;
-    uint8_t owner;
-    uint8_t cache;
-    bool dirty; /* was handed out since its place in the file was last a hole */
-    bool late;  /* free, but not in the tree yet */
-    uint32_t next_late;
-};
-
-_Static_assert(sizeof(struct ram_frame) == 16, "as documented");
-
-struct ram {
-    uint64_t pages;
-    int file;
-    char *direct;
-    struct ram_frame *frames;
-    struct extent_tree free;
-    uint32_t late_first;
-    uint64_t late_pages;
-
-    uint64_t arena_pages;
-    char *arena;
-    uint32_t *arena_frames; /* frame + 1 behind each page of the arena; 0: none, or another file's */
-    struct extent_tree arena_free;
-    uint64_t arena_cursor;
-};
-
-/* ---- set-up -------------------------------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static void *map_sparse(uint64_t bytes, int protection)
 {
@@ -171,7 +146,7 @@ uint64_t ram_free_pages(const struct ram *ram)
     return ram->free.free_units + ram->late_pages;
 }
 
-/* ---- frames out ---------------------------------------------------------------------------------------------------- */
+/* ---- frames out ---- */
 
 /* Offer frames the tree had no node for once more. */
 static void settle_late(struct ram *ram)
@@ -346,7 +321,7 @@ bool ram_next_free(const struct ram *ram, struct page_number from, struct page_n
     return true;
 }
 
-/* ---- frames back --------------------------------------------------------------------------------------------------- */
+/* ---- frames back ---- */
 
 static bool held(const struct ram_frame *frame)
 {
@@ -423,7 +398,7 @@ void ram_give_pages(struct ram *ram, const struct page_number *list, uint64_t pa
     }
 }
 
-/* ---- frame records ------------------------------------------------------------------------------------------------- */
+/* ---- frame records ---- */
 
 void ram_lock_page(struct ram *ram, struct page_number page)
 {
@@ -465,116 +440,7 @@ enum ram_cache ram_page_cache(const struct ram *ram, struct page_number page)
     return (enum ram_cache)ram->frames[page.value].cache;
 }
 
-/* ---- addresses ----------------------------------------------------------------------------------------------------- */
-
-void *ram_direct(const struct ram *ram, struct phys_addr address)
-{
-    return address.value < ram->pages * PAGE_BYTES ? ram->direct + address.value : NULL;
-}
-
-bool ram_physical(const struct ram *ram, const void *address, struct phys_addr *physical)
-{
-    uintptr_t at = (uintptr_t)address;
-    uint64_t page;
-
-    if (at - (uintptr_t)ram->direct < ram->pages * PAGE_BYTES) {
-        physical->value = at - (uintptr_t)ram->direct;
-        return true;
-    }
-    at -= (uintptr_t)ram->arena;
-    page = at / PAGE_BYTES;
-    if (page >= ram->arena_pages || ram->arena_frames[page] == 0)
-        return false;
-    physical->value = (uint64_t)(ram->arena_frames[page] - 1) * PAGE_BYTES + at % PAGE_BYTES;
-    return true;
-}
-
-/* ---- views ---------------------------------------------------------------------------------------------------------- */
-
-void *ram_view_reserve(struct ram *ram, uint64_t pages)
-{
-    struct extent_request want = {.size = pages + 1, .low = ram->arena_cursor};
-    uint64_t start;
-
-    if (pages == 0 || pages >= ram->arena_pages || util_fault_point())
-        return NULL;
-    if (!extent_take(&ram->arena_free, &want, &start)) {
-        want.low = 0;
-        if (!extent_take(&ram->arena_free, &want, &start))
-            return NULL;
-    }
-    ram->arena_cursor = start + want.size;
-    return ram->arena + start * PAGE_BYTES;
-}
-
-static uint64_t arena_page(const struct ram *ram, const void *view, uint64_t page)
-{
-    return ((uintptr_t)view - (uintptr_t)ram->arena) / PAGE_BYTES + page;
-}
-
-bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
-                        const struct ram_view_source *source, uint64_t count)
-{
-    uint64_t at = arena_page(ram, view, first_page);
-    bool in_ram = source->file < 0;
-    int protection = source->writable || source->copy_on_write ? PROT_READ | PROT_WRITE : PROT_READ;
-    int sharing = source->copy_on_write ? MAP_PRIVATE : MAP_SHARED;
-
-    if (mmap(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, protection,
-             sharing | MAP_FIXED | MAP_NORESERVE, in_ram ? ram->file : source->file,
-             (off_t)(source->page * PAGE_BYTES)) == MAP_FAILED)
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        ram->arena_frames[at + i] = in_ram ? (uint32_t)(source->page + i) + 1 : 0;
-    return true;
-}
-
-bool ram_view_point(struct ram *ram, void *view, uint64_t first_page,
-                    const struct page_number *pages, uint64_t count, bool writable)
-{
-    if (util_fault_point())
-        return false;
-    for (uint64_t i = 0; i < count;) {
-        struct ram_view_source source = {.file = -1, .page = pages[i].value, .writable = writable};
-        uint64_t first = i++;
-
-        while (i < count && pages[i].value == pages[i - 1].value + 1)
-            i++;
-        if (!ram_view_point_run(ram, view, first_page + first, &source, i - first)) {
-            ram_view_unpoint(ram, view, first_page, count);
-            return false;
-        }
-    }
-    return true;
-}
-
-bool ram_view_point_file(struct ram *ram, void *view, uint64_t first_page, int file,
-                         uint64_t file_page, uint64_t count, bool writable)
-{
-    struct ram_view_source source = {.file = file, .page = file_page, .writable = writable};
-
-    return !util_fault_point() && ram_view_point_run(ram, view, first_page, &source, count);
-}
-
-void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t count)
-{
-    uint64_t at = arena_page(ram, view, first_page);
-    char *address = ram->arena + at * PAGE_BYTES;
-
-    /* If the host is out of map entries, at least take the rights away. */
-    if (mmap(address, count * PAGE_BYTES, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-        mprotect(address, count * PAGE_BYTES, PROT_NONE);
-    memset(&ram->arena_frames[at], 0, count * sizeof(*ram->arena_frames));
-}
-
-void ram_view_release(struct ram *ram, void *view, uint64_t pages)
-{
-    ram_view_unpoint(ram, view, 0, pages);
-    extent_give(&ram->arena_free, arena_page(ram, view, 0), pages + 1);
-}
-
-/* ---- validation ----------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 bool ram_validate(const struct ram *ram)
 {

@@ -2,10 +2,11 @@
 /*
  * Physical memory of the machine: frames of 4 KiB, who owns them, and the bytes behind them.
  *
- * The bytes are one sparse memory file of the host, mapped once in full (the kernel's direct view: kernel address =
- * ram_direct(physical)), and again page by page wherever a view with other contiguity is wanted (ram_view_*). Untouched
- * pages cost nothing, so a machine of 1 TiB is as cheap as one of 1 GiB. Frame records are 16 bytes in a sparse array.
- * Free frames are an extent tree (util/extent.h).
+ * The bytes are one sparse memory file of the host, mapped once in full (the kernel's direct view:
+ * kernel address = ram_direct(physical)), and again page by page wherever a view with other
+ * contiguity is wanted (ram_view_*). Untouched pages cost nothing, so a machine of 1 TiB is as
+ * cheap as one of 1 GiB. Frame records are 16 bytes in a sparse array. Free frames are an extent
+ * tree (util/extent.h).
  *
  * Frame 0 is never handed out (PHYS-004).
  */
@@ -68,7 +69,8 @@ uint64_t ram_take_some_pages(struct ram *ram, const struct ram_request *request,
                              struct page_number *pages);
 /* The lowest free frame at or above `from`; false if there is none. */
 bool ram_next_free(const struct ram *ram, struct page_number from, struct page_number *next);
-/* Give frames back. A frame still locked or mapped by an IOMMU is quarantined and reported instead (PHYS-003). */
+/* Give frames back. A frame still locked or mapped by an IOMMU is quarantined and reported instead
+ * (PHYS-003). */
 void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pages);
 void ram_give_pages(struct ram *ram, const struct page_number *list, uint64_t pages);
 
@@ -82,26 +84,30 @@ uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page);
 enum ram_owner ram_page_owner(const struct ram *ram, struct page_number page);
 enum ram_cache ram_page_cache(const struct ram *ram, struct page_number page);
 
-/* The direct view: host pointer to a physical address; contiguous pages are contiguous here. NULL outside RAM. */
+/* The direct view: host pointer to a physical address; contiguous pages are contiguous here. NULL
+ * outside RAM. */
 void *ram_direct(const struct ram *ram, struct phys_addr address);
-/* Inverse, for addresses of the direct view and of ram_view mappings. False: not such an address. */
+/* Inverse, for addresses of the direct view and of ram_view mappings. False: not such an
+ * address. */
 bool ram_physical(const struct ram *ram, const void *address, struct phys_addr *physical);
 
-/* Views: host address ranges of whole pages, mapped page by page to frames (or to pages of another memory file).
- * Reserve once, (re)point as content moves; the address stays. Reserved and unpointed pages fault. */
+/* Views: host address ranges of whole pages, mapped page by page to frames (or to pages of another
+ * memory file). Reserve once, (re)point as content moves; the address stays. Reserved and unpointed
+ * pages fault. */
 void *ram_view_reserve(struct ram *ram, uint64_t pages); /* NULL: out of memory */
 bool ram_view_point(struct ram *ram, void *view, uint64_t first_page,
                     const struct page_number *pages, uint64_t count, bool writable);
 /* Point at pages [file_page, file_page + count) of another memory file (device memory). */
 bool ram_view_point_file(struct ram *ram, void *view, uint64_t first_page, int file,
                          uint64_t file_page, uint64_t count, bool writable);
-/* Point a run of pages at consecutive pages of a memory file. For moving what a view shows: not subject to fault injection,
- * and on failure (host out of map entries) the pages show what they showed. */
+/* Point a run of pages at consecutive pages of a memory file. For moving what a view shows: not
+ * subject to fault injection, and on failure (host out of map entries) the pages show what they
+ * showed. */
 struct ram_view_source {
     int file; /* -1: RAM; then `page` is a frame */
     uint64_t page;
     bool writable;
-    bool copy_on_write; /* writes go to private pages, seen by this view only and lost when it is pointed elsewhere */
+    bool copy_on_write; /* writes go to private pages, lost when the view is pointed elsewhere */
 };
 bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
                         const struct ram_view_source *source, uint64_t count);

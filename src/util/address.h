@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of address of the simulated machine. Each is a struct of one member, so that mixing them does not compile.
- * A byte count is a uint64_t; a page count is a uint64_t named *_pages.
+ * The kinds of address of the simulated machine. Each is a struct of one member, so that mixing
+ * them does not compile. A byte count is a uint64_t; a page count is a uint64_t named *_pages.
  */
 #ifndef DXGK_UTIL_ADDRESS_H
 #define DXGK_UTIL_ADDRESS_H
@@ -47,7 +47,8 @@ static inline struct phys_addr page_phys(struct page_number p)
     return (struct phys_addr){p.value << PAGE_BITS};
 }
 
-/* Round up to a multiple of `align`, a power of two. Wraps on overflow; callers check the operand first. */
+/* Round up to a multiple of `align`, a power of two. Wraps on overflow; callers check the operand
+ * first. */
 static inline uint64_t align_up(uint64_t value, uint64_t align)
 {
     return (value + align - 1) & ~(align - 1);

@@ -2,12 +2,14 @@
 /*
  * Theory of operation
  *
- *   A block is a header followed by the caller's bytes. The header names the heap the block is counted in and links it to
- *   the heap's list, so freeing needs no lookup and a heap can be emptied without knowing who holds what. Blocks made
- *   with no heap current carry a NULL heap and are on no list.
+ *   A block is a header followed by the caller's bytes. The header names the heap the block is
+ *   counted in and links it to the heap's list, so freeing needs no lookup and a heap can be
+ *   emptied without knowing who holds what. Blocks made with no heap current carry a NULL heap and
+ *   are on no list.
  *
- *   Injection is asked before the C library is: request number `fail_at` (and all later ones with `fail_onward`) gets
- *   NULL. A test runs an operation with fail_at = requests + 1, + 2, ... until it passes without a failure.
+ *   Injection is asked before the C library is: request number `fail_at` (and all later ones with
+ *   `fail_onward`) gets NULL. A test runs an operation with fail_at = requests + 1, + 2, ... until
+ *   it passes without a failure.
  */
 #include "util/alloc.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap memory of the library. Every allocation a room makes comes from here, for three reasons: any one of them can be
- * made to fail (fault injection), what a machine holds can be counted (leak check), and a machine that was stopped in
- * mid-call can be torn down without unwinding (util_heap_release frees whatever is still linked).
+ * Heap memory of the library. Every allocation a room makes comes from here, for three reasons: any
+ * one of them can be made to fail (fault injection), what a machine holds can be counted (leak
+ * check), and a machine that was stopped in mid-call can be torn down without unwinding
+ * (util_heap_release frees whatever is still linked).
  *
- * The current heap is reached through one thread-local pointer; with none set, plain malloc is used and nothing is counted.
- * Blocks remember their heap, so util_free needs none to be current.
+ * The current heap is reached through one thread-local pointer; with none set, plain malloc is used
+ * and nothing is counted. Blocks remember their heap, so util_free needs none to be current.
  */
 #ifndef DXGK_UTIL_ALLOC_H
 #define DXGK_UTIL_ALLOC_H
@@ -28,7 +29,8 @@ struct util_heap {
 
 extern _Thread_local struct util_heap *util_heap_current;
 
-/* Uninitialised memory, aligned for any type; NULL when out of memory or by injection. size 0 gives a unique block. */
+/* Uninitialised memory, aligned for any type; NULL when out of memory or by injection. size 0 gives
+ * a unique block. */
 void *util_alloc(size_t size);
 /* Zeroed array; NULL also when count * size overflows. */
 void *util_zalloc(size_t count, size_t size);
@@ -37,7 +39,8 @@ void *util_realloc(void *block, size_t size);
 void util_free(void *block);
 char *util_strdup(const char *text);
 
-/* Ask whether the next internal request should fail; for resources that are not heap blocks (stacks, mappings, frames). */
+/* Ask whether the next internal request should fail; for resources that are not heap blocks
+ * (stacks, mappings, frames). */
 bool util_fault_point(void);
 
 /* Free every block still linked to the heap. Returns how many there were. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Integer arithmetic on values that an untrusted side chose. The three operations have the shape of C23's <stdckdint.h>:
- * the result, wrapped to its type, goes to *result, and the value is true if it does NOT fit.
+ * Integer arithmetic on values that an untrusted side chose. The three operations have the shape of
+ * C23's <stdckdint.h>: the result, wrapped to its type, goes to *result, and the value is true if
+ * it does NOT fit.
  *
  *     if (ckd_mul(&bytes, count, entry_bytes) || ckd_add(&bytes, bytes, sizeof(header)))
  *         return STATUS_INVALID_PARAMETER;
@@ -31,7 +32,8 @@ static inline bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint6
     return a_size != 0 && b_size != 0 && a < b + b_size && b < a + a_size;
 }
 
-/* Round up to a multiple of `align`, a power of two. True if the result does not fit, as ckd_add. */
+/* Round up to a multiple of `align`, a power of two. True if the result does not fit, as
+ * ckd_add. */
 static inline bool ckd_align_up(uint64_t *result, uint64_t value, uint64_t align)
 {
     if (__builtin_add_overflow(value, align - 1, result))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extent tree: the free ranges of one address space (RAM frames, a segment, logical addresses, GPU virtual addresses).
- * Units are the caller's (pages as a rule). One structure and one search serve all of them.
- * Addresses and sizes lie below 2^63. Every operation costs O(log extents); see extent.c for the exact claim.
+ * Extent tree: the free ranges of one address space (RAM frames, a segment, logical addresses, GPU
+ * virtual addresses). Units are the caller's (pages as a rule). One structure and one search serve
+ * all of them. Addresses and sizes lie below 2^63. Every operation costs O(log extents); see
+ * extent.c for the exact claim.
  */
 #ifndef DXGK_UTIL_EXTENT_H
 #define DXGK_UTIL_EXTENT_H
@@ -14,12 +15,21 @@
 
 struct extent_node;
 
+enum { EXTENT_GRADES = 3 };
+
+/* The longest runs below some place of the tree, by grade of alignment; private. */
+struct extent_summary {
+    int32_t best[EXTENT_GRADES];
+};
+
 struct extent_tree {
-    struct extent_node *root;
+    struct extent_node *root; /* NULL: no free range */
+    unsigned height;          /* levels */
+    struct extent_summary says;
     struct slab nodes;
     uint64_t free_units;
     uint64_t extents;   /* number of free ranges */
-    uint64_t taken;     /* takes not given back yet: as many nodes are held in reserve */
+    uint64_t taken;     /* takes not given back yet */
     bool out_of_memory; /* why the last extent_take* failed */
 };
 
@@ -36,29 +46,34 @@ struct extent_request {
 void extent_tree_init(struct extent_tree *tree);
 void extent_tree_finish(struct extent_tree *tree);
 
-/* Add the free range [start, start + size): at set-up, and to give back what was taken. Merges with its neighbours.
- * Fails (false, nothing changed) when out of memory. A range that overlaps a free one is refused.
- * Giving back whole what one extent_take* took never fails: nodes for it are kept in reserve. A caller that gives a take
- * back in pieces (allowed) must handle failure, for any give of that tree. */
+/* Add the free range [start, start + size): at set-up, and to give back what was taken. Merges with
+ * its neighbours. Fails (false, nothing changed) when out of memory. A range that overlaps a free
+ * one is refused. Giving back whole what one extent_take* took never fails: nodes for it are kept
+ * in reserve. A caller that gives a take back in pieces (allowed) must handle failure, for any give
+ * of that tree. */
 bool extent_give(struct extent_tree *tree, uint64_t start, uint64_t size);
 
-/* Take a range that satisfies the request. False: no room, or out of memory (tree->out_of_memory tells). */
+/* Take a range that satisfies the request. False: no room, or out of memory (tree->out_of_memory
+ * tells). */
 bool extent_take(struct extent_tree *tree, const struct extent_request *request, uint64_t *start);
 
 /* Take exactly [start, start + size); false unless all of it is free. */
 bool extent_take_fixed(struct extent_tree *tree, uint64_t start, uint64_t size);
 
-/* Take the largest piece of at most `size` units at the lowest place at or above `low` (and below `high`, 0: no bound);
- * for scattered allocation. Returns the units taken, 0 if none. */
+/* Take the largest piece of at most `size` units at the lowest place at or above `low` (and below
+ * `high`, 0: no bound); for scattered allocation. Returns the units taken, 0 if none. */
 uint64_t extent_take_some(struct extent_tree *tree, uint64_t size, uint64_t low, uint64_t high,
                           uint64_t *start);
 
 bool extent_is_free(const struct extent_tree *tree, uint64_t start, uint64_t size);
-/* The size of the largest free range. O(1). */
+/* The size of the largest free range. O(1), for ranges of 2^32 units and more O(how many there
+ * are). */
 uint64_t extent_largest(const struct extent_tree *tree);
-/* The size of the largest free range inside [low, high) (high 0: no bound); ranges that reach out are cut. */
+/* The size of the largest free range inside [low, high) (high 0: no bound); ranges that reach out
+ * are cut. */
 uint64_t extent_largest_in(const struct extent_tree *tree, uint64_t low, uint64_t high);
-/* The lowest free range that ends above `from`; false at the end. Walk: next from = start + size. */
+/* The lowest free range that ends above `from`; false at the end. Walk: next from = start +
+ * size. */
 bool extent_next(const struct extent_tree *tree, uint64_t from, uint64_t *start, uint64_t *size);
 /* Check every invariant; for tests and debug builds. */
 bool extent_tree_validate(const struct extent_tree *tree);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handle table: 32-bit handles that name objects of several types. A handle is never 0, carries a generation so that a
- * stale one is recognised until its slot was reused 2^10 times, and resolves only for the type it was made with.
- * Lookup, insertion and removal are O(1) (one array, a FIFO of free slots, so that slots are reused as late as possible).
- * Limit: 2^20 live handles a table.
+ * Handle table: 32-bit handles that name objects of several types. A handle is never 0, carries a
+ * generation so that a stale one is recognised until its slot was reused 2^10 times, and resolves
+ * only for the type it was made with. Lookup, insertion and removal are O(1) (one array, a FIFO of
+ * free slots, so that slots are reused as late as possible). Limit: 2^20 live handles a table.
  */
 #ifndef DXGK_UTIL_HANDLE_H
 #define DXGK_UTIL_HANDLE_H
@@ -25,7 +25,8 @@ void handle_table_init(struct handle_table *table);
 /* Frees the array; the objects are the caller's. */
 void handle_table_finish(struct handle_table *table);
 
-/* Make a handle for `object` (not NULL). `type` is the caller's own nonzero tag. 0 when out of memory. */
+/* Make a handle for `object` (not NULL). `type` is the caller's own nonzero tag. 0 when out of
+ * memory. */
 uint32_t handle_create(struct handle_table *table, uint8_t type, void *object);
 /* The object, or NULL if the handle is unknown, stale, or of another type. type 0 matches any. */
 void *handle_lookup(const struct handle_table *table, uint32_t handle, uint8_t type);
@@ -34,7 +35,8 @@ uint8_t handle_type(const struct handle_table *table, uint32_t handle);
 /* Remove; returns the object, or NULL as handle_lookup. */
 void *handle_remove(struct handle_table *table, uint32_t handle, uint8_t type);
 
-/* Walk: start with *cursor = 0; returns NULL at the end. Removal of the returned handle is allowed. */
+/* Walk: start with *cursor = 0; returns NULL at the end. Removal of the returned handle is
+ * allowed. */
 void *handle_next(const struct handle_table *table, uint32_t *cursor, uint32_t *handle,
                   uint8_t *type);
 

@@ -2,9 +2,10 @@
 /*
  * Theory of operation
  *
- *   Key 0 marks an empty slot. An entry stands at the first free slot from its home on (home = top bits of key times an
- *   odd constant), and there is never an empty slot between the two. Removal keeps that without tombstones: entries
- *   behind the hole that could stand in it are shifted back, so that a table that lives long does not degrade.
+ *   Key 0 marks an empty slot. An entry stands at the first free slot from its home on (home = top
+ *   bits of key times an odd constant), and there is never an empty slot between the two. Removal
+ *   keeps that without tombstones: entries behind the hole that could stand in it are shifted back,
+ *   so that a table that lives long does not degrade.
  */
 #include "util/hash.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hash map from a nonzero 64-bit key to a pointer: open addressing, linear probing, O(1) expected, at most 3/4 full. */
+/* Hash map from a nonzero 64-bit key to a pointer: open addressing, linear probing, O(1) expected,
+ * at most 3/4 full. */
 #ifndef DXGK_UTIL_HASH_H
 #define DXGK_UTIL_HASH_H
 
@@ -24,9 +25,11 @@ bool hash_put(struct hash_map *map, uint64_t key, void *value);
 void *hash_get(const struct hash_map *map, uint64_t key);
 /* The value removed, or NULL. */
 void *hash_remove(struct hash_map *map, uint64_t key);
-/* Walk in table order: start with *cursor = 0; false at the end. The map must not change meanwhile. */
+/* Walk in table order: start with *cursor = 0; false at the end. The map must not change
+ * meanwhile. */
 bool hash_next(const struct hash_map *map, uint32_t *cursor, uint64_t *key, void **value);
-/* Every entry is where a search for it ends, and they are as many as counted; for tests and debug builds. */
+/* Every entry is where a search for it ends, and they are as many as counted; for tests and debug
+ * builds. */
 bool hash_validate(const struct hash_map *map);
 
 #endif

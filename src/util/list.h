@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intrusive doubly linked list. All operations are O(1). A node that is on no list points to itself. */
+/* Intrusive doubly linked list. All operations are O(1). A node that is on no list points to
+ * itself. */
 #ifndef DXGK_UTIL_LIST_H
 #define DXGK_UTIL_LIST_H
 

@@ -4,7 +4,11 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 
-enum { FIRST_CHUNK = 8, LARGEST_CHUNK = 256, CACHE_LINE = 64 };
+enum {
+    FIRST_CHUNK_BYTES = 512,
+    LARGEST_CHUNK_BYTES = 16384,
+    CACHE_LINE = 64,
+};
 
 struct slab_chunk {
     struct slab_chunk *next;
@@ -53,10 +57,12 @@ static bool buy_chunk(struct slab *slab)
     char *object;
     size_t bytes;
 
-    if (count < FIRST_CHUNK)
-        count = FIRST_CHUNK;
-    if (count > LARGEST_CHUNK)
-        count = LARGEST_CHUNK;
+    if (count < FIRST_CHUNK_BYTES / slab->object_bytes)
+        count = FIRST_CHUNK_BYTES / slab->object_bytes;
+    if (count > LARGEST_CHUNK_BYTES / slab->object_bytes)
+        count = LARGEST_CHUNK_BYTES / slab->object_bytes;
+    if (count == 0)
+        count = 1;
     if (ckd_mul(&bytes, (size_t)count, slab->object_bytes) ||
         ckd_add(&bytes, bytes, sizeof(*chunk) + CACHE_LINE))
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cache of objects of one size over util_alloc: chunks are bought as needed, objects are recycled through a free list, and
- * chunks go back only when the cache ends. Taking is O(1); giving never fails; slab_reserve buys objects ahead, so that a
- * later slab_take cannot fail.
+ * Cache of objects of one size over util_alloc: chunks are bought as needed, objects are recycled
+ * through a free list, and chunks go back only when the cache ends. Taking is O(1); giving never
+ * fails; slab_reserve buys objects ahead, so that a later slab_take cannot fail.
  */
 #ifndef DXGK_UTIL_SLAB_H
 #define DXGK_UTIL_SLAB_H
@@ -22,7 +22,8 @@ struct slab {
     uint64_t spare_objects; /* of them free */
 };
 
-/* object_bytes > 0; objects are aligned for any type if it is a multiple of 16, else for pointers. */
+/* object_bytes > 0; objects are aligned for any type if it is a multiple of 16, else for
+ * pointers. */
 void slab_init(struct slab *slab, size_t object_bytes);
 /* Frees all chunks, also those with objects still taken. */
 void slab_finish(struct slab *slab);

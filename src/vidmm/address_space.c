@@ -141,6 +141,7 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     list_init(&space->unclean);
     list_init(&space->doomed);
     list_init(&space->windows);
+    sim_waitq_init(&space->announced);
     extent_tree_init(&space->free);
     low = paging ? 1 : space->shared->geometry.span;
     status = STATUS_INSUFFICIENT_RESOURCES;
@@ -168,7 +169,7 @@ static NTSTATUS shut_job(struct vidmm *vidmm, void *arg)
     struct vidmm_space *space = arg;
 
     spaces_clean(vidmm);
-    if (space->root && space->root->ready && !vidmm->lost && !space->immediate) {
+    if (space->root && space->root->ready && !vidmm->lost && !space->closing) {
         if (space->shared->geometry.caps.ExplicitPageTableInvalidation)
             tables_write(space, 0, space->paging ? space->shared->end : space->shared->geometry.end,
                          &(struct entry_source){.state = ENTRY_INVALID});
@@ -188,6 +189,7 @@ void space_destroy(struct vidmm_space *space)
     struct vidmm *vidmm = space->vidmm;
     struct span_node *node;
 
+    space->closing = space_immediate(space);
     while ((node = span_first(&space->ranges)) != NULL)
         (void)range_free(CONTAINER(node, struct va_range, span));
     if (paging_may_build(vidmm)) {
@@ -373,7 +375,8 @@ static void clean(struct vidmm_space *space)
         struct va_range *range = CONTAINER(node, struct va_range, freed);
         struct entry_source invalid = {.state = ENTRY_INVALID, .protection = range->driver_protection};
 
-        tables_write(space, range->span.first, range->span.pages, &invalid);
+        if (!space->closing)
+            tables_write(space, range->span.first, range->span.pages, &invalid);
         forget_range(range);
     }
     (void)tables_settle(space);
@@ -409,18 +412,16 @@ void space_clean_later(struct vidmm_space *space)
     struct vidmm *vidmm = space->vidmm;
 
     if (paging_may_build(vidmm)) {
-        uint64_t ticket;
-
         spaces_clean(vidmm);
-        (void)paging_flush(vidmm, &ticket);
+        (void)paging_flush(vidmm, NULL);
         return;
     }
     if (space->cleaning)
         return;
     space_retain(space);
     space->cleaning = true;
-    if (!NT_SUCCESS(paging_post(vidmm, clean_job, clean_done, space)))
-        clean_done(vidmm, space, STATUS_NO_MEMORY);
+    space->clean_job = (struct paging_job){.fn = clean_job, .release = clean_done, .arg = space};
+    paging_job_post(&space->shared->chores, &space->clean_job);
 }
 
 /* ---- the host's own mappings --------------------------------------------------------------------------------------------- */
@@ -463,8 +464,12 @@ NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *r
     spaces_clean(space->vidmm);
     piece_apply(piece, NULL);
     piece_write(piece);
-    va->value = range->span.first << PAGE_BITS;
-    return tables_settle(space);
+    status = tables_settle(space);
+    if (NT_SUCCESS(status))
+        va->value = range->span.first << PAGE_BITS;
+    else
+        (void)range_free(range);
+    return status;
 }
 
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages)
@@ -478,22 +483,73 @@ void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t 
 
 /* ---- growing a root ----------------------------------------------------------------------------------------------------------- */
 
-NTSTATUS space_cover(struct vidmm_space *space, uint64_t end)
+bool space_covers(const struct vidmm_space *space, uint64_t end)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
-    uint64_t needed = (end + geometry->span - 1) >> geometry->shift[1], doubled;
-    struct page_table *root, *old;
-    NTSTATUS status;
 
-    if (!geometry->resizable_root || needed <= space->root->entries)
-        return STATUS_SUCCESS;
-    doubled = (uint64_t)space->root->entries * 2;
+    return !geometry->resizable_root || (end + geometry->span - 1) >> geometry->shift[1] <= space->root->entries;
+}
+
+/* Entries for a root that reaches `end`: at least twice the old ones, so that growing costs O(1) an entry in the end. */
+static uint32_t grown_entries(const struct vidmm_space *space, uint64_t end)
+{
+    const struct table_geometry *geometry = &space->shared->geometry;
+    uint64_t needed = (end + geometry->span - 1) >> geometry->shift[1];
+    uint64_t doubled = (uint64_t)space->root->entries * 2;
+
     if (doubled > needed)
         needed = doubled < geometry->entries[1] ? doubled : geometry->entries[1];
-    status = root_create(space, (uint32_t)needed, &root);
+    return (uint32_t)needed;
+}
+
+NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries)
+{
+    struct vidmm *vidmm = space->vidmm;
+    struct page_table *root, *old;
+    bool live = space->root->ready;
+    NTSTATUS status;
+
+    if (!space->paging && vidmm->worker && !space->process->suspended && !list_empty(&space->process->contexts)) {
+        vidmm->suspend = space->process; /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
+        return STATUS_RETRY;
+    }
+    status = root_create(space, entries, &root);
     if (!NT_SUCCESS(status))
         return status;
+    spaces_clean(vidmm);
     old = tables_replace_root(space, root);
-    list_push_back(&space->old_roots, &old->link);
-    return tables_settle(space);
+    status = tables_settle(space);
+    if (live)
+        (void)paging_settle(vidmm);
+    context_announce_root(space);
+    table_abandon(old);
+    return status;
+}
+
+NTSTATUS space_cover(struct vidmm_space *space, uint64_t end)
+{
+    return space_covers(space, end) ? STATUS_SUCCESS : space_resize_root(space, grown_entries(space, end));
+}
+
+/* ---- after a loss of content -------------------------------------------------------------------------------------------------- */
+
+NTSTATUS space_rebuild_all(struct vidmm *vidmm)
+{
+    struct paging_process *shared = vidmm->scratch;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!shared)
+        return status;
+    LIST_FOR(node, &shared->spaces) {
+        struct vidmm_space *space = CONTAINER(node, struct vidmm_space, link);
+        NTSTATUS settled;
+
+        if (space->paging)
+            continue;
+        tables_rebuild(space);
+        settled = tables_settle(space);
+        status = NT_SUCCESS(status) ? settled : status;
+    }
+    spaces_clean(vidmm);
+    return status;
 }

@@ -70,14 +70,19 @@ struct vidmm_space {
     struct vidmm_process *process;
     struct list link;                   /* shared->spaces */
     bool paging;                        /* of the paging process */
-    bool immediate;                     /* its tables are being set up: CPU_VIRTUAL, no buffer (GPUVA-182) */
+    bool immediate;                     /* see space_immediate */
+    bool closing;                       /* goes without further operations */
     struct page_table *root;            /* NULL until the first request on an adapter with a resizable root */
     struct extent_tree free;            /* pages; what no range covers */
     struct span_tree ranges;
     struct slab range_slab, piece_slab;
     struct list freed;                  /* ranges whose entries are still to be invalidated, oldest first */
     struct list unclean;                /* shared->unclean while `freed` is not empty */
-    bool cleaning;                      /* a job that empties `freed` is queued */
+    bool cleaning;                      /* clean_job is queued, to empty `freed` */
+    struct paging_job clean_job;
+    uint32_t announcing;                /* threads inside context_announce_root */
+    struct sim_waitq announced;         /* woken when the last of them is done */
+    bool suspended;                     /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
     uint32_t references;                /* queued jobs that point here, and 1 while it lives */
     struct list doomed;                 /* unlinked tables, until tables_settle */
     struct list windows;                /* tables visible to the paging process, until tables_settle */
@@ -85,6 +90,12 @@ struct vidmm_space {
     NTSTATUS status;                    /* first failure of an operation since tables_settle */
     uint64_t operations;                /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
 };
+
+/* Its tables are being set up (again), or the adapter stops: updates are CPU_VIRTUAL and need no buffer (GPUVA-182). */
+static inline bool space_immediate(const struct vidmm_space *space)
+{
+    return space->immediate || (space->paging && !space->vidmm->started);
+}
 
 /* ---- ranges (address_space.c; lock held) ---- */
 
@@ -130,8 +141,16 @@ void spaces_clean(struct vidmm *vidmm);
 void space_clean_later(struct vidmm_space *space);
 void space_retain(struct vidmm_space *space);
 void space_release(struct vidmm_space *space);
-/* The root reaches `end` (pages); grows a resizable one. STATUS_RETRY and others as tables_hold. */
+/* Does the root reach `end` (pages)? Always, unless it is resizable. */
+bool space_covers(const struct vidmm_space *space, uint64_t end);
+/* Builder's fiber; the lock is dropped while the new root is announced. STATUS_RETRY and others as tables_hold. */
 NTSTATUS space_cover(struct vidmm_space *space, uint64_t end);
+NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries);
+
+/* ---- contexts (context.c) ---- */
+
+/* DxgkDdiSetRootPageTable for every context of the space's process. Lock held; dropped meanwhile. */
+void context_announce_root(struct vidmm_space *space);
 
 /* ---- for other files of vidmm ---- */
 
@@ -144,17 +163,17 @@ uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint
 NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation, uint64_t page,
                                 const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va);
 /* After content of memory segments was lost: write all tables anew. The first for the paging process (no buffers are used), the
- * second for all others (builder's fiber). Roots are announced by the caller: space_announce_roots, without the lock. */
-void paging_process_rebuild(struct vidmm *vidmm);
+ * second for all others (builder's fiber), the third announces their roots (lock dropped meanwhile). */
+NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 NTSTATUS space_rebuild_all(struct vidmm *vidmm);
-void space_announce_roots(struct vidmm *vidmm);
-/* The same for the contexts of one process (address_space may be NULL); lock not held. */
-void context_announce_root(struct vidmm_process *process);
+void space_announce_all(struct vidmm *vidmm);
 /* Context allocations of a context or its device are resident and initialised. */
 bool context_allocations_ready(const struct vidmm_context *context);
 /* VRAM content is lost: they are initialised again before their context runs (CTXA-068). */
 void context_allocations_lost(struct vidmm *vidmm);
-/* Device goes (after DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice): what is left is a leak and freed. Lock not held. */
+/* The device goes, after DxgkDdiDestroyDevice: what is left is a leak and freed. Lock held. */
+void context_allocation_device_finish(struct vidmm_device *device);
+/* The same after a failed DxgkDdiCreateDevice, by the handle the driver was given. Lock not held. */
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);
 /* Process goes. Lock not held. */
 void fence_memory_finish(struct vidmm_process *process);

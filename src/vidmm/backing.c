@@ -66,6 +66,15 @@ NTSTATUS backing_map(struct vidmm_allocation *allocation)
     return STATUS_SUCCESS;
 }
 
+void backing_unmap_now(struct vidmm_allocation *allocation)
+{
+    if (!allocation->logical)
+        return;
+    iommu_unmap(allocation->vidmm->config.domain, allocation->logical, allocation->pages);
+    util_free(allocation->logical);
+    allocation->logical = NULL;
+}
+
 NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **out, uint32_t *out_count)
 {
     const struct page_number *logical = allocation->logical;

@@ -30,6 +30,18 @@ void follow_device(struct vidmm_device *device, struct follow *follow, void (*fn
     sim_waitq_wake(&device->follow_work, 1);
 }
 
+void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
+                  void (*fn)(struct vidmm_device *, struct follow *))
+{
+    follow->ticket = ticket;
+    follow->fn = fn;
+    if (ticket == 0)
+        list_push_front(&device->follows, &follow->link);
+    else
+        list_push_back(&device->follows, &follow->link);
+    sim_waitq_wake(&device->follow_work, 1);
+}
+
 void follow_cancel(struct follow *follow)
 {
     list_remove(&follow->link);

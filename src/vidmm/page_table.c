@@ -211,7 +211,7 @@ void table_abandon(struct page_table *table)
                 table_abandon(table->child[i]);
     }
     unlink_record(table);
-    if (table->space->immediate) {
+    if (space_immediate(table->space)) {
         forget(vidmm, table);
         return;
     }

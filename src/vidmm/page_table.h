@@ -63,10 +63,14 @@ struct entry_source {
     const struct page_number *logical; /* device page of each page of the object, or NULL: */
     const struct vidmm_run *runs;      /* its pieces */
     uint32_t run_count;
-    uint32_t run;              /* cursor; start with 0, 0 */
+    uint64_t run_base;         /* page of the object at which the runs start */
+    uint32_t run;              /* cursor; start with 0, run_base */
     uint64_t run_first;
 };
 
+/* Are the descriptions the driver gave consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Reports what is not;
+ * STATUS_DEVICE_CONFIGURATION_ERROR. */
+NTSTATUS table_description_check(const struct vidmm *vidmm);
 /* The numbers of every space of the adapter. */
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm);
 static inline uint64_t table_entry_pages(const struct table_geometry *geometry, unsigned level)
@@ -110,6 +114,8 @@ bool tables_validate(const struct vidmm_space *space);
 void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count, struct entry_source *source);
 /* The same for one leaf table, whatever is reachable: for space_refill. */
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count, struct entry_source *source);
+/* Make all tables of [first, first + count) ready, which are held. */
+void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make the root ready. */
 void tables_start(struct vidmm_space *space);
 /* Write everything anew, as after a loss of content. */

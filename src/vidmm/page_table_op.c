@@ -17,10 +17,31 @@ static void note(struct vidmm_space *space, NTSTATUS status)
         space->status = status;
 }
 
+/* CAPS-089. Resumed by tables_settle. */
+static void suspend(struct vidmm_space *space)
+{
+    struct vidmm *vidmm = space->vidmm;
+
+    if (!space->shared->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging || space->suspended ||
+        list_empty(&space->process->contexts))
+        return;
+    space->suspended = NT_SUCCESS(vidmm->scheduler->process_suspend(space->process));
+}
+
+static void resume(struct vidmm_space *space)
+{
+    if (!space->suspended)
+        return;
+    note(space, paging_settle(space->vidmm));
+    space->vidmm->scheduler->process_resume(space->process);
+    space->suspended = false;
+}
+
 static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op)
 {
+    suspend(space);
     space->operations++;
-    note(space, space->immediate ? paging_build_immediate(space->vidmm, op) : paging_build(space->vidmm, op));
+    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op) : paging_build(space->vidmm, op));
 }
 
 /* Host address of a table, for CPU_VIRTUAL (GPUVA-183). */
@@ -54,7 +75,7 @@ static struct gpu_va table_window(struct page_table *table)
 
 void table_open(struct page_table *table)
 {
-    if (!table->space->immediate && table->space->shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
+    if (!space_immediate(table->space) && table->space->shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
         table_window(table);
 }
 
@@ -67,7 +88,7 @@ void table_change(const struct table_change *change)
     DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
 
     update->PageTableLevel = table->level;
-    update->UpdateMode = space->immediate ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL : geometry->caps.PageTableUpdateMode;
+    update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL : geometry->caps.PageTableUpdateMode;
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
         update->PageTableAddress.CpuVirtual = table_cpu(table);
@@ -90,7 +111,6 @@ void table_change(const struct table_change *change)
     update->DriverProtection = table->level == 0 ? change->protection : 0;
     update->hProcess = space_process_handle(space);
     update->FirstPteVirtualAddress = (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
-    space->vidmm->statistics.page_table_updates += change->count;
     build(space, &op);
     /* The array is the driver's only during the call (GPUVA-172). */
     if (change->entries == space->shared->entries)
@@ -157,12 +177,13 @@ NTSTATUS tables_settle(struct vidmm_space *space)
                 table_invalidate_all(table, false);
         }
     }
-    if (space->flush_first < space->flush_end && !space->immediate)
+    if (space->flush_first < space->flush_end && !space_immediate(space))
         table_flush(space, space->flush_first, space->flush_end - space->flush_first);
     space->flush_first = space->flush_end = 0;
     close_windows(space);
     while ((link = list_pop_front(&space->doomed)) != NULL)
         table_abandon(CONTAINER(link, struct page_table, deferred.link));
+    resume(space);
     status = space->status;
     space->status = STATUS_SUCCESS;
     trace_counter("page table entries written", space->vidmm->statistics.page_table_updates);

@@ -51,7 +51,7 @@ static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *se
         return source->logical[page].value;
     }
     if (page < source->run_first)
-        source->run = 0, source->run_first = 0;
+        source->run = 0, source->run_first = source->run_base;
     while (page - source->run_first >= source->runs[source->run].pages)
         source->run_first += source->runs[source->run++].pages;
     *segment = source->runs[source->run].segment;
@@ -212,6 +212,27 @@ void tables_start(struct vidmm_space *space)
         return;
     table_invalidate_all(space->root, true);
     space->root->ready = true;
+}
+
+static void ready_below(struct page_table *table, uint64_t first, uint64_t end)
+{
+    unsigned shift = table->space->shared->geometry.shift[table->level];
+    uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
+
+    if (table->level == 0)
+        return;
+    ready_children(table, from, to);
+    for (uint32_t i = from; i <= to; i++) {
+        uint64_t low = entry_first(table, i), high = low + ((uint64_t)1 << shift);
+
+        ready_below(table->child[i], later(first, low), sooner(end, high));
+    }
+}
+
+void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count)
+{
+    tables_start(space);
+    ready_below(space->root, first, first + count);
 }
 
 /* ---- pages ------------------------------------------------------------------------------------------------------------------ */

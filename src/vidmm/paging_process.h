@@ -24,10 +24,13 @@ struct paging_process {
     uint64_t window_first, window_pages;   /* leaf tables of the scratch area, for GPU_VIRTUAL */
     uint64_t scratch_first;     /* first page of the scratch area; it reaches to `end` */
     struct extent_tree scratch;
+    uint64_t scratch_limit;     /* pages; two such windows fit at once */
     struct hash_map windows;    /* first page -> struct scratch_window in use */
-    struct paging_queue *chores;  /* work of spaces that no client waits for; NULL before the first */
+    struct paging_queue chores; /* work of spaces that no client waits for */
     struct list context_allocations;
-    uint64_t context_allocation_serial;
+    uint32_t uncommitted;       /* of them: not initialised yet */
+    struct hash_map closing;    /* struct vidmm_context * whose end has begun */
+    bool known;                 /* the driver knows the paging process */
 };
 
 /* Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in the paging process; for good.

@@ -11,7 +11,7 @@
  * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the lock, it tells the
  * scheduler: fence values of queues, devices whose list has become complete, devices in error.
  */
-#include "vidmm/vidmm_private.h"
+#include "vidmm/placement.h"
 
 #define PARK_NS 10000000u /* how long running devices keep their memory from a job that waits for it */
 
@@ -248,7 +248,7 @@ static bool suspend_process(struct paging_worker *worker, struct vidmm_process *
 
     if (worker->suspended_count == sizeof(worker->suspended) / sizeof(worker->suspended[0]))
         return false;
-    process->references++;
+    process->holds++;
     sim_mutex_unlock(&vidmm->lock);
     status = vidmm->scheduler->process_suspend(process);
     sim_mutex_lock(&vidmm->lock);
@@ -269,7 +269,8 @@ static void resume_processes(struct paging_worker *worker)
         sim_mutex_unlock(&vidmm->lock);
         if (suspended)
             vidmm->scheduler->process_resume(process);
-        vidmm_process_close(process);
+        if (--process->holds == 0)
+            sim_waitq_wake(&process->idle, UINT32_MAX);
         sim_mutex_lock(&vidmm->lock);
     }
 }
@@ -287,7 +288,10 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         vidmm->suspend = NULL;
         vidmm->retry_at = SIM_FOREVER;
         worker->poked = false;
-        status = vidmm->lost ? STATUS_DEVICE_REMOVED : job->fn(vidmm, job->arg);
+        if (vidmm->reset)
+            status = STATUS_RETRY; /* a reset began while the lock was dropped */
+        else
+            status = vidmm->lost ? STATUS_DEVICE_REMOVED : job->fn(vidmm, job->arg);
         vidmm->requester = NULL;
         if (status != STATUS_RETRY || !vidmm->suspend || !suspend_process(worker, vidmm->suspend))
             break;
@@ -311,7 +315,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
 /* The allocation that somebody evicted leaves, now that nothing else is to be done. */
 static bool depart(struct vidmm *vidmm)
 {
-    struct list *node = vidmm->reset ? NULL : list_pop_front(&vidmm->departures);
+    struct list *node = list_pop_front(&vidmm->departures);
     struct vidmm_allocation *allocation;
 
     if (!node)
@@ -354,7 +358,7 @@ static void builder_main(void *arg)
             run_first(worker, queue);
             continue;
         }
-        if (!worker->stop && depart(vidmm))
+        if (!worker->stop && !vidmm->reset && (depart(vidmm) || promotion_step(vidmm)))
             continue;
         if (vidmm->buffer || !list_empty(&vidmm->deferred))
             paging_flush(vidmm, NULL);

@@ -2,15 +2,17 @@
 /*
  * Address descriptor lists: what a device must be programmed with to reach a part of an object.
  *
- *                        no flag        PreferContiguous                        RequireContiguous
- *   physical, isolated   page array     contiguous if the pages happen to be    contiguous; only for objects
- *   logical              page array     contiguous                              that are contiguous by type
+ *                        no flag       PreferContiguous             RequireContiguous
+ *   physical, isolated   page array    contiguous if the pages      contiguous; only for objects
+ *                                      happen to be, else array     that are so by their type
+ *   logical              page array    contiguous                   the same
  *
- * The lists stand in an arena of address space that is handed out upwards and never again: the address of a freed ADL
- * names nothing for the rest of the run (PHYS-016). A chunk of the arena whose ADLs are all gone gives its memory back.
+ * The lists stand in an arena of address space that is handed out upwards and never again: the
+ * address of a freed ADL names nothing for the rest of the run (PHYS-016). A chunk of the arena
+ * whose ADLs are all gone gives its memory back.
  *
- * What an ADL must contain follows from the object and the place of its mapping, so no second copy is kept to compare
- * with when it is freed (PHYS-178) nor to unmap by.
+ * What an ADL must contain follows from the object and the place of its mapping, so no second copy
+ * is kept to compare with when it is freed (PHYS-178) nor to unmap by.
  */
 #include "vidmm/physical_private.h"
 
@@ -23,7 +25,7 @@
 #define ARENA_BYTES ((uint64_t)1 << 38)
 #define CHUNK_BYTES ((uint64_t)1 << 16)
 
-/* ---- arena ---------------------------------------------------------------------------------------------------------- */
+/* ---- arena ---- */
 
 static void *map_sparse(uint64_t bytes)
 {
@@ -75,7 +77,7 @@ static void arena_give(struct adl_arena *arena, void *memory, uint64_t bytes)
             madvise(arena->base + chunk * CHUNK_BYTES, CHUNK_BYTES, MADV_DONTNEED);
 }
 
-/* ---- locks and device mapping ----------------------------------------------------------------------------------------- */
+/* ---- locks and device mapping ---- */
 
 static bool is_remapped(const struct adl *adl)
 {
@@ -180,7 +182,7 @@ static void unmap_pages(struct adl *adl, struct iommu_domain *domain)
         unmap_identity(domain, adl->object, adl->first_page, adl->first_page + adl->pages);
 }
 
-/* ---- the list -------------------------------------------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 static uint64_t device_page(const struct adl *adl, bool remapped, uint64_t index)
 {
@@ -234,7 +236,7 @@ static bool list_unchanged(const struct adl *adl)
     return true;
 }
 
-/* ---- create and free --------------------------------------------------------------------------------------------------- */
+/* ---- create and free ---- */
 
 static NTSTATUS build(struct adl *adl, struct physical_adapter *adapter, enum physical_kind kind,
                       bool want_contiguous)
@@ -281,7 +283,7 @@ NTSTATUS physical_adl_create(struct object *object, struct physical_adapter *ada
     return STATUS_SUCCESS;
 }
 
-void physical_adl_unmake(struct adl *adl)
+void physical_adl_destroy(struct adl *adl)
 {
     struct physical_memory *memory = adl->tracked.memory;
 
@@ -296,7 +298,7 @@ void physical_adl_unmake(struct adl *adl)
     util_free(adl);
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------------------------------- */
+/* ---- callbacks ---- */
 
 static NTSTATUS check_request(const struct object *object, const DXGKARGCB_ALLOCATE_ADL *args)
 {
@@ -376,5 +378,5 @@ void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL 
         VIOLATION("PHYS-180", "pAdl was made from another adapter memory object than the one given");
         return;
     }
-    physical_adl_unmake(adl);
+    physical_adl_destroy(adl);
 }

@@ -13,6 +13,7 @@ struct block {
     struct tracked tracked; /* bytes: as asked for */
     struct backing backing;
     char *view;
+    bool guarded; /* the view is the block's own */
 };
 
 static uint64_t tail_bytes(const struct block *block)
@@ -36,27 +37,44 @@ static bool canary_lives(const struct block *block)
     return true;
 }
 
-/* View and device mapping. On failure neither is left. */
-static bool expose(struct block *block, struct physical_adapter *adapter)
+/* A view of its own, which faults once the block is freed (PHYS-054). Without guard, or when the process may have no more mappings,
+ * the direct view. */
+static void make_view(struct block *block, struct physical_memory *memory)
 {
-    struct ram *ram = adapter->memory->ram;
     struct ram_view_source source = {
         .file = -1, .page = block->backing.first.value, .writable = true};
 
-    block->view = ram_view_reserve(ram, block->backing.pages);
-    if (!block->view)
-        return false;
-    if (ram_view_point_run(ram, block->view, 0, &source, block->backing.pages) &&
-        physical_map(adapter->domain, &block->backing))
+    block->guarded = false;
+    block->view = memory->guard ? ram_view_reserve(memory->ram, block->backing.pages) : NULL;
+    if (block->view) {
+        block->guarded = ram_view_point_run(memory->ram, block->view, 0, &source, block->backing.pages);
+        if (!block->guarded)
+            ram_view_release(memory->ram, block->view, block->backing.pages);
+    }
+    if (!block->guarded)
+        block->view = ram_direct(memory->ram, page_phys(block->backing.first));
+}
+
+static void drop_view(struct block *block, struct physical_memory *memory)
+{
+    if (block->guarded)
+        ram_view_release(memory->ram, block->view, block->backing.pages);
+}
+
+/* View and device mapping. On failure neither is left. */
+static bool expose(struct block *block, struct physical_adapter *adapter)
+{
+    make_view(block, adapter->memory);
+    if (physical_backing_map(adapter->domain, &block->backing))
         return true;
-    ram_view_release(ram, block->view, block->backing.pages);
+    drop_view(block, adapter->memory);
     return false;
 }
 
 static void conceal(struct block *block, struct physical_adapter *adapter)
 {
-    physical_unmap(adapter->domain, &block->backing);
-    ram_view_release(adapter->memory->ram, block->view, block->backing.pages);
+    physical_backing_unmap(adapter->domain, &block->backing);
+    drop_view(block, adapter->memory);
 }
 
 static NTSTATUS build(struct physical_adapter *adapter,
@@ -75,13 +93,13 @@ static NTSTATUS build(struct physical_adapter *adapter,
     if (status != STATUS_SUCCESS)
         return status;
     if (!expose(block, adapter)) {
-        physical_give(memory, &block->backing);
+        physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
     if (!physical_track(&block->tracked, memory, adapter, PHYSICAL_CONTIGUOUS, args->NumberOfBytes,
                         0)) {
         conceal(block, adapter);
-        physical_give(memory, &block->backing);
+        physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
     return STATUS_SUCCESS;
@@ -127,7 +145,7 @@ void physical_contiguous_free(struct tracked *tracked)
         VIOLATION("PHYS-046", "bytes behind the %llu of a contiguous block were written to",
                   (unsigned long long)tracked->bytes);
     conceal(block, tracked->adapter);
-    physical_give(tracked->memory, &block->backing);
+    physical_backing_give(tracked->memory, &block->backing);
     physical_untrack(tracked);
     util_free(block);
 }

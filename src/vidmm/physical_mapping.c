@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPU mappings of objects: DxgkCbMapPhysicalMemory and DxgkCbUnmapPhysicalMemory, and the views of frame buffer saves.
+ * CPU mappings of objects: DxgkCbMapPhysicalMemory and DxgkCbUnmapPhysicalMemory, and the views of
+ * frame buffer saves.
  *
- * A view covers whole pages, from a page (sections: 64 KiB) boundary of the object at or below the byte asked for to the end
- * of the page of the last byte. Views of sections follow their pages as these go in and out; a PAGE_WRITECOPY view has
- * private copies of the pages written through it, and they are carried along.
+ * A view covers whole pages, from a page (sections: 64 KiB) boundary of the object at or below the
+ * byte asked for to the end of the page of the last byte. Views of sections follow their pages as
+ * these go in and out; a PAGE_WRITECOPY view has private copies of the pages written through it,
+ * and they are carried along.
  */
 #include "vidmm/physical_private.h"
 
@@ -24,7 +26,7 @@ static bool is_io(const struct object *object)
     return object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
 }
 
-/* ---- pointing ------------------------------------------------------------------------------------------------------- */
+/* ---- pointing ---- */
 
 /* Where one page of the object is now. */
 static struct ram_view_source source_of(const struct mapping *mapping, uint64_t index)
@@ -40,8 +42,8 @@ static struct ram_view_source source_of(const struct mapping *mapping, uint64_t 
     };
 }
 
-/* A page of a copy-on-write view moves; what was written to it privately is what the view shows and must go on showing.
- * Private bytes equal to the shared ones need no care. */
+/* A page of a copy-on-write view moves; what was written to it privately is what the view shows and
+ * must go on showing. Private bytes equal to the shared ones need no care. */
 static bool move_private_page(struct mapping *mapping, uint64_t index)
 {
     struct ram *ram = mapping->tracked.memory->ram;
@@ -94,7 +96,7 @@ bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t co
     return true;
 }
 
-/* ---- create and free ------------------------------------------------------------------------------------------------ */
+/* ---- create and free ---- */
 
 static bool place_view(struct mapping *mapping)
 {
@@ -173,7 +175,7 @@ void physical_mapping_free(struct mapping *mapping)
     util_free(mapping);
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------------------------------ */
+/* ---- callbacks ---- */
 
 static NTSTATUS check_map(const struct object *object, const DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
 {

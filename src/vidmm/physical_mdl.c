@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MDLs: DxgkCbAllocatePagesForMdl / DxgkCbFreePagesFromMdl (host's pages, host's MDL) and DxgkCbMapMdlToIoMmu /
- * DxgkCbUnmapMdlFromIoMmu (driver's MDL). In both the driver holds a structure that it must leave alone: the host works
- * from its own list of pages, and compares.
+ * MDLs: DxgkCbAllocatePagesForMdl / DxgkCbFreePagesFromMdl (host's pages, host's MDL) and
+ * DxgkCbMapMdlToIoMmu / DxgkCbUnmapMdlFromIoMmu (driver's MDL). In both the driver holds a
+ * structure that it must leave alone: the host works from its own list of pages, and compares.
  */
 #include "vidmm/physical_private.h"
 
@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "verify/verify.h"
 
-/* ---- the host's MDL ---------------------------------------------------------------------------------------------------- */
+/* ---- the host's MDL ---- */
 
 struct mdl_pages {
     struct tracked tracked;
@@ -82,16 +82,16 @@ static NTSTATUS build(struct physical_adapter *adapter, const DXGKARGCB_ALLOCATE
     pages->mdl = physical_mdl_create(memory, &pages->backing, pages->backing.pages);
     if (!pages->mdl)
         goto no_mdl;
-    if (!physical_map(adapter->domain, &pages->backing))
+    if (!physical_backing_map(adapter->domain, &pages->backing))
         goto no_mapping;
     if (physical_track(&pages->tracked, memory, adapter, PHYSICAL_MDL_PAGES,
                        pages->backing.pages * PAGE_BYTES, 0))
         return STATUS_SUCCESS;
-    physical_unmap(adapter->domain, &pages->backing);
+    physical_backing_unmap(adapter->domain, &pages->backing);
 no_mapping:
     physical_mdl_destroy(memory, pages->mdl);
 no_mdl:
-    physical_give(memory, &pages->backing);
+    physical_backing_give(memory, &pages->backing);
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
@@ -132,9 +132,9 @@ void physical_mdl_pages_free(struct tracked *tracked)
     if (!physical_mdl_unchanged(pages->mdl, &pages->backing, pages->backing.pages))
         VIOLATION("PHYS-077", "the MDL of %llu bytes was changed by the driver",
                   (unsigned long long)tracked->bytes);
-    physical_unmap(tracked->adapter->domain, &pages->backing);
+    physical_backing_unmap(tracked->adapter->domain, &pages->backing);
     physical_mdl_destroy(tracked->memory, pages->mdl);
-    physical_give(tracked->memory, &pages->backing);
+    physical_backing_give(tracked->memory, &pages->backing);
     physical_untrack(tracked);
     util_free(pages);
 }
@@ -154,7 +154,7 @@ NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-/* ---- the driver's MDL -------------------------------------------------------------------------------------------------- */
+/* ---- the driver's MDL ---- */
 
 struct iommu_mdl {
     struct tracked tracked;
@@ -163,15 +163,6 @@ struct iommu_mdl {
     struct backing backing; /* the pages it named; frames are the driver's */
 };
 
-static bool read_driver(const struct physical_memory *memory, void *to, const void *from,
-                        size_t bytes)
-{
-    if (memory->hooks.read_driver)
-        return memory->hooks.read_driver(memory->hooks.context, to, from, bytes);
-    memcpy(to, from, bytes);
-    return true;
-}
-
 static uint64_t mdl_span(const MDL *header)
 {
     return ((uint64_t)header->ByteOffset + header->ByteCount + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -179,7 +170,7 @@ static uint64_t mdl_span(const MDL *header)
 
 static NTSTATUS check_mdl_header(const struct physical_memory *memory, const MDL *mdl, MDL *header)
 {
-    if (!mdl || !read_driver(memory, header, mdl, sizeof(*header)))
+    if (!mdl || !physical_read_driver(memory, header, mdl, sizeof(*header)))
         return physical_refuse("PHYS-079", "pMdl is NULL or no memory");
     if (!(header->MdlFlags & (MDL_PAGES_LOCKED | MDL_SOURCE_IS_NONPAGED_POOL | MDL_PARTIAL)))
         return physical_refuse(
@@ -203,8 +194,8 @@ static NTSTATUS snapshot(const struct physical_memory *memory, struct iommu_mdl 
     list = util_alloc(mapped->backing.pages * sizeof(*list));
     if (!list)
         return STATUS_INSUFFICIENT_RESOURCES;
-    if (!read_driver(memory, list, MmGetMdlPfnArray(mapped->mdl),
-                     mapped->backing.pages * sizeof(*list))) {
+    if (!physical_read_driver(memory, list, MmGetMdlPfnArray(mapped->mdl),
+                              mapped->backing.pages * sizeof(*list))) {
         util_free(list);
         return physical_refuse("PHYS-079", "the page list of the MDL is not there");
     }
@@ -228,13 +219,13 @@ static NTSTATUS build_mapped(struct physical_adapter *adapter, struct iommu_mdl 
         status = snapshot(adapter->memory, mapped);
     if (status != STATUS_SUCCESS)
         return status;
-    if (!physical_map(adapter->domain, &mapped->backing)) {
+    if (!physical_backing_map(adapter->domain, &mapped->backing)) {
         util_free(mapped->backing.list);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
     if (!physical_track(&mapped->tracked, adapter->memory, adapter, PHYSICAL_IOMMU_MDL,
                         mapped->backing.pages * PAGE_BYTES, 0)) {
-        physical_unmap(adapter->domain, &mapped->backing);
+        physical_backing_unmap(adapter->domain, &mapped->backing);
         util_free(mapped->backing.list);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
@@ -273,13 +264,14 @@ static bool snapshot_holds(const struct iommu_mdl *mapped)
     PFN_NUMBER some[64];
     MDL now;
 
-    if (!read_driver(memory, &now, mapped->mdl, sizeof(now)) ||
+    if (!physical_read_driver(memory, &now, mapped->mdl, sizeof(now)) ||
         now.ByteCount != mapped->header.ByteCount || now.ByteOffset != mapped->header.ByteOffset)
         return false;
     for (uint64_t i = 0; i < mapped->backing.pages; i += 64) {
         uint64_t count = mapped->backing.pages - i < 64 ? mapped->backing.pages - i : 64;
 
-        if (!read_driver(memory, some, &MmGetMdlPfnArray(mapped->mdl)[i], count * sizeof(*some)) ||
+        if (!physical_read_driver(memory, some, &MmGetMdlPfnArray(mapped->mdl)[i],
+                                  count * sizeof(*some)) ||
             memcmp(some, &mapped->backing.list[i], count * sizeof(*some)) != 0)
             return false;
     }
@@ -290,7 +282,7 @@ void physical_iommu_mdl_free(struct tracked *tracked)
 {
     struct iommu_mdl *mapped = CONTAINER(tracked, struct iommu_mdl, tracked);
 
-    physical_unmap(tracked->adapter->domain, &mapped->backing);
+    physical_backing_unmap(tracked->adapter->domain, &mapped->backing);
     util_free(mapped->backing.list);
     physical_untrack(tracked);
     util_free(mapped);

@@ -2,27 +2,32 @@
 /*
  * Theory of operation
  *
- *   A driver gets memory its device can reach in one of two generations of services, and both end in the same three things:
- *   frames of RAM (src/ram), entries in the adapter's domain (src/iommu), and views for the CPU (src/ram again).
+ *   A driver gets memory its device can reach in one of two generations of services, and both end
+ *   in the same three things: frames of RAM (src/ram), entries in the adapter's domain (src/iommu),
+ *   and views for the CPU (src/ram again).
  *
- *     2.4   contiguous block, pages of an MDL     frames + device mapping, for the life of the holding
- *           MDL mapped to the IOMMU               device mapping only; the frames are the driver's
- *     2.9   object                                frames (or a section, or a device range), no device mapping
- *            +- adapter object                    the right to make ADLs for one adapter
- *            |   +- ADL                           lock + device mapping of a part, and the list of device pages
- *            +- mapping                           view for the CPU
+ *     2.4   contiguous block, pages of an MDL   frames and device mapping, as long as it is held
+ *           MDL mapped to the IOMMU             device mapping; the frames are the driver's
+ *     2.9   object                              frames, a section, or a device range
+ *            +- adapter object                  the right to make ADLs for one adapter
+ *            |   +- ADL                         locks, device mapping and list of pages of a part
+ *            +- mapping                         view for the CPU
  *
- *   Everything a driver holds is a *tracked* structure: entered in one table by its key, and in the list of the adapter
- *   through which it is held (or of no adapter) in order of acquisition. The table tells stale, foreign and wrong-kind
- *   handles apart; the lists are what leak checks walk. Keys are handles (a counter, never issued twice, and no canonical
- *   address, so that a driver that follows one traps) or, for ADLs and mappings, their addresses.
+ *   Everything a driver holds is a *tracked* structure: entered in one table by its key, and in the
+ *   list of the adapter through which it is held (or of no adapter) in order of acquisition. The
+ *   table tells stale, foreign and wrong-kind handles apart; the lists are what leak checks walk.
+ *   Keys are handles (a counter, never issued twice, and no canonical address, so that a driver
+ *   that follows one traps) or, for ADLs and mappings, their addresses.
  *
- *   Order of release, always (PHYS trap 9, IOMMU-069): device mapping and IOTLB, then locks, then views, then frames.
+ *   Order of release, always (PHYS trap 9, IOMMU-069): device mapping and IOTLB, then locks, then
+ *   views, then frames.
  *
- *   The device mapping is booked in all modes, also without IOMMU: so isolation can be switched on under a running driver,
- *   and an access to memory that nobody holds can be told (IOMMU-041, IOMMU-075).
+ *   The device mapping is booked in all modes, also without IOMMU: so isolation can be switched on
+ *   under a running driver, and an access to memory that nobody holds can be told (IOMMU-041,
+ *   IOMMU-075).
  *
- *   Fatal violations (0x1E4) are raised last in a call, when nothing is half done: the raise may not return.
+ *   Fatal violations (0x1E4) are raised last in a call, when nothing is half done: the raise may
+ *   not return.
  */
 #include "vidmm/physical_private.h"
 
@@ -65,7 +70,16 @@ NTSTATUS physical_refuse(const char *rule, const char *format, ...)
     return STATUS_INVALID_PARAMETER;
 }
 
-/* ---- the services of a machine ------------------------------------------------------------------------------------- */
+bool physical_read_driver(const struct physical_memory *memory, void *to, const void *from,
+                          size_t bytes)
+{
+    if (memory->hooks.read_driver)
+        return memory->hooks.read_driver(memory->hooks.context, to, from, bytes);
+    memcpy(to, from, bytes);
+    return true;
+}
+
+/* ---- the services of a machine ---- */
 
 struct physical_memory *physical_memory_create(struct ram *ram, const struct physical_hooks *hooks)
 {
@@ -83,6 +97,7 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
     list_init(&memory->objects);
     memory->commit_limit = 2 * ram_bytes(ram);
     memory->scatter = true;
+    memory->guard = true;
     if (!physical_arena_create(&memory->arena)) {
         util_free(memory);
         return NULL;
@@ -90,8 +105,9 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
     return memory;
 }
 
-/* Reclaiming one holding may take others of the list with it, so start over at the front each time; newest kinds of
- * dependence (ADL of adapter object of object) are resolved by the kind's own free. */
+/* Reclaiming one holding may take others of the list with it, so start over at the front each time;
+ * newest kinds of dependence (ADL of adapter object of object) are resolved by the kind's own
+ * free. */
 static void reclaim_all(struct list *held)
 {
     while (!list_empty(held))
@@ -119,12 +135,17 @@ void physical_memory_set_commit_limit(struct physical_memory *memory, uint64_t b
     memory->commit_limit = bytes;
 }
 
+void physical_memory_set_guard(struct physical_memory *memory, bool guard)
+{
+    memory->guard = guard;
+}
+
 void physical_memory_set_scatter(struct physical_memory *memory, bool scatter)
 {
     memory->scatter = scatter;
 }
 
-/* ---- adapters ------------------------------------------------------------------------------------------------------ */
+/* ---- adapters ---- */
 
 struct physical_adapter *physical_adapter_create(const struct physical_adapter_config *config)
 {
@@ -186,7 +207,7 @@ bool physical_may_use_legacy(const struct physical_adapter *adapter)
     return true;
 }
 
-/* ---- tracking ------------------------------------------------------------------------------------------------------ */
+/* ---- tracking ---- */
 
 bool physical_track(struct tracked *tracked, struct physical_memory *memory,
                     struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
@@ -263,7 +284,7 @@ void physical_reclaim(struct tracked *tracked)
         break;
     case PHYSICAL_ADL:
     case PHYSICAL_PIN:
-        physical_adl_unmake(CONTAINER(tracked, struct adl, tracked));
+        physical_adl_destroy(CONTAINER(tracked, struct adl, tracked));
         break;
     case PHYSICAL_MAPPING:
     case PHYSICAL_SAVE_MAPPING:
@@ -302,7 +323,7 @@ size_t physical_holdings(const struct physical_memory *memory,
     return count;
 }
 
-/* ---- leaks --------------------------------------------------------------------------------------------------------- */
+/* ---- leaks ---- */
 
 /* "ADL of 8192 bytes, acquired as number 12 by refgpu.so!StartDevice+0x42" */
 static void describe(const struct tracked *tracked, char *text, size_t bytes)
@@ -408,7 +429,7 @@ unsigned physical_memory_process_ended(struct physical_memory *memory,
     return count;
 }
 
-/* ---- validation ---------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 static uint64_t validate_list(const struct physical_memory *memory, const struct list *held,
                               const struct physical_adapter *adapter, bool *valid)

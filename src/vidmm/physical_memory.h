@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Physical memory services: what stands behind the memory callbacks of DXGKRNL_INTERFACE (PHYS and IOMMU rules).
+ * Physical memory services: what stands behind the memory callbacks of DXGKRNL_INTERFACE (PHYS and
+ * IOMMU rules).
  *
  *   physical_memory     one a machine: handles, commit charge, and what belongs to no adapter
- *    +- adapter         one a logical adapter: its IOMMU domain, and all its driver holds through these services
+ *    +- adapter         one a logical adapter: its IOMMU domain, and all its driver holds
  *
- * The functions take and return the structures of d3dkmddi.h. Each checks its argument completely and reports a breach under
- * the rule it broke; levels (THREAD-049), the handle of the adapter and its state are the caller's to check. On failure out
- * fields are NULL, in fields as they were, and nothing is held (PHYS-018). A NULL argument is reported and refused.
+ * The functions take and return the structures of d3dkmddi.h. Each checks its argument completely
+ * and reports a breach under the rule it broke; levels (THREAD-049), the handle of the adapter and
+ * its state are the caller's to check. On failure out fields are NULL, in fields as they were, and
+ * nothing is held (PHYS-018). A NULL argument is reported and refused.
  *
  * Handles are never pointers and never issued twice in the life of a machine (PHYS-016).
  */
@@ -29,10 +31,12 @@ struct physical_adapter;
 
 /* What the services need from rooms above or beside; any member may be NULL. */
 struct physical_hooks {
-    /* Map a device range for the kernel, and undo it (bus_map, bus_unmap). NULL: no such range or out of memory. */
+    /* Map a device range for the kernel, and undo it (bus_map, bus_unmap). NULL: no such range or
+     * out of memory. */
     void *(*io_map)(void *context, struct phys_addr address, uint64_t bytes);
     void (*io_unmap)(void *context, void *mapping);
-    /* Drop what mappings the kernel services made of this MDL; true if one of them was into a process. */
+    /* Drop what mappings the kernel services made of this MDL; true if one of them was into a
+     * process. */
     bool (*mdl_unmap)(void *context, PMDL mdl);
     /* Copy driver memory that may have gone meanwhile; false if it has. */
     bool (*read_driver)(void *context, void *to, const void *from, size_t bytes);
@@ -46,14 +50,21 @@ struct physical_hooks {
 struct physical_memory *physical_memory_create(struct ram *ram, const struct physical_hooks *hooks);
 /* Frees whatever is left, without a word. Adapters first. */
 void physical_memory_destroy(struct physical_memory *memory);
-/* Bytes of paging-file backed memory: promised, and the most that may be (default: twice the RAM). */
+/* Bytes of paging-file backed memory: promised, and the most that may be (default: twice the
+ * RAM). */
 uint64_t physical_memory_commit(const struct physical_memory *memory);
 void physical_memory_set_commit_limit(struct physical_memory *memory, uint64_t bytes);
 /* Hand pages of MDLs out in an order that is never ascending (PHYS-059). Default: true. */
 void physical_memory_set_scatter(struct physical_memory *memory, bool scatter);
-/* Objects of a driver that belong to no adapter (PHYS-144), after DxgkDdiUnload: each is reported and reclaimed. Returns how many. */
+/* Give each contiguous block a kernel view of its own, which faults when touched after the free.
+ * Costs two system calls and a mapping of the process a block. Default: false, the direct view of
+ * RAM. */
+void physical_memory_set_guard(struct physical_memory *memory, bool guard);
+/* Objects of a driver that belong to no adapter (PHYS-144), after DxgkDdiUnload: each is reported
+ * and reclaimed. Returns how many. */
 unsigned physical_memory_driver_unloaded(struct physical_memory *memory, const void *driver);
-/* Client mappings left by a process that ends: each is removed and reported (PHYS-159). Returns how many. */
+/* Client mappings left by a process that ends: each is removed and reported (PHYS-159). Returns how
+ * many. */
 unsigned physical_memory_process_ended(struct physical_memory *memory,
                                        const struct nt_process *process);
 bool physical_memory_validate(const struct physical_memory *memory);
@@ -73,7 +84,8 @@ void physical_adapter_destroy(struct physical_adapter *adapter);
 void physical_adapter_set_started(struct physical_adapter *adapter, bool started);
 /* Once the driver's caps are known (IOMMU-093). */
 void physical_adapter_set_legacy_refused(struct physical_adapter *adapter, bool refused);
-/* After DxgkDdiStopDevice: report what is left (PHYS-022), adapter objects and ADLs last and fatally (PHYS-143). Returns how many. */
+/* After DxgkDdiStopDevice: report what is left (PHYS-022), adapter objects and ADLs last and
+ * fatally (PHYS-143). Returns how many. */
 unsigned physical_adapter_report_leaks(struct physical_adapter *adapter);
 
 enum physical_kind {
@@ -88,7 +100,8 @@ enum physical_kind {
     PHYSICAL_SAVE_MAPPING,
 };
 
-/* Everything the driver holds through an adapter (NULL: through none), in order of acquisition (PHYS-021). */
+/* Everything the driver holds through an adapter (NULL: through none), in order of acquisition
+ * (PHYS-021). */
 struct physical_holding {
     enum physical_kind kind;
     uint64_t bytes;
@@ -116,13 +129,15 @@ NTSTATUS physical_map_mdl_to_iommu(struct physical_adapter *adapter, DXGKARGCB_M
 void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
                                    const DXGKARGCB_UNMAPMDLFROMIOMMU *args);
 
-/* Is this memory the services' own? For kernel services that a driver may not use on it (PHYS-055, PHYS-075). */
+/* Is this memory the services' own? For kernel services that a driver may not use on it (PHYS-055,
+ * PHYS-075). */
 bool physical_owns_mdl(const struct physical_memory *memory, const MDL *mdl);
 bool physical_owns_address(const struct physical_memory *memory, const void *address);
 
 /* ---- physical memory objects (WDDM 2.9) ---- */
 
-/* `adapter` is what args->hAdapter names: NULL only if that is NULL. `driver` and `process` (NULL: the system's) are the caller's. */
+/* `adapter` is what args->hAdapter names: NULL only if that is NULL. `driver` and `process` (NULL:
+ * the system's) are the caller's. */
 NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_adapter *adapter,
                                 const void *driver, const struct nt_process *process,
                                 DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args);
@@ -142,7 +157,8 @@ void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL 
 
 /* ---- frame buffer save (WDDM 2.4; pin2: 2.9) ---- */
 
-/* At adapter initialization: one section for each physical adapter with a nonzero MaximumSize (PHYS-090); an index once. */
+/* At adapter initialization: one section for each physical adapter with a nonzero MaximumSize
+ * (PHYS-090); an index once. */
 NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_index,
                               uint64_t maximum_bytes);
 NTSTATUS physical_save_pin(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEBUFFERFORSAVE *args);

@@ -6,7 +6,8 @@
  *   ADL  ------>  adapter object ------> object        destroy with both handles = close + destroy
  *                 (at most one)           +- mappings: a violation at destroy, removed
  *
- * An object made with an adapter is that adapter's holding; made without, it belongs to the driver and outlives adapters.
+ * An object made with an adapter is that adapter's holding; made without, it belongs to the driver
+ * and outlives adapters.
  */
 #include "vidmm/physical_private.h"
 
@@ -39,7 +40,7 @@ uint64_t physical_object_page(const struct object *object, uint64_t index)
     }
 }
 
-/* ---- create: by type ----------------------------------------------------------------------------------------------- */
+/* ---- create: by type ---- */
 
 static NTSTATUS create_mdl(struct physical_memory *memory, struct object *object,
                            const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
@@ -78,10 +79,29 @@ static bool one_protection(ULONG protection)
            protection == PAGE_EXECUTE || protection == PAGE_WRITECOPY;
 }
 
-static NTSTATUS check_section(const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args,
+/* PHYS-125. */
+static NTSTATUS check_attributes(const struct physical_memory *memory,
+                                 const OBJECT_ATTRIBUTES *attributes,
+                                 const struct nt_process *process)
+{
+    OBJECT_ATTRIBUTES copy;
+
+    if (!attributes)
+        return STATUS_SUCCESS;
+    if (!physical_read_driver(memory, &copy, attributes, sizeof(copy)))
+        return physical_refuse("PHYS-125", "ObjectAttributes leads to no memory");
+    if (process && !(copy.Attributes & OBJ_KERNEL_HANDLE))
+        VIOLATION("PHYS-125",
+                  "ObjectAttributes without OBJ_KERNEL_HANDLE in the context of a process");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_section(const struct physical_memory *memory,
+                              const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args,
                               const struct nt_process *process)
 {
     ULONG attributes = args->Section.AllocationAttributes;
+    NTSTATUS status;
 
     if (args->CacheType == DXGK_MEMORY_CACHING_TYPE_NON_CACHED)
         return physical_refuse("PHYS-117", "a section cannot be non-cached");
@@ -96,10 +116,9 @@ static NTSTATUS check_section(const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *arg
     if (attributes & (SEC_NOCACHE | SEC_WRITECOMBINE))
         VIOLATION("PHYS-124", "AllocationAttributes 0x%x names a cache attribute; CacheType counts",
                   attributes);
-    if (args->Section.ObjectAttributes && process &&
-        !(args->Section.ObjectAttributes->Attributes & OBJ_KERNEL_HANDLE))
-        VIOLATION("PHYS-125",
-                  "ObjectAttributes without OBJ_KERNEL_HANDLE in the context of a process");
+    status = check_attributes(memory, args->Section.ObjectAttributes, process);
+    if (status != STATUS_SUCCESS)
+        return status;
     /* A well-formed wish that is too large is no breach of contract. */
     return args->Size > SECTION_LIMIT ? STATUS_SECTION_TOO_BIG : STATUS_SUCCESS;
 }
@@ -108,7 +127,7 @@ static NTSTATUS create_section(struct physical_memory *memory, struct object *ob
                                const struct nt_process *process,
                                const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
-    NTSTATUS status = check_section(args, process);
+    NTSTATUS status = check_section(memory, args, process);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -160,10 +179,10 @@ static void memory_free(struct physical_memory *memory, struct object *object)
     if (object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION)
         physical_section_free(memory, object);
     else
-        physical_give(memory, &object->backing);
+        physical_backing_give(memory, &object->backing);
 }
 
-/* ---- create and free ----------------------------------------------------------------------------------------------- */
+/* ---- create and free ---- */
 
 static NTSTATUS open_for(struct object *object, struct physical_adapter *adapter)
 {
@@ -240,7 +259,8 @@ NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_
     object->context = args->Context;
     object->section.file = -1;
     list_init(&object->mappings);
-    /* Sizes that wrap here are refused by each type: no RAM, no section and no range is that large. */
+    /* Sizes that wrap here are refused by each type: no RAM, no section and no range is that large.
+     * */
     object->bytes = align_up(args->Size, PAGE_BYTES);
     status = build(memory, adapter, process, args, object);
     if (status != STATUS_SUCCESS) {
@@ -255,7 +275,7 @@ NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_
 void physical_opened_free(struct adapter_object *opened)
 {
     while (!list_empty(&opened->adls))
-        physical_adl_unmake(CONTAINER(opened->adls.next, struct adl, of_opened));
+        physical_adl_destroy(CONTAINER(opened->adls.next, struct adl, of_opened));
     opened->object->opened = NULL;
     physical_untrack(&opened->tracked);
     util_free(opened);
@@ -275,9 +295,10 @@ void physical_object_free(struct object *object)
     util_free(object);
 }
 
-/* ---- destroy, open, close ------------------------------------------------------------------------------------------- */
+/* ---- destroy, open, close ---- */
 
-/* The adapter object named beside the object; NULL after a report if the two do not belong together. */
+/* The adapter object named beside the object; NULL after a report if the two do not belong
+ * together. */
 static struct adapter_object *find_pair(struct physical_memory *memory, const struct object *object,
                                         HANDLE handle)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames for the services: the demands a driver may make on their place, and the order they are handed out in.
+ * Frames for the services: the demands a driver may make on their place, and the order they are
+ * handed out in.
  *
- * Two dialects. Contiguous: one run whose requested *bytes* (not its whole pages) lie inside inclusive bounds and cross no
- * multiple of the boundary. MDL: pages out of a window [low, high] that, when exhausted, moves up by SkipBytes again and
- * again, or chunks of SkipBytes each.
+ * Two dialects. Contiguous: one run whose requested *bytes* (not its whole pages) lie inside
+ * inclusive bounds and cross no multiple of the boundary. MDL: pages out of a window [low, high]
+ * that, when exhausted, moves up by SkipBytes again and again, or chunks of SkipBytes each.
  */
 #include "vidmm/physical_private.h"
 
@@ -29,7 +30,7 @@ NTSTATUS physical_check_cache_type(DXGK_MEMORY_CACHING_TYPE type)
     return STATUS_SUCCESS;
 }
 
-/* ---- contiguous ----------------------------------------------------------------------------------------------------- */
+/* ---- contiguous ---- */
 
 static NTSTATUS check_contiguous(const struct contiguous_limits *limits)
 {
@@ -66,7 +67,8 @@ NTSTATUS physical_take_contiguous(struct physical_memory *memory,
     /* The bytes asked for must end at or below `top`; the rest of their last page may lie above. */
     request.pages = rounded / PAGE_BYTES;
     request.high.value = align_down(top + 1 - limits->bytes, PAGE_BYTES) + rounded - 1;
-    /* Below a page, a boundary at least as large as the block cannot be crossed from the start of a page. */
+    /* Below a page, a boundary at least as large as the block cannot be crossed from the start of a
+     * page. */
     request.boundary_bytes = limits->boundary >= PAGE_BYTES ? limits->boundary : 0;
     if (!ram_take_contiguous(memory->ram, &request, &backing->first))
         return STATUS_NO_MEMORY;
@@ -75,7 +77,7 @@ NTSTATUS physical_take_contiguous(struct physical_memory *memory,
     return STATUS_SUCCESS;
 }
 
-/* ---- order ----------------------------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static int compare_pages(const void *a, const void *b)
 {
@@ -84,9 +86,9 @@ static int compare_pages(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* PHYS-059: an order in which no page follows its neighbour in memory. From the sorted list, first every second page, then
- * those between; both halves grow by two or more, and where they meet the order falls. Three pages cannot avoid one
- * falling pair. False: out of memory. */
+/* PHYS-059: an order in which no page follows its neighbour in memory. From the sorted list, first
+ * every second page, then those between; both halves grow by two or more, and where they meet the
+ * order falls. Three pages cannot avoid one falling pair. False: out of memory. */
 static bool scatter(struct page_number *pages, uint64_t count)
 {
     struct page_number *sorted;
@@ -119,7 +121,7 @@ bool physical_take_scattered(struct physical_memory *memory, const struct ram_re
     return true;
 }
 
-/* ---- MDL pages ------------------------------------------------------------------------------------------------------ */
+/* ---- MDL pages ---- */
 
 static NTSTATUS check_chunks(const struct mdl_limits *limits)
 {
@@ -263,9 +265,9 @@ NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct mdl_limi
     return STATUS_SUCCESS;
 }
 
-/* ---- any backing ----------------------------------------------------------------------------------------------------- */
+/* ---- any backing ---- */
 
-void physical_give(struct physical_memory *memory, struct backing *backing)
+void physical_backing_give(struct physical_memory *memory, struct backing *backing)
 {
     if (backing->list)
         ram_give_pages(memory->ram, backing->list, backing->pages);
@@ -282,14 +284,14 @@ void physical_fill_undefined(struct physical_memory *memory, const struct backin
                PAGE_BYTES);
 }
 
-bool physical_map(struct iommu_domain *domain, const struct backing *backing)
+bool physical_backing_map(struct iommu_domain *domain, const struct backing *backing)
 {
     if (backing->list)
         return iommu_map(domain, backing->list, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
     return iommu_map_run(domain, backing->first, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
 }
 
-void physical_unmap(struct iommu_domain *domain, const struct backing *backing)
+void physical_backing_unmap(struct iommu_domain *domain, const struct backing *backing)
 {
     if (backing->list)
         iommu_unmap(domain, backing->list, backing->pages);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the physical memory services: physical_*.c only. physical_memory.c has the theory of operation. */
+/* Inside the physical memory services: physical_*.c only. physical_memory.c has the theory of
+ * operation. */
 #ifndef DXGK_VIDMM_PHYSICAL_PRIVATE_H
 #define DXGK_VIDMM_PHYSICAL_PRIVATE_H
 
@@ -53,6 +54,7 @@ struct physical_memory {
     uint64_t orders;
     uint64_t commit, commit_limit;
     bool scatter;
+    bool guard;
 };
 
 struct physical_adapter {
@@ -73,7 +75,8 @@ bool physical_track(struct tracked *tracked, struct physical_memory *memory,
                     struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
                     uint64_t key);
 void physical_untrack(struct tracked *tracked);
-/* The holding, or NULL after a report under `rule`: unknown, retired, other kind, or (adapter not NULL) another adapter's. */
+/* The holding, or NULL after a report under `rule`: unknown, retired, other kind, or (adapter not
+ * NULL) another adapter's. */
 struct tracked *physical_find(struct physical_memory *memory, const struct physical_adapter *adapter,
                               enum physical_kind kind, uint64_t key, const char *rule);
 static inline HANDLE tracked_handle(const struct tracked *tracked)
@@ -92,6 +95,10 @@ bool physical_may_use_legacy(const struct physical_adapter *adapter);
 /* Report a broken demand under its rule; the status of PHYS-006. */
 NTSTATUS physical_refuse(const char *rule, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Copy from where a pointer of the driver leads; false if nothing is there. */
+bool physical_read_driver(const struct physical_memory *memory, void *to, const void *from,
+                          size_t bytes);
 
 /* ---- pages (physical_pages.c) ---- */
 
@@ -128,12 +135,12 @@ NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct mdl_limi
 /* `count` scattered pages, any place. */
 bool physical_take_scattered(struct physical_memory *memory, const struct ram_request *request,
                              struct page_number *pages);
-void physical_give(struct physical_memory *memory, struct backing *backing);
+void physical_backing_give(struct physical_memory *memory, struct backing *backing);
 /* Write the pattern of undefined content. */
 void physical_fill_undefined(struct physical_memory *memory, const struct backing *backing);
 /* Map for the device, read and write (IOMMU-052). */
-bool physical_map(struct iommu_domain *domain, const struct backing *backing);
-void physical_unmap(struct iommu_domain *domain, const struct backing *backing);
+bool physical_backing_map(struct iommu_domain *domain, const struct backing *backing);
+void physical_backing_unmap(struct iommu_domain *domain, const struct backing *backing);
 
 /* ---- objects ---- */
 
@@ -226,7 +233,7 @@ NTSTATUS physical_adl_create(struct object *object, struct physical_adapter *ada
                              enum physical_kind kind, uint64_t first, uint64_t count,
                              bool want_contiguous, struct adl **out);
 /* Reports a list that was written to (PHYS-178); unmaps and unlocks. */
-void physical_adl_unmake(struct adl *adl);
+void physical_adl_destroy(struct adl *adl);
 
 /* ---- the host's own MDLs (physical_mdl.c) ---- */
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frame buffer save: a section for each physical adapter that said it may have something to save over a power transition.
+ * Frame buffer save: a section for each physical adapter that said it may have something to save
+ * over a power transition.
  *
- *   pin     the first CommitSize bytes resident, locked, mapped for the device; given as MDL (1) or ADL (2). One at a time
+ *   pin     the first CommitSize bytes resident, locked, mapped for the device; given as MDL (1) or
+ *   ADL (2). One at a time
  *   map     any part for the CPU, without pin: the way out when pinning fails
  *
  * The sections are the host's; what the driver holds, and may leak, are pins and mappings.
@@ -118,7 +120,7 @@ static struct save_area *find_area(const struct physical_adapter *adapter, UINT 
     return NULL;
 }
 
-/* ---- pin ----------------------------------------------------------------------------------------------------------------- */
+/* ---- pin ---- */
 
 static NTSTATUS check_pin(const struct save_area *area, uint64_t commit)
 {
@@ -153,7 +155,7 @@ static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct save_area *area
 static NTSTATUS unpin(struct physical_adapter *adapter, struct save_area *area)
 {
     release_mdl(adapter, area);
-    physical_adl_unmake(area->pin);
+    physical_adl_destroy(area->pin);
     area->pin = NULL;
     return STATUS_SUCCESS;
 }
@@ -227,7 +229,7 @@ NTSTATUS physical_save_unpin(struct physical_adapter *adapter,
     return unpin(adapter, area);
 }
 
-/* ---- map ----------------------------------------------------------------------------------------------------------------- */
+/* ---- map ---- */
 
 NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEBUFFERPOINTER *args)
 {

@@ -2,10 +2,11 @@
 /*
  * Sections: objects whose pages live in the paging file unless an ADL or pin holds them.
  *
- * The part of the paging file is a sparse memory file of the host. Locking a page brings it in: a frame is taken, the bytes
- * are copied, the CPU views are pointed at the frame. When the last lock goes, the page goes out again the same way, at
- * once: every run exercises paging, and a device address used too late does not hit the old bytes. If a page cannot go out
- * (the host is short of something), it stays resident; that is allowed and tried again after the next lock.
+ * The part of the paging file is a sparse memory file of the host. Locking a page brings it in: a
+ * frame is taken, the bytes are copied, the CPU views are pointed at the frame. When the last lock
+ * goes, the page goes out again the same way, at once: every run exercises paging, and a device
+ * address used too late does not hit the old bytes. If a page cannot go out (the host is short of
+ * something), it stays resident; that is allowed and tried again after the next lock.
  *
  *   commit    charged for the whole section at creation, given back at destruction
  *   resident  frame + 1 while in RAM; a page with locks > 0 is resident

@@ -127,6 +127,7 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
 
         extent_give(&segment->free, runs[i].first, runs[i].pages);
         segment->mapped_bytes -= runs[i].pages << PAGE_BITS;
+        segment->space_appeared = true;
     }
     paging_poke(vidmm);
 }
@@ -136,14 +137,15 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
 NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes, struct vidmm_run *run)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];
+    struct room_request room = {.segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
     NTSTATUS status;
 
-    pages = segment_pages(segment, pages);
+    pages = room.pages = segment_pages(segment, pages);
     for (;;) {
         status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
         if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
             break;
-        status = residency_make_room(vidmm, segment, pages, align_bytes, true);
+        status = residency_make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }

@@ -251,6 +251,7 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
         struct vidmm_segment *segment = &vidmm->segment[id];
 
         extent_tree_init(&segment->free);
+        list_init(&segment->demoted);
         vidmm->segment_count = id;
         if (!check_segment(vidmm, id, descriptor_of(table, id - 1)))
             return STATUS_DEVICE_CONFIGURATION_ERROR;

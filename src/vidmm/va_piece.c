@@ -6,7 +6,7 @@
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {
-    /* The piece that makes the cut holds all tables that the edge needs, so nothing is created and nothing can fail. */
+    /* A piece that ends or begins there holds all tables that the edge needs, so nothing is created and nothing can fail. */
     (void)tables_hold_edge(space, edge);
 }
 
@@ -367,6 +367,20 @@ NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *a
     return status;
 }
 
+/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the range. */
+static void become_initial(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    unregister_mapping(piece);
+    hold_existing_edge(range->space, piece->span.first);
+    hold_existing_edge(range->space, span_end(&piece->span));
+    tables_drop(range->space, piece->span.first, piece->span.pages);
+    piece->allocation = NULL;
+    piece->state = range->initial;
+    piece->driver_protection = range->driver_protection;
+}
+
 /* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with it: a range that is freed
  * here has no other owner. */
 static void mapping_gone(struct va_piece *piece)
@@ -379,7 +393,7 @@ static void mapping_gone(struct va_piece *piece)
         return;
     }
     if (piece->job) {
-        va_job_cancel(piece->job);
+        become_initial(piece);
         return;
     }
     piece_remove(piece);

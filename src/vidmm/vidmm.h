@@ -119,13 +119,17 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
  * between the two: vidmm_start_process, (vidsch makes system device and context), vidmm_start. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
-/* Evict everything, end the worker, destroy the paging process. All client objects are gone before. */
+/* Evict everything, end the worker. All client objects are gone before. The second, after the scheduler's system device and
+ * context are gone, destroys the paging process. */
 void vidmm_stop(struct vidmm *vidmm);
 void vidmm_destroy(struct vidmm *vidmm);
 /* After DxgkDdiResetFromTimeout: VRAM content is lost; tell the driver (zero-size TRANSFER, UNMAP_APERTURE_SEGMENT), mark content lost,
  * and rebuild page tables after the restart. */
 void vidmm_reset_cleanup(struct vidmm *vidmm);
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
+
+/* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED, destruction goes on. */
+void vidmm_set_lost(struct vidmm *vidmm);
 
 /* Memory sizes and segment information for queries. */
 void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
@@ -153,6 +157,9 @@ struct vidmm_space *vidmm_process_space(struct vidmm_process *process); /* NULL 
 NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner, struct vidmm_device **device);
 /* Frees what the client left: paging queues, opens, residency list. */
 void vidmm_device_destroy(struct vidmm_device *device);
+/* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed, by the handle the driver was given: context allocations of the
+ * device that are left are reported and freed (CTXA-066). */
+void vidmm_device_gone(struct vidmm *vidmm, HANDLE host_device);
 void *vidmm_device_owner(const struct vidmm_device *device);
 struct vidmm_process *vidmm_device_process(const struct vidmm_device *device);
 /* The device is lost: Lock2, MakeResident, Map... give STATUS_DEVICE_REMOVED from now on (GPUVA-073). */
@@ -197,6 +204,9 @@ bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
 bool vidmm_open_accessed_physically(const struct vidmm_open *open);
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
+bool vidmm_open_cpu_visible(const struct vidmm_open *open); /* CpuVisible or CpuVisibleOnDemand (ALLOC-046) */
+bool vidmm_open_read_only(const struct vidmm_open *open);
+bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
 
 /* ---- allocations (called by kmt; arguments already copied from the client and size-checked) ---- */
@@ -232,6 +242,17 @@ struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *
 
 NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list, UINT count, D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence, uint64_t *bytes_to_trim);
 NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
+
+/* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists being NULL (the last three: one
+ * resource with count 0, or a list). Statuses as RES-062 to RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what
+ * else is in the structures. results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or STATUS_SUCCESS. */
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority, D3DKMT_OFFER_FLAGS flags);
+NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results, uint64_t *fence);
+NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, const UINT *priorities);
+NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, UINT *priorities);
+NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
+/* RES-044. */
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t bytes);
 
 NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUALADDRESS *args);
 NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue, D3DDDI_RESERVEGPUVIRTUALADDRESS *args);

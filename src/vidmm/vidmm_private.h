@@ -115,6 +115,8 @@ struct vidmm_segment {
     uint64_t bad_bytes;    /* invalid memory ranges */
     uint64_t window_bytes; /* CPU range at `cpu`; 0: none */
     struct order_tree victims; /* allocations nobody needs, offered ones first (victim_node) */
+    struct list demoted; /* allocations elsewhere that would rather be here (demoted_link), oldest first */
+    bool space_appeared; /* since promotion last looked */
     uint32_t leaving;   /* allocations here that nobody lists but unfinished GPU work may use */
 };
 
@@ -154,6 +156,7 @@ struct vidmm_allocation {
     struct list opens;            /* struct vidmm_open */
     HANDLE driver_handle;         /* hAllocation */
     uint64_t bytes, pages;        /* bytes as the driver said; pages: whole pages (64 KB multiples where a segment wants it) */
+    uint64_t pitch_pages;         /* in a PitchAlignment segment; 0: must not go there */
     uint64_t alignment;
     UINT supported_set;           /* bit n: segment n + 1 */
     UINT preferred[5];            /* segment ids, best first; 0: none */
@@ -186,8 +189,14 @@ struct vidmm_allocation {
     uint32_t pins;                /* > 0: neither moved nor evicted while resident */
     struct order_node victim_node; /* in its segment's victims while it has a place, is unreferenced, unpinned and idle */
     UINT victim_segment;          /* 0: in none */
+    struct list demoted_link;     /* in the demoted list of the segment it prefers */
+    bool captured;                /* pinned for its Capture flag */
+    UINT leaving_segment;         /* counted in segment->leaving; 0: not */
+    uint64_t released_at;         /* vidmm->clock when the last device dropped it */
     uint32_t offered;             /* opens that offered it */
+    bool offer_in_force;          /* all of them, and the GPU work before is done */
     UINT offer_priority;
+    bool decommit;                /* offered with AllowDecommit */
     bool discarded;               /* its content was dropped while offered */
     bool leave;                   /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
     struct list leave_link;       /* vidmm->departures */
@@ -204,11 +213,16 @@ struct vidmm_allocation {
     /* CPU views: owned by cpu_access.c */
     void *view;
     uint32_t lock_count;
+    bool locking;                 /* a thread is making the view */
     void *cpu_private;
     /* Set for memory of the host's own that is placed like an allocation (context allocations). */
     bool internal;
     bool destroyed;               /* on its way out: no new place, no new mapping */
-    uint32_t holds;               /* DxgkCbAcquireHandleData references */
+    bool gone;                    /* only the record is left, for those who hold it */
+    uint32_t holds;               /* threads that keep the record while they drop the lock */
+    bool read_only;
+    void *private_data;           /* of the client, as the driver left it at creation (ALLOC-076) */
+    UINT private_bytes;
     struct backing_release final; /* its last pages, so that destroying needs no memory */
 };
 
@@ -250,19 +264,20 @@ struct vidmm_open {
     struct list device_link;      /* device->opens */
     D3DKMT_HANDLE handle;
     HANDLE driver_handle;         /* hDeviceSpecificAllocation */
-    void *private_data;           /* the stored copy, for later opens */
-    UINT private_bytes;
     uint32_t residency_count;
     uint32_t mark;                /* scratch of one call */
     struct list residency_link;   /* device->residency while the count is > 0 */
     struct list missing_link;     /* device->missing_list while listed and not ready */
     uint64_t missing_since;       /* device->missing_clock when it got there */
+    uint64_t listed_at;           /* vidmm->clock when it got on the list */
     UINT charge;                  /* segment that its list entry is counted against; 0: system memory */
+    bool charged;
     struct order_node order;      /* in device->listed[segment] while listed and resident there */
     UINT order_segment;
     bool ordered;
     struct follow use;            /* GPU work that may use it though it is off the list */
     bool offered;
+    struct follow offer_after;    /* GPU work before the offer counts */
     uint32_t lock_count;
 };
 
@@ -277,7 +292,10 @@ struct vidmm_process {
     struct list contexts;         /* struct vidmm_context.link */
     struct list fence_pages;      /* fence_memory.c */
     bool in_create_process;       /* DxgkDdiCreateProcess is running: DxgkCbReserveGpuVirtualAddressRange allowed */
+    bool ready;                   /* DxgkDdiCreateProcess has succeeded */
     bool suspended;               /* by the job that runs now: its devices count as idle */
+    uint32_t holds;               /* the worker is using it without a reference */
+    struct sim_waitq idle;        /* woken when that ends */
     uint64_t reservation[2];      /* by memory segment group */
     uint64_t usage[2];            /* bytes on its residency lists, shared allocations once */
 };
@@ -303,6 +321,7 @@ struct vidmm_device {
     bool preparing;
     struct list follows;          /* struct follow.link, by ticket */
     uint32_t destructions;        /* not finished */
+    struct destruction *last_destruction; /* destroy.c: for closing without memory */
     struct sim_thread *follower;  /* waits for the GPU work of this device (follow.c) */
     struct sim_waitq follow_work;
     bool follow_stop, follow_ended;
@@ -319,6 +338,7 @@ struct vidmm {
     struct ddi_adapter *ddi;
     const struct vidmm_scheduler *scheduler;
     struct sim_mutex lock;
+    struct sim_mutex processes_lock; /* one process opens or closes at a time; taken before `lock` */
     UINT segment_count;
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */
     UINT aperture;                /* id of the aperture segment, 0: none */
@@ -343,6 +363,7 @@ struct vidmm {
     uint64_t system_limit;        /* TotalSystemMemoryAvailableForGraphics */
     bool reset;                   /* between reset_cleanup and reset_restore: operations are built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
+    struct page_number discard_first;
     struct page_number dummy_frame, dummy; /* the page behind unmapped aperture ranges: frame and device page */
     bool has_dummy;
     trace_track track;
@@ -436,6 +457,8 @@ void follow_stop(struct vidmm_device *device);
 void follow_init(struct follow *follow);
 /* Call fn when the GPU work that the device has queued so far is finished: at once if it is, and nothing waits before it. */
 void follow_device(struct vidmm_device *device, struct follow *follow, void (*fn)(struct vidmm_device *, struct follow *));
+/* The same always on the follower's fiber; ticket 0: at the next opportunity. */
+void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket, void (*fn)(struct vidmm_device *, struct follow *));
 void follow_cancel(struct follow *follow);
 static inline bool follow_pending(const struct follow *follow)
 {
@@ -447,6 +470,8 @@ static inline bool follow_pending(const struct follow *follow)
 NTSTATUS backing_take(struct vidmm_allocation *allocation);
 /* Have them mapped for the device (allocation->logical). */
 NTSTATUS backing_map(struct vidmm_allocation *allocation);
+/* Undo it at once: no operation was built with them. Harmless without a mapping. */
+void backing_unmap_now(struct vidmm_allocation *allocation);
 /* Runs that describe the mapped pages: fewest pieces. */
 NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **runs, uint32_t *run_count);
 /* Take mapping (and frames) off the allocation when the GPU is done; `release`, from the heap or the allocation's final one, is
@@ -462,8 +487,19 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
 NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation, bool keep_content);
 
 /* ---- eviction.c (lock held, builder's fiber) ---- */
-/* Make room for `pages` in a segment by evicting; STATUS_NO_MEMORY when nothing more can go, STATUS_RETRY when it may later. */
-NTSTATUS residency_make_room(struct vidmm *vidmm, struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes, bool contiguous);
+/* What room is wanted for. */
+struct room_request {
+    struct vidmm_segment *segment;
+    uint64_t pages, align_bytes;
+    bool contiguous;
+    const struct vidmm_allocation *newcomer; /* NULL: the host's own */
+    bool last;                               /* there is no other segment to try */
+};
+/* Make room by evicting; STATUS_NO_MEMORY when nothing more can go, STATUS_RETRY when it may later. On success the caller tries
+ * again, and comes back if the hole does not suit. */
+NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *room);
+/* STATUS_SUCCESS if no GPU work of a client can use it now; else STATUS_RETRY, with a process to suspend if that helps. */
+NTSTATUS eviction_need_idle(struct vidmm_allocation *allocation);
 /* The allocation's place, references or priority changed: keep it in the orders that eviction follows. Never fails. */
 void eviction_update(struct vidmm_allocation *allocation);
 
@@ -505,7 +541,14 @@ void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 uint64_t scratch_limit(const struct vidmm *vidmm);
 
 /* ---- cpu_access.c (lock held) ---- */
-/* The place changed: re-point the client's and the kernel's views. */
+/* A view exists that must be moved along with the content. */
+bool cpu_access_follows(const struct vidmm_allocation *allocation);
+/* The CPU has it locked in a way that it must not go to this memory segment now. */
+bool cpu_access_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment);
+/* The content is about to be copied: remember what it is now. Then, with the copy done and the new place recorded (runs, or
+ * NULL: the backing): bring over what the CPU has stored meanwhile and re-point the view. The second fails before it changes
+ * anything. */
+NTSTATUS cpu_access_leave(struct vidmm_allocation *allocation);
 NTSTATUS cpu_access_placed(struct vidmm_allocation *allocation);
 void cpu_access_destroyed(struct vidmm_allocation *allocation);
 

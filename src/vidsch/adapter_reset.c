@@ -28,14 +28,6 @@ static bool over_limit(struct vidsch *vidsch)
     return over && vidsch->config.tdr.debug_mode != 3 && vidsch->adapter_cause != RECOVER_FORCED;
 }
 
-static void leave_limit_reached(struct sim_event *event)
-{
-    struct vidsch *vidsch = CONTAINER(event, struct vidsch, leave_limit);
-
-    if (!vidsch->reset_entered && vidsch->ddi->calls == vidsch->leave_calls)
-        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
-}
-
 /* Which device's packet is to blame: the oldest of the node that hung. */
 static struct vidsch_device *culprit(struct vidsch *vidsch)
 {
@@ -79,6 +71,7 @@ static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
 
 static void reopen(struct vidsch *vidsch)
 {
+    vidsch->restoring = true;
     vidsch->resetting = false;
     vidsch->adapter_reset_wanted = false;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
@@ -112,15 +105,16 @@ void vidsch_adapter_reset(struct vidsch *vidsch)
         stop_machine(vidsch, "TDR-011", 0, "the scheduler's thread did not leave the driver");
         return;
     }
+    status = ddi_exclude_others(vidsch->ddi, vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS);
+    if (status != STATUS_SUCCESS) { /* STATUS_TIMEOUT is none of the failures */
+        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
+        return;
+    }
     vidsch_collect_debug_info(vidsch, VIDEO_TDR_TIMEOUT_DETECTED);
     WARNING("TDR-066", "record 0x117: adapter reset");
     guilty = vidsch->adapter_cause == RECOVER_TIMEOUT ? culprit(vidsch) : NULL;
-    vidsch->reset_entered = false;
-    vidsch->leave_calls = vidsch->ddi->calls;
-    sim_event_arm(&vidsch->leave_limit, sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS);
     status = ddi_reset_from_timeout(vidsch->ddi);
-    vidsch->reset_entered = true;
-    sim_event_cancel(&vidsch->leave_limit);
+    ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
         stop_machine(vidsch, "TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
         return;
@@ -138,6 +132,12 @@ void vidsch_adapter_reset(struct vidsch *vidsch)
     vidsch->statistics.adapter_resets++;
     reopen(vidsch);
     status = vidmm_reset_restore(vidsch->vidmm);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
         stop_machine(vidsch, "TDR-058", (uint32_t)status, "page tables could not be rebuilt");
+        return;
+    }
+    vidsch->restoring = false; /* GPUVA-259: only now may anybody else submit */
+    vidsch->kick = vidsch->config.nodes == 64 ? ~0ull : (1ull << vidsch->config.nodes) - 1;
+    vidsch_worker_wake(vidsch);
+    vidsch_changed(vidsch);
 }

@@ -188,6 +188,7 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
 {
     struct vidsch *vidsch = node->vidsch;
     uint32_t fence = packet->fence;
+    bool may_refuse = packet->kind == PACKET_VIRTUAL; /* SUBMIT-107 */
     NTSTATUS status;
 
     if (fence_after(fence, node->last_submitted) || node->last_submitted == 0)
@@ -201,8 +202,8 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (NT_SUCCESS(status))
         return;
     /* `packet` may be gone by now. */
-    if (!(is_virtual && status == STATUS_INVALID_PARAMETER))
-        verify_fatal(is_virtual ? "SUBMIT-108" : "SUBMIT-037", 0x119, 0x2, (uint32_t)status, fence, node->ordinal,
+    if (!may_refuse || status != STATUS_INVALID_PARAMETER)
+        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, fence, node->ordinal,
                      "%s answered 0x%08x for fence %u of node %u",
                      is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand", (unsigned)status, fence,
                      node->ordinal);
@@ -217,10 +218,8 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
     context->device->in_flight--;
     if (packet->kind == PACKET_PAGING)
         list_push_front(&node->resubmit, &packet->link);
-    else if (context->state == CONTEXT_LOST)
-        vidsch_packet_finish(packet);
     else
-        list_push_front(&context->queue, &packet->link);
+        list_push_front(&context->queue, &packet->link); /* of a lost context: to be cancelled there */
 }
 
 static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
@@ -238,6 +237,7 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     bool good = true;
 
     vidsch->busy_node = node;
+    vidsch->busy_context = context;
     if (packet->kind != PACKET_PAGING || packet->fence == 0)
         packet->fence = vidsch_next_fence(node);
     if (packet->kind == PACKET_RENDER)
@@ -251,6 +251,7 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     else
         submit(node, packet, is_virtual);
     vidsch->busy_node = NULL;
+    vidsch->busy_context = NULL;
     vidsch_changed(vidsch);
     if (context->state == CONTEXT_SUBMITTING) {
         context->state = CONTEXT_IDLE;

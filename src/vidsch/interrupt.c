@@ -138,12 +138,12 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     if (!node)
         return;
     if (flags & DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR) {
-        verify_fatal("SUBMIT-079", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress, flags,
+        verify_fatal("GPUVA-255", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress, flags,
                      "the driver reported a fatal hardware error on node %u", node->ordinal);
         return;
     }
     if ((flags & DXGK_PAGE_FAULT_FENCE_INVALID) && (fence != 0 || !(flags & FAULT_RECOVERY))) {
-        verify_fatal("SUBMIT-078", 0x119, 0xD, flags, fence, node->ordinal,
+        verify_fatal("GPUVA-253", 0x119, 0xD, flags, fence, node->ordinal,
                      "page fault without a fence: flags 0x%x, fence %u", flags, fence);
         return;
     }
@@ -299,6 +299,11 @@ static void process_page_fault(struct vidsch_node *node, const struct irq_record
     unsigned flags = (unsigned)r->page_fault_flags;
     bool paging = false;
 
+    if (node->vidsch->bus_fault_noted) {
+        node->vidsch->bus_fault_noted = false;
+        trace_instant(node->track, "bus fault", "address", node->vidsch->last_bus_fault.address.value, "access",
+                      node->vidsch->last_bus_fault.access);
+    }
     if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
         struct vidsch_device *device;
 
@@ -359,6 +364,7 @@ void vidsch_notify_dpc(struct vidsch *vidsch)
 
         process_record(vidsch, &r);
     }
+    vidsch_debug_check(vidsch);
 }
 
 void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault)

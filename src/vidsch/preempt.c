@@ -74,7 +74,7 @@ NTSTATUS vidsch_preempt(struct vidsch_node *node, enum preempt_reason reason)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
     if (!NT_SUCCESS(status))
-        verify_fatal("PREEMPT-013", 0x119, 0x2, (uint32_t)status, args.PreemptionFenceId, node->ordinal,
+        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, args.PreemptionFenceId, node->ordinal,
                      "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
     return status;
 }
@@ -117,7 +117,8 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
 void vidsch_preempt_consider(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
-    const struct vidsch_context *running, *waiting;
+    const struct vidsch_context *running;
+    const struct list *waiting;
     enum preempt_reason reason = PREEMPT_PRIORITY;
     uint32_t level;
     uint64_t due;
@@ -128,8 +129,10 @@ void vidsch_preempt_consider(struct vidsch_node *node)
         return;
     running = node_in_flight(node, 0)->context;
     level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
-    waiting = CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
-    if (waiting == running || level < running->level)
+    waiting = node->ready[level].next;
+    if (waiting == &running->run_link) /* its own next packet is no reason, but there may be another context */
+        waiting = waiting->next;
+    if (waiting == &node->ready[level] || level < running->level)
         return;
     due = node->oldest_since;
     if (level == VIDSCH_PAGING_LEVEL)

@@ -56,8 +56,8 @@ void vidsch_packet_finish(struct packet *packet)
     list_remove(&packet->device_link);
     context->pending--;
     device->pending--;
-    if (packet_is_work(packet))
-        context->work--;
+    if (packet_is_work(packet) && --context->work == 0)
+        trace_end(context->track, "busy");
     if (packet->paging)
         vidsch_paging_retired(vidsch, packet->paging);
     vidsch_packet_free(vidsch, packet);
@@ -85,6 +85,8 @@ void vidsch_queue_push(struct packet *packet)
         list_push_back(&device->outstanding, &packet->device_link);
         context->work++;
         packet->flow = ++device->vidsch->next_flow;
+        if (context->work == 1)
+            trace_begin(context->track, "busy", "ticket", packet->ticket);
         trace_flow_start(context->track, "packet", packet->flow);
     }
     context->pending++;

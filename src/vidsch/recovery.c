@@ -103,7 +103,7 @@ void vidsch_recovery_main(void *arg)
 
 static bool recovering(const struct vidsch *vidsch)
 {
-    if (vidsch->adapter_reset_wanted || vidsch->resetting)
+    if (vidsch->adapter_reset_wanted || vidsch->resetting || vidsch->restoring)
         return true;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if (vidsch->node[i].recover != RECOVER_NONE)

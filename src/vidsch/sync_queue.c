@@ -287,7 +287,7 @@ void vidsch_syncs_lost(struct vidsch_device *device)
         if (concerns(op, device))
             vidsch_cpu_wait_end(vidsch, op, STATUS_DEVICE_REMOVED); /* TDR-060 */
     }
-    if (!device->reset_loss)
+    if (device->state != D3DKMT_DEVICEEXECUTION_RESET && device->state != D3DKMT_DEVICEEXECUTION_HUNG)
         return;
     LIST_FOR(node, &device->syncs)
         jump(CONTAINER(node, struct vidsch_sync, link)); /* TDR-059 */

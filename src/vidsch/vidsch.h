@@ -12,6 +12,9 @@
  * RequiredDmaQueueEntry/HwQueuePacketCap allow.
  *
  * PASSIVE_LEVEL on a simulated thread unless a function says otherwise.
+ *
+ * Objects behind the driver's host handles (ddi_adapter.handles): DDI_HANDLE_CONTEXT: struct vidmm_context; DDI_HANDLE_DEVICE:
+ * struct vidmm_device * (a pointer to that pointer, which is NULL until DxgkDdiCreateDevice has returned).
  */
 #ifndef DXGK_VIDSCH_H
 #define DXGK_VIDSCH_H
@@ -61,6 +64,9 @@ struct vidsch_config {
     UINT paging_buffer_bytes;         /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
+    UINT aperture_segment_set;      /* bit n: segment n + 1 is an aperture segment (for DmaBufferSegmentSet) */
+    uint64_t highest_address;       /* HighestAcceptableAddress; 0: no limit */
+    uint64_t virtual_address_end;   /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
     /* Adapter reset (TDR) asks port to do what is port's: device-level reset is done by the driver; port refreshes nothing else. */
     void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
@@ -91,13 +97,15 @@ void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *faul
 
 /* ---- devices and contexts (kmt) ---- */
 NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *process, const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **device);
-/* Lets queued work finish unless lost; destroys contexts, opens, then the driver's device. */
+/* Lets queued work finish unless lost; destroys what is left of contexts and synchronization objects, opens, then the driver's device. */
 void vidsch_device_destroy(struct vidsch_device *device);
 struct vidmm_device *vidsch_device_mm(struct vidsch_device *device);
 D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device);
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device);
 /* STATUS_SUCCESS, or what a submission (or another call) on a lost device gets (KMT-123). */
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission);
+/* Device error without the GPU (D3DKMTMarkDeviceAsError, a process that is killed): queued packets are cancelled (TDR-080). */
+NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state);
 NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state);
 
 struct vidsch_context_request {
@@ -110,6 +118,8 @@ struct vidsch_context_request {
 };
 NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch_context_request *request, struct vidsch_context **context);
 void vidsch_context_destroy(struct vidsch_context *context);
+/* A context that owns a mutex must not be destroyed by its client (KMT-159). */
+bool vidsch_context_owns_mutex(const struct vidsch_context *context);
 struct vidsch_device *vidsch_context_device(const struct vidsch_context *context);
 /* The client-visible buffer and lists of a physical-mode context (D3DKMT_CREATECONTEXT and D3DKMT_RENDER outputs); client memory. */
 struct vidsch_client_lists {
@@ -137,13 +147,23 @@ D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *syn
 NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list, const UINT64 *values, UINT count);
 NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count, struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
 NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
-/* Blocks until all (any) are reached; deadline in virtual ns (SIM_FOREVER). async event: kmt's affair. */
+/* EnqueueCpuEvent: `notify` once all contexts have come to it, or are lost (then with STATUS_DEVICE_REMOVED). */
+NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT count, void (*notify)(void *context, NTSTATUS status), void *context);
+/* CPU notification: called at each signal. */
+void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *context), void *context);
+/* Blocks until all (any) are reached; deadline in virtual ns (SIM_FOREVER). STATUS_TIMEOUT, STATUS_DEVICE_REMOVED (device lost
+ * meanwhile), STATUS_INVALID_HANDLE (object destroyed meanwhile). */
 NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, uint64_t deadline);
+/* The same without blocking: `notify` is called exactly once if the result is a success, maybe before the return. All notify
+ * functions run at DISPATCH_LEVEL or below and must not call the scheduler. */
+NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, void (*notify)(void *context, NTSTATUS status), void *context);
 UINT64 vidsch_sync_value(struct vidsch_sync *sync);
 /* Progress of a paging queue: for vidmm_paging_queue_create. */
 void vidsch_sync_progress(void *sync, uint64_t value);
 
 /* Force a timeout now (escape, tests). */
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);
+/* One engine (D3DKMT_TDRDBGCTRLTYPE_ENGINETDR). */
+NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node);
 
 #endif

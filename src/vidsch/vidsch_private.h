@@ -14,6 +14,7 @@
 #include "util/slab.h"
 #include "vidsch/vidsch.h"
 
+#define VIDSCH_ROOM (SIM_ROOMS - 1u) /* sim_machine.room: all schedulers of the machine */
 #define VIDSCH_LEVELS 16u /* ready lists of a node: 0..14 for client priorities -7..7, and paging */
 #define VIDSCH_PAGING_LEVEL 15u
 #define VIDSCH_PRIORITY_LIMIT 7
@@ -125,7 +126,8 @@ struct paging_slot {
     struct list link; /* free */
     struct page_number first, first_logical;
     uint64_t pages;
-    uint64_t first_ticket, last_ticket; /* own ticket, and the last one that completes with it (GPUVA-187) */
+    uint8_t *private_block;
+    uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
 };
 
 /* ---- synchronization objects (sync.c, sync_queue.c) ---- */
@@ -196,9 +198,9 @@ struct vidsch_process {
 };
 
 struct vidsch_device {
+    struct vidmm_device *mm; /* first: what the driver's host handle resolves to points to it; NULL until it exists */
     struct vidsch *vidsch;
     struct vidsch_process *process;
-    struct vidmm_device *mm;
     struct list link;      /* vidsch->devices */
     struct list lost_link; /* vidsch->lost: queued work to be cancelled by the worker */
     struct list contexts, syncs;
@@ -215,6 +217,7 @@ struct vidsch_device {
     bool system;
     bool handle_recorded;
     bool awaiting_residency;
+    bool cleaning;   /* lost, and the worker has not done with its queues */
     bool reset_loss; /* lost in a reset or timeout: STATUS_DEVICE_REMOVED for submissions */
 };
 
@@ -250,6 +253,7 @@ struct vidsch_context {
     struct client_block commands, allocations, patches;
     struct list free_buffers;
     struct dma_buffer *reserve; /* for the next Render (PATCH-054) */
+    struct sim_mutex render_lock;
     uint32_t buffers, buffers_free;
     struct list mutexes;
     trace_track track;
@@ -322,6 +326,7 @@ struct irq_record {
 };
 
 struct vidsch {
+    struct vidsch *next; /* of the machine */
     struct vidsch_config config;
     struct ddi_adapter *ddi;
     struct vidmm *vidmm;
@@ -342,6 +347,8 @@ struct vidsch {
     struct sim_waitq worker_wait;
     bool worker_idle, worker_end, worker_ended;
     uint64_t kick;                 /* nodes to look at */
+    bool restoring;                /* after an adapter reset: only paging runs */
+    struct vidsch_context *busy_context; /* the worker has a packet of it in hand */
     struct vidsch_node *busy_node; /* a Patch, SubmitCommand or PreemptCommand for it is being made by the worker */
     struct sim_waitq changed;      /* woken by everything that stop, suspend and recovery wait for */
     uint32_t changed_waiters;
@@ -353,6 +360,7 @@ struct vidsch {
     struct list paging_free;
     struct sim_waitq paging_wait;
     uint64_t paging_last, paging_completed; /* tickets */
+    struct paging_slot *paging_youngest;    /* queued last, and not done */
     uint64_t paging_epoch;                  /* resets that threw paging work away */
     bool paging_discard;                    /* between reset and restart: buffers are dropped (TDR-051) */
     /* recovery */
@@ -365,14 +373,22 @@ struct vidsch {
     uint64_t recoveries;        /* finished or called off */
     uint64_t *reset_times;      /* ring of tdr.limit_count */
     uint32_t reset_count;
-    struct sim_event leave_limit; /* TdrDdiDelay */
-    uint64_t leave_calls;
-    bool reset_entered;
     struct iommu_fault last_bus_fault;
     bool bus_fault_noted;
     bool started, quiescing, quiesced;
     struct vidsch_statistics statistics;
 };
+
+/* In debug builds, after each round of changes. */
+static inline void vidsch_debug_check(struct vidsch *vidsch)
+{
+#ifdef DXGK_DEBUG_CHECKS
+    if (!vidsch_validate(vidsch))
+        __builtin_trap();
+#else
+    (void)vidsch;
+#endif
+}
 
 /* ---- queue.c: packets, software queues, ready lists (no points) ---- */
 struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_kind kind);
@@ -436,6 +452,8 @@ void vidsch_collect_debug_info(struct vidsch *vidsch, UINT reason);
 bool vidsch_wait_worker(struct vidsch *vidsch, const struct vidsch_node *node);
 
 /* ---- device.c ---- */
+/* The process on whichever adapter of the machine it belongs to; NULL: it has no device. */
+struct vidsch_process *vidsch_process_find(const struct vidmm_process *process, struct vidsch **vidsch);
 struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *process);
 void vidsch_process_put(struct vidsch *vidsch, struct vidsch_process *process);
 /* The device is in error from now on; its queued work is cancelled by the worker. No points, <= DISPATCH_LEVEL. */
@@ -444,8 +462,10 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
 void vidsch_device_lost_work(struct vidsch_device *device);
 NTSTATUS vidsch_device_create_system(struct vidsch *vidsch);
 void vidsch_device_free(struct vidsch_device *device);
-/* Block until the device has no more than what is in flight elsewhere, or (all) nothing at all. */
-void vidsch_device_drain(struct vidsch_device *device);
+/* Block until nothing of the device (context; NULL: all) is queued or in flight, and the worker has done with it. */
+void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context);
+/* Block while the adapter is being reset (TDR-081). */
+void vidsch_wait_reset(struct vidsch *vidsch);
 
 static inline bool device_is_lost(const struct vidsch_device *device)
 {
@@ -497,5 +517,8 @@ void vidsch_syncs_lost(struct vidsch_device *device);
 void vidsch_syncs_reap(struct vidsch *vidsch); /* PASSIVE_LEVEL, yields */
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
 void vidsch_mutexes_free(struct vidsch_context *context);
+
+/* Device pages of contiguous or scattered system memory, mapped in the paging process for good. */
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va);
 
 #endif

@@ -63,6 +63,8 @@ static struct packet *pick(struct vidsch_node *node)
     }
     while ((context = first_ready(node)) != NULL) {
         if (!context->device->system) {
+            if (node->vidsch->restoring)
+                return NULL;
             if (!resident(context))
                 continue;
             if (node_closed(node))
@@ -125,6 +127,7 @@ void vidsch_worker_main(void *arg)
         }
         if (vidsch->kick) {
             turn(vidsch);
+            vidsch_debug_check(vidsch);
             continue;
         }
         vidsch->worker_idle = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options, registers, rings, fences, interrupts, timing: what a driver meets before it draws anything. */
+/* Options, registers, rings, fences, interrupts, timing: what a driver meets before it draws
+ * anything. */
 #include "support/check_rule.h"
 
 #include <string.h>
@@ -8,8 +9,8 @@
 
 static void configure_refuses_impossible_options(void **state)
 {
-    static const char *const bad[] = {"vram=4194304", "vram=12582912", "vram=x", "aperture=4096", "dma_bits=31",
-                                      "dma_bits=-1", "dma_bits="};
+    static const char *const bad[] = {"vram=4194304", "vram=12582912", "vram=x",   "aperture=4096",
+                                      "dma_bits=31",  "dma_bits=-1",   "dma_bits="};
     struct fake *fake = fake_create(NULL, 0);
 
     (void)state;
@@ -158,7 +159,8 @@ static void wait_polls_until_the_other_engine_writes(void **state)
     (void)fake_queue(fake, 0, fake_entry(fake, 0, refgpu_builder_bytes(&b)));
     fake_doorbell(fake, 0);
     fake_run(fake, 10000000);
-    CHECK(fake_engine_read(fake, 0, REFGPU_ENG_STATUS) == (REFGPU_ENG_STATUS_BUSY | REFGPU_ENG_STATUS_WAITING));
+    CHECK(fake_engine_read(fake, 0, REFGPU_ENG_STATUS) ==
+          (REFGPU_ENG_STATUS_BUSY | REFGPU_ENG_STATUS_WAITING));
     fake_map(fake, FAKE_VA + 0x100000, 0 | REFGPU_PTE_VALID);
     refgpu_builder_init(&b, words, sizeof words);
     refgpu_write(&b, FAKE_VA + 0x100200, 3, 0);

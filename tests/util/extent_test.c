@@ -246,6 +246,7 @@ static void giving_back_never_needs_memory(void **state)
 
         CHECK(extent_give(&tree, ranges[pick].start, ranges[pick].size));
         ranges[pick] = ranges[left - 1];
+        CHECK(left % 200 != 0 || extent_tree_validate(&tree));
     }
     CHECK(heap.failures == 0);
     CHECK(extent_tree_validate(&tree) && tree.extents == 1 && tree.free_units == 100000);
@@ -303,6 +304,54 @@ static void walks_its_ranges_in_order(void **state)
     extent_tree_finish(&tree);
 }
 
+/* Lengths beyond what a summary can hold are found all the same. */
+static void very_long_ranges_are_told_apart(void **state)
+{
+    const uint64_t giant = (uint64_t)1 << 40;
+    struct extent_request want = {.size = giant - 512, .align = 512};
+    struct extent_tree tree;
+    uint64_t start;
+
+    (void)state;
+    extent_tree_init(&tree);
+    CHECK(extent_give(&tree, 1, giant - 600) && extent_give(&tree, giant, giant - 600));
+    CHECK(extent_give(&tree, 2 * giant + 512, giant - 512));
+    CHECK(extent_largest(&tree) == giant - 512);
+    CHECK(extent_largest_in(&tree, 0, 2 * giant) == giant - 600);
+    CHECK(extent_largest_in(&tree, giant + 7, giant + 9) == 2);
+    CHECK(extent_take(&tree, &want, &start) && start == 2 * giant + 512);
+    CHECK(!extent_take(&tree, &want, &start) && extent_largest(&tree) == giant - 600);
+    want = (struct extent_request){.size = giant / 2, .boundary = giant / 2, .from_end = true};
+    CHECK(extent_take(&tree, &want, &start) && start == giant);
+    CHECK(extent_tree_validate(&tree));
+    extent_tree_finish(&tree);
+}
+
+/* Deep trees stay right while they grow and shrink at every level. */
+static void deep_trees_grow_and_shrink(void **state)
+{
+    struct extent_tree tree;
+
+    (void)state;
+    extent_tree_init(&tree);
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint64_t i = 0; i < 30000; i++) { /* every second unit, in an order without pattern */
+            CHECK(extent_give(&tree, (i * 7919 % 30000) * 2, 1));
+            CHECK(i % 1000 != 0 || extent_tree_validate(&tree));
+        }
+        CHECK(tree.extents == 30000 && tree.height >= 4 && extent_largest(&tree) == 1);
+        for (uint64_t i = 0; i < 30000; i++) {
+            uint64_t at = (i * (round == 0 ? 1 : round == 1 ? 29999 : 7919) % 30000) * 2;
+
+            CHECK(extent_take_fixed(&tree, at, 1));
+            CHECK(!extent_take_fixed(&tree, at, 1));
+            CHECK(i % 1000 != 0 || extent_tree_validate(&tree));
+        }
+        CHECK(tree.extents == 0 && tree.root == NULL && tree.free_units == 0);
+    }
+    extent_tree_finish(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +361,8 @@ int main(void)
         cmocka_unit_test(giving_back_never_needs_memory),
         cmocka_unit_test(a_take_without_memory_changes_nothing),
         cmocka_unit_test(walks_its_ranges_in_order),
+        cmocka_unit_test(very_long_ranges_are_told_apart),
+        cmocka_unit_test(deep_trees_grow_and_shrink),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

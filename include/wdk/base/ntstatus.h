@@ -148,6 +148,7 @@
 #define STATUS_COMMITMENT_LIMIT                           ((NTSTATUS)0xC000012D)
 #define STATUS_INVALID_ADDRESS                            ((NTSTATUS)0xC0000141)
 #define STATUS_ILLEGAL_FLOAT_CONTEXT                      ((NTSTATUS)0xC000014A)
+#define STATUS_KEY_DELETED                                ((NTSTATUS)0xC000017C)
 #define STATUS_DEVICE_CONFIGURATION_ERROR                 ((NTSTATUS)0xC0000182)
 #define STATUS_DRIVER_INTERNAL_ERROR                      ((NTSTATUS)0xC0000183)
 #define STATUS_INVALID_DEVICE_STATE                       ((NTSTATUS)0xC0000184)

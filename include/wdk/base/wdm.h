@@ -6,6 +6,7 @@
 #ifndef _WDMDDK_
 #define _WDMDDK_
 
+#include <evntprov.h>
 #include <ntdef.h>
 #include <windef.h>
 
@@ -53,6 +54,45 @@ NTKERNELAPI VOID NTAPI ExReleaseSpinLockShared(PEX_SPIN_LOCK SpinLock, KIRQL Old
 NTKERNELAPI VOID NTAPI ExReleaseSpinLockExclusive(PEX_SPIN_LOCK SpinLock, KIRQL OldIrql);
 NTKERNELAPI VOID NTAPI ExReleaseSpinLockSharedFromDpcLevel(PEX_SPIN_LOCK SpinLock);
 NTKERNELAPI VOID NTAPI ExReleaseSpinLockExclusiveFromDpcLevel(PEX_SPIN_LOCK SpinLock);
+
+/* --- Event tracing ------------------------------------------------------------------------ */
+
+typedef ULONGLONG REGHANDLE, *PREGHANDLE;
+
+typedef struct _EVENT_DATA_DESCRIPTOR {
+    ULONGLONG Ptr;
+    ULONG Size;
+    ULONG Reserved;
+} EVENT_DATA_DESCRIPTOR, *PEVENT_DATA_DESCRIPTOR;
+
+#define MAX_EVENT_DATA_DESCRIPTORS 128
+
+typedef VOID NTAPI ETWENABLECALLBACK(
+    const GUID *SourceId,
+    ULONG ControlCode,
+    UCHAR Level,
+    ULONGLONG MatchAnyKeyword,
+    ULONGLONG MatchAllKeyword,
+    PVOID FilterData,
+    PVOID CallbackContext);
+typedef ETWENABLECALLBACK *PETWENABLECALLBACK;
+
+NTKERNELAPI NTSTATUS NTAPI EtwRegister(
+    const GUID *ProviderId,
+    PETWENABLECALLBACK EnableCallback,
+    PVOID CallbackContext,
+    PREGHANDLE RegHandle);
+NTKERNELAPI NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle);
+NTKERNELAPI BOOLEAN NTAPI EtwEventEnabled(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventDescriptor);
+NTKERNELAPI BOOLEAN NTAPI EtwProviderEnabled(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword);
+NTKERNELAPI NTSTATUS NTAPI EtwWrite(
+    REGHANDLE RegHandle,
+    PCEVENT_DESCRIPTOR EventDescriptor,
+    const GUID *ActivityId,
+    ULONG UserDataCount,
+    PEVENT_DATA_DESCRIPTOR UserData);
+NTKERNELAPI NTSTATUS NTAPI EtwWriteString(
+    REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword, const GUID *ActivityId, PCWSTR String);
 
 #ifdef __cplusplus
 }

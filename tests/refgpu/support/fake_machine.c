@@ -16,7 +16,8 @@ static uint8_t *ram_at(struct fake *fake, uint64_t address)
     uint64_t page = address / PAGE;
 
     if (fake->scatter)
-        page = page * 4097u % pages; /* odd factor, power of two pages: a permutation without neighbours */
+        page = page * 4097u %
+               pages; /* odd factor, power of two pages: a permutation without neighbours */
     return fake->ram + page * PAGE + address % PAGE;
 }
 
@@ -74,7 +75,8 @@ static bool fake_dma_write(void *host, uint64_t logical, const void *from, size_
     return all;
 }
 
-static void *fake_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes, size_t *run)
+static void *fake_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access,
+                             size_t bytes, size_t *run)
 {
     (void)access;
     if (!on_bus(host, logical))
@@ -251,7 +253,8 @@ void fake_start(struct fake *fake)
     fake_write(fake, REFGPU_REG_IRQ_ENABLE, REFGPU_IRQ_ALL);
 }
 
-bool fake_step(struct fake *fake)
+/* The timer that is due first; DXGK_DEVICE_TIMERS: none. */
+static unsigned next_timer(const struct fake *fake)
 {
     unsigned next = DXGK_DEVICE_TIMERS;
 
@@ -259,6 +262,13 @@ bool fake_step(struct fake *fake)
         if (fake->armed[i] && (next == DXGK_DEVICE_TIMERS || fake->due[i] < fake->due[next]))
             next = i;
     }
+    return next;
+}
+
+bool fake_step(struct fake *fake)
+{
+    const unsigned next = next_timer(fake);
+
     if (next == DXGK_DEVICE_TIMERS)
         return false;
     fake->armed[next] = false;
@@ -271,14 +281,20 @@ void fake_run(struct fake *fake, uint64_t limit)
 {
     const uint64_t end = fake->time + limit;
 
-    while (fake->time < end && fake_step(fake)) {
+    for (;;) {
+        const unsigned next = next_timer(fake);
+
+        if (next == DXGK_DEVICE_TIMERS || fake->due[next] > end)
+            break;
+        (void)fake_step(fake);
     }
 }
 
 uint32_t fake_queue(struct fake *fake, uint32_t engine, struct refgpu_ring_entry entry)
 {
     entry.fence = fake->next_fence++;
-    fake_ram_write(fake, FAKE_RING(engine) + fake->tail[engine] * REFGPU_ENTRY_BYTES, &entry, sizeof entry);
+    fake_ram_write(fake, FAKE_RING(engine) + fake->tail[engine] * REFGPU_ENTRY_BYTES, &entry,
+                   sizeof entry);
     fake->tail[engine] = (fake->tail[engine] + 1u) % 64u;
     return entry.fence;
 }
@@ -290,7 +306,8 @@ void fake_doorbell(struct fake *fake, uint32_t engine)
 
 struct refgpu_ring_entry fake_entry(struct fake *fake, uint32_t engine, uint32_t bytes)
 {
-    struct refgpu_ring_entry entry = {.bytes = bytes, .flags = REFGPU_ENTRY_INTERRUPT | REFGPU_ENTRY_PRIVILEGED};
+    struct refgpu_ring_entry entry = {.bytes = bytes,
+                                      .flags = REFGPU_ENTRY_INTERRUPT | REFGPU_ENTRY_PRIVILEGED};
 
     (void)fake;
     entry.address = engine == REFGPU_ENGINE_2D ? FAKE_COMMANDS : FAKE_VA;
@@ -305,7 +322,8 @@ void fake_submit(struct fake *fake, uint32_t engine, const struct refgpu_builder
     CHECK(!commands->overflow);
     fake_ram_write(fake, FAKE_COMMANDS, commands->words, bytes);
     if (engine == REFGPU_ENGINE_COPY)
-        fake_map_range(fake, FAKE_VA, FAKE_COMMANDS | REFGPU_PTE_VALID | REFGPU_PTE_SYSTEM, bytes / PAGE + 1u);
+        fake_map_range(fake, FAKE_VA, FAKE_COMMANDS | REFGPU_PTE_VALID | REFGPU_PTE_SYSTEM,
+                       bytes / PAGE + 1u);
     (void)fake_queue(fake, engine, fake_entry(fake, engine, bytes));
     fake_doorbell(fake, engine);
     fake_run(fake, 10000000000ull);

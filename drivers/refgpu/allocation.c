@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocations: where a client's request may be placed, and who has it open. */
+#include "driver.h"
+
+static BOOLEAN request_ok(const struct refgpu_allocation_data *data)
+{
+    if (data->magic != REFGPU_UMD_MAGIC || (data->flags & ~REFGPU_ALLOCATION_FLAGS))
+        return FALSE;
+    if (!data->bytes || data->bytes > 1ull << 40 ||
+        (data->segments & ~(REFGPU_IN_VRAM | REFGPU_IN_APERTURE)))
+        return FALSE;
+    if ((data->alignment & (data->alignment - 1u)) || data->alignment > 1u << 30)
+        return FALSE;
+    if ((data->flags & (REFGPU_ALLOCATION_CACHED | REFGPU_ALLOCATION_PERMANENT)) &&
+        !(data->flags & REFGPU_ALLOCATION_CPU_VISIBLE))
+        return FALSE;
+    return !(data->flags & (REFGPU_ALLOCATION_MAP_CPU | REFGPU_ALLOCATION_NOTIFY)) ||
+           (data->flags & REFGPU_ALLOCATION_PHYSICAL);
+}
+
+/* Complete the request: defaults and roundings. FALSE: it cannot be met. */
+static BOOLEAN settle_request(struct refgpu_allocation_data *data)
+{
+    if (!request_ok(data))
+        return FALSE;
+    if (!data->segments)
+        data->segments = REFGPU_IN_VRAM | REFGPU_IN_APERTURE;
+    if (data->flags & (REFGPU_ALLOCATION_CACHED | REFGPU_ALLOCATION_MAP_CPU))
+        data->segments &= ~REFGPU_IN_VRAM; /* VRAM is write-combined, and in no aperture */
+    if (!data->segments)
+        return FALSE;
+    if (data->alignment < PAGE_SIZE)
+        data->alignment = PAGE_SIZE;
+    data->bytes = (data->bytes + PAGE_SIZE - 1u) & ~(ULONGLONG)(PAGE_SIZE - 1u);
+    if (!data->priority)
+        data->priority = D3DDDI_ALLOCATIONPRIORITY_NORMAL;
+    return TRUE;
+}
+
+static void describe(const struct refgpu_allocation_data *data, DXGK_ALLOCATIONINFO *info)
+{
+    const BOOLEAN both = data->segments == (REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
+    const BOOLEAN system_first = !(data->segments & REFGPU_IN_VRAM) ||
+                                 (both && (data->flags & REFGPU_ALLOCATION_PREFER_SYSTEM));
+
+    info->Alignment = data->alignment;
+    info->Size = data->bytes;
+    info->SupportedReadSegmentSet = data->segments; /* the client's bits are those of the host */
+    info->SupportedWriteSegmentSet = data->segments;
+    info->PreferredSegment.SegmentId0 = system_first ? REFGPU_SEGMENT_APERTURE : REFGPU_SEGMENT_VRAM;
+    if (both)
+        info->PreferredSegment.SegmentId1 = system_first ? REFGPU_SEGMENT_VRAM
+                                                         : REFGPU_SEGMENT_APERTURE;
+    info->AllocationPriority = data->priority;
+    info->FlagsWddm2.Value = 0;
+    info->FlagsWddm2.CpuVisible = (data->flags & REFGPU_ALLOCATION_CPU_VISIBLE) != 0;
+    info->FlagsWddm2.PermanentSysMem = (data->flags & REFGPU_ALLOCATION_PERMANENT) != 0;
+    info->FlagsWddm2.Cached = (data->flags & REFGPU_ALLOCATION_CACHED) != 0;
+    info->FlagsWddm2.FromEndOfSegment = (data->flags & REFGPU_ALLOCATION_FROM_END) != 0;
+    info->FlagsWddm2.MapApertureCpuVisible = (data->flags & REFGPU_ALLOCATION_MAP_CPU) != 0;
+    info->FlagsWddm2.AccessedPhysically = (data->flags & REFGPU_ALLOCATION_PHYSICAL) != 0;
+    info->FlagsWddm2.ExplicitResidencyNotification = (data->flags & REFGPU_ALLOCATION_NOTIFY) != 0;
+}
+
+static NTSTATUS create_one(DXGK_ALLOCATIONINFO *info)
+{
+    struct refgpu_allocation *allocation;
+
+    if (!info->pPrivateDriverData || info->PrivateDriverDataSize < sizeof allocation->data)
+        return STATUS_INVALID_PARAMETER;
+    allocation = refgpu_allocate(sizeof *allocation);
+    if (!allocation)
+        return STATUS_NO_MEMORY;
+    RtlCopyMemory(&allocation->data, info->pPrivateDriverData, sizeof allocation->data);
+    if (!settle_request(&allocation->data)) {
+        refgpu_free(allocation);
+        return STATUS_INVALID_PARAMETER;
+    }
+    describe(&allocation->data, info);
+    info->hAllocation = allocation;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RefGpuCreateAllocation(IN_CONST_HANDLE hAdapter,
+                                      INOUT_PDXGKARG_CREATEALLOCATION pCreateAllocation)
+{
+    (void)hAdapter;
+    for (UINT i = 0; i < pCreateAllocation->NumAllocations; i++) {
+        const NTSTATUS status = create_one(&pCreateAllocation->pAllocationInfo[i]);
+
+        if (!NT_SUCCESS(status)) {
+            while (i-- > 0) {
+                refgpu_free(pCreateAllocation->pAllocationInfo[i].hAllocation);
+                pCreateAllocation->pAllocationInfo[i].hAllocation = NULL;
+            }
+            return status;
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RefGpuDestroyAllocation(IN_CONST_HANDLE hAdapter,
+                                       IN_CONST_PDXGKARG_DESTROYALLOCATION pDestroyAllocation)
+{
+    (void)hAdapter;
+    for (UINT i = 0; i < pDestroyAllocation->NumAllocations; i++)
+        refgpu_free(pDestroyAllocation->pAllocationList[i]);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RefGpuDescribeAllocation(IN_CONST_HANDLE hAdapter,
+                                        INOUT_PDXGKARG_DESCRIBEALLOCATION pDescribeAllocation)
+{
+    const struct refgpu_allocation *allocation = pDescribeAllocation->hAllocation;
+
+    (void)hAdapter;
+    pDescribeAllocation->Width = allocation->data.width;
+    pDescribeAllocation->Height = allocation->data.height;
+    pDescribeAllocation->Format = allocation->data.width ? D3DDDIFMT_A8R8G8B8 : D3DDDIFMT_UNKNOWN;
+    pDescribeAllocation->MultisampleMethod.NumSamples = 1;
+    pDescribeAllocation->MultisampleMethod.NumQualityLevels = 1;
+    pDescribeAllocation->RefreshRate.Numerator = 0;
+    pDescribeAllocation->RefreshRate.Denominator = 0;
+    pDescribeAllocation->PrivateDriverFormatAttribute = 0;
+    return STATUS_SUCCESS;
+}
+
+/* ---- per-device opens ---- */
+
+NTSTATUS NTAPI RefGpuOpenAllocation(IN_CONST_HANDLE hDevice,
+                                    IN_CONST_PDXGKARG_OPENALLOCATION pOpenAllocation)
+{
+    struct refgpu_adapter *adapter = ((const struct refgpu_device *)hDevice)->adapter;
+
+    for (UINT i = 0; i < pOpenAllocation->NumAllocations; i++) {
+        DXGK_OPENALLOCATIONINFO *info = &pOpenAllocation->pOpenAllocation[i];
+        DXGKARGCB_GETHANDLEDATA args = {.hObject = info->hAllocation,
+                                        .Type = DXGK_HANDLE_ALLOCATION};
+        struct refgpu_allocation *allocation = adapter->dxgk.DxgkCbGetHandleData(&args);
+        struct refgpu_open *open = allocation ? refgpu_allocate(sizeof *open) : NULL;
+
+        if (!open) {
+            while (i-- > 0) {
+                refgpu_free(pOpenAllocation->pOpenAllocation[i].hDeviceSpecificAllocation);
+                pOpenAllocation->pOpenAllocation[i].hDeviceSpecificAllocation = NULL;
+            }
+            return allocation ? STATUS_NO_MEMORY : STATUS_INVALID_PARAMETER;
+        }
+        open->allocation = allocation;
+        open->read_only = pOpenAllocation->Flags.ReadOnly != 0;
+        info->hDeviceSpecificAllocation = open;
+        if (pOpenAllocation->Flags.Create && info->pPrivateDriverData &&
+            info->PrivateDriverDataSize >= sizeof allocation->data)
+            RtlCopyMemory(info->pPrivateDriverData, &allocation->data, sizeof allocation->data);
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS NTAPI RefGpuCloseAllocation(IN_CONST_HANDLE hDevice,
+                                     IN_CONST_PDXGKARG_CLOSEALLOCATION pCloseAllocation)
+{
+    (void)hDevice;
+    for (UINT i = 0; i < pCloseAllocation->NumAllocations; i++)
+        refgpu_free(pCloseAllocation->pOpenHandleList[i]);
+    return STATUS_SUCCESS;
+}
+
+/* ---- standard allocations: only the kind a system-memory heap is wrapped in ---- */
+
+NTSTATUS NTAPI RefGpuGetStandardAllocationDriverData(
+    IN_CONST_HANDLE hAdapter, INOUT_PDXGKARG_GETSTANDARDALLOCATIONDRIVERDATA pArgs)
+{
+    const BOOLEAN sizes_only = !pArgs->pAllocationPrivateDriverData &&
+                               !pArgs->pResourcePrivateDriverData;
+    struct refgpu_allocation_data data;
+    D3DKMDT_GDISURFACEDATA *surface;
+    UINT pixel;
+
+    (void)hAdapter;
+    if (pArgs->StandardAllocationType != D3DKMDT_STANDARDALLOCATION_GDISURFACE)
+        return STATUS_NOT_SUPPORTED;
+    if (sizes_only) {
+        pArgs->AllocationPrivateDriverDataSize = sizeof data;
+        pArgs->ResourcePrivateDriverDataSize = 0;
+        return STATUS_SUCCESS;
+    }
+    if (!pArgs->pAllocationPrivateDriverData || pArgs->AllocationPrivateDriverDataSize < sizeof data)
+        return STATUS_INVALID_PARAMETER;
+    surface = pArgs->pCreateGdiSurfaceData;
+    pixel = surface->Format == D3DDDIFMT_UNKNOWN ? 1u : 4u;
+    if (!surface->Width || !surface->Height || surface->Width > 0x7FFFFF80u / pixel)
+        return STATUS_INVALID_PARAMETER;
+    RtlZeroMemory(&data, sizeof data);
+    data.magic = REFGPU_UMD_MAGIC;
+    data.width = surface->Width;
+    data.height = surface->Height;
+    data.pitch = (surface->Width * pixel + 127u) & ~127u;
+    data.bytes = (ULONGLONG)data.pitch * ((surface->Height + 3u) & ~3u);
+    data.segments = REFGPU_IN_APERTURE;
+    data.flags = REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_SHARED;
+    if (surface->Height == 1u) { /* a wrapped heap is exactly as large as it is */
+        data.pitch = surface->Width * pixel;
+        data.bytes = data.pitch;
+    }
+    surface->Pitch = data.pitch;
+    RtlCopyMemory(pArgs->pAllocationPrivateDriverData, &data, sizeof data);
+    return STATUS_SUCCESS;
+}

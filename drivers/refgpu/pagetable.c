@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Page tables: from the host's DXGK_PTE to the hardware's entries. They are written by the copy
+ * engine at the table's device address; by the CPU only while the tables of the paging process
+ * itself are set up, when there is no paging buffer yet. Runs of entries that grow by a constant,
+ * which is what contiguous memory gives, become one fill command.
+ */
+#include "driver.h"
+
+/* Entries per PTE_WRITE command, and how many must be alike for a fill. */
+#define WRITE_MAX ((REFGPU_CMD_MAX_DWORDS - 4u) / 2u)
+#define FILL_MIN  4u
+
+ULONGLONG refgpu_segment_address(ULONG segment, ULONGLONG offset)
+{
+    switch (segment) {
+    case REFGPU_SEGMENT_VRAM:
+        return REFGPU_VRAM_BASE + offset;
+    case REFGPU_SEGMENT_APERTURE:
+        return REFGPU_GART_BASE + offset;
+    default:
+        return REFGPU_BUS_BASE + offset; /* 0: system memory */
+    }
+}
+
+/* The hardware's entry of a table of `level`. */
+static ULONGLONG hardware_entry(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG index)
+{
+    const DXGK_PTE *pte = &update->pPageTableEntries[update->Flags.Repeat ? 0u : index];
+    ULONGLONG entry = REFGPU_PTE_VALID;
+
+    if (!pte->Valid)
+        return 0;
+    if (pte->Zero)
+        return REFGPU_PTE_VALID | REFGPU_PTE_ZERO;
+    entry |= (pte->PageAddress << PAGE_SHIFT) & REFGPU_PTE_ADDRESS_MASK;
+    if (update->PageTableLevel > 0) {
+        if (update->PageTableLevel == 1 && pte->PageTablePageSize == DXGK_PTE_PAGE_TABLE_PAGE_64KB)
+            entry |= REFGPU_PTE_BIG;
+        return entry;
+    }
+    if (pte->Segment == 0)
+        entry |= REFGPU_PTE_SYSTEM;
+    else if (pte->Segment == REFGPU_SEGMENT_APERTURE)
+        entry |= REFGPU_PTE_GART;
+    if (pte->ReadOnly)
+        entry |= REFGPU_PTE_READ_ONLY;
+    if (pte->CacheCoherent)
+        entry |= REFGPU_PTE_SNOOP;
+    return entry | (update->DriverProtection & 0xFFu) << REFGPU_PTE_TAG_SHIFT;
+}
+
+/* How many entries from `first` on go up by the same step. */
+static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG first,
+                        ULONGLONG *step)
+{
+    const ULONG count = update->NumPageTableEntries;
+    ULONGLONG last = hardware_entry(update, first);
+    ULONG length = 1;
+
+    *step = 0;
+    if (update->Flags.Repeat)
+        return count - first;
+    while (first + length < count) {
+        const ULONGLONG next = hardware_entry(update, first + length);
+
+        if (length == 1u)
+            *step = next - last;
+        else if (next - last != *step)
+            break;
+        last = next;
+        length++;
+    }
+    return length;
+}
+
+static void write_by_cpu(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
+{
+    volatile ULONGLONG *table = update->PageTableAddress.CpuVirtual;
+
+    for (ULONG i = 0; i < update->NumPageTableEntries; i++)
+        table[update->StartIndex + i] = hardware_entry(update, i);
+    KeMemoryBarrier();
+}
+
+static BOOLEAN emit_fill(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
+                         struct refgpu_emitter *emitter, ULONGLONG address, ULONG first,
+                         ULONG count, ULONGLONG step)
+{
+    uint32_t *c = refgpu_emit(emitter, REFGPU_OP_PTE_FILL, 0, 8);
+
+    if (!c)
+        return FALSE;
+    refgpu_put64(c + 1, address);
+    c[3] = count;
+    refgpu_put64(c + 4, hardware_entry(update, first));
+    refgpu_put64(c + 6, step);
+    return TRUE;
+}
+
+/* As many entries as fit, at most `count`; how many. */
+static ULONG emit_write(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update,
+                        struct refgpu_emitter *emitter, ULONGLONG address, ULONG first, ULONG count)
+{
+    uint32_t *c;
+
+    if (emitter->room < 6u)
+        return 0;
+    if (count > (emitter->room - 4u) / 2u)
+        count = (emitter->room - 4u) / 2u;
+    if (count > WRITE_MAX)
+        count = WRITE_MAX;
+    c = refgpu_emit(emitter, REFGPU_OP_PTE_WRITE, 0, 4u + 2u * count);
+    if (!c)
+        return 0;
+    refgpu_put64(c + 1, address);
+    c[3] = count;
+    for (ULONG i = 0; i < count; i++)
+        refgpu_put64(c + 4u + 2u * i, hardware_entry(update, first + i));
+    return count;
+}
+
+NTSTATUS refgpu_build_update_page_table(DXGKARG_BUILDPAGINGBUFFER *args,
+                                        struct refgpu_emitter *emitter)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
+    ULONGLONG table;
+    ULONG done = args->MultipassOffset;
+
+    if (update->UpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL) {
+        write_by_cpu(update);
+        return STATUS_SUCCESS;
+    }
+    if (update->UpdateMode != DXGK_PAGETABLEUPDATE_GPU_PHYSICAL || !emitter->at)
+        return STATUS_INVALID_PARAMETER;
+    table = refgpu_segment_address(update->PageTableAddress.GpuPhysical.SegmentId,
+                                   update->PageTableAddress.GpuPhysical.SegmentOffset);
+    while (done < update->NumPageTableEntries) {
+        const ULONGLONG address = table + (ULONGLONG)(update->StartIndex + done) * sizeof(ULONGLONG);
+        ULONG count, alike = 0;
+        ULONGLONG step;
+
+        count = run_length(update, done, &step);
+        if (count >= FILL_MIN || update->Flags.Repeat ||
+            done + count == update->NumPageTableEntries) {
+            if (emit_fill(update, emitter, address, done, count, step))
+                alike = count;
+        } else {
+            /* Scattered pages: everything up to the next run that is worth a fill of its own. */
+            while (count < FILL_MIN && done + alike + count <= update->NumPageTableEntries) {
+                alike += count;
+                if (done + alike == update->NumPageTableEntries)
+                    break;
+                count = run_length(update, done + alike, &step);
+            }
+            alike = emit_write(update, emitter, address, done, alike);
+        }
+        if (!alike) {
+            args->MultipassOffset = done;
+            return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+        }
+        done += alike;
+    }
+    args->MultipassOffset = done;
+    return STATUS_SUCCESS;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and the way back. */
+#include "host/host.h"
+
+#include <string.h>
+
+struct loading {
+    struct dxgk_machine *machine;
+    struct host_driver *driver;
+    NTSTATUS status; /* of DriverEntry, or of the first adapter that failed */
+    unsigned started;
+};
+
+/* ---- on a kernel thread ---- */
+
+/* CAPS-065: what an isolated driver must not import. */
+static void check_imports(const struct loader_image *image, const struct port_adapter *adapter)
+{
+    static const char *const banned[] = {
+        "MmAllocateContiguousMemory", "MmAllocateContiguousMemorySpecifyCache", "MmFreeContiguousMemory", "MmAllocatePagesForMdl",
+        "MmAllocatePagesForMdlEx",    "MmFreePagesFromMdl",                     "MmProbeAndLockPages",
+    };
+
+    if (!port_adapter_caps(adapter)->MemoryManagementCaps.IoMmuSecureModeSupported)
+        return;
+    for (size_t i = 0; i < sizeof(banned) / sizeof(banned[0]); i++)
+        if (loader_image_imports(image, banned[i]))
+            VIOLATION("CAPS-065", "%s imports %s, which a driver with IoMmuSecureModeSupported must not use",
+                      loader_image_name(image), banned[i]);
+}
+
+static NTSTATUS start_adapter(struct loading *loading, struct host_device *device)
+{
+    struct host_adapter *adapter = util_zalloc(1, sizeof(*adapter));
+    NTSTATUS status;
+
+    if (!adapter)
+        return STATUS_NO_MEMORY;
+    status = port_adapter_add(loading->driver->port, device->bus, &adapter->port);
+    if (!NT_SUCCESS(status)) {
+        util_free(adapter);
+        return status;
+    }
+    adapter->device = device;
+    device->has_driver = true;
+    list_push_back(&loading->machine->adapters, &adapter->link);
+    check_imports(loading->driver->image, adapter->port);
+    loading->started++;
+    return STATUS_SUCCESS;
+}
+
+static void start_driver(void *arg)
+{
+    struct loading *loading = arg;
+    struct host_driver *driver = loading->driver;
+    NTSTATUS status = port_driver_start(loading->machine->port, loader_image_service(driver->image), driver->nt_image,
+                                        loader_image_entry(driver->image), &driver->port);
+
+    loading->status = status;
+    if (!NT_SUCCESS(status))
+        return;
+    LIST_FOR(node, &loading->machine->devices) {
+        struct host_device *device = CONTAINER(node, struct host_device, link);
+
+        if (device->has_driver)
+            continue;
+        status = start_adapter(loading, device);
+        if (!NT_SUCCESS(status) && NT_SUCCESS(loading->status))
+            loading->status = status;
+    }
+    if (!NT_SUCCESS(loading->status) && !loading->started) {
+        loading->machine->leaks += port_driver_stop(driver->port);
+        driver->port = NULL;
+    }
+}
+
+/* ---- what went wrong ---- */
+
+static const char *status_text(NTSTATUS status, char *buffer, size_t bytes)
+{
+    const char *name = nt_status_name(status);
+
+    if (name)
+        return name;
+    if (status == STATUS_DRIVER_ENTRYPOINT_NOT_FOUND)
+        return "STATUS_DRIVER_ENTRYPOINT_NOT_FOUND";
+    if (status == STATUS_INVALID_IMAGE_FORMAT)
+        return "STATUS_INVALID_IMAGE_FORMAT";
+    snprintf(buffer, bytes, "status 0x%08x", (unsigned)status);
+    return buffer;
+}
+
+/* The report that decided: the gravest one made since, the last of several. */
+static const struct verify_record *deciding_record(const struct verify_log *log, size_t since)
+{
+    const struct verify_record *best = NULL;
+
+    for (size_t i = since; i < verify_records(log); i++) {
+        const struct verify_record *record = verify_record_at(log, i);
+
+        if (!best || record->severity >= best->severity)
+            best = record;
+    }
+    return best;
+}
+
+static void explain_refusal(const struct dxgk_machine *machine, const struct host_driver *driver, NTSTATUS status, size_t since,
+                            char *error, size_t error_bytes)
+{
+    const struct verify_record *record = deciding_record(machine->log, since);
+    const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
+    const char *name = loader_image_name(driver->image);
+    char text[32];
+
+    if (bug->happened && record)
+        host_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name, record->rule, record->seen, bug->code);
+    else if (record)
+        host_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen, status_text(status, text, sizeof(text)));
+    else
+        host_explain(error, error_bytes, "%s: refused with %s", name, status_text(status, text, sizeof(text)));
+}
+
+/* ---- loading ---- */
+
+static void free_driver(struct host_driver *driver)
+{
+    list_remove(&driver->link);
+    if (driver->nt_image && !sim_current->stopped)
+        nt_image_destroy(driver->nt_image);
+    loader_image_unload(driver->image);
+    util_free(driver);
+}
+
+static enum dxgk_result load(struct dxgk_machine *machine, const char *path, char *error, size_t error_bytes)
+{
+    struct host_driver *driver = util_zalloc(1, sizeof(*driver));
+    struct loading loading = {.machine = machine, .driver = driver, .status = STATUS_UNSUCCESSFUL};
+    size_t since = verify_records(machine->log);
+    enum dxgk_result result;
+    NTSTATUS status;
+
+    if (!driver) {
+        host_explain(error, error_bytes, "out of memory");
+        return DXGK_OUT_OF_MEMORY;
+    }
+    list_init(&driver->link);
+    status = loader_image_load(path, &driver->image, error, error_bytes);
+    if (!NT_SUCCESS(status)) {
+        util_free(driver);
+        return status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
+    }
+    driver->nt_image = nt_image_create(loader_image_name(driver->image));
+    if (!driver->nt_image) {
+        free_driver(driver);
+        host_explain(error, error_bytes, "out of memory");
+        return DXGK_OUT_OF_MEMORY;
+    }
+    list_push_back(&machine->drivers, &driver->link);
+    result = host_run_kernel(machine, "load driver", start_driver, &loading);
+    if (result != DXGK_OK) {
+        explain_refusal(machine, driver, loading.status, since, error, error_bytes);
+        if (result == DXGK_DEADLOCK || result == DXGK_TIME_UP)
+            sim_stop(); /* the driver never came back: nothing of it may run any more */
+        return result;
+    }
+    if (NT_SUCCESS(loading.status))
+        return DXGK_OK;
+    explain_refusal(machine, driver, loading.status, since, error, error_bytes);
+    if (!driver->port)
+        free_driver(driver);
+    return loading.status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
+}
+
+enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path, char *error, size_t error_bytes)
+{
+    char text[4096] = "";
+    enum dxgk_result result = DXGK_ERROR;
+    bool entered;
+
+    if (machine->sim->stopped || machine->shut_down) {
+        host_explain(error, error_bytes, "the machine has stopped");
+        return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
+    }
+    entered = host_enter(machine);
+    result = load(machine, path, text, sizeof(text));
+    if (result != DXGK_OK)
+        host_log(machine, "%s", text);
+    host_leave(entered);
+    if (result != DXGK_OK)
+        host_explain(error, error_bytes, "%s", text);
+    return result;
+}
+
+/* ---- the way back ---- */
+
+/* On a kernel thread; clients are gone. */
+void host_stop_drivers(struct dxgk_machine *machine)
+{
+    while (!list_empty(&machine->adapters)) {
+        struct host_adapter *adapter = CONTAINER(machine->adapters.next, struct host_adapter, link);
+
+        host_count_adapter(&machine->totals, adapter->port);
+        list_remove(&adapter->link);
+        port_adapter_remove(adapter->port);
+        adapter->device->has_driver = false;
+        util_free(adapter);
+    }
+    LIST_FOR(node, &machine->drivers) {
+        struct host_driver *driver = CONTAINER(node, struct host_driver, link);
+
+        if (driver->port)
+            machine->leaks += port_driver_stop(driver->port);
+        driver->port = NULL;
+    }
+}
+
+void host_free_drivers(struct dxgk_machine *machine)
+{
+    while (!list_empty(&machine->drivers))
+        free_driver(CONTAINER(machine->drivers.next, struct host_driver, link));
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of host share: the machine as the embedding API sees it. */
+#ifndef DXGK_HOST_H
+#define DXGK_HOST_H
+
+#include "dxgkhost/dxgkhost.h"
+
+#include <ntddk.h>
+
+#include "bus/bus.h"
+#include "kmt/kmt.h"
+#include "loader/loader.h"
+#include "nt/nt.h"
+#include "port/port.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/list.h"
+#include "verify/verify.h"
+
+struct host_device {
+    struct list link;
+    struct bus_device *bus;
+    char **option; /* copies: a model may keep the pointers */
+    size_t options;
+    bool has_driver;
+};
+
+struct host_driver {
+    struct list link;
+    struct loader_image *image;
+    struct nt_image *nt_image;
+    struct port_driver *port;
+};
+
+struct host_adapter {
+    struct list link;
+    struct host_device *device;
+    struct port_adapter *port;
+};
+
+struct host_process {
+    struct list link;
+    struct nt_process *nt;
+    bool ended; /* kmt is done with it; goes when its last thread has gone */
+};
+
+/* Of adapters that are gone. */
+struct host_totals {
+    struct vidmm_statistics mm;
+    struct vidsch_statistics sch;
+    uint64_t iommu_maps, ddi_calls;
+};
+
+struct dxgk_machine {
+    struct dxgk_machine_config config;
+    struct sim_machine *sim;
+    struct verify_log *log;
+    struct trace_sink *trace;
+    struct ram *ram;
+    struct bus *bus;
+    struct nt *nt;
+    struct port *port;
+    struct kmt *kmt;
+    struct list devices, drivers, adapters, processes;
+    uint32_t live; /* processes that have not ended */
+    struct host_totals totals;
+    uint64_t leaks;
+    uint64_t requests_at_creation;
+    bool shut_down;
+};
+
+/* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
+struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config, uint64_t fail_in_creation, char *error,
+                                         size_t error_bytes);
+
+/* Around every function of the API that touches the machine. False if the caller is inside already (a client, a log callback);
+ * then nothing is to be left. */
+bool host_enter(struct dxgk_machine *machine);
+void host_leave(bool entered);
+
+void host_explain(char *error, size_t error_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void host_log(struct dxgk_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* run.c: run fn(arg) on a kernel thread of the system process until it is done. */
+enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name, void (*fn)(void *arg), void *arg);
+/* End the processes that clients left, on a kernel thread; count them. */
+void host_end_processes(struct dxgk_machine *machine);
+/* Free what is left of processes that have ended. */
+void host_reap_processes(struct dxgk_machine *machine);
+
+/* driver.c */
+void host_stop_drivers(struct dxgk_machine *machine);
+void host_free_drivers(struct dxgk_machine *machine);
+
+/* report.c: add what the adapter counted to the totals. */
+void host_count_adapter(struct host_totals *totals, struct port_adapter *adapter);
+
+#endif

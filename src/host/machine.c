@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine: its rooms, built from the bottom up and taken down in the other direction; its devices; its end.
+ *
+ * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing is taken apart that would
+ * need the driver or a thread: what is on the machine's heap goes with the heap (sim_machine_destroy), and only what is not on
+ * it is given back one by one: memory files and mappings (ram, bus), device models, images of drivers.
+ */
+#include "host/host.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ddi/ddi.h"
+
+#define MIN_RAM ((uint64_t)64 << 20)
+#define MAX_RAM ((uint64_t)1 << 40)
+
+/* ---- words ---- */
+
+void host_explain(char *error, size_t error_bytes, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!error || error_bytes == 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(error, error_bytes, format, arguments);
+    va_end(arguments);
+    error[strcspn(error, "\r\n")] = '\0';
+}
+
+void host_log(struct dxgk_machine *machine, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+
+    if (!machine->config.log)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    machine->config.log(machine->config.log_context, line);
+}
+
+static void debug_print(void *context, const char *line)
+{
+    host_log(context, "driver said: %s", line);
+}
+
+static void port_news(void *context, const char *line)
+{
+    host_log(context, "%s", line);
+}
+
+static void bugcheck_news(const struct verify_bugcheck *bugcheck)
+{
+    struct dxgk_machine *machine = sim_current->room[SIM_ROOM_HOST];
+
+    host_log(machine, "simulated bug check 0x%x (0x%llx, 0x%llx, 0x%llx, 0x%llx), rule %s", bugcheck->code,
+             (unsigned long long)bugcheck->parameter[0], (unsigned long long)bugcheck->parameter[1],
+             (unsigned long long)bugcheck->parameter[2], (unsigned long long)bugcheck->parameter[3],
+             bugcheck->rule ? bugcheck->rule : "none");
+}
+
+/* ---- inside and outside ---- */
+
+bool host_enter(struct dxgk_machine *machine)
+{
+    if (sim_current == machine->sim)
+        return false;
+    sim_enter(machine->sim);
+    verify_log_install(machine->log);
+    trace_sink_install(machine->trace, &machine->sim->now);
+    return true;
+}
+
+void host_leave(bool entered)
+{
+    if (!entered)
+        return;
+    trace_sink_install(NULL, NULL);
+    verify_log_install(NULL);
+    sim_leave();
+}
+
+/* ---- configuration ---- */
+
+void dxgk_machine_config_init(struct dxgk_machine_config *config)
+{
+    memset(config, 0, sizeof(*config));
+    config->size = sizeof(*config);
+    config->seed = 1;
+    config->ram_bytes = (uint64_t)16 << 30;
+    config->processors = 4;
+    config->iommu = DXGK_IOMMU_OFF;
+    config->watchdog_ms = 10000;
+    config->time_limit_ns = UINT64_MAX;
+}
+
+static const char *check_config(const struct dxgk_machine_config *config)
+{
+    if (config->size != sizeof(*config))
+        return "the configuration was not made by dxgk_machine_config_init of this version";
+    if (config->ram_bytes < MIN_RAM || config->ram_bytes > MAX_RAM || config->ram_bytes % 4096)
+        return "ram_bytes must be whole pages between 64 MiB and 1 TiB";
+    if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
+        return "processors must be 1 to 64";
+    if ((unsigned)config->iommu > DXGK_IOMMU_REMAP)
+        return "iommu has no such mode";
+    return NULL;
+}
+
+static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
+{
+    return iommu == DXGK_IOMMU_REMAP ? IOMMU_REMAP : iommu == DXGK_IOMMU_ISOLATION ? IOMMU_ISOLATION : IOMMU_OFF;
+}
+
+/* ---- creation ---- */
+
+static bool create_services(struct dxgk_machine *machine)
+{
+    struct ram_config ram = {.bytes = machine->config.ram_bytes};
+    struct nt_config nt = {.debug_print = debug_print, .debug_context = machine};
+    struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
+
+    machine->sim->room[SIM_ROOM_HOST] = machine;
+    machine->ram = ram_create(&ram);
+    if (machine->ram)
+        machine->bus = bus_create(machine->ram);
+    if (!machine->bus)
+        return false;
+    nt.ram = machine->ram;
+    nt.bus = machine->bus;
+    machine->nt = nt_create(&nt);
+    if (!machine->nt)
+        return false;
+    ddi_install(&hooks);
+    return machine->sim->room[SIM_ROOM_DDI] != NULL;
+}
+
+static bool create_graphics(struct dxgk_machine *machine)
+{
+    struct port_config port = {
+        .ram = machine->ram,
+        .bus = machine->bus,
+        .iommu = iommu_mode(machine->config.iommu),
+        .tdr = {.level = 3, .delay = 2, .ddi_delay = 5, .limit_count = 5, .limit_time = 60, .enable_preemption = true},
+        .log = port_news,
+        .log_context = machine,
+    };
+
+    if (!NT_SUCCESS(port_create(&port, &machine->port)))
+        return false;
+    machine->kmt = kmt_create(machine->port);
+    return machine->kmt != NULL;
+}
+
+static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *config)
+{
+    struct sim_config sim = {.seed = config->seed, .processors = config->processors, .watchdog_ms = config->watchdog_ms};
+    struct dxgk_machine *machine = calloc(1, sizeof(*machine));
+
+    if (!machine)
+        return NULL;
+    machine->config = *config;
+    list_init(&machine->devices);
+    list_init(&machine->drivers);
+    list_init(&machine->adapters);
+    list_init(&machine->processes);
+    machine->log = verify_log_create();
+    machine->trace = config->trace ? trace_sink_create() : NULL;
+    machine->sim = sim_machine_create(&sim);
+    if (machine->log && machine->sim && (machine->trace || !config->trace))
+        return machine;
+    dxgk_machine_destroy(machine);
+    return NULL;
+}
+
+struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config, uint64_t fail_in_creation, char *error,
+                                         size_t error_bytes)
+{
+    const char *wrong = check_config(config);
+    struct dxgk_machine *machine;
+    bool done, entered;
+
+    if (wrong) {
+        host_explain(error, error_bytes, "%s", wrong);
+        return NULL;
+    }
+    machine = alloc_machine(config);
+    if (!machine) {
+        host_explain(error, error_bytes, "out of memory");
+        return NULL;
+    }
+    verify_set_strict(machine->log, config->strict);
+    entered = host_enter(machine);
+    machine->sim->heap.fail_at = fail_in_creation;
+    done = create_services(machine) && create_graphics(machine);
+    machine->requests_at_creation = machine->sim->heap.requests;
+    machine->sim->heap.fail_at = config->fail_allocation ? machine->requests_at_creation + config->fail_allocation : 0;
+    host_leave(entered);
+    if (done)
+        return machine;
+    host_explain(error, error_bytes, "out of memory");
+    dxgk_machine_destroy(machine);
+    return NULL;
+}
+
+struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config, char *error, size_t error_bytes)
+{
+    return host_machine_create(config, 0, error, error_bytes);
+}
+
+/* ---- the end ---- */
+
+struct ending {
+    struct dxgk_machine *machine;
+};
+
+static void end_everything(void *arg)
+{
+    struct dxgk_machine *machine = ((struct ending *)arg)->machine;
+
+    host_end_processes(machine);
+    host_stop_drivers(machine);
+}
+
+enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
+{
+    struct ending ending = {machine};
+    enum dxgk_result result = DXGK_OK;
+    bool entered;
+
+    if (machine->shut_down)
+        return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_OK;
+    entered = host_enter(machine);
+    machine->shut_down = true;
+    machine->sim->heap.fail_at = 0; /* an end has to come through */
+    if (!machine->sim->stopped && (machine->live || !list_empty(&machine->drivers)))
+        result = host_run_kernel(machine, "shutdown", end_everything, &ending);
+    if (result != DXGK_OK && result != DXGK_DRIVER_STOPPED) {
+        host_log(machine, "the driver could not be stopped; the machine is");
+        sim_stop();
+    }
+    if (machine->sim->stopped)
+        result = result == DXGK_OK ? DXGK_DRIVER_STOPPED : result;
+    else
+        host_reap_processes(machine);
+    host_leave(entered);
+    return result;
+}
+
+static void destroy_rooms(struct dxgk_machine *machine)
+{
+    host_free_drivers(machine);
+    if (!machine->sim->stopped) {
+        kmt_destroy(machine->kmt);
+        if (machine->port)
+            port_destroy(machine->port);
+        nt_destroy(machine->nt);
+    }
+    if (machine->bus)
+        bus_destroy(machine->bus);
+    if (machine->ram)
+        ram_destroy(machine->ram);
+}
+
+void dxgk_machine_destroy(struct dxgk_machine *machine)
+{
+    if (!machine)
+        return;
+    if (machine->sim) {
+        bool entered;
+
+        (void)dxgk_machine_shutdown(machine);
+        entered = host_enter(machine);
+        destroy_rooms(machine);
+        host_leave(entered);
+        sim_machine_destroy(machine->sim);
+    }
+    trace_sink_destroy(machine->trace);
+    verify_log_destroy(machine->log);
+    free(machine);
+}
+
+/* ---- devices ---- */
+
+static void free_device(struct host_device *device)
+{
+    for (size_t i = 0; i < device->options; i++)
+        util_free(device->option[i]);
+    util_free(device->option);
+    util_free(device);
+}
+
+static struct host_device *alloc_device(const char *const *options, size_t count)
+{
+    struct host_device *device = util_zalloc(1, sizeof(*device));
+
+    if (!device)
+        return NULL;
+    device->option = util_zalloc(count ? count : 1, sizeof(*device->option));
+    if (!device->option) {
+        util_free(device);
+        return NULL;
+    }
+    for (; device->options < count; device->options++) {
+        device->option[device->options] = util_strdup(options[device->options]);
+        if (!device->option[device->options]) {
+            free_device(device);
+            return NULL;
+        }
+    }
+    return device;
+}
+
+static enum dxgk_result add(struct dxgk_machine *machine, const char *path, const struct dxgk_device_model *model,
+                            const char *const *options, size_t count, char *error, size_t error_bytes)
+{
+    char why[512] = "out of memory";
+    struct host_device *device = alloc_device(options, count);
+    struct dxgk_device_config config;
+
+    if (!device) {
+        host_explain(error, error_bytes, "%s", why);
+        return DXGK_OUT_OF_MEMORY;
+    }
+    config.count = count;
+    config.option = (const char *const *)device->option;
+    device->bus = path ? bus_device_load(machine->bus, path, &config, why, sizeof(why))
+                       : bus_device_add(machine->bus, model, &config, why, sizeof(why));
+    if (!device->bus) {
+        free_device(device);
+        host_explain(error, error_bytes, "%s", why);
+        return strstr(why, "out of memory") ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
+    }
+    list_push_back(&machine->devices, &device->link);
+    return DXGK_OK;
+}
+
+static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *path, const struct dxgk_device_model *model,
+                                    const char *const *options, size_t count, char *error, size_t error_bytes)
+{
+    enum dxgk_result result;
+    bool entered;
+
+    if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
+        host_explain(error, error_bytes, path || model ? "the machine was shut down" : "no device model was given");
+        return DXGK_ERROR;
+    }
+    entered = host_enter(machine);
+    result = add(machine, path, model, options, count, error, error_bytes);
+    host_leave(entered);
+    return result;
+}
+
+enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path, const char *const *options, size_t count,
+                                         char *error, size_t error_bytes)
+{
+    return add_entered(machine, path, NULL, options, count, error, error_bytes);
+}
+
+enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine, const struct dxgk_device_model *model,
+                                               const char *const *options, size_t count, char *error, size_t error_bytes)
+{
+    return add_entered(machine, NULL, model, options, count, error, error_bytes);
+}

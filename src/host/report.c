@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* What a machine can be asked: severities, statistics, violations, the trace. */
+#include "host/host.h"
+
+#include <string.h>
+
+bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity)
+{
+    if (severity < VERIFY_NOTE || severity > VERIFY_FATAL)
+        return false;
+    return verify_set_severity(machine->log, rule, (enum verify_severity)severity);
+}
+
+/* ---- statistics ---- */
+
+static void add_mm(struct vidmm_statistics *to, const struct vidmm_statistics *from)
+{
+    to->bytes_paged_in += from->bytes_paged_in;
+    to->bytes_paged_out += from->bytes_paged_out;
+    to->bytes_filled += from->bytes_filled;
+    to->paging_operations += from->paging_operations;
+    to->paging_buffers += from->paging_buffers;
+    to->page_table_updates += from->page_table_updates;
+    to->evictions += from->evictions;
+    to->allocations_created += from->allocations_created;
+}
+
+static void add_sch(struct vidsch_statistics *to, const struct vidsch_statistics *from)
+{
+    to->submissions += from->submissions;
+    to->paging_submissions += from->paging_submissions;
+    to->patches += from->patches;
+    to->preemptions += from->preemptions;
+    to->engine_resets += from->engine_resets;
+    to->adapter_resets += from->adapter_resets;
+}
+
+void host_count_adapter(struct host_totals *totals, struct port_adapter *adapter)
+{
+    struct vidmm_statistics mm;
+    struct vidsch_statistics sch;
+
+    memset(&mm, 0, sizeof(mm));
+    memset(&sch, 0, sizeof(sch));
+    if (port_adapter_vidmm(adapter))
+        vidmm_statistics(port_adapter_vidmm(adapter), &mm);
+    if (port_adapter_vidsch(adapter))
+        vidsch_statistics(port_adapter_vidsch(adapter), &sch);
+    add_mm(&totals->mm, &mm);
+    add_sch(&totals->sch, &sch);
+    if (port_adapter_domain(adapter))
+        totals->iommu_maps += iommu_domain_map_count(port_adapter_domain(adapter));
+    totals->ddi_calls += port_adapter_ddi(adapter)->calls;
+}
+
+static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine, const struct host_totals *totals)
+{
+    const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
+
+    s->virtual_ns = machine->sim->now;
+    s->submissions = totals->sch.submissions;
+    s->paging_submissions = totals->sch.paging_submissions;
+    s->patches = totals->sch.patches;
+    s->page_table_updates = totals->mm.page_table_updates;
+    s->bytes_paged_in = totals->mm.bytes_paged_in;
+    s->bytes_paged_out = totals->mm.bytes_paged_out;
+    s->iommu_maps = totals->iommu_maps;
+    s->ddi_calls = totals->ddi_calls;
+    s->evictions = totals->mm.evictions;
+    s->preemptions = totals->sch.preemptions;
+    s->engine_resets = totals->sch.engine_resets;
+    s->adapter_resets = totals->sch.adapter_resets;
+    LIST_FOR(node, &machine->devices) {
+        const struct bus_device *bus = CONTAINER(node, struct host_device, link)->bus;
+
+        s->iommu_faults += bus_device_faults(bus);
+        s->interrupts += bus_device_interrupts(bus);
+    }
+    s->violations = verify_count(machine->log, VERIFY_ERROR);
+    s->warnings = verify_count(machine->log, VERIFY_WARNING) - s->violations;
+    s->leaks = machine->leaks;
+    s->allocations_requested = machine->sim->heap.requests - machine->requests_at_creation;
+    s->trace_records = machine->trace ? trace_records(machine->trace) : 0;
+    s->bugcheck = bug->happened;
+    s->bugcheck_code = bug->code;
+    memcpy(s->bugcheck_parameter, bug->parameter, sizeof(s->bugcheck_parameter));
+}
+
+void dxgk_machine_statistics(const struct dxgk_machine *machine, struct dxgk_statistics *statistics)
+{
+    struct host_totals totals = machine->totals;
+    struct dxgk_statistics s = {.size = sizeof(s)};
+
+    LIST_FOR(node, &machine->adapters)
+        host_count_adapter(&totals, CONTAINER(node, struct host_adapter, link)->port);
+    fill(&s, machine, &totals);
+    *statistics = s;
+}
+
+/* ---- violations ---- */
+
+size_t dxgk_machine_violations(const struct dxgk_machine *machine)
+{
+    return verify_records(machine->log);
+}
+
+bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index, struct dxgk_violation *violation)
+{
+    static const char *const severity[] = {"note", "warning", "error", "bug check"};
+    const struct verify_record *record = verify_record_at(machine->log, index);
+
+    if (!record)
+        return false;
+    *violation = (struct dxgk_violation){
+        .rule = record->rule,
+        .severity = severity[record->severity],
+        .seen = record->seen,
+        .where = record->where,
+        .thread = record->thread,
+        .virtual_ns = record->time,
+        .count = record->count,
+    };
+    return true;
+}
+
+bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)
+{
+    return machine->trace && trace_write_json(machine->trace, out);
+}

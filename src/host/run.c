@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running: client programs as threads of simulated processes, and the host's own work on kernel threads.
+ *
+ * A process ends with its last thread, which on its way out takes down what the process left in the client interface. Its
+ * remains are freed between runs, off its threads' stacks.
+ */
+#include "host/host.h"
+
+#include <string.h>
+
+struct start {
+    struct dxgk_machine *machine;
+    struct host_process *process;
+    void (*fn)(void *argument);
+    void *argument;
+};
+
+static struct dxgk_machine *current_machine(void)
+{
+    return sim_current ? sim_current->room[SIM_ROOM_HOST] : NULL;
+}
+
+static enum dxgk_result result_of(enum sim_outcome outcome)
+{
+    switch (outcome) {
+    case SIM_DONE:
+        return DXGK_OK;
+    case SIM_DEADLOCK:
+        return DXGK_DEADLOCK;
+    case SIM_STOPPED:
+        return DXGK_DRIVER_STOPPED;
+    default:
+        return DXGK_TIME_UP;
+    }
+}
+
+/* ---- processes ---- */
+
+static void end_process(struct dxgk_machine *machine, struct host_process *process, bool kill)
+{
+    uint64_t left = 0;
+    struct sim_mark mark;
+
+    if (process->ended)
+        return;
+    process->ended = true;
+    if (!SIM_RECOVER(&mark)) {
+        kmt_process_end(process->nt, kill, &left);
+        sim_unmark(&mark);
+    }
+    if (left)
+        host_log(machine, "process %s ended with %llu handle(s) open", process->nt->name, (unsigned long long)left); /* KMT-480 */
+    machine->live--;
+}
+
+static void client_main(void *arg)
+{
+    struct start start = *(struct start *)arg;
+
+    util_free(arg);
+    start.fn(start.argument);
+    if (start.process->nt->threads == 1)
+        end_process(start.machine, start.process, false);
+}
+
+static bool start_thread(struct dxgk_machine *machine, struct host_process *process, const char *name, void (*fn)(void *argument),
+                         void *argument)
+{
+    struct start *start = util_zalloc(1, sizeof(*start));
+    struct sim_thread *thread;
+
+    if (!start)
+        return false;
+    *start = (struct start){machine, process, fn, argument};
+    thread = nt_client_thread_create(process->nt, name, client_main, start);
+    if (!thread) {
+        util_free(start);
+        return false;
+    }
+    sim_thread_release(thread);
+    return true;
+}
+
+static void free_process(struct host_process *process)
+{
+    list_remove(&process->link);
+    nt_process_destroy(process->nt);
+    util_free(process);
+}
+
+static bool start_process(struct dxgk_machine *machine, const char *name, void (*fn)(void *argument), void *argument)
+{
+    struct host_process *process = util_zalloc(1, sizeof(*process));
+
+    if (!process)
+        return false;
+    list_init(&process->link);
+    process->nt = nt_process_create(name);
+    if (!process->nt) {
+        util_free(process);
+        return false;
+    }
+    if (!kmt_process_begin(process->nt) || !start_thread(machine, process, name, fn, argument)) {
+        kmt_process_end(process->nt, false, NULL);
+        free_process(process);
+        return false;
+    }
+    list_push_back(&machine->processes, &process->link);
+    machine->live++;
+    return true;
+}
+
+void host_reap_processes(struct dxgk_machine *machine)
+{
+    LIST_FOR_SAFE(node, following, &machine->processes) {
+        struct host_process *process = CONTAINER(node, struct host_process, link);
+
+        if (process->ended && process->nt->threads == 0)
+            free_process(process);
+    }
+}
+
+void host_end_processes(struct dxgk_machine *machine)
+{
+    LIST_FOR(node, &machine->processes)
+        end_process(machine, CONTAINER(node, struct host_process, link), true);
+}
+
+/* ---- clients ---- */
+
+static bool no_process_left(void *arg)
+{
+    return ((struct dxgk_machine *)arg)->live == 0;
+}
+
+static uint64_t time_limit(const struct dxgk_machine *machine)
+{
+    uint64_t limit = machine->config.time_limit_ns;
+
+    return limit > SIM_FOREVER - sim_now() ? SIM_FOREVER : sim_now() + limit;
+}
+
+static enum dxgk_result run_clients(struct dxgk_machine *machine)
+{
+    uint64_t until = time_limit(machine);
+    enum sim_outcome outcome;
+
+    do
+        outcome = sim_run(no_process_left, machine, until);
+    while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
+    /* Clients outlive a bug check and come to their end, but what happened is not that. */
+    return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
+}
+
+enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process, void (*fn)(void *argument), void *argument)
+{
+    enum dxgk_result result = DXGK_OUT_OF_MEMORY;
+    bool entered;
+
+    if (machine->shut_down || (sim_current && sim_current == machine->sim))
+        return DXGK_ERROR;
+    entered = host_enter(machine);
+    if (machine->sim->stopped)
+        result = DXGK_DRIVER_STOPPED;
+    else if (start_process(machine, process, fn, argument))
+        result = run_clients(machine);
+    if (!machine->sim->stopped)
+        host_reap_processes(machine);
+    host_leave(entered);
+    return result;
+}
+
+static struct host_process *current_process(struct dxgk_machine *machine)
+{
+    const struct nt_process *nt = nt_process_current();
+
+    LIST_FOR(node, &machine->processes) {
+        struct host_process *process = CONTAINER(node, struct host_process, link);
+
+        if (process->nt == nt)
+            return process;
+    }
+    return NULL;
+}
+
+static bool on_client_thread(void)
+{
+    return current_machine() && sim_current->thread && sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT &&
+           !sim_current->inside;
+}
+
+bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument)
+{
+    struct dxgk_machine *machine = current_machine();
+    struct host_process *process;
+
+    if (!on_client_thread() || sim_current->stopped)
+        return false;
+    process = current_process(machine);
+    return process && !process->ended && start_thread(machine, process, name, fn, argument);
+}
+
+bool dxgk_client_process(const char *name, void (*fn)(void *argument), void *argument)
+{
+    struct dxgk_machine *machine = current_machine();
+
+    if (!on_client_thread() || sim_current->stopped)
+        return false;
+    host_reap_processes(machine);
+    return start_process(machine, name, fn, argument);
+}
+
+void dxgk_client_sleep(uint64_t ns)
+{
+    struct sim_mark mark;
+    uint64_t deadline;
+
+    if (!on_client_thread())
+        return;
+    deadline = ns > SIM_FOREVER - 1 - sim_now() ? SIM_FOREVER - 1 : sim_now() + ns;
+    if (!sim_current->stopped) {
+        if (SIM_RECOVER(&mark))
+            return;
+        sim_block(deadline, NULL);
+        sim_unmark(&mark);
+        return;
+    }
+    /* No event fires in a stopped machine; time passes nevertheless. */
+    sim_current->now = deadline;
+    sim_expedite();
+    sim_point();
+}
+
+uint64_t dxgk_client_time(void)
+{
+    return sim_current ? sim_now() : 0;
+}
+
+/* ---- the host's own work ---- */
+
+struct task {
+    void (*fn)(void *arg);
+    void *arg;
+    bool done;
+};
+
+static void task_main(void *arg)
+{
+    struct task *task = arg;
+
+    task->fn(task->arg);
+    task->done = true;
+}
+
+static bool task_done(void *arg)
+{
+    return ((struct task *)arg)->done;
+}
+
+enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name, void (*fn)(void *arg), void *arg)
+{
+    struct task task = {fn, arg, false};
+    uint64_t until = time_limit(machine);
+    struct sim_thread *thread = sim_thread_create(name, SIM_THREAD_KERNEL, task_main, &task);
+    enum sim_outcome outcome;
+
+    if (!thread)
+        return DXGK_OUT_OF_MEMORY;
+    sim_thread_release(thread);
+    do
+        outcome = sim_run(task_done, &task, until);
+    while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
+    return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* GPU virtual addresses of the process (KMT-298; the rules themselves are GPUVA-074 to GPUVA-136, in the memory manager). */
+#include "kmt/kmt_private.h"
+
+static NTSTATUS check_model(const struct kmt_adapter *adapter)
+{
+    return kmt_adapter_is_2x(adapter) && port_adapter_gpu_mmu(adapter->port) ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+}
+
+static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS *args = arguments;
+    struct kmt_paging_queue *queue = kmt_queue_of(call, args->hPagingQueue);
+    NTSTATUS status;
+
+    if (!queue)
+        return STATUS_INVALID_PARAMETER;
+    status = check_model(queue->device->adapter);
+    if (NT_SUCCESS(status))
+        status = vidsch_device_check(queue->device->sch, false);
+    return NT_SUCCESS(status) ? vidmm_map_gpu_va(queue->mm, args) : status;
+}
+
+/* With the handle of an adapter the range is reserved for the process, with that of a queue through it. */
+static NTSTATUS reserve_gpu_va(struct kmt_call *call, void *arguments)
+{
+    D3DDDI_RESERVEGPUVIRTUALADDRESS *args = arguments;
+    struct kmt_paging_queue *queue = kmt_queue_of(call, args->hPagingQueue);
+    struct kmt_adapter *adapter = queue ? queue->device->adapter : kmt_adapter_of(call, args->hAdapter);
+    bool opened = false;
+    NTSTATUS status;
+
+    if (!adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = check_model(adapter);
+    if (NT_SUCCESS(status))
+        status = queue ? vidsch_device_check(queue->device->sch, false) : kmt_adapter_check(adapter);
+    if (NT_SUCCESS(status))
+        status = kmt_adapter_begin_process(adapter, &opened);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_reserve_gpu_va(adapter->mm, queue ? queue->mm : NULL, args);
+    if (!NT_SUCCESS(status) && opened)
+        kmt_adapter_end_process(adapter);
+    return status;
+}
+
+static NTSTATUS free_gpu_va(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_FREEGPUVIRTUALADDRESS *args = arguments;
+    struct kmt_adapter *adapter = kmt_adapter_of(call, args->hAdapter);
+    NTSTATUS status;
+
+    if (!adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = check_model(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!adapter->mm)
+        return STATUS_INVALID_PARAMETER; /* nothing was ever reserved */
+    return vidmm_free_gpu_va(adapter->mm, args->BaseAddress, args->Size); /* also when devices are lost (KMT-124) */
+}
+
+KMT_IN_OUT(D3DKMTMapGpuVirtualAddress, D3DDDI_MAPGPUVIRTUALADDRESS, map_gpu_va)
+KMT_IN_OUT(D3DKMTReserveGpuVirtualAddress, D3DDDI_RESERVEGPUVIRTUALADDRESS, reserve_gpu_va)
+KMT_IN(D3DKMTFreeGpuVirtualAddress, D3DKMT_FREEGPUVIRTUALADDRESS, free_gpu_va)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Creating allocations (KMT-190 to KMT-222). The arguments come in four pieces: the structure, the array of elements, the
+ * private data of the resource, and the private data of each element, which also travel back. All are copied before the
+ * memory manager sees anything; what the driver wrote is copied to the client last, and if that fails everything is undone.
+ */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+#define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
+
+struct creation {
+    D3DKMT_CREATEALLOCATION *args;
+    struct vidmm_create_request request;
+    D3DDDI_ALLOCATIONINFO2 *info;     /* host copy, in the newer form */
+    void **original;                  /* private data as the client gave them, to see what changed */
+    void *resource_private;
+    bool old;                         /* D3DDDI_ALLOCATIONINFO elements */
+};
+
+/* ---- flags ---- */
+
+/* KMT-192, KMT-207, KMT-209, KMT-210, KMT-214, KMT-216, KMT-217, KMT-225. */
+static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
+{
+    D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
+
+    if (f.CreateProtected || f.CreateWriteCombined || f.CreateCached || f.OpenCrossAdapter || f.PhysicallyContiguous ||
+        f.NoKmdAccess || f.SharedDisplayable || f.Reserved)
+        return STATUS_INVALID_PARAMETER;
+    if (f.CreateResource ? args->hResource != 0 : args->NumAllocations == 0)
+        return STATUS_INVALID_PARAMETER;
+    if (f.CreateShared ? !f.CreateResource : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
+        return STATUS_INVALID_PARAMETER;
+    if ((f.NonSecure && f.RestrictSharedAccess) || (f.Zeroed && f.AllowNotZeroed))
+        return STATUS_INVALID_PARAMETER;
+    if (args->NumAllocations > KMT_MAX_ELEMENTS || (args->NumAllocations && !args->pAllocationInfo))
+        return STATUS_INVALID_PARAMETER;
+    if (args->PrivateRuntimeDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateRuntimeDataSize && !args->pPrivateRuntimeData))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+/* What this host does not do yet, or never does. */
+static NTSTATUS check_support(const D3DKMT_CREATEALLOCATION *args)
+{
+    D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
+
+    return f.PartialSharedCreation || f.CreateShared || f.StandardAllocation || f.ExistingSection ? STATUS_NOT_SUPPORTED
+                                                                                                   : STATUS_SUCCESS;
+}
+
+/* ---- copying in ---- */
+
+static void widen(D3DDDI_ALLOCATIONINFO2 *to, const D3DDDI_ALLOCATIONINFO *from)
+{
+    memset(to, 0, sizeof(*to));
+    to->hAllocation = from->hAllocation;
+    to->pSystemMem = from->pSystemMem;
+    to->pPrivateDriverData = from->pPrivateDriverData;
+    to->PrivateDriverDataSize = from->PrivateDriverDataSize;
+    to->VidPnSourceId = from->VidPnSourceId;
+    to->Flags.Primary = from->Flags.Primary;
+    to->Flags.Stereo = from->Flags.Stereo;
+    to->Flags.Reserved = from->Flags.Reserved ? 1 : 0;
+}
+
+static NTSTATUS copy_elements(struct creation *c)
+{
+    UINT count = c->args->NumAllocations;
+    D3DDDI_ALLOCATIONINFO *old = NULL;
+    NTSTATUS status;
+
+    if (!c->old)
+        return kmt_copy_array(c->args->pAllocationInfo2, count, sizeof(*c->info), (void **)&c->info);
+    status = kmt_copy_array(c->args->pAllocationInfo, count, sizeof(*old), (void **)&old);
+    if (!NT_SUCCESS(status))
+        return status;
+    c->info = util_alloc((count ? count : 1) * sizeof(*c->info));
+    for (UINT i = 0; c->info && i < count; i++)
+        widen(&c->info[i], &old[i]);
+    util_free(old);
+    return c->info ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+static NTSTATUS check_elements(const struct creation *c)
+{
+    uint64_t total = 0;
+
+    for (UINT i = 0; i < c->args->NumAllocations; i++) {
+        const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
+
+        if (info->Flags.Primary || info->Flags.Stereo || info->Flags.Reserved)
+            return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-203 */
+        if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (info->PrivateDriverDataSize && !info->pPrivateDriverData))
+            return STATUS_INVALID_PARAMETER;
+        for (unsigned j = 0; j < sizeof(info->Reserved) / sizeof(info->Reserved[0]); j++)
+            if (info->Reserved[j])
+                return STATUS_INVALID_PARAMETER;
+        total += info->PrivateDriverDataSize;
+    }
+    return total > MAX_TOTAL_PRIVATE ? STATUS_NO_MEMORY : STATUS_SUCCESS;
+}
+
+static NTSTATUS copy_privates(struct creation *c)
+{
+    UINT count = c->args->NumAllocations;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    c->request.item = util_zalloc(count ? count : 1, sizeof(*c->request.item));
+    c->original = util_zalloc(count ? count : 1, sizeof(*c->original));
+    if (!c->request.item || !c->original)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        struct vidmm_create_item *item = &c->request.item[i];
+
+        item->info = &c->info[i];
+        item->system_memory = c->info[i].pSystemMem;
+        item->private_bytes = c->info[i].PrivateDriverDataSize;
+        status = kmt_copy_private(c->info[i].pPrivateDriverData, item->private_bytes, &item->private_data);
+        if (NT_SUCCESS(status) && item->private_bytes) {
+            c->original[i] = util_alloc(item->private_bytes);
+            if (!c->original[i])
+                return STATUS_NO_MEMORY;
+            memcpy(c->original[i], item->private_data, item->private_bytes);
+        }
+    }
+    return status;
+}
+
+static NTSTATUS copy_in(struct creation *c)
+{
+    const D3DKMT_CREATEALLOCATION *args = c->args;
+    size_t element = c->old ? sizeof(D3DDDI_ALLOCATIONINFO) : sizeof(D3DDDI_ALLOCATIONINFO2);
+    NTSTATUS status = copy_elements(c);
+
+    if (NT_SUCCESS(status))
+        status = check_elements(c);
+    if (NT_SUCCESS(status) && !kmt_probe_write(args->pAllocationInfo, args->NumAllocations * element))
+        status = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = copy_privates(c);
+    if (NT_SUCCESS(status))
+        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize, &c->resource_private);
+    return status;
+}
+
+static void release(struct creation *c)
+{
+    for (UINT i = 0; i < c->args->NumAllocations; i++) {
+        if (c->request.item)
+            util_free(c->request.item[i].private_data);
+        if (c->original)
+            util_free(c->original[i]);
+    }
+    util_free(c->request.item);
+    util_free(c->original);
+    util_free(c->info);
+    util_free(c->resource_private);
+}
+
+/* ---- copying out ---- */
+
+static bool write_element(const struct creation *c, UINT i)
+{
+    const struct vidmm_create_item *item = &c->request.item[i];
+    const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
+
+    /* KMT-198; a client may keep data in constant memory that no driver writes to */
+    if (item->private_bytes && memcmp(c->original[i], item->private_data, item->private_bytes) != 0 &&
+        !kmt_put(info->pPrivateDriverData, item->private_data, item->private_bytes))
+        return false;
+    if (c->old)
+        return kmt_put(&c->args->pAllocationInfo[i].hAllocation, &info->hAllocation, sizeof(info->hAllocation));
+    return kmt_put(&c->args->pAllocationInfo2[i].hAllocation, &info->hAllocation, sizeof(info->hAllocation)) &&
+           kmt_put(&c->args->pAllocationInfo2[i].GpuVirtualAddress, &info->GpuVirtualAddress, sizeof(info->GpuVirtualAddress));
+}
+
+static void undo(const struct creation *c, struct kmt_device *device, D3DKMT_HANDLE resource)
+{
+    D3DDDICB_DESTROYALLOCATION2FLAGS flags = {.AssumeNotInUse = 1, .SynchronousDestroy = 1};
+    UINT count = c->args->NumAllocations;
+    D3DKMT_HANDLE *list;
+
+    if (c->args->Flags.CreateResource) {
+        (void)vidmm_allocation_destroy(device->mm, resource, NULL, 0, flags);
+        return;
+    }
+    list = util_alloc(count * sizeof(*list));
+    for (UINT i = 0; i < count; i++) {
+        if (list)
+            list[i] = c->info[i].hAllocation;
+        else
+            (void)vidmm_allocation_destroy(device->mm, 0, &c->info[i].hAllocation, 1, flags);
+    }
+    if (list)
+        (void)vidmm_allocation_destroy(device->mm, 0, list, count, flags);
+    util_free(list);
+}
+
+static NTSTATUS carry_out(struct creation *c, struct kmt_device *device)
+{
+    D3DKMT_CREATEALLOCATION *args = c->args;
+    D3DKMT_HANDLE resource = args->hResource;
+    NTSTATUS status;
+
+    c->request.flags = args->Flags;
+    c->request.resource = args->hResource;
+    c->request.resource_private = c->resource_private;
+    c->request.resource_private_bytes = args->PrivateDriverDataSize;
+    c->request.count = args->NumAllocations;
+    status = vidmm_allocation_create(device->mm, &c->request, &resource);
+    if (!NT_SUCCESS(status))
+        return status;
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        if (write_element(c, i))
+            continue;
+        undo(c, device, resource);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (args->Flags.CreateResource)
+        args->hResource = resource;
+    args->hGlobalShare = 0; /* KMT-194 */
+    return status;
+}
+
+static NTSTATUS create(struct kmt_call *call, D3DKMT_CREATEALLOCATION *args, bool old)
+{
+    struct creation c = {.args = args, .old = old};
+    struct kmt_device *device;
+    NTSTATUS status = check_flags(args);
+
+    if (NT_SUCCESS(status))
+        status = copy_in(&c);
+    if (NT_SUCCESS(status)) {
+        device = kmt_device_of(call, args->hDevice);
+        status = device ? check_support(args) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = vidsch_device_check(device->sch, false);
+        if (NT_SUCCESS(status))
+            status = carry_out(&c, device);
+    }
+    release(&c);
+    return status;
+}
+
+static NTSTATUS create_allocation(struct kmt_call *call, void *arguments)
+{
+    return create(call, arguments, true);
+}
+
+static NTSTATUS create_allocation2(struct kmt_call *call, void *arguments)
+{
+    return create(call, arguments, false);
+}
+
+KMT_IN_OUT(D3DKMTCreateAllocation, D3DKMT_CREATEALLOCATION, create_allocation)
+KMT_IN_OUT(D3DKMTCreateAllocation2, D3DKMT_CREATEALLOCATION, create_allocation2)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Destroying allocations, and access by the CPU (KMT-261 to KMT-276). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+/* ---- destruction ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    D3DKMT_HANDLE x = *(const D3DKMT_HANDLE *)a, y = *(const D3DKMT_HANDLE *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* KMT-263. Sorts the list. */
+static bool has_duplicates(D3DKMT_HANDLE *list, UINT count)
+{
+    qsort(list, count, sizeof(*list), by_value);
+    for (UINT i = 1; i < count; i++)
+        if (list[i] == list[i - 1])
+            return true;
+    return false;
+}
+
+/* Copy of the list for the check, which changes its order: the driver sees the client's (ALLOC-086). */
+static NTSTATUS check_duplicates(const D3DKMT_HANDLE *list, UINT count)
+{
+    D3DKMT_HANDLE *sorted;
+    bool duplicates;
+
+    if (count < 2)
+        return STATUS_SUCCESS;
+    sorted = util_alloc(count * sizeof(*sorted));
+    if (!sorted)
+        return STATUS_NO_MEMORY;
+    memcpy(sorted, list, count * sizeof(*sorted));
+    duplicates = has_duplicates(sorted, count);
+    util_free(sorted);
+    return duplicates ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+}
+
+static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *args)
+{
+    struct kmt_device *device;
+    D3DKMT_HANDLE *list = NULL;
+    NTSTATUS status;
+
+    if (args->Flags.Reserved || args->Flags.SystemUseOnly)
+        return STATUS_INVALID_PARAMETER; /* KMT-262, ALLOC-091 */
+    if (args->hResource ? args->phAllocationList != NULL : args->AllocationCount == 0)
+        return STATUS_INVALID_PARAMETER; /* KMT-263, ALLOC-085 */
+    status = kmt_copy_array(args->phAllocationList, args->hResource ? 0 : args->AllocationCount, sizeof(*list), (void **)&list);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = check_duplicates(list, args->hResource ? 0 : args->AllocationCount);
+    device = kmt_device_of(call, args->hDevice);
+    if (NT_SUCCESS(status) && !device)
+        status = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = vidmm_allocation_destroy(device->mm, args->hResource, list, args->hResource ? 0 : args->AllocationCount, args->Flags);
+    util_free(list);
+    return status;
+}
+
+static NTSTATUS destroy_allocation(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYALLOCATION *args = arguments;
+    D3DKMT_DESTROYALLOCATION2 newer = {
+        .hDevice = args->hDevice,
+        .hResource = args->hResource,
+        .phAllocationList = args->phAllocationList,
+        .AllocationCount = args->AllocationCount,
+    };
+
+    return destroy(call, &newer); /* KMT-261 */
+}
+
+static NTSTATUS destroy_allocation2(struct kmt_call *call, void *arguments)
+{
+    return destroy(call, arguments);
+}
+
+/* ---- access by the CPU ---- */
+
+static NTSTATUS lock2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_LOCK2 *args = arguments;
+    struct kmt_device *device;
+    NTSTATUS status;
+
+    if (args->Flags.Value)
+        return STATUS_INVALID_PARAMETER;
+    device = kmt_device_of(call, args->hDevice);
+    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+        return STATUS_INVALID_PARAMETER;
+    if (!kmt_adapter_is_2x(device->adapter))
+        return STATUS_NOT_SUPPORTED; /* KMT-022 */
+    status = vidsch_device_check(device->sch, false);
+    return NT_SUCCESS(status) ? vidmm_lock2(device->mm, args->hAllocation, &args->pData) : status;
+}
+
+static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_UNLOCK2 *args = arguments;
+    struct kmt_device *device = kmt_device_of(call, args->hDevice);
+
+    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+        return STATUS_INVALID_PARAMETER;
+    if (!kmt_adapter_is_2x(device->adapter))
+        return STATUS_NOT_SUPPORTED;
+    return vidmm_unlock2(device->mm, args->hAllocation); /* also on a lost device (KMT-124) */
+}
+
+KMT_IN(D3DKMTDestroyAllocation, D3DKMT_DESTROYALLOCATION, destroy_allocation)
+KMT_IN(D3DKMTDestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation2)
+KMT_IN_OUT(D3DKMTLock2, D3DKMT_LOCK2, lock2)
+KMT_IN(D3DKMTUnlock2, D3DKMT_UNLOCK2, unlock2)

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: physical and virtual ones, their end, their priority (KMT-143 to KMT-165). */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+/* ---- creation ---- */
+
+struct creation {
+    D3DKMT_HANDLE device;
+    struct vidsch_context_request request;
+};
+
+/* KMT-006, KMT-012, KMT-149: before any handle is looked at. */
+static NTSTATUS check(const struct vidsch_context_request *request)
+{
+    if (request->flags.NoKmdAccess || request->flags.Reserved)
+        return STATUS_INVALID_PARAMETER;
+    if (request->flags.HwQueueSupported && !request->virtual_addressing)
+        return STATUS_INVALID_PARAMETER;
+    if (request->private_bytes > KMT_MAX_PRIVATE_BYTES || (request->private_bytes && !request->private_data))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_mode(const struct kmt_adapter *adapter, const struct vidsch_context_request *request)
+{
+    if (request->virtual_addressing && (!kmt_adapter_is_2x(adapter) || !port_adapter_gpu_mmu(adapter->port)))
+        return STATUS_NOT_SUPPORTED; /* KMT-022, KMT-145 */
+    if (!port_adapter_caps(adapter->port)->SchedulingCaps.MultiEngineAware)
+        return STATUS_NOT_SUPPORTED;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create(struct kmt_call *call, const struct creation *creation, struct vidsch_context **out, D3DKMT_HANDLE *handle)
+{
+    NTSTATUS status = check(&creation->request);
+    struct kmt_context *context;
+    struct kmt_device *device;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    device = kmt_device_of(call, creation->device);
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    status = check_mode(device->adapter, &creation->request);
+    if (!NT_SUCCESS(status))
+        return status;
+    context = util_zalloc(1, sizeof(*context));
+    if (!context)
+        return STATUS_NO_MEMORY;
+    status = vidsch_context_create(device->sch, &creation->request, &context->sch);
+    if (!NT_SUCCESS(status)) {
+        util_free(context);
+        return status;
+    }
+    context->handle = handle_create(&call->process->nt->handles, NT_CLIENT_CONTEXT, context->sch);
+    if (!context->handle) {
+        vidsch_context_destroy(context->sch);
+        util_free(context);
+        return STATUS_NO_MEMORY;
+    }
+    list_push_back(&device->contexts, &context->link);
+    /* KMT-151, KMT-152 */
+    trace_instant(call->track, "context created", "handle", context->handle, "client hint",
+                  (uint64_t)creation->request.hint < D3DKMT_CLIENTHINT_MAX ? (uint64_t)creation->request.hint : 0);
+    *out = context->sch;
+    *handle = context->handle;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_context(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATECONTEXT *args = arguments;
+    struct creation creation = {
+        .device = args->hDevice,
+        .request = {
+            .node = args->NodeOrdinal,
+            .engine_affinity = args->EngineAffinity,
+            .flags = args->Flags,
+            .private_data = args->pPrivateDriverData,
+            .private_bytes = args->PrivateDriverDataSize,
+            .hint = args->ClientHint,
+        },
+    };
+    struct vidsch_client_lists lists;
+    struct vidsch_context *context;
+    NTSTATUS status = create(call, &creation, &context, &args->hContext);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    vidsch_context_lists(context, &lists);
+    args->pCommandBuffer = lists.command_buffer;
+    args->CommandBufferSize = lists.command_bytes;
+    args->pAllocationList = lists.allocations;
+    args->AllocationListSize = lists.allocation_count;
+    args->pPatchLocationList = lists.patches;
+    args->PatchLocationListSize = lists.patch_count;
+    args->CommandBuffer = 0; /* KMT-156 */
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATECONTEXTVIRTUAL *args = arguments;
+    struct creation creation = {
+        .device = args->hDevice,
+        .request = {
+            .node = args->NodeOrdinal,
+            .engine_affinity = args->EngineAffinity,
+            .flags = args->Flags,
+            .private_data = args->pPrivateDriverData,
+            .private_bytes = args->PrivateDriverDataSize,
+            .virtual_addressing = true,
+            .hint = args->ClientHint,
+        },
+    };
+    struct vidsch_context *context;
+
+    return create(call, &creation, &context, &args->hContext);
+}
+
+/* ---- the end ---- */
+
+/* The device of a context and what is remembered of it. Few of either, and only here. */
+static struct kmt_device *find(const struct kmt_process *process, const struct vidsch_context *sch, struct kmt_context **context)
+{
+    LIST_FOR(a, &process->adapters) {
+        LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices) {
+            struct kmt_device *device = CONTAINER(d, struct kmt_device, link);
+
+            LIST_FOR(c, &device->contexts) {
+                *context = CONTAINER(c, struct kmt_context, link);
+                if ((*context)->sch == sch)
+                    return device;
+            }
+        }
+    }
+    return NULL;
+}
+
+static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYCONTEXT *args = arguments;
+    struct vidsch_context *sch = kmt_lookup(call, args->hContext, NT_CLIENT_CONTEXT);
+    struct kmt_context *context = NULL;
+    struct kmt_device *device = sch ? find(call->process, sch, &context) : NULL;
+
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    if (vidsch_context_owns_mutex(sch) && NT_SUCCESS(vidsch_device_check(device->sch, false)))
+        return STATUS_INVALID_PARAMETER; /* KMT-159, KMT-160 */
+    kmt_pin(call, device);
+    handle_remove(&call->process->nt->handles, args->hContext, NT_CLIENT_CONTEXT);
+    list_remove(&context->link);
+    util_free(context);
+    kmt_wait_unpinned(call->process, call, sch);
+    device->draining++;
+    vidsch_context_destroy(sch); /* KMT-158 */
+    device->draining--;
+    return STATUS_SUCCESS;
+}
+
+/* ---- priority ---- */
+
+static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_SETCONTEXTSCHEDULINGPRIORITY *args = arguments;
+    struct vidsch_context *context = kmt_context_of(call, args->hContext);
+
+    return context ? vidsch_context_set_priority(context, args->Priority) : STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_GETCONTEXTSCHEDULINGPRIORITY *args = arguments;
+    struct vidsch_context *context = kmt_context_of(call, args->hContext);
+
+    if (!context)
+        return STATUS_INVALID_PARAMETER;
+    args->Priority = vidsch_context_priority(context);
+    return STATUS_SUCCESS;
+}
+
+KMT_IN_OUT(D3DKMTCreateContext, D3DKMT_CREATECONTEXT, create_context)
+KMT_IN_OUT(D3DKMTCreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)
+KMT_IN(D3DKMTDestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)
+KMT_IN(D3DKMTSetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)
+KMT_IN_OUT(D3DKMTGetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY, get_priority)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices: creation, state, waiting, and the end of a device with everything on it (KMT-112 to KMT-136). */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+/* ---- creation ---- */
+
+static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *args, struct kmt_device *device)
+{
+    bool opened;
+    NTSTATUS status = kmt_adapter_begin_process(adapter, &opened);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    adapter->device_count++; /* keeps the process on the adapter */
+    status = vidsch_device_create(port_adapter_vidsch(adapter->port), adapter->mm, &args->Flags, &device->sch);
+    if (NT_SUCCESS(status)) {
+        device->mm = vidsch_device_mm(device->sch);
+        device->handle = handle_create(&adapter->process->nt->handles, NT_CLIENT_DEVICE, device);
+        if (device->handle)
+            return STATUS_SUCCESS;
+        vidsch_device_destroy(device->sch);
+        status = STATUS_NO_MEMORY;
+    }
+    adapter->device_count--;
+    if (opened)
+        kmt_adapter_end_process(adapter); /* KMT-013: nothing remains */
+    return status;
+}
+
+static NTSTATUS create_device(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATEDEVICE *args = arguments;
+    struct kmt_adapter *adapter;
+    struct kmt_device *device;
+    NTSTATUS status;
+
+    if (args->Flags.TestDevice || args->Flags.Reserved)
+        return STATUS_INVALID_PARAMETER; /* KMT-113 */
+    adapter = kmt_adapter_of(call, args->hAdapter);
+    if (!adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_adapter_check(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    device = util_zalloc(1, sizeof(*device));
+    if (!device)
+        return STATUS_NO_MEMORY;
+    device->adapter = adapter;
+    list_init(&device->contexts);
+    list_init(&device->queues);
+    list_init(&device->syncs);
+    status = make(adapter, args, device);
+    if (!NT_SUCCESS(status)) {
+        util_free(device);
+        return status;
+    }
+    list_push_back(&adapter->devices, &device->link);
+    args->hDevice = device->handle;
+    /* KMT-116: buffer and lists are the contexts'. */
+    args->pCommandBuffer = NULL;
+    args->CommandBufferSize = 0;
+    args->pAllocationList = NULL;
+    args->AllocationListSize = 0;
+    args->pPatchLocationList = NULL;
+    args->PatchLocationListSize = 0;
+    return STATUS_SUCCESS;
+}
+
+/* ---- the end ---- */
+
+/* Handles die with their parent (KMT-031): nobody finds the children any more; then whoever still uses one is waited for. */
+static void take_handles(struct kmt_process *process, struct kmt_device *device, const struct kmt_call *call)
+{
+    struct handle_table *handles = &process->nt->handles;
+
+    LIST_FOR(node, &device->contexts)
+        handle_remove(handles, CONTAINER(node, struct kmt_context, link)->handle, NT_CLIENT_CONTEXT);
+    LIST_FOR(node, &device->queues)
+        handle_remove(handles, CONTAINER(node, struct kmt_paging_queue, link)->handle, NT_CLIENT_PAGING_QUEUE);
+    LIST_FOR(node, &device->syncs)
+        handle_remove(handles, CONTAINER(node, struct kmt_sync, link)->handle, NT_CLIENT_SYNC);
+    LIST_FOR(node, &device->contexts)
+        kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_context, link)->sch);
+    LIST_FOR(node, &device->queues)
+        kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_paging_queue, link));
+}
+
+void kmt_device_drain(struct kmt_device *device)
+{
+    device->draining++;
+    vidsch_device_wait_idle(device->sch);
+    device->draining--;
+}
+
+/* KMT-118, KMT-119. */
+void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device, const struct kmt_call *call)
+{
+    struct kmt_adapter *adapter = device->adapter;
+
+    kmt_wait_unpinned(process, call, device);
+    take_handles(process, device, call);
+    kmt_device_drain(device);
+    while (!list_empty(&device->contexts)) {
+        struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts), struct kmt_context, link);
+
+        vidsch_context_destroy(context->sch);
+        util_free(context);
+    }
+    while (!list_empty(&device->queues))
+        kmt_paging_queue_destroy(CONTAINER(device->queues.next, struct kmt_paging_queue, link));
+    while (!list_empty(&device->syncs))
+        kmt_sync_remove(CONTAINER(device->syncs.next, struct kmt_sync, link));
+    vidsch_device_destroy(device->sch);
+    list_remove(&device->link);
+    util_free(device);
+    adapter->device_count--;
+    kmt_adapter_put(adapter, call);
+}
+
+static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYDEVICE *args = arguments;
+    struct kmt_device *device = handle_remove(&call->process->nt->handles, args->hDevice, NT_CLIENT_DEVICE);
+
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    kmt_device_destroy(call->process, device, call);
+    return STATUS_SUCCESS;
+}
+
+/* ---- state ---- */
+
+static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_GETDEVICESTATE *args = arguments;
+    struct kmt_device *device;
+
+    if (args->StateType < D3DKMT_DEVICESTATE_EXECUTION || args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
+        return STATUS_INVALID_PARAMETER; /* KMT-133 */
+    device = kmt_device_of(call, args->hDevice);
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    switch (args->StateType) {
+    case D3DKMT_DEVICESTATE_EXECUTION: /* KMT-128: in any case */
+        args->ExecutionState = kmt_adapter_check(device->adapter) == STATUS_SUCCESS ? vidsch_device_state(device->sch)
+                                                                                    : D3DKMT_DEVICEEXECUTION_STOPPED;
+        return STATUS_SUCCESS;
+    case D3DKMT_DEVICESTATE_RESET:
+        args->ResetState.Value = 0; /* KMT-132: there is no desktop */
+        return kmt_adapter_check(device->adapter);
+    case D3DKMT_DEVICESTATE_PAGE_FAULT:
+        return vidsch_device_fault_state(device->sch, &args->PageFaultState);
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+}
+
+static NTSTATUS wait_for_idle(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_WAITFORIDLE *args = arguments;
+    struct kmt_device *device = kmt_device_of(call, args->hDevice);
+
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    kmt_device_drain(device); /* KMT-124, KMT-136 */
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS mark_device_as_error(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_MARKDEVICEASERROR *args = arguments;
+    D3DKMT_DEVICEEXECUTION_STATE state;
+    struct kmt_device *device;
+
+    if (args->Reason == D3DKMT_DEVICE_ERROR_REASON_DRIVER_ERROR)
+        state = D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT; /* KMT-135 */
+    else if (args->Reason == D3DKMT_DEVICE_ERROR_REASON_GENERIC)
+        state = D3DKMT_DEVICEEXECUTION_HUNG;
+    else
+        return STATUS_INVALID_PARAMETER;
+    device = kmt_device_of(call, args->hDevice);
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    return vidsch_device_mark_error(device->sch, state);
+}
+
+KMT_IN_OUT(D3DKMTCreateDevice, D3DKMT_CREATEDEVICE, create_device)
+KMT_IN(D3DKMTDestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)
+KMT_IN_OUT(D3DKMTGetDeviceState, D3DKMT_GETDEVICESTATE, get_device_state)
+KMT_IN(D3DKMTWaitForIdle, D3DKMT_WAITFORIDLE, wait_for_idle)
+KMT_IN_OUT(D3DKMTMarkDeviceAsError, D3DKMT_MARKDEVICEASERROR, mark_device_as_error)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Escapes: to the driver, and those that address the host itself (KMT-421 to KMT-456). */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+#include "vidsch/vidsch_private.h" /* the driver's handles of device and context */
+
+#define PRIVATE_ALIGNMENT 16u /* KMT-425 */
+
+struct escape {
+    const D3DKMT_ESCAPE *args;
+    struct kmt_adapter *adapter;
+    struct kmt_device *device;      /* or NULL */
+    struct vidsch_context *context; /* or NULL */
+};
+
+/* KMT-422, KMT-423. */
+static NTSTATUS find_objects(struct kmt_call *call, struct escape *e)
+{
+    const D3DKMT_ESCAPE *args = e->args;
+
+    e->adapter = kmt_adapter_of(call, args->hAdapter);
+    if (!e->adapter || (args->hContext && !args->hDevice))
+        return STATUS_INVALID_PARAMETER;
+    if (args->hDevice) {
+        e->device = kmt_device_of(call, args->hDevice);
+        if (!e->device || e->device->adapter != e->adapter)
+            return STATUS_INVALID_PARAMETER;
+    }
+    if (args->hContext) {
+        e->context = kmt_context_of(call, args->hContext);
+        if (!e->context || vidsch_context_device(e->context) != e->device->sch)
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- to the driver ---- */
+
+/* KMT-123, KMT-424: a faulted device may still be asked for diagnostics. */
+static NTSTATUS check_life(const struct escape *e)
+{
+    NTSTATUS status = kmt_adapter_check(e->adapter);
+
+    if (!NT_SUCCESS(status) || !e->device)
+        return status;
+    return vidsch_device_check(e->device->sch, true) == STATUS_DEVICE_REMOVED ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}
+
+static NTSTATUS call_driver(const struct escape *e, void *data)
+{
+    DXGKARG_ESCAPE args;
+
+    memset(&args, 0, sizeof(args));
+    args.hDevice = e->device ? e->device->sch->driver_handle : NULL;
+    args.Flags = e->args->Flags;
+    args.pPrivateDriverData = data;
+    args.PrivateDriverDataSize = e->args->PrivateDriverDataSize;
+    args.hContext = e->context ? e->context->mm.driver_handle : NULL;
+    args.hKmdProcessHandle = e->adapter->mm ? vidmm_process_driver_handle(e->adapter->mm) : NULL;
+    return ddi_escape(port_adapter_ddi(e->adapter->port), &args);
+}
+
+static NTSTATUS driver_private(const struct escape *e)
+{
+    const D3DKMT_ESCAPE *args = e->args;
+    NTSTATUS status = check_life(e);
+    void *block = NULL, *data = NULL;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!ddi_has(port_adapter_ddi(e->adapter->port), DxgkDdiEscape))
+        return STATUS_NOT_SUPPORTED; /* KMT-428 */
+    if (args->PrivateDriverDataSize) {
+        block = util_alloc(args->PrivateDriverDataSize + PRIVATE_ALIGNMENT);
+        if (!block)
+            return STATUS_NO_MEMORY;
+        data = (void *)align_up((uintptr_t)block, PRIVATE_ALIGNMENT);
+        if (!sim_copy_checked(data, args->pPrivateDriverData, args->PrivateDriverDataSize))
+            status = STATUS_INVALID_PARAMETER;
+    }
+    if (NT_SUCCESS(status))
+        status = call_driver(e, data);
+    if (NT_SUCCESS(status) && !kmt_put(args->pPrivateDriverData, data, args->PrivateDriverDataSize))
+        status = STATUS_INVALID_PARAMETER;
+    util_free(block);
+    return status;
+}
+
+/* KMT-429 to KMT-432. */
+static NTSTATUS check_flags(const D3DKMT_ESCAPE *args)
+{
+    D3DDDI_ESCAPEFLAGS f = args->Flags;
+
+    if (args->Type != D3DKMT_ESCAPE_DRIVERPRIVATE)
+        return f.Value ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+    if (f.DeviceStatusQuery || f.ChangeFrameLatency || f.VirtualMachineData || f.Reserved || f.Reserved2)
+        return STATUS_INVALID_PARAMETER;
+    if (f.HardwareAccess && f.NoAdapterSynchronization)
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+/* ---- to the host ---- */
+
+static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ESCAPE *control, UINT bytes)
+{
+    struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);
+    NTSTATUS status = kmt_adapter_check(e->adapter);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    switch (control->TdrControl) {
+    case D3DKMT_TDRDBGCTRLTYPE_FORCETDR:
+        return vidsch_force_reset(vidsch, true);
+    case D3DKMT_TDRDBGCTRLTYPE_GPUTDR:
+        return vidsch_force_reset(vidsch, false);
+    case D3DKMT_TDRDBGCTRLTYPE_ENGINETDR:
+        if (bytes != sizeof(*control) || control->NodeOrdinal >= port_adapter_nodes(e->adapter->port))
+            return STATUS_INVALID_PARAMETER; /* KMT-444 */
+        return vidsch_force_engine_reset(vidsch, control->NodeOrdinal);
+    case D3DKMT_TDRDBGCTRLTYPE_DISABLEBREAK:
+    case D3DKMT_TDRDBGCTRLTYPE_ENABLEBREAK:
+    case D3DKMT_TDRDBGCTRLTYPE_UNCONDITIONAL:
+        return STATUS_SUCCESS;
+    case D3DKMT_TDRDBGCTRLTYPE_VSYNCTDR:
+    case D3DKMT_TDRDBGCTRLTYPE_FORCEDODTDR:
+    case D3DKMT_TDRDBGCTRLTYPE_FORCEDODVSYNCTDR:
+        return STATUS_NOT_SUPPORTED;
+    default:
+        return STATUS_INVALID_PARAMETER;
+    }
+}
+
+static NTSTATUS timeout_control(const struct escape *e)
+{
+    const D3DKMT_ESCAPE *args = e->args;
+    D3DKMT_TDRDBGCTRL_ESCAPE control;
+
+    memset(&control, 0, sizeof(control));
+    if (args->PrivateDriverDataSize != sizeof(control) && args->PrivateDriverDataSize != sizeof(control.TdrControl))
+        return STATUS_INVALID_PARAMETER;
+    if (!kmt_get(&control, args->pPrivateDriverData, args->PrivateDriverDataSize))
+        return STATUS_INVALID_PARAMETER;
+    return force_timeout(e, &control, args->PrivateDriverDataSize);
+}
+
+/* KMT-456. */
+static NTSTATUS machine_crash(const struct escape *e)
+{
+    D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE crash;
+
+    if (e->args->PrivateDriverDataSize != sizeof(crash) || !kmt_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
+        return STATUS_INVALID_PARAMETER;
+    /* 0xE2: MANUALLY_INITIATED_CRASH */
+    verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0, "a client asked for a bug check");
+    return STATUS_SUCCESS;
+}
+
+/* KMT-455. */
+static NTSTATUS history_buffers(const struct escape *e)
+{
+    D3DKMT_HISTORY_BUFFER_STATUS status;
+
+    if (e->args->PrivateDriverDataSize != sizeof(status))
+        return STATUS_INVALID_PARAMETER;
+    memset(&status, 0, sizeof(status));
+    return kmt_put(e->args->pPrivateDriverData, &status, sizeof(status)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+/* KMT-441: known but not implemented, or unknown. */
+static NTSTATUS other_type(D3DKMT_ESCAPETYPE type)
+{
+    bool known = ((int)type >= 0 && type <= D3DKMT_ESCAPE_QUERY_DMA_REMAPPING_STATUS && type != 7 && type != 19 && type != 22 &&
+                  type != 26 && type != 35) ||
+                 (type >= D3DKMT_ESCAPE_WIN32K_START && type <= D3DKMT_ESCAPE_WIN32K_SPECIALIZED_DISPLAY_TEST);
+
+    return known ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS escape(struct kmt_call *call, void *arguments)
+{
+    struct escape e = {.args = arguments};
+    const D3DKMT_ESCAPE *args = e.args;
+    NTSTATUS status = check_flags(args);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateDriverDataSize && !args->pPrivateDriverData))
+        return STATUS_INVALID_PARAMETER;
+    status = find_objects(call, &e);
+    if (!NT_SUCCESS(status))
+        return status;
+    switch (args->Type) {
+    case D3DKMT_ESCAPE_DRIVERPRIVATE:
+        if (args->Flags.DriverCommonEscape || args->Flags.DriverKnownEscape)
+            return STATUS_NOT_SUPPORTED; /* KMT-431 */
+        return driver_private(&e);
+    case D3DKMT_ESCAPE_TDRDBGCTRL:
+        return timeout_control(&e);
+    case D3DKMT_ESCAPE_REQUEST_MACHINE_CRASH:
+        return machine_crash(&e);
+    case D3DKMT_ESCAPE_HISTORY_BUFFER_STATUS:
+        return history_buffers(&e);
+    default:
+        return other_type(args->Type);
+    }
+}
+
+KMT_IN(D3DKMTEscape, D3DKMT_ESCAPE, escape)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "kmt/event.h"
+
+#include "kmt/kmt_private.h"
+
+struct kmt_event {
+    PVOID object;
+};
+
+NTSTATUS kmt_event_open(HANDLE handle, struct kmt_event **out)
+{
+    struct kmt_event *event = util_zalloc(1, sizeof(*event));
+    NTSTATUS status;
+
+    if (!event)
+        return STATUS_NO_MEMORY;
+    status = ObReferenceObjectByHandle(handle, EVENT_MODIFY_STATE, *ExEventObjectType, UserMode, &event->object, NULL);
+    if (!NT_SUCCESS(status)) {
+        util_free(event);
+        return status;
+    }
+    *out = event;
+    return STATUS_SUCCESS;
+}
+
+void kmt_event_close(struct kmt_event *event)
+{
+    if (!event)
+        return;
+    ObDereferenceObject(event->object);
+    util_free(event);
+}
+
+void kmt_event_set(void *event)
+{
+    KeSetEvent(((struct kmt_event *)event)->object, 0, FALSE);
+}
+
+void kmt_event_finish(void *event, NTSTATUS status)
+{
+    (void)status; /* set also when the device is lost (KMT-393) */
+    kmt_event_set(event);
+    kmt_event_close(event);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The interface's own life, processes, and the end of a process (KMT-469 to KMT-483). */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+struct kmt *kmt_create(struct port *port)
+{
+    struct kmt *kmt = util_zalloc(1, sizeof(*kmt));
+
+    if (!kmt)
+        return NULL;
+    kmt->port = port;
+    list_init(&kmt->processes);
+    sim_current->room[SIM_ROOM_KMT] = kmt;
+    return kmt;
+}
+
+void kmt_destroy(struct kmt *kmt)
+{
+    if (!kmt)
+        return;
+    sim_current->room[SIM_ROOM_KMT] = NULL;
+    util_free(kmt);
+}
+
+bool kmt_process_begin(struct nt_process *nt)
+{
+    struct kmt *kmt = sim_current->room[SIM_ROOM_KMT];
+    struct kmt_process *process = util_zalloc(1, sizeof(*process));
+
+    if (!process)
+        return false;
+    process->kmt = kmt;
+    process->nt = nt;
+    list_init(&process->adapters);
+    list_init(&process->calls);
+    sim_waitq_init(&process->changed);
+    hash_init(&process->tracks);
+    list_push_back(&kmt->processes, &process->link);
+    nt->kmt = process;
+    return true;
+}
+
+/* ---- the end ---- */
+
+static uint64_t count_left(const struct kmt_process *process)
+{
+    uint64_t left = 0;
+
+    LIST_FOR(a, &process->adapters) {
+        const struct kmt_adapter *adapter = CONTAINER(a, struct kmt_adapter, link);
+
+        left += adapter->handles + adapter->device_count;
+    }
+    return left;
+}
+
+static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
+{
+    struct handle_table *handles = &process->nt->handles;
+
+    while (!list_empty(&adapter->devices)) {
+        struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
+        bool last = adapter->device_count == 1 && adapter->handles == 0;
+
+        handle_remove(handles, device->handle, NT_CLIENT_DEVICE);
+        kmt_device_destroy(process, device, NULL);
+        if (last)
+            return; /* the adapter went with it */
+    }
+    adapter->handles = 0;
+    kmt_adapter_put(adapter, NULL);
+}
+
+/* KMT-472: queued work is cancelled, and calls that wait for it return. */
+static void lose_devices(struct kmt_process *process)
+{
+    LIST_FOR(a, &process->adapters)
+        LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices)
+            vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch, D3DKMT_DEVICEEXECUTION_STOPPED);
+}
+
+static void drop_adapter_handles(struct kmt_process *process)
+{
+    uint32_t cursor = 0, handle;
+    uint8_t type;
+
+    while (handle_next(&process->nt->handles, &cursor, &handle, &type))
+        if (type == NT_CLIENT_ADAPTER)
+            handle_remove(&process->nt->handles, handle, type);
+}
+
+void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
+{
+    struct kmt_process *process = nt->kmt;
+
+    if (!process)
+        return;
+    process->ending = true;
+    if (left)
+        *left = count_left(process);
+    nt->kmt = NULL; /* no new call is let in (KMT-474) */
+    drop_adapter_handles(process);
+    if (kill && !sim_current->stopped)
+        lose_devices(process);
+    while (!sim_current->stopped && !list_empty(&process->adapters))
+        end_adapter(process, CONTAINER(process->adapters.next, struct kmt_adapter, link));
+    while (!sim_current->stopped && !list_empty(&process->calls)) { /* of threads that were killed in them */
+        process->waiters++;
+        sim_waitq_wait(&process->changed, SIM_FOREVER);
+        process->waiters--;
+    }
+    list_remove(&process->link);
+    hash_finish(&process->tracks);
+    if (!sim_current->stopped)
+        util_free(process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */
+}
+
+/* ---- deadlock ---- */
+
+static bool break_device(struct kmt_device *device)
+{
+    if (!device->draining || !NT_SUCCESS(vidsch_device_check(device->sch, false)))
+        return false;
+    WARNING("KMT-162", "a call waits for device 0x%x to become idle, but nothing can run any more: the device is put in error",
+            device->handle);
+    vidsch_device_mark_error(device->sch, D3DKMT_DEVICEEXECUTION_HUNG);
+    return true;
+}
+
+bool kmt_break_deadlock(struct kmt *kmt)
+{
+    bool broken = false;
+
+    LIST_FOR(p, &kmt->processes)
+        LIST_FOR(a, &CONTAINER(p, struct kmt_process, link)->adapters)
+            LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices)
+                broken |= break_device(CONTAINER(d, struct kmt_device, link));
+    return broken;
+}

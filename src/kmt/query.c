@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * D3DKMTQueryAdapterInfo (KMT-055 to KMT-111). Answers come from three places: the driver's caps as the host knows them
+ * (query_caps.c), the machine and its registry (query_machine.c), and, for the user-mode driver's private data alone, the
+ * driver itself, asked each time.
+ */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+NTSTATUS kmt_answer(const struct kmt_query *query, const void *answer, size_t bytes)
+{
+    if (query->bytes < bytes)
+        return STATUS_INVALID_PARAMETER; /* KMT-056 */
+    return kmt_put(query->user, answer, bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+NTSTATUS kmt_question(const struct kmt_query *query, void *question, size_t bytes)
+{
+    if (query->bytes < bytes || !kmt_get(question, query->user, bytes))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+/* KMT-064, CAPS-016: the same copy in and out, and back to the client on success only. */
+static NTSTATUS ask_driver(const struct kmt_query *query)
+{
+    DXGKARG_QUERYADAPTERINFO args;
+    void *copy;
+    NTSTATUS status;
+
+    if (!query->bytes)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_copy_private(query->user, query->bytes, &copy);
+    if (!NT_SUCCESS(status))
+        return status;
+    memset(&args, 0, sizeof(args));
+    args.Type = DXGKQAITYPE_UMDRIVERPRIVATE;
+    args.pInputData = copy;
+    args.InputDataSize = query->bytes;
+    args.pOutputData = copy;
+    args.OutputDataSize = query->bytes;
+    status = ddi_query_adapter_info(port_adapter_ddi(query->adapter->port), &args);
+    if (NT_SUCCESS(status) && !kmt_put(query->user, copy, query->bytes))
+        status = STATUS_INVALID_PARAMETER;
+    util_free(copy);
+    return status;
+}
+
+/* KMT-059, KMT-060: what only a display could answer. */
+static NTSTATUS display_type(const struct kmt_query *query)
+{
+    static const BOOL no = FALSE;
+
+    switch (query->type) {
+    case KMTQAITYPE_DIRECTFLIP_SUPPORT:
+    case KMTQAITYPE_INDEPENDENTFLIP_SUPPORT:
+    case KMTQAITYPE_INDEPENDENTFLIP_SECONDARY_SUPPORT:
+    case KMTQAITYPE_MULTIPLANEOVERLAY_SUPPORT:
+    case KMTQAITYPE_MULTIPLANEOVERLAY_HUD_SUPPORT:
+    case KMTQAITYPE_MULTIPLANEOVERLAY_SECONDARY_SUPPORT:
+    case KMTQAITYPE_MULTIPLANEOVERLAY_STRETCH_SUPPORT:
+    case KMTQAITYPE_QUERY_MULTIPLANEOVERLAY_DECODE_SUPPORT:
+    case KMTQAITYPE_PANELFITTER_SUPPORT:
+    case KMTQAITYPE_MPO3DDI_SUPPORT:
+    case KMTQAITYPE_MPOKERNELCAPS_SUPPORT:
+    case KMTQAITYPE_HWDRM_SUPPORT:
+    case KMTQAITYPE_QUERY_ISBADDRIVERFORHWPROTECTIONDISABLED:
+        return kmt_answer(query, &no, sizeof(no));
+    default:
+        return STATUS_NOT_SUPPORTED;
+    }
+}
+
+/* The *_RENDER types: no adapter here is paired with a display adapter (KMT-085). */
+static KMTQUERYADAPTERINFOTYPE plain(KMTQUERYADAPTERINFOTYPE type)
+{
+    switch (type) {
+    case KMTQAITYPE_ADAPTERGUID_RENDER:
+        return KMTQAITYPE_ADAPTERGUID;
+    case KMTQAITYPE_ADAPTERADDRESS_RENDER:
+        return KMTQAITYPE_ADAPTERADDRESS;
+    case KMTQAITYPE_ADAPTERREGISTRYINFO_RENDER:
+        return KMTQAITYPE_ADAPTERREGISTRYINFO;
+    case KMTQAITYPE_CHECKDRIVERUPDATESTATUS_RENDER:
+        return KMTQAITYPE_CHECKDRIVERUPDATESTATUS;
+    case KMTQAITYPE_DRIVERVERSION_RENDER:
+        return KMTQAITYPE_DRIVERVERSION;
+    case KMTQAITYPE_ADAPTERTYPE_RENDER:
+        return KMTQAITYPE_ADAPTERTYPE;
+    case KMTQAITYPE_WDDM_1_2_CAPS_RENDER:
+        return KMTQAITYPE_WDDM_1_2_CAPS;
+    case KMTQAITYPE_WDDM_1_3_CAPS_RENDER:
+        return KMTQAITYPE_WDDM_1_3_CAPS;
+    case KMTQAITYPE_DRIVER_DESCRIPTION_RENDER:
+        return KMTQAITYPE_DRIVER_DESCRIPTION;
+    default:
+        return type;
+    }
+}
+
+static NTSTATUS query_adapter_info(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_QUERYADAPTERINFO *args = arguments;
+    struct kmt_query query = {
+        .type = plain(args->Type),
+        .user = args->pPrivateDriverData,
+        .bytes = args->PrivateDriverDataSize,
+    };
+    NTSTATUS status;
+
+    if (!query.user || (int)args->Type < 0 || args->Type > KMTQAITYPE_WDDM_3_1_CAPS || args->Type == 14)
+        return STATUS_INVALID_PARAMETER; /* KMT-056, KMT-058 */
+    query.adapter = kmt_adapter_of(call, args->hAdapter);
+    if (!query.adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_adapter_check(query.adapter);
+    if (!NT_SUCCESS(status))
+        return status; /* KMT-057 */
+    query.caps = port_adapter_caps(query.adapter->port);
+    if (query.type == KMTQAITYPE_UMDRIVERPRIVATE)
+        return ask_driver(&query);
+    status = kmt_query_caps(&query);
+    if (status == STATUS_NOT_IMPLEMENTED)
+        status = kmt_query_machine(&query);
+    return status == STATUS_NOT_IMPLEMENTED ? display_type(&query) : status;
+}
+
+KMT_IN(D3DKMTQueryAdapterInfo, D3DKMT_QUERYADAPTERINFO, query_adapter_info)

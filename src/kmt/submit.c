@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Submissions (KMT-299 to KMT-324). The hot calls: no heap, no list longer than what the structure holds. What values mean
+ * (capacities, modes of contexts, limits of private data) the scheduler checks.
+ */
+#include "kmt/kmt_private.h"
+
+#define STACK_PRIVATE_BYTES 1024u
+
+/* The contexts of a broadcast list, pinned for the call. */
+static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle, UINT count, struct vidsch_context **context)
+{
+    for (UINT i = 0; i < count; i++) {
+        context[i] = kmt_lookup(call, handle[i], NT_CLIENT_CONTEXT);
+        if (!context[i])
+            return STATUS_INVALID_PARAMETER;
+    }
+    call->pin_list = (const void *const *)context;
+    call->pin_list_count = count;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS render(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_RENDER *args = arguments;
+    struct vidsch_context *further[D3DDDI_MAX_BROADCAST_CONTEXT];
+    struct vidsch_context *context;
+    NTSTATUS status;
+
+    if (args->Flags.Reserved || args->pPrivateDriverData || args->PrivateDriverDataSize)
+        return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-307 */
+    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
+        return STATUS_INVALID_PARAMETER;
+    context = kmt_context_of(call, args->hContext); /* KMT-301: a device handle is none */
+    if (!context)
+        return STATUS_INVALID_PARAMETER;
+    if (args->BroadcastContextCount) {
+        status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, further);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return vidsch_render(context, args);
+}
+
+/* KMT-321, KMT-322: allocations of the device that are on its residency list. */
+static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMITCOMMAND *args, struct vidsch_context *context)
+{
+    const struct vidmm_device *device = vidsch_device_mm(vidsch_context_device(context));
+
+    for (UINT i = 0; i < args->NumPrimaries; i++) {
+        struct vidmm_open *open = kmt_lookup(call, args->WrittenPrimaries[i], NT_CLIENT_ALLOCATION);
+
+        if (!open || vidmm_open_device(open) != device || !vidmm_open_on_residency_list(open))
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_submit(const D3DKMT_SUBMITCOMMAND *args)
+{
+    uint64_t end;
+
+    if (args->Flags.NoKmdAccess || args->Flags.Reserved)
+        return STATUS_INVALID_PARAMETER; /* KMT-320 */
+    if (args->BroadcastContextCount == 0 || args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
+        return STATUS_INVALID_PARAMETER;
+    if (args->NumPrimaries > D3DDDI_MAX_WRITTEN_PRIMARIES || args->NumHistoryBuffers || args->HistoryBufferArray)
+        return STATUS_INVALID_PARAMETER; /* KMT-321, KMT-323 */
+    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateDriverDataSize && !args->pPrivateDriverData))
+        return STATUS_INVALID_PARAMETER;
+    if (ckd_add(&end, args->Commands, (uint64_t)args->CommandLength))
+        return STATUS_INVALID_PARAMETER; /* KMT-317 */
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS submit_command(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_SUBMITCOMMAND *args = arguments;
+    struct vidsch_context *context[D3DDDI_MAX_BROADCAST_CONTEXT];
+    uint8_t local[STACK_PRIVATE_BYTES];
+    void *data = args->PrivateDriverDataSize <= sizeof(local) ? local : NULL;
+    NTSTATUS status = check_submit(args);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!data)
+        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize, &data);
+    else if (!kmt_get(data, args->pPrivateDriverData, args->PrivateDriverDataSize))
+        status = STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, context);
+    if (NT_SUCCESS(status) && args->Flags.PresentRedirected)
+        status = STATUS_NOT_SUPPORTED; /* KMT-320 */
+    if (NT_SUCCESS(status) && args->NumPrimaries)
+        status = check_primaries(call, args, context[0]);
+    if (NT_SUCCESS(status))
+        status = vidsch_submit_command(context, args->BroadcastContextCount, args, data);
+    if (data != local)
+        util_free(data);
+    return status;
+}
+
+KMT_IN_OUT(D3DKMTRender, D3DKMT_RENDER, render)
+KMT_IN(D3DKMTSubmitCommand, D3DKMT_SUBMITCOMMAND, submit_command)

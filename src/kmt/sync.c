@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with them (KMT-384 to KMT-393). */
+#include "kmt/sync.h"
+
+#include <string.h>
+
+#include "kmt/event.h"
+
+/* ---- handles ---- */
+
+struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch)
+{
+    struct kmt_sync *sync = util_zalloc(1, sizeof(*sync));
+
+    if (!sync)
+        return NULL;
+    sync->device = device;
+    sync->sch = sch;
+    sync->handle = handle_create(&device->adapter->process->nt->handles, NT_CLIENT_SYNC, sync);
+    if (!sync->handle) {
+        util_free(sync);
+        return NULL;
+    }
+    list_push_back(&device->syncs, &sync->link);
+    return sync;
+}
+
+void kmt_sync_remove(struct kmt_sync *sync)
+{
+    handle_remove(&sync->device->adapter->process->nt->handles, sync->handle, NT_CLIENT_SYNC);
+    list_remove(&sync->link);
+    vidsch_sync_destroy(sync->sch);
+    kmt_event_close(sync->event);
+    util_free(sync);
+}
+
+NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count, struct kmt_sync_list *list)
+{
+    list->count = count;
+    list->monitored = 0;
+    list->device = NULL;
+    for (UINT i = 0; i < count; i++) {
+        struct kmt_sync *sync = kmt_lookup(call, handles[i], NT_CLIENT_SYNC);
+
+        if (!sync)
+            return STATUS_INVALID_PARAMETER;
+        list->sync[i] = sync->sch;
+        list->monitored += vidsch_sync_type(sync->sch) == D3DDDI_MONITORED_FENCE;
+        list->device = sync->device;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count, struct kmt_sync_list *list)
+{
+    D3DKMT_HANDLE handles[KMT_MAX_OBJECTS];
+
+    if (count == 0 || count > KMT_MAX_OBJECTS || !kmt_get(handles, user, count * sizeof(*handles)))
+        return STATUS_INVALID_PARAMETER; /* KMT-371 */
+    return kmt_sync_list_get(call, handles, count, list);
+}
+
+/* ---- creation ---- */
+
+/* KMT-351, KMT-352: the notification sets the client's event at each signal. */
+static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle)
+{
+    NTSTATUS status = kmt_event_open(handle, &sync->event);
+
+    if (NT_SUCCESS(status))
+        vidsch_sync_on_signal(sync->sch, kmt_event_set, sync->event);
+    return status;
+}
+
+static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, D3DKMT_HANDLE *handle)
+{
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 answer = *info;
+    struct vidsch_sync *sch;
+    struct kmt_sync *sync;
+    NTSTATUS status = vidsch_sync_create(device->sch, &answer, &sch);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (info->Flags.Shared) {
+        vidsch_sync_destroy(sch); /* the combination is legal, but there is no sharing yet */
+        return STATUS_NOT_SUPPORTED;
+    }
+    sync = kmt_sync_add(device, sch);
+    if (!sync) {
+        vidsch_sync_destroy(sch);
+        return STATUS_NO_MEMORY;
+    }
+    if (info->Type == D3DDDI_CPU_NOTIFICATION) {
+        status = attach_event(sync, info->CPUNotification.Event);
+        if (!NT_SUCCESS(status)) {
+            kmt_sync_remove(sync);
+            return status;
+        }
+    }
+    *info = answer;
+    info->SharedHandle = 0; /* KMT-337 */
+    *handle = sync->handle;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS create_object2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args = arguments;
+    struct kmt_device *device;
+
+    if (args->Info.Flags.Reserved || args->Info.Flags.Reserved0)
+        return STATUS_INVALID_PARAMETER;
+    device = kmt_device_of(call, args->hDevice);
+    if (!device)
+        return STATUS_INVALID_PARAMETER; /* KMT-335 */
+    if (args->Info.Type == D3DDDI_MONITORED_FENCE && !kmt_adapter_is_2x(device->adapter))
+        return STATUS_NOT_SUPPORTED; /* KMT-022 */
+    return make(device, &args->Info, &args->hSyncObject);
+}
+
+static NTSTATUS create_object(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT *args = arguments;
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = args->Info.Type};
+    struct kmt_device *device;
+
+    if (info.Type == D3DDDI_SYNCHRONIZATION_MUTEX) {
+        info.SynchronizationMutex.InitialState = args->Info.SynchronizationMutex.InitialState;
+    } else if (info.Type == D3DDDI_SEMAPHORE) {
+        info.Semaphore.MaxCount = args->Info.Semaphore.MaxCount;
+        info.Semaphore.InitialCount = args->Info.Semaphore.InitialCount;
+    } else {
+        return STATUS_INVALID_PARAMETER; /* KMT-332 */
+    }
+    device = kmt_device_of(call, args->hDevice);
+    return device ? make(device, &info, &args->hSyncObject) : STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *args = arguments;
+    struct kmt_sync *sync = kmt_lookup(call, args->hSyncObject, NT_CLIENT_SYNC);
+
+    if (!sync || sync->queue)
+        return STATUS_INVALID_PARAMETER; /* GPUVA-070 */
+    kmt_pin(call, sync->device);
+    kmt_sync_remove(sync);
+    return STATUS_SUCCESS;
+}
+
+/* ---- from the CPU ---- */
+
+static NTSTATUS copy_values(const UINT64 *user, UINT count, UINT64 *values)
+{
+    return kmt_get(values, user, count * sizeof(*values)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS wait_async(struct kmt_sync_list *list, const UINT64 *values, bool any, HANDLE handle)
+{
+    struct kmt_event *event;
+    NTSTATUS status = kmt_event_open(handle, &event);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidsch_sync_wait_async(list->sync, values, list->count, any, kmt_event_finish, event);
+    if (!NT_SUCCESS(status))
+        kmt_event_close(event);
+    return status;
+}
+
+static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU *args = arguments;
+    struct kmt_sync_list list;
+    UINT64 values[KMT_MAX_OBJECTS];
+    struct kmt_device *device;
+    NTSTATUS status;
+
+    if (args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS || args->Flags.Reserved)
+        return STATUS_INVALID_PARAMETER;
+    status = copy_values(args->FenceValueArray, args->ObjectCount, values);
+    if (!NT_SUCCESS(status))
+        return status;
+    device = kmt_lookup(call, args->hDevice, NT_CLIENT_DEVICE); /* not pinned: its end ends the wait */
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!kmt_adapter_is_2x(device->adapter))
+        return STATUS_NOT_SUPPORTED;
+    if (list.device->adapter != device->adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = vidsch_device_check(device->sch, false);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (args->hAsyncEvent)
+        return wait_async(&list, values, args->Flags.WaitAny, args->hAsyncEvent);
+    return vidsch_sync_wait_cpu(list.sync, values, list.count, args->Flags.WaitAny, SIM_FOREVER);
+}
+
+static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU *args = arguments;
+    D3DDDICB_SIGNALFLAGS others = args->Flags;
+    struct kmt_sync_list list;
+    UINT64 values[KMT_MAX_OBJECTS];
+    struct kmt_device *device;
+    NTSTATUS status;
+
+    others.AllowFenceRewind = 0;
+    if (args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS || others.Value)
+        return STATUS_INVALID_PARAMETER; /* KMT-385 */
+    status = copy_values(args->FenceValueArray, args->ObjectCount, values);
+    if (!NT_SUCCESS(status))
+        return status;
+    device = kmt_device_of(call, args->hDevice);
+    if (!device)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!kmt_adapter_is_2x(device->adapter))
+        return STATUS_NOT_SUPPORTED;
+    if (list.device->adapter != device->adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = vidsch_device_check(device->sch, false);
+    return NT_SUCCESS(status) ? vidsch_sync_signal_cpu(list.sync, values, list.count, args->Flags) : status;
+}
+
+KMT_IN_OUT(D3DKMTCreateSynchronizationObject, D3DKMT_CREATESYNCHRONIZATIONOBJECT, create_object)
+KMT_IN_OUT(D3DKMTCreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, create_object2)
+KMT_IN(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
+KMT_IN(D3DKMTWaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, wait_from_cpu)
+KMT_IN(D3DKMTSignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, signal_from_cpu)

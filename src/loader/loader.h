@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loader: takes a miniport's image file into the process, after looking at it closely enough that a bad file is refused
+ * with one line instead of being found out by running it.
+ *
+ *   file read and parsed (elf.c) -> every import looked up -> mapped by the dynamic linker -> symbol table kept (symbols.c)
+ *
+ * Two machines of one process never share a driver's globals: an image file that is loaded already is copied to a memory file
+ * first, which the dynamic linker takes for another one.
+ *
+ * Images belong to the current machine (room[SIM_ROOM_LOADER]), so that places in reports can be named; loading and
+ * unloading are for the host thread between runs, since constructors of an image need a stack of normal size.
+ */
+#ifndef DXGK_LOADER_H
+#define DXGK_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+
+/* Two that the driver headers do not have. */
+#ifndef STATUS_INVALID_IMAGE_FORMAT
+#define STATUS_INVALID_IMAGE_FORMAT ((NTSTATUS)0xC000007B)
+#endif
+#ifndef STATUS_DRIVER_ENTRYPOINT_NOT_FOUND
+#define STATUS_DRIVER_ENTRYPOINT_NOT_FOUND ((NTSTATUS)0xC0000263)
+#endif
+
+struct loader_image;
+
+/*
+ * Load the image at `path`. On failure *image is untouched, and *error says why in one line (cut to error_bytes):
+ *   STATUS_OBJECT_NAME_NOT_FOUND           no such file, or it cannot be read
+ *   STATUS_INVALID_IMAGE_FORMAT            not an x86-64 ELF shared object, or truncated, or refused by the dynamic linker
+ *   STATUS_DRIVER_ENTRYPOINT_NOT_FOUND     imports that nothing offers, all of them listed (LIFE-005), or no DriverEntry
+ *   STATUS_NO_MEMORY
+ */
+NTSTATUS loader_image_load(const char *path, struct loader_image **image, char *error, size_t error_bytes);
+/* Nothing may run in the image any more. */
+void loader_image_unload(struct loader_image *image);
+
+/* File name without folder ("refgpu.so"), and that without its ending, for the name of the service ("refgpu"). */
+const char *loader_image_name(const struct loader_image *image);
+const char *loader_image_service(const struct loader_image *image);
+PDRIVER_INITIALIZE loader_image_entry(const struct loader_image *image);
+/* Does the image import a routine of this name? For CAPS-065. */
+bool loader_image_imports(const struct loader_image *image, const char *name);
+bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
+
+/* "refgpu.so!refgpu_patch+0x42" for an address inside any image of the current machine, static functions included;
+ * "refgpu.so+0x1234" where no symbol is known. False: not in one. No allocation; safe in any state of the machine. */
+bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of loader share. */
+#ifndef DXGK_LOADER_PRIVATE_H
+#define DXGK_LOADER_PRIVATE_H
+
+#include <elf.h>
+
+#include "loader/loader.h"
+#include "util/list.h"
+
+/* Write one line of explanation, cut to the buffer. */
+void loader_explain(char *error, size_t error_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- elf.c ---- */
+
+/* A symbol table and the strings its names are in, as offsets in the file; checked to lie inside it. */
+struct elf_table {
+    uint64_t symbols, strings, string_bytes;
+    uint32_t count;
+};
+
+#define ELF_MAX_SEGMENTS 64u
+#define ELF_MAX_NEEDED   32u
+
+/* An image file, read whole. */
+struct elf_file {
+    uint8_t *bytes;
+    size_t size;
+    const char *name; /* for error lines */
+    struct elf_segment {
+        uint64_t address, offset, file_bytes, memory_bytes;
+    } segment[ELF_MAX_SEGMENTS]; /* those that are loaded */
+    uint32_t segments;
+    uint64_t low, high; /* of all segments, before relocation */
+    struct elf_table dynamic;
+    struct elf_table all; /* .symtab; count 0: stripped */
+    uint64_t needed[ELF_MAX_NEEDED]; /* offsets in the dynamic strings */
+    uint32_t needed_count;
+};
+
+struct elf_symbol {
+    const char *name; /* "" if it has none, or one outside the strings */
+    uint64_t value, size;
+    uint8_t type, binding;
+    bool defined;
+};
+
+/* Read and check. On failure nothing is held. */
+NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error, size_t error_bytes);
+void elf_file_close(struct elf_file *file);
+void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index, struct elf_symbol *symbol);
+/* The string at an offset of a table's strings, or NULL. */
+const char *elf_string(const struct elf_file *file, const struct elf_table *table, uint64_t offset);
+
+/* ---- symbols.c ---- */
+
+struct symbol {
+    uint64_t value, size;
+    uint32_t name; /* offset in names */
+};
+
+/* Functions in order of address. */
+struct symbol_table {
+    struct symbol *symbol;
+    uint32_t count;
+    char *names;
+};
+
+NTSTATUS symbol_table_init(struct symbol_table *table, const struct elf_file *file);
+void symbol_table_finish(struct symbol_table *table);
+/* The function that contains the address (before relocation), or ends there (a return address after a call that does not
+ * return); NULL: none. */
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
+
+/* ---- image.c ---- */
+
+struct loader_image {
+    struct list link;
+    char name[64];
+    char service[64];
+    void *handle;    /* of the dynamic linker */
+    int copy;        /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
+                        linker knows the copy by the descriptor's name. */
+    uintptr_t base;  /* relocation */
+    uint64_t low, high;
+    PDRIVER_INITIALIZE entry;
+    char **import;   /* sorted */
+    uint32_t imports;
+    char *import_names;
+    struct symbol_table symbols;
+};
+
+/* ---- imports.c ---- */
+
+/* The image's undefined names, sorted, into image->import; and STATUS_DRIVER_ENTRYPOINT_NOT_FOUND if some are offered by
+ * nobody. */
+NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for addresses: the functions of an image in order of address, found by binary search. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/loader_private.h"
+#include "util/alloc.h"
+
+static bool is_function(const struct elf_symbol *symbol)
+{
+    return symbol->defined && symbol->name[0] && (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
+}
+
+/* Of several names of one address any will do, but always the same one. */
+static int by_address(const void *a, const void *b)
+{
+    const struct symbol *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static uint32_t count_functions(const struct elf_file *file, const struct elf_table *table, uint64_t *name_bytes)
+{
+    struct elf_symbol symbol;
+    uint32_t count = 0;
+
+    *name_bytes = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        elf_symbol_at(file, table, i, &symbol);
+        if (!is_function(&symbol))
+            continue;
+        count++;
+        *name_bytes += strlen(symbol.name) + 1;
+    }
+    return count;
+}
+
+NTSTATUS symbol_table_init(struct symbol_table *table, const struct elf_file *file)
+{
+    const struct elf_table *source = &file->all;
+    uint64_t name_bytes, used = 0;
+    uint32_t count = source->count ? count_functions(file, source, &name_bytes) : 0;
+
+    memset(table, 0, sizeof(*table));
+    if (count == 0) {
+        source = &file->dynamic;
+        count = count_functions(file, source, &name_bytes);
+    }
+    if (count == 0 || name_bytes > UINT32_MAX)
+        return STATUS_SUCCESS;
+    table->symbol = util_alloc(count * sizeof(*table->symbol));
+    table->names = util_alloc(name_bytes);
+    if (!table->symbol || !table->names) {
+        symbol_table_finish(table);
+        return STATUS_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < source->count; i++) {
+        struct elf_symbol symbol;
+        size_t bytes;
+
+        elf_symbol_at(file, source, i, &symbol);
+        if (!is_function(&symbol))
+            continue;
+        bytes = strlen(symbol.name) + 1;
+        memcpy(table->names + used, symbol.name, bytes);
+        table->symbol[table->count++] = (struct symbol){symbol.value, symbol.size, (uint32_t)used};
+        used += bytes;
+    }
+    qsort(table->symbol, table->count, sizeof(*table->symbol), by_address);
+    return STATUS_SUCCESS;
+}
+
+void symbol_table_finish(struct symbol_table *table)
+{
+    util_free(table->symbol);
+    util_free(table->names);
+    memset(table, 0, sizeof(*table));
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address)
+{
+    uint32_t low = 0, high = table->count; /* the answer is the last one whose value is <= address */
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (table->symbol[middle].value <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    return address - table->symbol[low - 1].value <= table->symbol[low - 1].size ? &table->symbol[low - 1] : NULL;
+}

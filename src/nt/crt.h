@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* C run-time functions as ntoskrnl exports them, for PE images: Microsoft's convention, 16-bit wide characters. */
+#ifndef DXGK_NT_CRT_H
+#define DXGK_NT_CRT_H
+
+struct nt_crt_routine {
+    const char *name;
+    void *address;
+};
+
+/* By name; NULL: not one of these. */
+void *nt_crt_find(const char *name);
+
+#endif

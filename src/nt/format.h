@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's printf. */
+#ifndef DXGK_NT_FORMAT_H
+#define DXGK_NT_FORMAT_H
+
+#include <ntddk.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where formatted text goes: characters up to the capacity are stored, all are counted. */
+struct nt_text {
+    void *buffer;
+    size_t capacity; /* characters */
+    size_t length;
+    bool wide;       /* 16-bit characters */
+    bool used_wide;  /* a conversion that needs PASSIVE_LEVEL occurred (%S, %ws, %wZ, ...) */
+    bool used_float; /* a floating point conversion occurred; nothing is printed for it */
+};
+
+/* `format` has 8-bit or 16-bit characters as text->wide says. The buffer is not terminated. */
+void nt_format(struct nt_text *text, const void *format, __builtin_ms_va_list arguments);
+
+#endif

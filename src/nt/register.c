@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Register and port access. An address in a register window becomes a call of the device model; any other is plain memory
+ * (a memory BAR, RAM that a driver treats like a register).
+ */
+#include <string.h>
+
+#include "nt/nt_private.h"
+
+static bool check(const volatile void *address, unsigned width, const char *routine)
+{
+    if ((uintptr_t)address % width == 0)
+        return true;
+    VIOLATION("NT-139", "%s at an address that is not aligned to %u bytes", routine, width);
+    return false;
+}
+
+static uint64_t read_memory(const volatile void *address, unsigned width)
+{
+    switch (width) {
+    case 1:
+        return *(const volatile uint8_t *)address;
+    case 2:
+        return *(const volatile uint16_t *)address;
+    case 4:
+        return *(const volatile uint32_t *)address;
+    default:
+        return *(const volatile uint64_t *)address;
+    }
+}
+
+static void write_memory(volatile void *address, unsigned width, uint64_t value)
+{
+    switch (width) {
+    case 1:
+        *(volatile uint8_t *)address = (uint8_t)value;
+        break;
+    case 2:
+        *(volatile uint16_t *)address = (uint16_t)value;
+        break;
+    case 4:
+        *(volatile uint32_t *)address = (uint32_t)value;
+        break;
+    default:
+        *(volatile uint64_t *)address = value;
+        break;
+    }
+}
+
+/* An access to a register is a point by itself. */
+static uint64_t read_register(const volatile void *address, unsigned width, const char *routine)
+{
+    struct nt *nt = nt_state();
+    uint64_t value = UINT64_MAX;
+
+    if (!check(address, width, routine))
+        return value;
+    if (bus_register_read(nt->bus, address, width, &value))
+        return value;
+    if (bus_register_space(nt->bus, address)) {
+        VIOLATION("NT-139", "%s outside of a mapping", routine);
+        return value;
+    }
+    sim_point();
+    return read_memory(address, width);
+}
+
+static void write_register(volatile void *address, unsigned width, uint64_t value,
+                           const char *routine)
+{
+    struct nt *nt = nt_state();
+
+    if (!check(address, width, routine) || bus_register_write(nt->bus, address, width, value))
+        return;
+    if (bus_register_space(nt->bus, address)) {
+        VIOLATION("NT-139", "%s outside of a mapping", routine);
+        return;
+    }
+    sim_point();
+    write_memory(address, width, value);
+}
+
+#define DEFINE_REGISTER(SUFFIX, TYPE)                                                          \
+    NT_EXPORT TYPE NTAPI READ_REGISTER_##SUFFIX(volatile TYPE *Register)                       \
+    {                                                                                          \
+        return (TYPE)read_register(Register, sizeof(TYPE), "READ_REGISTER_" #SUFFIX);          \
+    }                                                                                          \
+    NT_EXPORT VOID NTAPI WRITE_REGISTER_##SUFFIX(volatile TYPE *Register, TYPE Value)          \
+    {                                                                                          \
+        write_register(Register, sizeof(TYPE), Value, "WRITE_REGISTER_" #SUFFIX);              \
+    }                                                                                          \
+    NT_EXPORT VOID NTAPI READ_REGISTER_BUFFER_##SUFFIX(volatile TYPE *Register, TYPE *Buffer,  \
+                                                       ULONG Count)                            \
+    {                                                                                          \
+        for (ULONG i = 0; i < Count; i++)                                                      \
+            Buffer[i] = (TYPE)read_register(&Register[i], sizeof(TYPE),                        \
+                                            "READ_REGISTER_BUFFER_" #SUFFIX);                  \
+    }                                                                                          \
+    NT_EXPORT VOID NTAPI WRITE_REGISTER_BUFFER_##SUFFIX(volatile TYPE *Register, TYPE *Buffer, \
+                                                        ULONG Count)                           \
+    {                                                                                          \
+        for (ULONG i = 0; i < Count; i++)                                                      \
+            write_register(&Register[i], sizeof(TYPE), Buffer[i],                              \
+                           "WRITE_REGISTER_BUFFER_" #SUFFIX);                                  \
+    }
+
+DEFINE_REGISTER(UCHAR, UCHAR)
+DEFINE_REGISTER(USHORT, USHORT)
+DEFINE_REGISTER(ULONG, ULONG)
+DEFINE_REGISTER(ULONG64, ULONG64)
+
+/* No device of the machine has ports: nothing answers (NT-139). */
+#define DEFINE_PORT(SUFFIX, TYPE)                                                          \
+    NT_EXPORT TYPE NTAPI READ_PORT_##SUFFIX(TYPE *Port)                                    \
+    {                                                                                      \
+        NT_ENTER();                                                                        \
+        (void)Port;                                                                        \
+        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+        return (TYPE)-1;                                                                   \
+    }                                                                                      \
+    NT_EXPORT VOID NTAPI WRITE_PORT_##SUFFIX(TYPE *Port, TYPE Value)                       \
+    {                                                                                      \
+        NT_ENTER();                                                                        \
+        (void)Port;                                                                        \
+        (void)Value;                                                                       \
+        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+    }                                                                                      \
+    NT_EXPORT VOID NTAPI READ_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count)  \
+    {                                                                                      \
+        NT_ENTER();                                                                        \
+        (void)Port;                                                                        \
+        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+        memset(Buffer, 0xFF, Count * sizeof(TYPE));                                        \
+    }                                                                                      \
+    NT_EXPORT VOID NTAPI WRITE_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count) \
+    {                                                                                      \
+        NT_ENTER();                                                                        \
+        (void)Port;                                                                        \
+        (void)Buffer;                                                                      \
+        (void)Count;                                                                       \
+        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+    }
+
+DEFINE_PORT(UCHAR, UCHAR)
+DEFINE_PORT(USHORT, USHORT)
+DEFINE_PORT(ULONG, ULONG)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel routines by name: for the imports of PE images and for MmGetSystemRoutineAddress. A routine that the configured
+ * Windows release does not have yet is not found, so that a driver's fallback can be tried (NT-159).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nt/crt.h"
+#include "nt/nt_private.h"
+
+struct routine {
+    const char *name;
+    const void *address;
+    bool variable;
+};
+
+#define ROUTINE(NAME)  {#NAME, (const void *)(uintptr_t)NAME, false},
+#define VARIABLE(NAME) {#NAME, &NAME, true},
+static const struct routine routines[] = {
+#include "nt/routines.inc"
+};
+#undef ROUTINE
+#undef VARIABLE
+
+/* Windows builds that brought a routine, where that is later than what every driver may expect. */
+static const struct {
+    const char *name;
+    uint32_t build;
+} introduced[] = {
+    {"ExAllocatePool2", 19041},
+    {"ExAllocatePool3", 19041},
+    {"ExFreePool2", 19041},
+    {"MmMapIoSpaceEx", 10240},
+};
+
+static bool exists_yet(const char *name)
+{
+    for (size_t i = 0; i < NT_ITEMS(introduced); i++) {
+        if (strcmp(introduced[i].name, name) == 0)
+            return nt_state()->config.os_build >= introduced[i].build;
+    }
+    return true;
+}
+
+static int compare(const void *name, const void *element)
+{
+    return strcmp(name, ((const struct routine *)element)->name);
+}
+
+/* PsThreadType and its like are pointers here to what Windows exports under the name; a driver of a PE image has that pointer
+ * in its import table. The address limits of Mm are variables themselves. */
+static const void *as_imported(const struct routine *routine)
+{
+    if (!routine->variable || strstr(routine->name, "Address") || strstr(routine->name, "Range"))
+        return routine->address;
+    return *(void *const *)routine->address;
+}
+
+void *nt_routine_find(const char *name)
+{
+    const struct routine *routine = bsearch(name, routines, NT_ITEMS(routines), sizeof(routines[0]),
+                                            compare);
+
+    if (routine)
+        return exists_yet(name) ? (void *)(uintptr_t)as_imported(routine) : NULL;
+    return nt_crt_find(name);
+}
+
+NT_EXPORT PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName)
+{
+    char name[128];
+    size_t length;
+
+    NT_ENTER();
+    if (!nt_level(NT_PASSIVE, "NT-159", NT_NO_CODE, __func__) || !SystemRoutineName)
+        return NULL;
+    length = SystemRoutineName->Length / sizeof(WCHAR);
+    if (length >= sizeof(name))
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        name[i] = SystemRoutineName->Buffer[i] < 0x80 ? (char)SystemRoutineName->Buffer[i] : '?';
+    name[length] = '\0';
+    return nt_routine_find(name);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Timers of a driver (KTIMER), and the records that the host has of those that are set. */
+#include "nt/nt_private.h"
+
+#define TIMERS    (1u << NT_TIMER_NOTIFICATION | 1u << NT_TIMER_SYNCHRONIZATION)
+#define NS_PER_MS 1000000u
+
+struct nt_timer {
+    struct nt_active active;
+    struct sim_event event;
+    PKTIMER object;
+    PKDPC dpc;
+    uint64_t period; /* ns; 0: once */
+    LONGLONG due;    /* as the driver gave it */
+};
+
+static struct nt_timer *find(const KTIMER *timer)
+{
+    return hash_get(&nt_state()->timers, (uintptr_t)timer);
+}
+
+static void drop(struct nt_timer *record)
+{
+    struct nt *nt = nt_state();
+
+    sim_event_cancel(&record->event);
+    if (record->dpc)
+        nt_count_remove(&nt->timer_dpcs, record->dpc);
+    nt_active_remove(&record->active, &nt->timers);
+    util_free(record);
+}
+
+/* May run on any stack at any level. */
+static void expire(struct sim_event *event)
+{
+    struct nt_timer *record = CONTAINER(event, struct nt_timer, event);
+    PKTIMER timer = record->object;
+    PKDPC dpc = record->dpc;
+    struct nt_image *image = record->active.resource.image;
+    const void *caller = record->active.resource.caller;
+    struct nt_faults faults;
+
+    if (record->period) {
+        faults = nt_faults_off();
+        sim_event_arm(&record->event, record->event.due + record->period);
+        nt_faults_on(faults);
+    } else {
+        drop(record);
+    }
+    timer->Header.SignalState = 1;
+    nt_wake(&timer->Header);
+    if (dpc)
+        nt_dpc_insert(dpc, NULL, NULL, image, caller);
+}
+
+void nt_timer_reclaim(struct nt_resource *resource)
+{
+    drop(CONTAINER(resource, struct nt_timer, active.resource));
+}
+
+bool nt_timer_uses_dpc(const KDPC *dpc)
+{
+    return nt_count_get(&nt_state()->timer_dpcs, dpc) != 0;
+}
+
+/* The system time was set: absolute due times come nearer or farther. */
+void nt_timers_clock_changed(void)
+{
+    struct nt *nt = nt_state();
+    struct nt_faults faults = nt_faults_off();
+    uint32_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (hash_next(&nt->timers, &cursor, &key, &value)) {
+        struct nt_timer *record = value;
+        LARGE_INTEGER due = {.QuadPart = record->due};
+
+        if (record->due > 0 && sim_event_pending(&record->event))
+            sim_event_arm(&record->event, nt_deadline(&due));
+    }
+    nt_faults_on(faults);
+}
+
+/* ---- routines ---- */
+
+static void init(PKTIMER timer, TIMER_TYPE type, const char *routine)
+{
+    if (!nt_storage_check(timer, "KTIMER", routine))
+        return;
+    if (find(timer)) {
+        VIOLATION("NT-079", "%s of a timer that is set", routine);
+        drop(find(timer));
+    }
+    nt_header_init(&timer->Header,
+                   type == SynchronizationTimer ? NT_TIMER_SYNCHRONIZATION : NT_TIMER_NOTIFICATION,
+                   sizeof(*timer), 0);
+    timer->DueTime.QuadPart = 0;
+    timer->Dpc = NULL;
+    timer->Period = 0;
+}
+
+NT_EXPORT VOID NTAPI KeInitializeTimer(PKTIMER Timer)
+{
+    NT_ENTER();
+    init(Timer, NotificationTimer, __func__);
+}
+
+NT_EXPORT VOID NTAPI KeInitializeTimerEx(PKTIMER Timer, TIMER_TYPE Type)
+{
+    NT_ENTER();
+    init(Timer, Type, __func__);
+}
+
+/* Setting a timer cannot fail on Windows, so injected faults pass by. */
+static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, const void *caller)
+{
+    struct nt *nt = nt_state();
+    struct nt_timer *record = util_zalloc(1, sizeof(*record));
+    LARGE_INTEGER due = {.QuadPart = due_time};
+
+    if (!record)
+        return;
+    if (!nt_active_add(&record->active, &nt->timers, NT_ACTIVE_TIMER, timer, caller)) {
+        util_free(record);
+        return;
+    }
+    record->object = timer;
+    record->period = period;
+    record->due = due_time;
+    record->event.fire = expire;
+    if (dpc && nt_count_add(&nt->timer_dpcs, dpc))
+        record->dpc = dpc;
+    if (!sim_event_arm(&record->event, nt_deadline(&due)))
+        drop(record);
+}
+
+static BOOLEAN set(PKTIMER timer, LARGE_INTEGER due, LONG period, PKDPC dpc, const char *routine,
+                   const void *caller)
+{
+    struct nt_timer *before;
+    struct nt_faults faults;
+
+    if (!nt_level(NT_DISPATCH, "NT-080", NT_NO_CODE, routine) ||
+        !nt_header_check(timer, TIMERS, routine))
+        return FALSE;
+    if (dpc && !nt_storage_check(dpc, "KDPC", routine))
+        return FALSE;
+    if (period < 0) {
+        VIOLATION("NT-080", "%s with a period of %d ms", routine, period);
+        period = 0;
+    }
+    before = find(timer);
+    if (before)
+        drop(before);
+    timer->Header.SignalState = 0;
+    timer->DueTime.QuadPart = (ULONGLONG)due.QuadPart;
+    timer->Period = (ULONG)period;
+    timer->Dpc = dpc;
+    faults = nt_faults_off();
+    arm(timer, due.QuadPart, (uint64_t)period * NS_PER_MS, dpc, caller);
+    nt_faults_on(faults);
+    return before != NULL;
+}
+
+NT_EXPORT BOOLEAN NTAPI KeSetTimer(PKTIMER Timer, LARGE_INTEGER DueTime, PKDPC Dpc)
+{
+    NT_ENTER();
+    return set(Timer, DueTime, 0, Dpc, __func__, NT_CALLER());
+}
+
+NT_EXPORT BOOLEAN NTAPI KeSetTimerEx(PKTIMER Timer, LARGE_INTEGER DueTime, LONG Period, PKDPC Dpc)
+{
+    NT_ENTER();
+    return set(Timer, DueTime, Period, Dpc, __func__, NT_CALLER());
+}
+
+NT_EXPORT BOOLEAN NTAPI KeSetCoalescableTimer(PKTIMER Timer, LARGE_INTEGER DueTime, ULONG Period,
+                                              ULONG TolerableDelay, PKDPC Dpc)
+{
+    NT_ENTER();
+    (void)TolerableDelay;
+    return set(Timer, DueTime, (LONG)Period, Dpc, __func__, NT_CALLER());
+}
+
+NT_EXPORT BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
+{
+    struct nt_timer *record;
+
+    NT_ENTER();
+    if (!nt_level(NT_DISPATCH, "NT-082", NT_NO_CODE, __func__) ||
+        !nt_header_check(Timer, TIMERS, __func__))
+        return FALSE;
+    record = find(Timer);
+    if (!record)
+        return FALSE;
+    drop(record);
+    return TRUE;
+}
+
+NT_EXPORT BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer)
+{
+    NT_ENTER();
+    return nt_header_check(Timer, TIMERS, __func__) && Timer->Header.SignalState != 0;
+}

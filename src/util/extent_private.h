@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of the extent tree: extent.c and extent_node.c only. The theory of operation is in
+ * extent.c. */
+#ifndef DXGK_UTIL_EXTENT_PRIVATE_H
+#define DXGK_UTIL_EXTENT_PRIVATE_H
+
+#include "util/extent.h"
+#include "util/slab.h"
+
+enum {
+    GRADES = EXTENT_GRADES,
+    WIDTH = 15,      /* entries of a node */
+    MIN = 7,         /* of any but the root */
+    MERGE_MAX = 13,  /* two nodes with so few together become one */
+    MAX_HEIGHT = 24, /* MIN ^ 24 ranges */
+};
+
+#define LIMIT     ((uint64_t)1 << 63)
+#define SATURATED INT32_MAX  /* a best of this many units or more */
+#define NO_LOW    UINT64_MAX /* in unused entries; their bests are 0 */
+
+/* What an entry of a node stands for. */
+union extent_thing {
+    uint64_t size;             /* level 0: a range */
+    struct extent_node *child; /* else */
+};
+
+struct extent_node {
+    _Alignas(64) uint64_t count;
+    uint64_t low[WIDTH]; /* level 0: start of the range; else of the first range below */
+    union extent_thing of[WIDTH];
+    int32_t best[GRADES][WIDTH + 1]; /* longest runs in the range, or below; one spare for vectors */
+};
+
+_Static_assert(sizeof(struct extent_node) == 7 * 64, "whole cache lines, without waste");
+
+/* A place in the tree: on each level, the node and the entry taken. */
+struct extent_cursor {
+    struct extent_node *node[MAX_HEIGHT];
+    uint8_t at[MAX_HEIGHT];
+};
+
+static inline int32_t saturate(uint64_t units)
+{
+    return units < SATURATED ? (int32_t)units : SATURATED;
+}
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a range in a leaf. */
+static inline uint64_t end_of(const struct extent_node *leaf, unsigned at)
+{
+    return leaf->low[at] + leaf->of[at].size;
+}
+
+/* Own as many nodes as this many ranges may need. False when out of memory. */
+bool extent_node_provide(struct extent_tree *tree, uint64_t extents);
+/* A new range before the cursor (any, if the tree is empty). Nodes for it were provided. */
+void extent_node_insert(struct extent_tree *tree, const struct extent_cursor *cursor,
+                        uint64_t start, uint64_t size);
+/* The range at the cursor goes. No cursor is good after this or an insertion. */
+void extent_node_remove(struct extent_tree *tree, const struct extent_cursor *cursor);
+/* The range at the cursor gets other bounds, without reaching a neighbour. */
+void extent_node_resize(struct extent_tree *tree, const struct extent_cursor *cursor,
+                        uint64_t start, uint64_t end);
+
+#endif

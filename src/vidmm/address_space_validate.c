@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Every invariant of an address space, for tests and debug builds: the records among themselves, what holds which table, and the
+ * entries against the records. Costs the whole space. */
+#include "vidmm/address_space.h"
+
+/* ---- records ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool on_mapping_list(const struct va_piece *piece)
+{
+    bool unique_over = false;
+
+    LIST_FOR(node, &piece->allocation->mappings) {
+        const struct va_piece *other = CONTAINER(node, struct va_piece, mapping);
+        bool unique = other->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION;
+
+        if (unique && unique_over)
+            return false; /* unique ones stand in front */
+        unique_over |= !unique;
+        if (other == piece)
+            return true;
+    }
+    return false;
+}
+
+static bool piece_valid(const struct va_range *range, const struct va_piece *piece)
+{
+    if (piece->range != range || piece->span.pages == 0 || piece->span.first < range->span.first ||
+        span_end(&piece->span) > span_end(&range->span))
+        return false;
+    if (piece->state != ENTRY_PAGES)
+        return piece->allocation == NULL;
+    if (!piece->allocation)
+        return range->kind == RANGE_INTERNAL;
+    return range_inside(piece->offset, piece->span.pages, piece->allocation->pages) && on_mapping_list(piece);
+}
+
+static bool range_valid(const struct vidmm_space *space, const struct va_range *range)
+{
+    uint32_t owners = 0;
+
+    if (range->space != space || !span_validate(&range->pieces) || extent_is_free(&space->free, range->span.first, 1))
+        return false;
+    for (struct span_node *node = span_first(&range->pieces); node; node = span_next(&range->pieces, node)) {
+        const struct va_piece *piece = CONTAINER(node, struct va_piece, span);
+
+        if (piece->job || !piece_valid(range, piece))
+            return false;
+        owners += piece->allocation != NULL;
+    }
+    LIST_FOR(node, &range->jobs) {
+        const struct va_job *job = CONTAINER(node, struct va_job, link);
+
+        if (job->range != range || (job->piece && (job->piece->job != job || !piece_valid(range, job->piece))))
+            return false;
+        owners += job->piece && job->piece->allocation;
+    }
+    return owners == range->owners;
+}
+
+static bool addresses_valid(const struct vidmm_space *space)
+{
+    uint64_t pages = 0, first, end;
+
+    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node)) {
+        if (!range_valid(space, CONTAINER(node, struct va_range, span)))
+            return false;
+        pages += node->pages;
+    }
+    first = space->paging ? 1 : space->shared->geometry.span;
+    end = space->paging ? space->shared->end : space->shared->geometry.end;
+    return space->free.free_units + pages == end - first;
+}
+
+/* ---- holds -------------------------------------------------------------------------------------------------------------------------------- */
+
+enum hold_action { HOLD_TAKE, HOLD_DROP };
+
+static void pages_hold(struct vidmm_space *space, uint64_t first, uint64_t pages, enum hold_action action)
+{
+    if (action == HOLD_TAKE)
+        (void)tables_hold(space, first, pages); /* they exist, so it cannot fail */
+    else
+        tables_drop(space, first, pages);
+}
+
+static void edges_hold(struct vidmm_space *space, uint64_t first, uint64_t end, enum hold_action action)
+{
+    if (action == HOLD_TAKE) {
+        (void)tables_hold_edge(space, first);
+        (void)tables_hold_edge(space, end);
+    } else {
+        tables_drop_edge(space, first);
+        tables_drop_edge(space, end);
+    }
+}
+
+static void piece_holds(struct vidmm_space *space, const struct va_piece *piece, enum hold_action action)
+{
+    if (piece->state == ENTRY_PAGES)
+        pages_hold(space, piece->span.first, piece->span.pages, action);
+    else
+        edges_hold(space, piece->span.first, span_end(&piece->span), action);
+}
+
+static void all_holds(struct vidmm_space *space, enum hold_action action)
+{
+    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node)) {
+        struct va_range *range = CONTAINER(node, struct va_range, span);
+
+        for (struct span_node *at = span_first(&range->pieces); at; at = span_next(&range->pieces, at))
+            piece_holds(space, CONTAINER(at, struct va_piece, span), action);
+        LIST_FOR(link, &range->jobs) {
+            const struct va_job *job = CONTAINER(link, struct va_job, link);
+
+            if (job->piece)
+                piece_holds(space, job->piece, action);
+        }
+        if (range->initial == ENTRY_ZERO)
+            edges_hold(space, range->span.first, span_end(&range->span), action);
+    }
+}
+
+/* Nothing holds a table but the tables below it. */
+static bool nothing_held(const struct page_table *table)
+{
+    uint64_t below = 0;
+
+    for (uint32_t i = 0; table->level > 0 && i < table->entries; i++) {
+        if (!table->child[i])
+            continue;
+        below++;
+        if (!nothing_held(table->child[i]))
+            return false;
+    }
+    return table->uses == below;
+}
+
+static bool holds_valid(struct vidmm_space *space)
+{
+    bool valid;
+
+    if (!space->root || space->paging)
+        return true; /* those of the paging process are held for good */
+    all_holds(space, HOLD_DROP);
+    valid = nothing_held(space->root);
+    all_holds(space, HOLD_TAKE);
+    return valid;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Should the page's entry be set? */
+static bool page_set(const struct vidmm_space *space, uint64_t page)
+{
+    const struct va_range *range = range_at(space, page);
+    const struct span_node *node = range ? span_at(&range->pieces, page) : NULL;
+    struct entry_source source;
+
+    if (!range)
+        return false;
+    if (!node)
+        return range->initial != ENTRY_INVALID;
+    piece_source(CONTAINER(node, struct va_piece, span), &source);
+    return source.state != ENTRY_INVALID;
+}
+
+/* Entries without a table below, and those of leaves, say what the records say. */
+static bool entries_valid(const struct vidmm_space *space, const struct page_table *table)
+{
+    unsigned shift = space->shared->geometry.shift[table->level];
+
+    if (!table->ready)
+        return true;
+    for (uint32_t i = 0; i < table->entries; i++) {
+        const struct page_table *child = table->level > 0 ? table->child[i] : NULL;
+        uint64_t first = table->first + ((uint64_t)i << shift);
+
+        if (child && child->ready) {
+            if (!entries_valid(space, child))
+                return false;
+            continue;
+        }
+        if (page_set(space, first) != bit_test(table->set, i) ||
+            page_set(space, first + ((uint64_t)1 << shift) - 1) != bit_test(table->set, i))
+            return false;
+    }
+    return true;
+}
+
+static bool jobs_pending(const struct vidmm_space *space)
+{
+    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node))
+        if (!list_empty(&CONTAINER(node, struct va_range, span)->jobs))
+            return true;
+    return false;
+}
+
+bool space_validate(const struct vidmm_space *space)
+{
+    struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)space; /* put back as it was */
+
+    if (!extent_tree_validate(&space->free) || !slab_validate(&space->range_slab) || !slab_validate(&space->piece_slab))
+        return false;
+    if (!span_validate(&space->ranges) || !addresses_valid(space) || !tables_validate(space) || !holds_valid(changing))
+        return false;
+    if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging)
+        return true; /* entries follow later */
+    return entries_valid(space, space->root);
+}

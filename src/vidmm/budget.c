@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidmm/budget.h"
+#include "vidmm/segment.h"
+
+/* ---- the reckoning of one device ------------------------------------------------------------------------------------------- */
+
+/* Pages that the list of one device may have in a segment; id 0: system memory behind page tables. */
+static uint64_t capacity(const struct vidmm *vidmm, UINT id)
+{
+    const struct vidmm_segment *segment = &vidmm->segment[id];
+
+    if (id == 0)
+        return vidmm->system_limit >> PAGE_BITS;
+    if (segment_is_aperture(segment))
+        return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit : vidmm->aperture_limit) >> PAGE_BITS;
+    return (segment->bytes - segment->bad_bytes - segment->pinned_bytes) >> PAGE_BITS;
+}
+
+/* Where the entry counts if it is in that segment. */
+static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
+{
+    bool bare = segment_is_aperture(&allocation->vidmm->segment[segment]) && allocation->vidmm->config.gpu_mmu &&
+                !allocation->accessed_physically;
+
+    return bare ? 0 : segment;
+}
+
+static bool fits(const struct vidmm_open *open, UINT charge)
+{
+    return open->device->charged[charge] + open->allocation->pages <= capacity(open->allocation->vidmm, charge);
+}
+
+/* ---- the budget of a process ----------------------------------------------------------------------------------------------- */
+
+/* Shares a group out: those whose reservation is more than an equal share get that, the others equal shares of the rest.
+ * Processes count that have something there or reserved, and `process` itself. */
+static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t size)
+{
+    uint64_t rest = size;
+    uint64_t users = 1;
+    uint64_t share;
+    bool changed = true;
+
+    LIST_FOR(node, &process->vidmm->processes) {
+        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+        users += other != process && (other->usage[group] || other->reservation[group]);
+    }
+    for (share = size / users; changed; share = rest / users) {
+        uint64_t reserved = 0;
+        uint64_t greedy = users;
+
+        changed = false;
+        LIST_FOR(node, &process->vidmm->processes) {
+            const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+            if (other != process && other->reservation[group] > share) {
+                reserved += other->reservation[group];
+                greedy--;
+            }
+        }
+        if (greedy < users && reserved < size && size - reserved != rest) {
+            rest = size - reserved;
+            users = greedy;
+            changed = true;
+        }
+    }
+    return share;
+}
+
+uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    struct vidmm *vidmm = process->vidmm;
+    uint64_t size = segment_group_bytes(vidmm, group);
+    uint64_t reserved = 0;
+    uint64_t budget;
+
+    if (vidmm->usage[group] > size) {
+        budget = equal_share(process, group, size); /* together they want more than there is */
+    } else {
+        LIST_FOR(node, &vidmm->processes) {
+            const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+            if (other != process)
+                reserved += other->reservation[group];
+        }
+        budget = size > reserved ? size - reserved : 0;
+    }
+    return budget > process->reservation[group] ? budget : process->reservation[group];
+}
+
+static bool has_budget(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GROUP group)
+{
+    return segment_group_bytes(vidmm, group) != 0;
+}
+
+uint64_t budget_over(const struct vidmm_process *process)
+{
+    uint64_t over = 0;
+
+    for (int group = 0; group < 2; group++) {
+        uint64_t budget;
+
+        if (!has_budget(process->vidmm, (D3DKMT_MEMORY_SEGMENT_GROUP)group))
+            continue;
+        budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
+        if (process->usage[group] > budget)
+            over += process->usage[group] - budget;
+    }
+    return over;
+}
+
+/* Another device of the process has it listed: it is counted already (RES-045). */
+static bool counted(const struct vidmm_open *open)
+{
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other != open && other->charged && other->device->process == open->device->process)
+            return true;
+    }
+    return false;
+}
+
+static void count(struct vidmm_open *open, bool up)
+{
+    struct vidmm_process *process = open->device->process;
+    struct vidmm *vidmm = process->vidmm;
+    D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(vidmm, open->charge);
+    uint64_t bytes = open->allocation->pages << PAGE_BITS;
+
+    if (counted(open))
+        return;
+    if (up) {
+        process->usage[group] += bytes;
+        vidmm->usage[group] += bytes;
+    } else {
+        process->usage[group] -= bytes;
+        vidmm->usage[group] -= bytes;
+    }
+}
+
+static bool within_budget(const struct vidmm_open *open, UINT charge)
+{
+    const struct vidmm_process *process = open->device->process;
+    D3DKMT_MEMORY_SEGMENT_GROUP group = segment_group(process->vidmm, charge);
+
+    if (!has_budget(process->vidmm, group) || counted(open))
+        return true;
+    return process->usage[group] + (open->allocation->pages << PAGE_BITS) <= budget_of(process, group);
+}
+
+NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned segments = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < segments; i++) {
+        UINT charge = charge_of(open->allocation, order[i]);
+
+        if (!fits(open, charge) || (!over_budget && !within_budget(open, charge)))
+            continue;
+        open->charge = charge;
+        open->device->charged[charge] += open->allocation->pages;
+        count(open, true);
+        open->charged = true;
+        return STATUS_SUCCESS;
+    }
+    return STATUS_NO_MEMORY;
+}
+
+void budget_uncharge(struct vidmm_open *open)
+{
+    open->charged = false;
+    count(open, false);
+    open->device->charged[open->charge] -= open->allocation->pages;
+}
+
+void budget_placed(struct vidmm_allocation *allocation)
+{
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (!open->charged || open->charge == allocation->segment)
+            continue;
+        budget_uncharge(open);
+        open->charge = allocation->segment;
+        open->device->charged[open->charge] += allocation->pages;
+        count(open, true);
+        open->charged = true;
+    }
+}
+
+uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT listed)
+{
+    struct vidmm_process *process = device->process;
+    struct vidmm *vidmm = process->vidmm;
+    uint64_t wanted[2] = {process->usage[0], process->usage[1]};
+    uint64_t excess = 0;
+
+    for (UINT i = 0; i < listed; i++) {
+        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i], NT_CLIENT_ALLOCATION);
+        UINT order[VIDMM_MAX_SEGMENTS];
+        UINT down;
+
+        if (open->residency_count == 0 && !open->charged && segment_order(open->allocation, order, &down))
+            wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] += open->allocation->pages << PAGE_BITS;
+    }
+    for (int group = 0; group < 2; group++) {
+        uint64_t budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
+
+        if (has_budget(vidmm, (D3DKMT_MEMORY_SEGMENT_GROUP)group) && wanted[group] > budget)
+            excess += wanted[group] - budget;
+    }
+    if (excess)
+        return excess;
+    /* The list does not fit the segments, whatever the budget: something of about the size has to go. */
+    for (UINT i = 0; i < listed; i++) {
+        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i], NT_CLIENT_ALLOCATION);
+
+        excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
+    }
+    return excess ? excess : PAGE_BYTES;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Budgets: how much of a memory segment group a process may have on its residency lists (RES-041, RES-042), and whether the
+ * list of one device fits the segments at all. Counters only; everything is O(segments), or O(opens of one allocation).
+ */
+#ifndef DXGK_VIDMM_BUDGET_H
+#define DXGK_VIDMM_BUDGET_H
+
+#include "vidmm/vidmm_private.h"
+
+/* `open` is about to get on its device's list: charge it. STATUS_NO_MEMORY: does not fit, or the process would be over its
+ * budget and that is not allowed. */
+NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget);
+void budget_uncharge(struct vidmm_open *open);
+/* It is somewhere now: those who list it are charged for that. */
+void budget_placed(struct vidmm_allocation *allocation);
+/* Bytes that the process would be over budget if these, which are not charged, were: at least 1 (RES-015). */
+uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count);
+/* Bytes that the process is over budget now. */
+uint64_t budget_over(const struct vidmm_process *process);
+uint64_t budget_of(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group);
+
+#endif

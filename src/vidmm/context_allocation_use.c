@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Context allocations in use: first content, addresses in the client's space, updates by the GPU. See context_allocation.c. */
+#include "vidmm/content.h"
+#include "vidmm/context_allocation.h"
+#include "vidmm/gpu_va.h"
+
+/* ---- first content ---------------------------------------------------------------------------------------------------------------------- */
+
+/* What the paging process maps to reach all of it: behind an aperture, the system pages. */
+static NTSTATUS runs_of(struct vidmm_allocation *allocation, struct vidmm_run **made, const struct vidmm_run **runs, uint32_t *count)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    *made = NULL;
+    if (allocation->segment == 0 || !segment_is_aperture(&allocation->vidmm->segment[allocation->segment])) {
+        *runs = allocation->runs;
+        *count = allocation->run_count;
+        return status;
+    }
+    status = backing_runs(allocation, made, count);
+    *runs = *made;
+    return status;
+}
+
+static NTSTATUS map_in_scratch(struct vidmm_allocation *allocation, struct gpu_va *va)
+{
+    const struct vidmm_run *runs;
+    struct vidmm_run *made;
+    uint32_t count;
+    NTSTATUS status;
+
+    if (allocation->pages > scratch_limit(allocation->vidmm))
+        return STATUS_NO_MEMORY; /* CTXA-058 */
+    status = runs_of(allocation, &made, &runs, &count);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = scratch_map_allocation(allocation->vidmm, allocation, 0, runs, count, false, va);
+    util_free(made);
+    return status;
+}
+
+/* A CPU address for the allocation's life (CTXA-040). */
+static NTSTATUS make_view(struct context_allocation *item)
+{
+    struct vidmm_allocation *allocation = item->allocation;
+    struct ram *ram = item->vidmm->config.ram;
+    uint64_t pages = align_up(item->size, PAGE_BYTES) >> PAGE_BITS;
+
+    if (!item->cpu_view || item->view || !allocation->backing)
+        return STATUS_SUCCESS;
+    item->view = ram_view_reserve(ram, pages);
+    if (item->view && ram_view_point(ram, item->view, 0, allocation->backing, pages, true))
+        return STATUS_SUCCESS;
+    if (item->view)
+        ram_view_release(ram, item->view, pages);
+    item->view = NULL;
+    return STATUS_INSUFFICIENT_RESOURCES;
+}
+
+static NTSTATUS build_init(struct context_allocation *item)
+{
+    struct vidmm_allocation *allocation = item->allocation;
+    struct vidmm *vidmm = item->vidmm;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_INIT_CONTEXT_RESOURCE};
+    struct mdl_block *mdl = NULL;
+    struct gpu_va va = {0};
+    NTSTATUS status = STATUS_SUCCESS;
+
+    op.InitContextResource.hAllocation = (HANDLE)(uintptr_t)item->handle; /* CTXA-038 */
+    op.InitContextResource.Destination.SegmentId = allocation->segment;
+    op.InitContextResource.Destination.VirtualAddress = item->view;
+    if (allocation->segment == 0) {
+        mdl = content_mdl_create(allocation);
+        if (!mdl)
+            return STATUS_INSUFFICIENT_RESOURCES;
+        op.InitContextResource.Destination.pMdl = content_mdl(mdl);
+    } else {
+        op.InitContextResource.Destination.SegmentAddress.QuadPart =
+            (LONGLONG)(vidmm->segment[allocation->segment].base + (allocation->runs[0].first << PAGE_BITS));
+    }
+    if (item->map_for_init)
+        status = map_in_scratch(allocation, &va);
+    op.InitContextResource.Destination.GpuVirtualAddress = va.value;
+    if (NT_SUCCESS(status))
+        status = paging_build(vidmm, &op);
+    if (va.value)
+        scratch_release(vidmm, va, allocation->pages);
+    if (mdl)
+        content_mdl_defer_free(vidmm, mdl);
+    return status;
+}
+
+NTSTATUS context_allocation_commit(struct context_allocation *item)
+{
+    NTSTATUS status;
+
+    if (item->initialised)
+        return STATUS_SUCCESS;
+    if (!item->allocation->resident) {
+        status = residency_bring_in(item->vidmm, item->allocation);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    if (!item->pinned) {
+        item->allocation->pins++;
+        item->pinned = true;
+        eviction_update(item->allocation);
+    }
+    status = make_view(item);
+    if (NT_SUCCESS(status))
+        status = build_init(item);
+    if (!NT_SUCCESS(status))
+        return status;
+    item->initialised = true;
+    item->vidmm->scratch->uncommitted--;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
+{
+    const struct vidmm_context *context = arg;
+
+    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+        struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+        NTSTATUS status = context_allocation_belongs(item, context) ? context_allocation_commit(item) : STATUS_SUCCESS;
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
+bool context_allocations_ready(const struct vidmm_context *context)
+{
+    const struct paging_process *shared = context->device->process->vidmm->scratch;
+
+    if (!shared || shared->uncommitted == 0)
+        return true;
+    LIST_FOR(node, &shared->context_allocations) {
+        const struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+
+        if (!item->initialised && context_allocation_belongs(item, context))
+            return false;
+    }
+    return true;
+}
+
+NTSTATUS vidmm_context_prepare(struct vidmm_context *context)
+{
+    struct vidmm *vidmm = context->device->process->vidmm;
+
+    if (context_allocations_ready(context))
+        return STATUS_SUCCESS;
+    return vidmm_status(paging_run(vidmm, prepare_job, context));
+}
+
+void context_allocations_lost(struct vidmm *vidmm)
+{
+    if (!vidmm->scratch)
+        return;
+    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+        struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+        const struct vidmm_allocation *allocation = item->allocation;
+
+        if (!item->initialised || allocation->segment == 0 || segment_is_aperture(&vidmm->segment[allocation->segment]))
+            continue;
+        item->initialised = false;
+        vidmm->scratch->uncommitted++;
+        if (item->pinned) {
+            item->pinned = false;
+            item->allocation->pins--;
+        }
+    }
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------------------------------------------- */
+
+D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_MAPCONTEXTALLOCATION *args)
+{
+    struct vidmm *vidmm = adapter->vidmm;
+    struct context_allocation *item;
+    struct va_context_map map;
+    NTSTATUS status;
+
+    if (context_allocation_inside_paging("CTXA-067"))
+        return 0;
+    sim_mutex_lock(&vidmm->lock);
+    item = context_allocation_find(adapter, args->hAllocation);
+    if (item)
+        map = (struct va_context_map){.process = item->process, .allocation = item->allocation, .args = args};
+    sim_mutex_unlock(&vidmm->lock);
+    if (!item) {
+        VIOLATION("CTXA-045", "%p is no context allocation of the adapter", args->hAllocation);
+        return 0;
+    }
+    if (!item->process->space || (item->context && !item->context->virtual_addressing))
+        return 0; /* CTXA-050 */
+    status = va_map_context_allocation(&map);
+    if (status == STATUS_INVALID_PARAMETER)
+        VIOLATION("CTXA-050", "DxgkCbMapContextAllocation at 0x%llx, %llu pages from %llu, protection 0x%llx",
+                  (unsigned long long)args->BaseAddress, (unsigned long long)args->SizeInPages,
+                  (unsigned long long)args->OffsetInPages, (unsigned long long)args->Protection.Value);
+    return NT_SUCCESS(status) ? map.address : 0;
+}
+
+/* ---- updates ------------------------------------------------------------------------------------------------------------------------------ */
+
+struct update_call {
+    struct ddi_adapter *adapter;
+    HANDLE handle;
+    void *data;
+    UINT bytes;
+};
+
+static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
+{
+    const struct update_call *call = arg;
+    struct context_allocation *item = context_allocation_find(call->adapter, call->handle);
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION};
+    struct gpu_va va;
+    NTSTATUS status;
+
+    if (!item)
+        return STATUS_INVALID_PARAMETER;
+    if (item->allocation->pages > scratch_limit(vidmm))
+        return STATUS_NO_MEMORY;
+    status = context_allocation_commit(item);
+    if (NT_SUCCESS(status))
+        status = map_in_scratch(item->allocation, &va);
+    if (!NT_SUCCESS(status))
+        return status;
+    op.UpdateContextAllocation.ContextAllocation = va.value;
+    op.UpdateContextAllocation.ContextAllocationSize = item->size;
+    op.UpdateContextAllocation.pDriverPrivateData = call->data;
+    op.UpdateContextAllocation.DriverPrivateDataSize = call->bytes;
+    status = paging_build(vidmm, &op);
+    scratch_release(vidmm, va, item->allocation->pages);
+    return status;
+}
+
+NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
+{
+    struct vidmm *vidmm = adapter->vidmm;
+    struct update_call call = {.adapter = adapter, .handle = args->hAllocation, .bytes = args->PrivateDriverDataSize};
+    NTSTATUS status;
+
+    if (context_allocation_inside_paging("CTXA-060"))
+        return STATUS_INVALID_DEVICE_REQUEST;
+    if (!vidmm->config.gpu_mmu)
+        return STATUS_NOT_SUPPORTED;
+    if (!context_allocation_find(adapter, args->hAllocation) || (!args->pPrivateDriverData && args->PrivateDriverDataSize != 0))
+        return STATUS_INVALID_PARAMETER;
+    if (call.bytes != 0) {
+        call.data = util_alloc(call.bytes);
+        if (!call.data)
+            return STATUS_NO_MEMORY;
+        if (!sim_copy_checked(call.data, args->pPrivateDriverData, call.bytes)) {
+            util_free(call.data);
+            return STATUS_INVALID_PARAMETER;
+        }
+    }
+    status = paging_run(vidmm, update_job, &call);
+    util_free(call.data);
+    if (status == STATUS_DEVICE_REMOVED)
+        status = STATUS_UNSUCCESSFUL; /* CTXA-061 */
+    return vidmm_status(status);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lock2 and Unlock2: one view per allocation, from its first lock to its last unlock, at an address that stays while the
+ * content moves (ALLOC-120).
+ *
+ *   content in                         the view shows
+ *   backing pages, aperture            the frames
+ *   CpuVisible memory segment          the pages of the memory BAR, contiguous or scattered
+ *   any other memory segment           nothing can: the allocation moves to system memory first, and stays out of such
+ *                                      segments until it is unlocked
+ *   PermanentSysMem, client memory     always the frames
+ *
+ * Moving under a lock. The copy is made by the GPU while the client may go on storing through the view. So before the copy is
+ * built a fingerprint of every page is taken (cpu_access_leave), and when the copy is done, in one step that no client can get
+ * into, pages that differ from their fingerprint are copied once more and the view is re-pointed (cpu_access_placed).
+ */
+#include <string.h>
+
+#include "vidmm/content.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+/* ---- questions ------------------------------------------------------------------------------------------------------------- */
+
+/* The CPU sees the system pages wherever the content is. */
+static bool shows_backing(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.PermanentSysMem || allocation->borrowed;
+}
+
+bool cpu_access_follows(const struct vidmm_allocation *allocation)
+{
+    return allocation->view && !shows_backing(allocation);
+}
+
+bool cpu_access_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
+{
+    if (!allocation->lock_count || shows_backing(allocation))
+        return false;
+    return !allocation->cpu_visible || allocation->flags.Cached || !segment_cpu_visible(segment);
+}
+
+static bool in_memory_segment(const struct vidmm_allocation *allocation)
+{
+    return allocation->runs && allocation->segment &&
+           !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+/* ---- views ----------------------------------------------------------------------------------------------------------------- */
+
+static bool point_at_segment(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t left = allocation->pages; /* the place may be larger (pitch, 64 KB pages) */
+    uint64_t page = 0;
+
+    for (uint32_t i = 0; i < allocation->run_count && left; i++) {
+        const struct vidmm_run *run = &allocation->runs[i];
+        const struct vidmm_segment *segment = &vidmm->segment[run->segment];
+        uint64_t count = run->pages < left ? run->pages : left;
+
+        if (!ram_view_point_file(vidmm->config.ram, allocation->view, page,
+                                 bus_device_memory_file(vidmm->config.device, segment->bar),
+                                 (segment->bar_offset >> PAGE_BITS) + run->first, count, true))
+            return false;
+        page += count;
+        left -= count;
+    }
+    return true;
+}
+
+static bool point(struct vidmm_allocation *allocation)
+{
+    if (in_memory_segment(allocation) && !shows_backing(allocation))
+        return point_at_segment(allocation);
+    return ram_view_point(allocation->vidmm->config.ram, allocation->view, 0, allocation->backing, allocation->pages, true);
+}
+
+static void drop_view(struct vidmm_allocation *allocation)
+{
+    if (allocation->view)
+        ram_view_release(allocation->vidmm->config.ram, allocation->view, allocation->pages);
+    allocation->view = NULL;
+    util_free(allocation->cpu_private);
+    allocation->cpu_private = NULL;
+}
+
+static NTSTATUS make_view(struct vidmm_allocation *allocation)
+{
+    allocation->view = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
+    if (!allocation->view)
+        return STATUS_NO_MEMORY;
+    if (point(allocation))
+        return STATUS_SUCCESS;
+    drop_view(allocation);
+    return STATUS_NO_MEMORY;
+}
+
+/* ---- moving under a lock --------------------------------------------------------------------------------------------------- */
+
+static uint64_t fingerprint(const void *page)
+{
+    const uint64_t *words = page;
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < PAGE_BYTES / sizeof(*words); i++)
+        hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u + i;
+    return hash;
+}
+
+static uint8_t *view_page(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    return (uint8_t *)allocation->view + (page << PAGE_BITS);
+}
+
+NTSTATUS cpu_access_leave(struct vidmm_allocation *allocation)
+{
+    uint64_t *prints = util_alloc(allocation->pages * sizeof(*prints));
+
+    if (!prints)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    util_free(allocation->cpu_private);
+    for (uint64_t i = 0; i < allocation->pages; i++)
+        prints[i] = fingerprint(view_page(allocation, i));
+    allocation->cpu_private = prints;
+    return STATUS_SUCCESS;
+}
+
+/* Host address of a page at its present place. */
+static void *place_page(const struct vidmm_allocation *allocation, uint64_t page)
+{
+    if (!in_memory_segment(allocation))
+        return ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[page]));
+    for (uint32_t i = 0; i < allocation->run_count; i++) {
+        if (page < allocation->runs[i].pages)
+            return segment_cpu(allocation->vidmm, allocation->segment, (allocation->runs[i].first + page) << PAGE_BITS);
+        page -= allocation->runs[i].pages;
+    }
+    return NULL;
+}
+
+NTSTATUS cpu_access_placed(struct vidmm_allocation *allocation)
+{
+    const uint64_t *prints = allocation->cpu_private;
+
+    if (!cpu_access_follows(allocation))
+        return STATUS_SUCCESS;
+    for (uint64_t i = 0; prints && i < allocation->pages; i++) {
+        if (fingerprint(view_page(allocation, i)) != prints[i])
+            memcpy(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
+    }
+    util_free(allocation->cpu_private);
+    allocation->cpu_private = NULL;
+    if (point(allocation))
+        return STATUS_SUCCESS;
+    /* Half of it may show the new place: better none than a wrong one. The caller goes back, and comes here again. */
+    ram_view_unpoint(allocation->vidmm->config.ram, allocation->view, 0, allocation->pages);
+    return STATUS_INSUFFICIENT_RESOURCES;
+}
+
+void cpu_access_destroyed(struct vidmm_allocation *allocation)
+{
+    drop_view(allocation);
+    allocation->lock_count = 0;
+}
+
+/* ---- Lock2 ----------------------------------------------------------------------------------------------------------------- */
+
+static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+{
+    (void)vidmm;
+    (void)arg;
+    return STATUS_SUCCESS;
+}
+
+/* Make it possible for the CPU to see it, on the worker: out of a segment that it cannot reach. */
+static NTSTATUS expose(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_open *open = arg;
+    struct vidmm_allocation *allocation = open->allocation;
+    NTSTATUS status;
+
+    if (allocation->destroyed || !in_memory_segment(allocation) ||
+        !cpu_access_forbids(allocation, &vidmm->segment[allocation->segment]))
+        return STATUS_SUCCESS;
+    status = eviction_need_idle(allocation);
+    if (NT_SUCCESS(status))
+        status = residency_move_out(vidmm, allocation, true);
+    if (NT_SUCCESS(status) && allocation->device_references)
+        status = residency_bring_in(vidmm, allocation);
+    return status;
+}
+
+static NTSTATUS check_lock(const struct vidmm_open *open)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+
+    if (open->device->lost || allocation->vidmm->lost)
+        return STATUS_DEVICE_REMOVED;
+    if (allocation->offer_in_force || allocation->creator != open->device->process->nt)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-119, RES-065 */
+    if (allocation->lock_count >= VIDMM_MAX_LOCKS)
+        return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
+    if (!allocation->cpu_visible && in_memory_segment(allocation) &&
+        !(allocation->vidmm->aperture && (allocation->supported_set & segment_bit(allocation->vidmm->aperture))))
+        return STATUS_INVALID_PARAMETER; /* ALLOC-128 */
+    return STATUS_SUCCESS;
+}
+
+/* The first lock. The count is 1 already, so placement knows; lock held, dropped while paging settles. */
+static NTSTATUS first_lock(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+    bool forbidden = in_memory_segment(allocation) &&
+                     cpu_access_forbids(allocation, &vidmm->segment[allocation->segment]);
+
+    if (forbidden || allocation->arriving || !paging_ticket_done(vidmm, allocation->busy_ticket)) {
+        /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited for, never a client's. */
+        sim_mutex_unlock(&vidmm->lock);
+        status = paging_run(vidmm, forbidden ? expose : nothing, open);
+        sim_mutex_lock(&vidmm->lock);
+        if (allocation->destroyed)
+            status = STATUS_INVALID_PARAMETER;
+    }
+    if (NT_SUCCESS(status) && !in_memory_segment(allocation))
+        status = vidmm_status(backing_take(allocation));
+    return NT_SUCCESS(status) ? make_view(allocation) : vidmm_status(status);
+}
+
+NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **address)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_open *open;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    sim_mutex_lock(&vidmm->lock);
+    open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    if (open && open->device == device)
+        status = check_lock(open);
+    if (NT_SUCCESS(status)) {
+        struct vidmm_allocation *allocation = open->allocation;
+
+        allocation->lock_count++;
+        open->lock_count++;
+        while (NT_SUCCESS(status) && !allocation->view) {
+            if (allocation->locking) {
+                /* Another thread is making the view. */
+                sim_mutex_unlock(&vidmm->lock);
+                status = paging_run(vidmm, nothing, NULL);
+                sim_mutex_lock(&vidmm->lock);
+                continue;
+            }
+            allocation->locking = true;
+            status = first_lock(open);
+            allocation->locking = false;
+        }
+        if (NT_SUCCESS(status)) {
+            *address = allocation->view;
+        } else if (allocation->lock_count) {
+            allocation->lock_count--;
+            open->lock_count--;
+        }
+        eviction_update(allocation);
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_open *open;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    sim_mutex_lock(&vidmm->lock);
+    open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    if (open && open->device == device && open->lock_count) {
+        struct vidmm_allocation *allocation = open->allocation;
+
+        open->lock_count--;
+        if (--allocation->lock_count == 0)
+            drop_view(allocation);
+        eviction_update(allocation);
+        paging_poke(vidmm);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Closing and destroying allocations.
+ *
+ *   at once      handles die, CPU views end, residency counts are dropped
+ *   later        when GPU work queued before is finished (unless the client vouches): entries, aperture range and space go
+ *                (operations, which are waited for); DxgkDdiCloseAllocation; for what nobody has open any more
+ *                DxgkDdiDestroyAllocation; then pages and records                                                (ALLOC-092)
+ *
+ * The second half runs on the device's follower fiber, or on the caller's own where there is nothing to wait for.
+ */
+#include "vidmm/address_space.h"
+#include "vidmm/allocation.h"
+#include "vidmm/offer.h"
+#include "vidmm/placement.h"
+
+struct destruction {
+    struct follow follow;
+    struct vidmm_device *device;
+    struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed allocations */
+    struct list opens;                         /* vidmm_open.device_link */
+    UINT count;
+    HANDLE *handle;                            /* scratch list, count elements */
+    bool synchronous, done;
+    struct sim_waitq finished;
+};
+
+static struct destruction *destruction_new(struct vidmm_device *device, UINT capacity)
+{
+    struct destruction *d = util_zalloc(1, sizeof(*d));
+
+    if (!d)
+        return NULL;
+    d->device = device;
+    d->handle = util_alloc((capacity ? capacity : 1) * sizeof(*d->handle));
+    if (!d->handle) {
+        util_free(d);
+        return NULL;
+    }
+    follow_init(&d->follow);
+    list_init(&d->opens);
+    sim_waitq_init(&d->finished);
+    return d;
+}
+
+static void destruction_free(struct destruction *d)
+{
+    if (!d)
+        return;
+    util_free(d->handle);
+    util_free(d);
+}
+
+/* ---- at once (lock held) --------------------------------------------------------------------------------------------------- */
+
+static void end_locks(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    allocation->lock_count -= open->lock_count;
+    open->lock_count = 0;
+    if (allocation->lock_count == 0)
+        cpu_access_destroyed(allocation);
+}
+
+static void open_dies(struct destruction *d, struct vidmm_open *open)
+{
+    struct nt_process *nt = d->device->process->nt;
+
+    handle_remove(&nt->handles, open->handle, NT_CLIENT_ALLOCATION);
+    end_locks(open);
+    offer_forget(open);
+    residency_forget(open);
+    open->allocation->users++; /* by GPU work, until that is finished */
+    eviction_update(open->allocation);
+    list_remove(&open->device_link);
+    list_remove(&open->resource_link);
+    list_push_back(&d->opens, &open->device_link);
+    d->count++;
+}
+
+static void resource_dies(struct destruction *d, struct vidmm_resource_open *resource_open)
+{
+    struct list *node;
+
+    handle_remove(&d->device->process->nt->handles, resource_open->handle, NT_CLIENT_RESOURCE);
+    list_remove(&resource_open->device_link);
+    d->resource_open = resource_open;
+    while ((node = list_pop_front(&resource_open->opens)) != NULL)
+        open_dies(d, CONTAINER(node, struct vidmm_open, resource_link));
+}
+
+/* ---- later (lock not held) ------------------------------------------------------------------------------------------------- */
+
+static struct vidmm_open *open_of(struct list *node)
+{
+    return CONTAINER(node, struct vidmm_open, device_link);
+}
+
+/* Nobody else has it open. */
+static bool is_last(const struct vidmm_open *open)
+{
+    return open->allocation->opens.next == &open->link && open->allocation->opens.prev == &open->link;
+}
+
+/* Another open of the same process is left. */
+static bool process_keeps(const struct vidmm_open *open)
+{
+    LIST_FOR(node, &open->allocation->opens) {
+        const struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
+
+        if (other != open && other->device->process == open->device->process)
+            return true;
+    }
+    return false;
+}
+
+static bool needs_paging(const struct destruction *d)
+{
+    LIST_FOR(node, &d->opens) {
+        const struct vidmm_allocation *allocation = open_of(node)->allocation;
+
+        if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) || allocation->arriving ||
+            !paging_ticket_done(allocation->vidmm, allocation->busy_ticket))
+            return true;
+    }
+    return false;
+}
+
+static NTSTATUS drop_job(struct vidmm *vidmm, void *arg)
+{
+    const struct destruction *d = arg;
+
+    LIST_FOR(node, &d->opens) {
+        struct vidmm_open *open = open_of(node);
+        struct vidmm_allocation *allocation = open->allocation;
+
+        if (is_last(open)) {
+            allocation->destroyed = true;
+            space_allocation_destroyed(vidmm, allocation);
+            residency_drop(allocation);
+        } else if (!process_keeps(open) && open->device->process->space) {
+            space_allocation_closed(open->device->process->space, allocation);
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+static void driver_close(struct destruction *d)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+    DXGKARG_CLOSEALLOCATION args = {.pOpenHandleList = d->handle};
+    NTSTATUS status;
+
+    LIST_FOR(node, &d->opens)
+        d->handle[args.NumAllocations++] = open_of(node)->driver_handle;
+    if (args.NumAllocations == 0)
+        return;
+    status = ddi_close_allocation(vidmm->ddi, d->device->driver_handle, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiCloseAllocation returned 0x%08X", (unsigned)status);
+}
+
+/* What nobody has open any more, and the resource if it goes, in one call. */
+static void driver_destroy(struct destruction *d, bool resource_goes)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+    DXGKARG_DESTROYALLOCATION args = {.pAllocationList = d->handle};
+    NTSTATUS status;
+
+    LIST_FOR(node, &d->opens)
+        if (list_empty(&open_of(node)->allocation->opens))
+            d->handle[args.NumAllocations++] = open_of(node)->allocation->driver_handle;
+    if (resource_goes && d->resource_open->resource->driver_knows) {
+        args.hResource = d->resource_open->resource->driver_handle;
+        args.Flags.DestroyResource = 1;
+    }
+    if (args.NumAllocations == 0 && !args.Flags.DestroyResource)
+        return;
+    status = ddi_destroy_allocation(vidmm->ddi, &args);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+}
+
+static void destruction_run(struct destruction *d)
+{
+    struct vidmm_device *device = d->device;
+    struct vidmm *vidmm = device->process->vidmm;
+    bool resource_goes = false;
+    struct list *node;
+
+    if (needs_paging(d))
+        (void)paging_run(vidmm, drop_job, d); /* a failure: the adapter is gone, and nothing uses the memory */
+    driver_close(d);
+    sim_mutex_lock(&vidmm->lock);
+    LIST_FOR(link, &d->opens)
+        list_remove(&open_of(link)->link);
+    if (d->resource_open) {
+        list_remove(&d->resource_open->link);
+        resource_goes = list_empty(&d->resource_open->resource->opens);
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    driver_destroy(d, resource_goes);
+    sim_mutex_lock(&vidmm->lock);
+    while ((node = list_pop_front(&d->opens)) != NULL) {
+        struct vidmm_open *open = open_of(node);
+        struct vidmm_allocation *allocation = open->allocation;
+
+        allocation->users--;
+        if (list_empty(&allocation->opens)) {
+            allocation->destroyed = true;
+            allocation_free(allocation);
+            vidmm->statistics.allocations_live--;
+        } else {
+            eviction_update(allocation);
+        }
+        util_free(open);
+    }
+    if (resource_goes) {
+        util_free(d->resource_open->resource->private_data);
+        util_free(d->resource_open->resource);
+    }
+    util_free(d->resource_open);
+    device->destructions--;
+    sim_waitq_wake(&device->idle, UINT32_MAX);
+    d->done = true;
+    sim_waitq_wake(&d->finished, UINT32_MAX);
+    if (!d->synchronous)
+        destruction_free(d);
+    paging_poke(vidmm);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+static void gpu_done(struct vidmm_device *device, struct follow *follow)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    sim_mutex_unlock(&vidmm->lock);
+    destruction_run(CONTAINER(follow, struct destruction, follow));
+    sim_mutex_lock(&vidmm->lock);
+}
+
+/* Lock held; dropped meanwhile. `d` is gone afterwards, unless synchronous. */
+static void destruction_start(struct destruction *d, bool assume_idle)
+{
+    struct vidmm_device *device = d->device;
+    const struct vidmm_scheduler *scheduler = device->process->vidmm->scheduler;
+    uint64_t ticket = assume_idle ? 0 : scheduler->device_ticket(device);
+    bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) && list_empty(&device->follows);
+
+    device->destructions++;
+    if (idle && (d->synchronous || !needs_paging(d))) {
+        gpu_done(device, &d->follow);
+        return;
+    }
+    /* Even when idle: paging is not for the client to wait for (KMT-018). */
+    follow_after(device, &d->follow, ticket, gpu_done);
+}
+
+/* ---- requests -------------------------------------------------------------------------------------------------------------- */
+
+static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+
+    return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
+}
+
+/* All of one resource or all of none, each once (ALLOC-085, KMT-263). */
+static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    struct vidmm_open *first = count ? find(device, list[0]) : NULL;
+    bool ok = first != NULL;
+    UINT seen = 0;
+
+    for (; seen < count && ok; seen++) {
+        struct vidmm_open *open = find(device, list[seen]);
+
+        if (!open)
+            break;
+        ok = open->resource_open == first->resource_open && open->mark++ == 0;
+    }
+    ok = ok && seen == count;
+    while (seen--)
+        find(device, list[seen])->mark = 0;
+    return ok;
+}
+
+NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count,
+                                  D3DDDICB_DESTROYALLOCATION2FLAGS flags)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_resource_open *resource_open = NULL;
+    struct destruction *d;
+    bool ok;
+
+    if (flags.Reserved || flags.SystemUseOnly || (resource != 0) == (list != NULL))
+        return STATUS_INVALID_PARAMETER;
+    sim_mutex_lock(&vidmm->lock);
+    if (resource) {
+        resource_open = handle_lookup(&device->process->nt->handles, resource, NT_CLIENT_RESOURCE);
+        ok = resource_open && resource_open->device == device;
+        count = 0;
+        if (ok)
+            LIST_FOR(node, &resource_open->opens)
+                count++;
+    } else {
+        ok = check_list(device, list, count);
+    }
+    d = ok ? destruction_new(device, count) : NULL;
+    if (!d) {
+        sim_mutex_unlock(&vidmm->lock);
+        return ok ? STATUS_NO_MEMORY : STATUS_INVALID_PARAMETER;
+    }
+    d->synchronous = flags.SynchronousDestroy;
+    if (resource)
+        resource_dies(d, resource_open);
+    for (UINT i = 0; !resource && i < count; i++)
+        open_dies(d, find(device, list[i]));
+    destruction_start(d, flags.AssumeNotInUse);
+    sim_mutex_unlock(&vidmm->lock);
+    if (flags.SynchronousDestroy) {
+        while (!d->done)
+            sim_waitq_wait(&d->finished, SIM_FOREVER);
+        destruction_free(d);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- the end of a device --------------------------------------------------------------------------------------------------- */
+
+NTSTATUS allocation_prepare_close(struct vidmm_device *device)
+{
+    device->last_destruction = destruction_new(device, 1);
+    return device->last_destruction ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+/* Let die as much as the record holds: a resource with its members, or what belongs to none. Without memory for them all, one
+ * allocation at a time in the record that was set aside when the device was made. */
+static struct destruction *next_to_die(struct vidmm_device *device)
+{
+    struct vidmm_resource_open *resource_open = NULL;
+    struct destruction *d;
+    UINT count = 0;
+
+    if (!list_empty(&device->resource_opens))
+        resource_open = CONTAINER(device->resource_opens.next, struct vidmm_resource_open, device_link);
+    LIST_FOR(node, &device->opens)
+        count++;
+    d = destruction_new(device, count);
+    if (!d) {
+        d = device->last_destruction;
+        d->resource_open = NULL;
+        d->count = 0;
+        d->done = false;
+    }
+    d->synchronous = true;
+    if (resource_open && (d != device->last_destruction || list_empty(&resource_open->opens)))
+        resource_dies(d, resource_open);
+    else if (d == device->last_destruction)
+        open_dies(d, CONTAINER(device->opens.next, struct vidmm_open, device_link));
+    else
+        while (!list_empty(&device->opens))
+            open_dies(d, CONTAINER(device->opens.next, struct vidmm_open, device_link));
+    return d;
+}
+
+void allocation_close_all(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    for (;;) {
+        struct destruction *d;
+
+        while (device->destructions)
+            sim_waitq_wait(&device->idle, SIM_FOREVER);
+        if (list_empty(&device->opens) && list_empty(&device->resource_opens))
+            break;
+        sim_mutex_lock(&vidmm->lock);
+        d = next_to_die(device);
+        destruction_start(d, true);
+        sim_mutex_unlock(&vidmm->lock);
+        while (!d->done)
+            sim_waitq_wait(&d->finished, SIM_FOREVER);
+        if (d != device->last_destruction)
+            destruction_free(d);
+    }
+    destruction_free(device->last_destruction);
+}

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bringing an allocation to a place and taking it away.
+ *
+ *   into a memory segment    space -> fill or transfer -> (notice) -> entries -> ready; backing given up when the GPU is done
+ *   into the aperture        pages -> range -> map operation -> entries -> ready
+ *   into system memory       pages -> entries -> ready                       (GpuMmu, not accessed physically)
+ *   out                      entries invalid, TLB flushed -> (notice) -> transfer or unmap -> space free at once, since whatever
+ *                            uses it next is built behind; pages unmapped and given back when the GPU is done
+ *
+ * All that can fail for want of memory is taken before the first operation is built. What fails later (a driver's or the
+ * scheduler's refusal) leaves content where it is: on the way in nothing has changed, on the way out the allocation is parked.
+ *
+ * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle), so that stores through the
+ * view meanwhile are not lost (cpu_access.c).
+ */
+#include "vidmm/budget.h"
+#include "vidmm/content.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+static uint64_t run_pages(const struct vidmm_allocation *allocation)
+{
+    uint64_t pages = 0;
+
+    for (uint32_t i = 0; i < allocation->run_count; i++)
+        pages += allocation->runs[i].pages;
+    return pages;
+}
+
+/* ---- ready or not ---------------------------------------------------------------------------------------------------------- */
+
+static void device_complete(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    if (!device->held)
+        return;
+    device->held = false;
+    device->granted_until = sim_now() + GRANT_NS;
+    device->tell_resident = true;
+    if (list_empty(&device->tell_link))
+        list_push_back(&vidmm->tell_devices, &device->tell_link);
+    paging_tell(vidmm);
+}
+
+void open_not_missing(struct vidmm_open *open)
+{
+    struct vidmm_device *device = open->device;
+
+    if (list_empty(&open->missing_link))
+        return;
+    list_remove(&open->missing_link);
+    if (--device->missing == 0)
+        device_complete(device);
+}
+
+void open_missing(struct vidmm_open *open)
+{
+    struct vidmm_device *device = open->device;
+
+    if (!list_empty(&open->missing_link) || open->allocation->offer_in_force)
+        return; /* what is offered nobody waits for */
+    list_push_back(&device->missing_list, &open->missing_link);
+    open->missing_since = device->missing_clock;
+    device->missing++;
+}
+
+static void set_ready(struct vidmm_allocation *allocation)
+{
+    allocation->ready = true;
+    LIST_FOR(node, &allocation->opens)
+        open_not_missing(CONTAINER(node, struct vidmm_open, link));
+    eviction_update(allocation);
+}
+
+static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
+{
+    struct vidmm_allocation *allocation = CONTAINER(deferred, struct vidmm_allocation, arrival);
+
+    (void)vidmm;
+    allocation->arriving = false;
+    set_ready(allocation);
+}
+
+static void set_not_ready(struct vidmm_allocation *allocation)
+{
+    if (allocation->arriving) {
+        list_remove(&allocation->arrival.link);
+        allocation->arriving = false;
+    }
+    allocation->ready = false;
+    allocation->resident = false;
+    list_remove(&allocation->demoted_link);
+    LIST_FOR(node, &allocation->opens) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->residency_count)
+            open_missing(open);
+    }
+}
+
+/* The place is recorded and its content on the way: show it to the GPU. */
+static NTSTATUS arrive(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status;
+
+    allocation->resident = true;
+    status = space_allocation_placed(vidmm, allocation);
+    if (!NT_SUCCESS(status)) {
+        allocation->resident = false;
+        space_allocation_placed(vidmm, allocation);
+        return status;
+    }
+    if (allocation->flags.Capture && !allocation->captured) {
+        allocation->captured = true; /* ALLOC-054: stays where it is from now on */
+        allocation->pins++;
+    }
+    budget_placed(allocation);
+    promotion_note(allocation);
+    allocation->busy_ticket = paging_ticket_now(vidmm);
+    allocation->arriving = true;
+    allocation->arrival.fn = arrived;
+    paging_defer(vidmm, &allocation->arrival);
+    return STATUS_SUCCESS;
+}
+
+static void forget_place(struct vidmm_allocation *allocation)
+{
+    util_free(allocation->runs);
+    allocation->runs = NULL;
+    allocation->run_count = 0;
+    allocation->segment = 0;
+}
+
+/* ---- in: memory segments --------------------------------------------------------------------------------------------------- */
+
+/* The system copy stays when the content moves on. */
+static bool keeps_backing(const struct vidmm_allocation *allocation)
+{
+    return allocation->flags.PermanentSysMem || allocation->borrowed;
+}
+
+static NTSTATUS build_content_in(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count)
+{
+    NTSTATUS status = allocation->content == CONTENT_SYSTEM ? content_transfer(allocation, runs, run_count, false)
+                                                            : content_fill(allocation, runs, run_count);
+
+    return NT_SUCCESS(status) ? content_notify(allocation, runs) : status;
+}
+
+/* `runs` become the allocation's on success. */
+static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment, struct vidmm_run *runs, uint32_t run_count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    enum vidmm_content before = allocation->content;
+    bool moving_view = cpu_access_follows(allocation);
+    struct backing_release *release = util_alloc(sizeof(*release));
+    NTSTATUS status = release ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES;
+
+    if (NT_SUCCESS(status) && before == CONTENT_SYSTEM)
+        status = backing_map(allocation);
+    if (NT_SUCCESS(status) && moving_view)
+        status = cpu_access_leave(allocation);
+    if (!NT_SUCCESS(status)) {
+        backing_unmap_now(allocation);
+        util_free(release);
+        return status;
+    }
+    status = build_content_in(allocation, runs, run_count);
+    allocation->runs = runs;
+    allocation->run_count = run_count;
+    allocation->segment = segment;
+    allocation->content = CONTENT_SEGMENT;
+    if (NT_SUCCESS(status) && moving_view) {
+        status = paging_settle(vidmm);
+        if (NT_SUCCESS(status))
+            status = cpu_access_placed(allocation);
+    }
+    if (NT_SUCCESS(status))
+        status = arrive(allocation);
+    if (!NT_SUCCESS(status)) {
+        /* The system copy is as good as before; what was built copies to space that its next owner overwrites later. */
+        allocation->runs = NULL;
+        allocation->run_count = 0;
+        allocation->segment = 0;
+        allocation->content = before;
+        if (moving_view)
+            cpu_access_placed(allocation);
+        backing_defer_unmap(allocation, release, false);
+        return status;
+    }
+    allocation->written = true;
+    allocation->system_copy = before == CONTENT_SYSTEM && keeps_backing(allocation);
+    backing_defer_unmap(allocation, release, !keeps_backing(allocation));
+    return status;
+}
+
+static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
+    const struct room_request room = {
+        .segment = segment,
+        .pages = segment_pages(segment, pages),
+        .align_bytes = allocation->alignment,
+        .contiguous = allocation->accessed_physically || !vidmm->config.gpu_mmu, /* RES-056 */
+        .newcomer = allocation,
+        .last = last,
+    };
+    struct vidmm_run *runs = NULL;
+    uint32_t run_count = 0;
+    NTSTATUS status;
+
+    if (allocation->flags.PermanentSysMem) {
+        status = backing_take(allocation);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down, &runs, &run_count)) ==
+           STATUS_NO_MEMORY) {
+        status = residency_make_room(vidmm, &room);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    if (!NT_SUCCESS(status))
+        return status;
+    status = enter_memory(allocation, segment->id, runs, run_count);
+    if (!NT_SUCCESS(status)) {
+        segment_give(vidmm, runs, run_count);
+        util_free(runs);
+    }
+    return status;
+}
+
+/* ---- in: system memory ----------------------------------------------------------------------------------------------------- */
+
+static bool needs_aperture(const struct vidmm_allocation *allocation)
+{
+    return allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
+}
+
+bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment, uint64_t bytes)
+{
+    return bytes <= segment->commit_limit - segment->mapped_bytes && bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
+}
+
+static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    uint64_t bytes = allocation->pages << PAGE_BITS;
+    const struct room_request room = {
+        .segment = segment,
+        .pages = allocation->pages,
+        .align_bytes = allocation->alignment,
+        .contiguous = true,
+        .newcomer = allocation,
+        .last = last,
+    };
+    struct vidmm_run *run = NULL;
+    uint32_t count = 0;
+    NTSTATUS status;
+
+    for (;;) {
+        status = STATUS_NO_MEMORY;
+        if (aperture_commits(vidmm, segment, bytes))
+            status = segment_take(segment, allocation->pages, allocation->alignment, true, down, &run, &count);
+        if (status != STATUS_NO_MEMORY)
+            break;
+        status = residency_make_room(vidmm, &room);
+        if (!NT_SUCCESS(status))
+            break;
+    }
+    if (NT_SUCCESS(status)) {
+        allocation->aperture_first = run->first;
+        vidmm->aperture_mapped += bytes;
+        util_free(run);
+    }
+    return status;
+}
+
+static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    const struct vidmm_run run = {.segment = segment, .first = allocation->aperture_first, .pages = allocation->pages};
+
+    vidmm->aperture_mapped -= allocation->pages << PAGE_BITS;
+    segment_give(vidmm, &run, 1);
+}
+
+/* `segment` is an aperture that allows system memory. */
+static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+{
+    bool mapped = needs_aperture(allocation);
+    struct backing_release *release = util_alloc(sizeof(*release));
+    NTSTATUS status = release ? backing_take(allocation) : STATUS_INSUFFICIENT_RESOURCES;
+
+    if (NT_SUCCESS(status))
+        status = backing_map(allocation);
+    if (NT_SUCCESS(status))
+        status = backing_runs(allocation, &allocation->runs, &allocation->run_count);
+    if (NT_SUCCESS(status) && mapped)
+        status = take_aperture(allocation, segment, down, last);
+    if (!NT_SUCCESS(status)) {
+        /* Fresh pages stay: the allocation is in system memory then, which is no worse. */
+        forget_place(allocation);
+        backing_unmap_now(allocation);
+        util_free(release);
+        return status;
+    }
+    if (mapped) {
+        allocation->segment = segment->id;
+        status = content_map_aperture(allocation, segment->id, allocation->aperture_first);
+    }
+    if (NT_SUCCESS(status))
+        status = arrive(allocation);
+    if (!NT_SUCCESS(status)) {
+        if (mapped)
+            give_aperture(allocation, segment->id);
+        forget_place(allocation);
+        backing_defer_unmap(allocation, release, false);
+        return status;
+    }
+    util_free(release);
+    return status;
+}
+
+/* ---- in -------------------------------------------------------------------------------------------------------------------- */
+
+/* May it be put there now? */
+static bool segment_usable(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
+{
+    if (segment_is_aperture(segment))
+        return true;
+    if (segment->flags.PitchAlignment && allocation->pitch_pages == 0)
+        return false;
+    if (allocation->pages > segment->bytes >> PAGE_BITS)
+        return false;
+    return !cpu_access_forbids(allocation, segment);
+}
+
+NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count;
+    NTSTATUS result = STATUS_NO_MEMORY;
+
+    if (allocation->resident)
+        return STATUS_SUCCESS;
+    if (allocation->runs) { /* parked */
+        if (segment_usable(allocation, &vidmm->segment[allocation->segment]))
+            return arrive(allocation);
+        result = residency_move_out(vidmm, allocation, true);
+        if (!NT_SUCCESS(result))
+            return result;
+        result = STATUS_NO_MEMORY;
+    }
+    count = segment_order(allocation, order, &down);
+    for (unsigned i = 0; i < count; i++) {
+        struct vidmm_segment *segment = &vidmm->segment[order[i]];
+        NTSTATUS status;
+
+        if (!segment_usable(allocation, segment)) {
+            if (allocation->lock_count)
+                result = STATUS_RETRY; /* ALLOC-128: until it is unlocked */
+            continue;
+        }
+        status = segment_is_aperture(segment) ? place_in_system(allocation, segment, down >> i & 1, i + 1 == count)
+                                              : place_in_memory(allocation, segment, down >> i & 1, i + 1 == count);
+        if (status == STATUS_RETRY)
+            result = status;
+        else if (status != STATUS_NO_MEMORY)
+            return status;
+    }
+    return result;
+}
+
+/* ---- out ------------------------------------------------------------------------------------------------------------------- */
+
+/* Pages for content that has to be copied. `fresh`: they were taken here. */
+static NTSTATUS backing_for_copy(struct vidmm_allocation *allocation, bool *fresh)
+{
+    NTSTATUS status;
+
+    *fresh = allocation->backing == NULL;
+    status = backing_take(allocation);
+    return NT_SUCCESS(status) ? backing_map(allocation) : status;
+}
+
+/* Undo it; nothing was built with them. */
+static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
+{
+    backing_unmap_now(allocation);
+    if (fresh) {
+        backing_give(allocation->vidmm, allocation->backing, allocation->pages, false);
+        allocation->backing = NULL;
+    }
+}
+
+static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep, struct backing_release *release)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    bool clean = allocation->system_copy && !allocation->written;
+    bool copy = keep && !clean;
+    bool moving_view = cpu_access_follows(allocation) && keep;
+    bool fresh = false;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (copy)
+        status = backing_for_copy(allocation, &fresh);
+    if (NT_SUCCESS(status) && moving_view)
+        status = cpu_access_leave(allocation);
+    if (!NT_SUCCESS(status)) {
+        backing_no_copy(allocation, fresh);
+        util_free(release);
+        return status;
+    }
+    set_not_ready(allocation);
+    status = space_allocation_placed(vidmm, allocation);
+    if (NT_SUCCESS(status))
+        status = content_notify(allocation, NULL);
+    if (NT_SUCCESS(status))
+        status = copy ? content_transfer(allocation, allocation->runs, allocation->run_count, true)
+                      : content_discard(allocation, allocation->runs, allocation->run_count);
+    if (NT_SUCCESS(status) && moving_view) {
+        status = paging_settle(vidmm);
+        if (NT_SUCCESS(status)) {
+            struct vidmm_run *runs = allocation->runs;
+
+            allocation->runs = NULL; /* its place now: the pages */
+            status = cpu_access_placed(allocation);
+            allocation->runs = runs;
+        }
+    }
+    if (!NT_SUCCESS(status)) {
+        if (copy)
+            allocation->system_copy = false;
+        backing_defer_unmap(allocation, release, fresh);
+        return status;
+    }
+    segment_give(vidmm, allocation->runs, allocation->run_count);
+    forget_place(allocation);
+    allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
+    allocation->system_copy = false;
+    backing_defer_unmap(allocation, release, !keep && !allocation->borrowed);
+    return status;
+}
+
+static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep, struct backing_release *release)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    UINT aperture = allocation->segment;
+    NTSTATUS status;
+
+    set_not_ready(allocation);
+    status = space_allocation_placed(vidmm, allocation);
+    if (NT_SUCCESS(status) && aperture)
+        status = content_unmap_aperture(allocation, aperture, allocation->aperture_first);
+    if (!NT_SUCCESS(status)) {
+        util_free(release);
+        return status;
+    }
+    if (aperture)
+        give_aperture(allocation, aperture);
+    forget_place(allocation);
+    if (!keep)
+        allocation->content = CONTENT_NONE;
+    backing_defer_unmap(allocation, release, !keep && !allocation->borrowed);
+    return status;
+}
+
+static bool in_memory_segment(const struct vidmm_allocation *allocation)
+{
+    return allocation->segment && !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation, bool keep_content)
+{
+    struct backing_release *release;
+    NTSTATUS status;
+
+    if (!allocation->runs)
+        return STATUS_SUCCESS;
+    release = util_alloc(sizeof(*release));
+    if (!release)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    status = in_memory_segment(allocation) ? leave_memory(allocation, keep_content, release)
+                                           : leave_system(allocation, keep_content, release);
+    eviction_update(allocation);
+    if (NT_SUCCESS(status)) {
+        allocation->busy_ticket = paging_ticket_now(vidmm);
+        vidmm->statistics.evictions++;
+        trace_instant(vidmm->track, "evict", "bytes", allocation->pages << PAGE_BITS, NULL, 0);
+    }
+    return status;
+}
+
+/* ---- inside a segment ------------------------------------------------------------------------------------------------------ */
+
+/* Room for it outside the hole: what is free in the hole is taken meanwhile. */
+static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages, struct vidmm_run **runs,
+                             uint32_t *run_count)
+{
+    struct vidmm_segment *segment = &allocation->vidmm->segment[allocation->segment];
+    bool contiguous = allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu;
+    struct { uint64_t first, pages; } held[64];
+    unsigned count = 0;
+    uint64_t from = hole;
+    uint64_t first;
+    uint64_t size;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (NT_SUCCESS(status) && extent_next(&segment->free, from, &first, &size) && first < hole + pages) {
+        uint64_t end = first + size < hole + pages ? first + size : hole + pages;
+
+        first = first < hole ? hole : first;
+        if (count == sizeof(held) / sizeof(held[0]))
+            status = STATUS_NO_MEMORY;
+        else if (!extent_take_fixed(&segment->free, first, end - first))
+            status = STATUS_INSUFFICIENT_RESOURCES;
+        else
+            held[count].first = first, held[count++].pages = end - first;
+        from = end;
+    }
+    if (NT_SUCCESS(status))
+        status = segment_take(segment, run_pages(allocation), allocation->alignment, contiguous, false, runs, run_count);
+    while (count--)
+        extent_give(&segment->free, held[count].first, held[count].pages);
+    return status;
+}
+
+NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct vidmm_run *from = allocation->runs;
+    uint32_t from_count = allocation->run_count;
+    struct vidmm_run *to;
+    uint32_t to_count;
+    NTSTATUS status = take_outside(allocation, hole, pages, &to, &to_count);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    set_not_ready(allocation);
+    status = space_allocation_placed(vidmm, allocation);
+    if (NT_SUCCESS(status))
+        status = content_move(allocation, from, from_count, to, to_count);
+    if (NT_SUCCESS(status))
+        status = content_notify(allocation, to);
+    if (!NT_SUCCESS(status)) {
+        segment_give(vidmm, to, to_count);
+        util_free(to);
+        eviction_update(allocation);
+        return status; /* parked where it was */
+    }
+    segment_give(vidmm, from, from_count);
+    util_free(from);
+    allocation->runs = to;
+    allocation->run_count = to_count;
+    status = arrive(allocation);
+    eviction_update(allocation);
+    return status;
+}
+
+/* Give the place up; the caller has seen to the entries. */
+static void give_place(struct vidmm_allocation *allocation, bool notify)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+
+    set_not_ready(allocation);
+    if (allocation->runs && in_memory_segment(allocation)) {
+        if (notify)
+            content_notify(allocation, NULL);
+        segment_give(vidmm, allocation->runs, allocation->run_count);
+    } else if (allocation->runs && allocation->segment) {
+        content_unmap_aperture(allocation, allocation->segment, allocation->aperture_first);
+        give_aperture(allocation, allocation->segment);
+    }
+    forget_place(allocation);
+    eviction_update(allocation);
+}
+
+void residency_drop(struct vidmm_allocation *allocation)
+{
+    give_place(allocation, true);
+    backing_defer_unmap(allocation, &allocation->final, false);
+}
+
+void residency_purge(struct vidmm_allocation *allocation)
+{
+    bool memory = in_memory_segment(allocation);
+
+    give_place(allocation, false);
+    if (memory && allocation->view && cpu_access_follows(allocation))
+        cpu_access_destroyed(allocation); /* nothing is behind it any more */
+    if (allocation->logical) {
+        /* The GPU does nothing now, so what was built needs no waiting for. */
+        if (allocation->aperture_view)
+            ram_view_release(allocation->vidmm->config.ram, allocation->aperture_view, allocation->pages);
+        allocation->aperture_view = NULL;
+        backing_unmap_now(allocation);
+    }
+}

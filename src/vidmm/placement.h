@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files about residency share. */
+#ifndef DXGK_VIDMM_PLACEMENT_H
+#define DXGK_VIDMM_PLACEMENT_H
+
+#include "vidmm/vidmm_private.h"
+
+/* How long a device that became complete keeps its memory if it does not run. */
+#define GRANT_NS 50000000u
+
+/* A list entry's allocation is (not) ready: counts in its device, which is told when nothing is missing any more. */
+void open_missing(struct vidmm_open *open);
+void open_not_missing(struct vidmm_open *open);
+
+/* `open` goes: off the list, without waiting for anything. */
+void residency_forget(struct vidmm_open *open);
+/* The same as an operation of a queue. */
+NTSTATUS residency_post_missing(struct vidmm_paging_queue *queue, uint64_t *fence);
+/* Bring in what the device is missing. Lock held, or no sim point passes meanwhile. */
+void residency_prepare(struct vidmm_device *device);
+
+/* No GPU work of the device is unfinished, or it is kept from running. */
+bool eviction_device_idle(struct vidmm_device *device);
+/* No client's GPU work can touch it, and nothing else holds it where it is. `own`: the list of the device that memory is sought for
+ * does not protect it. */
+bool eviction_movable(const struct vidmm_allocation *allocation, bool own);
+/* compact.c: have a hole of that size by moving allocations out of it. STATUS_NO_MEMORY: there is no such place. */
+NTSTATUS compact(struct vidmm *vidmm, const struct room_request *room);
+
+/* Copy it to another place in its memory segment, outside pages [hole, hole + pages). STATUS_NO_MEMORY: no room there. */
+NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
+
+/* promotion.c: it has a place; remember if there is a better one. */
+void promotion_note(struct vidmm_allocation *allocation);
+/* Move something to the segment it prefers, if space has appeared there. False: nothing to do. */
+bool promotion_step(struct vidmm *vidmm);
+
+/* Bytes can still be mapped through an aperture (SEG-033, SEG-035). */
+bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment, uint64_t bytes);
+
+/* The allocation goes for good: entries, aperture range and space (operations are appended); pages are unmapped when the GPU
+ * is done, and stay the allocation's. Never fails: if the driver or scheduler refuses, the adapter is lost. */
+void residency_drop(struct vidmm_allocation *allocation);
+/* The same after a reset: it loses its place, entries are left to a rebuild. */
+void residency_purge(struct vidmm_allocation *allocation);
+
+#endif

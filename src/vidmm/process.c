@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes on an adapter, their devices, and the paging queues of devices. */
+#include "vidmm/address_space.h"
+#include "vidmm/allocation.h"
+#include "vidmm/placement.h"
+
+/* ---- processes ------------------------------------------------------------------------------------------------------------- */
+
+static struct vidmm_process *find_process(struct vidmm *vidmm, const struct nt_process *nt)
+{
+    LIST_FOR(node, &vidmm->processes) {
+        struct vidmm_process *process = CONTAINER(node, struct vidmm_process, link);
+
+        if (process->nt == nt)
+            return process;
+    }
+    return NULL;
+}
+
+static NTSTATUS tell_driver(struct vidmm_process *process)
+{
+    struct vidmm *vidmm = process->vidmm;
+    DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!ddi_has(vidmm->ddi, DxgkDdiCreateProcess))
+        return status;
+    process->in_create_process = true;
+    status = ddi_create_process(vidmm->ddi, &args);
+    process->in_create_process = false;
+    if (NT_SUCCESS(status)) {
+        process->driver_handle = args.hKmdProcess;
+        process->ready = true;
+    }
+    return status;
+}
+
+/* Off the list already. Lock not held. */
+static void process_destroy(struct vidmm_process *process)
+{
+    struct vidmm *vidmm = process->vidmm;
+
+    fence_memory_finish(process);
+    if (process->space) {
+        sim_mutex_lock(&vidmm->lock);
+        space_destroy(process->space);
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    if (process->ready) {
+        NTSTATUS status = ddi_destroy_process(vidmm->ddi, process->driver_handle);
+
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            VIOLATION("GPUVA-038", "DxgkDdiDestroyProcess returned 0x%08X", (unsigned)status);
+    }
+    handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle, DDI_HANDLE_PROCESS);
+    util_free(process);
+}
+
+static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt, struct vidmm_process **out)
+{
+    struct vidmm_process *process = util_zalloc(1, sizeof(*process));
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (!process)
+        return STATUS_NO_MEMORY;
+    process->vidmm = vidmm;
+    process->nt = nt;
+    process->references = 1;
+    list_init(&process->link);
+    list_init(&process->contexts);
+    list_init(&process->fence_pages);
+    sim_waitq_init(&process->idle);
+    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
+    if (!process->host_handle) {
+        util_free(process);
+        return STATUS_NO_MEMORY;
+    }
+    if (vidmm->config.gpu_mmu) {
+        sim_mutex_lock(&vidmm->lock);
+        status = vidmm_status(space_create(vidmm, process, false, &process->space));
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    if (NT_SUCCESS(status))
+        status = tell_driver(process);
+    if (!NT_SUCCESS(status)) {
+        process_destroy(process);
+        return status;
+    }
+    *out = process;
+    return status;
+}
+
+NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *nt, struct vidmm_process **out)
+{
+    struct vidmm_process *process;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    /* One at a time, so that two threads of a process do not make it twice. */
+    sim_mutex_lock(&vidmm->processes_lock);
+    process = find_process(vidmm, nt);
+    if (process) {
+        process->references++;
+    } else {
+        status = process_create(vidmm, nt, &process);
+        if (NT_SUCCESS(status))
+            list_push_back(&vidmm->processes, &process->link);
+    }
+    sim_mutex_unlock(&vidmm->processes_lock);
+    if (NT_SUCCESS(status))
+        *out = process;
+    return status;
+}
+
+void vidmm_process_close(struct vidmm_process *process)
+{
+    struct vidmm *vidmm = process->vidmm;
+
+    if (sim_current->stopped)
+        return; /* what is left goes with the machine's heap */
+    sim_mutex_lock(&vidmm->processes_lock);
+    if (--process->references == 0) {
+        list_remove(&process->link);
+        while (process->holds)
+            sim_waitq_wait(&process->idle, SIM_FOREVER);
+        process_destroy(process);
+    }
+    sim_mutex_unlock(&vidmm->processes_lock);
+}
+
+HANDLE vidmm_process_driver_handle(const struct vidmm_process *process)
+{
+    return process->driver_handle;
+}
+
+struct nt_process *vidmm_process_nt(const struct vidmm_process *process)
+{
+    return process->nt;
+}
+
+struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm)
+{
+    return vidmm->paging_process;
+}
+
+struct vidmm_space *vidmm_process_space(struct vidmm_process *process)
+{
+    return process->space;
+}
+
+/* ---- devices --------------------------------------------------------------------------------------------------------------- */
+
+static void device_free(struct vidmm_device *device)
+{
+    util_free(device->listed);
+    util_free(device->charged);
+    util_free(device);
+}
+
+NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner, struct vidmm_device **out)
+{
+    struct vidmm *vidmm = process->vidmm;
+    struct vidmm_device *device = util_zalloc(1, sizeof(*device));
+
+    if (!device)
+        return STATUS_NO_MEMORY;
+    device->process = process;
+    device->driver_handle = driver_device;
+    device->owner = owner;
+    list_init(&device->opens);
+    list_init(&device->residency);
+    list_init(&device->queues);
+    list_init(&device->resource_opens);
+    list_init(&device->missing_list);
+    list_init(&device->tell_link);
+    sim_waitq_init(&device->idle);
+    paging_queue_init(&device->prepare, vidmm, device, 2);
+    device->listed = util_zalloc(vidmm->segment_count + 1, sizeof(*device->listed));
+    device->charged = util_zalloc(vidmm->segment_count + 1, sizeof(*device->charged));
+    if (!device->listed || !device->charged || !NT_SUCCESS(allocation_prepare_close(device)) ||
+        !NT_SUCCESS(follow_start(device))) {
+        allocation_close_all(device);
+        device_free(device);
+        return STATUS_NO_MEMORY;
+    }
+    sim_mutex_lock(&vidmm->lock);
+    list_push_back(&vidmm->devices, &device->link);
+    sim_mutex_unlock(&vidmm->lock);
+    *out = device;
+    return STATUS_SUCCESS;
+}
+
+void vidmm_device_destroy(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    if (sim_current->stopped)
+        return;
+    while (!list_empty(&device->queues))
+        vidmm_paging_queue_destroy(CONTAINER(device->queues.next, struct vidmm_paging_queue, link));
+    device->held = false;
+    allocation_close_all(device);
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_drain(&device->prepare);
+    follow_stop(device);
+    list_remove(&device->link);
+    list_remove(&device->tell_link);
+    sim_mutex_unlock(&vidmm->lock);
+    while (device->pins)
+        sim_waitq_wait(&device->idle, SIM_FOREVER);
+    paging_poke(vidmm);
+    device_free(device);
+}
+
+void vidmm_device_gone(struct vidmm *vidmm, HANDLE host_device)
+{
+    if (!sim_current->stopped)
+        context_allocation_device_gone(vidmm, host_device);
+}
+
+void *vidmm_device_owner(const struct vidmm_device *device)
+{
+    return device->owner;
+}
+
+struct vidmm_process *vidmm_device_process(const struct vidmm_device *device)
+{
+    return device->process;
+}
+
+static void queue_news(struct vidmm_paging_queue *queue)
+{
+    if (queue->done > queue->told && list_empty(&queue->tell_link))
+        list_push_back(&queue->base.vidmm->tell, &queue->tell_link);
+}
+
+/* Without the lock: atomic, since no point passes. */
+void vidmm_device_set_lost(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    device->lost = true;
+    LIST_FOR(node, &device->queues) {
+        struct vidmm_paging_queue *queue = CONTAINER(node, struct vidmm_paging_queue, link);
+
+        queue->done = queue->assigned; /* GPUVA-073: waiters are released */
+        queue_news(queue);
+    }
+    paging_tell(vidmm);
+    paging_poke(vidmm); /* its list is free for others */
+}
+
+/* ---- paging queues --------------------------------------------------------------------------------------------------------- */
+
+NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUEUE_PRIORITY priority,
+                                   void (*progress)(void *context, uint64_t value), void *context,
+                                   struct vidmm_paging_queue **out)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_paging_queue *queue;
+
+    if (priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL || priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL)
+        return STATUS_INVALID_PARAMETER; /* GPUVA-065 */
+    queue = util_zalloc(1, sizeof(*queue));
+    if (!queue)
+        return STATUS_NO_MEMORY;
+    paging_queue_init(&queue->base, vidmm, device, priority);
+    queue->base.client = true;
+    queue->progress = progress;
+    queue->context = context;
+    list_init(&queue->tell_link);
+    list_push_back(&device->queues, &queue->link);
+    *out = queue;
+    return STATUS_SUCCESS;
+}
+
+void vidmm_paging_queue_destroy(struct vidmm_paging_queue *queue)
+{
+    struct vidmm *vidmm = queue->base.vidmm;
+
+    if (sim_current->stopped)
+        return;
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_drain(&queue->base);
+    sim_mutex_unlock(&vidmm->lock);
+    while (queue->telling || !list_empty(&queue->tell_link))
+        sim_waitq_wait(&queue->base.idle, SIM_FOREVER);
+    list_remove(&queue->link);
+    util_free(queue);
+}
+
+struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *queue)
+{
+    return queue->base.device;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocations that had to be content with a less preferred segment move to their first choice when space appears there and no
+ * GPU work uses them (RES-055). Each memory segment lists those that would rather be in it; giving space back to a segment
+ * makes the worker look, when it has nothing else to do.
+ */
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+#define TRIES 16u /* of busy ones, before it is left to the next time */
+
+void promotion_note(struct vidmm_allocation *allocation)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    struct vidmm_segment *best;
+
+    if (!segment_order(allocation, order, &down))
+        return;
+    best = &allocation->vidmm->segment[order[0]];
+    if (allocation->segment == order[0] || segment_is_aperture(best) || allocation->pins)
+        return;
+    list_remove(&allocation->demoted_link);
+    list_push_back(&best->demoted, &allocation->demoted_link);
+}
+
+static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment, const struct vidmm_allocation *allocation)
+{
+    uint64_t pages = segment_pages(segment, allocation->pages);
+
+    if (allocation->accessed_physically || !vidmm->config.gpu_mmu)
+        return extent_largest(&segment->free) >= pages + (allocation->alignment >> PAGE_BITS);
+    return segment->free.free_units >= pages;
+}
+
+static void promote(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    /* Out and in. If the second fails, its devices have it brought in before they run. */
+    if (NT_SUCCESS(residency_move_out(vidmm, allocation, true)) && allocation->device_references)
+        (void)residency_bring_in(vidmm, allocation);
+}
+
+static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
+{
+    unsigned tries = 0;
+
+    LIST_FOR(node, &segment->demoted) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, demoted_link);
+
+        if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
+            break;
+        if (allocation->ready && allocation->device_references && eviction_movable(allocation, true) &&
+            !cpu_access_forbids(allocation, segment)) {
+            promote(vidmm, allocation);
+            return true;
+        }
+    }
+    segment->space_appeared = false;
+    return false;
+}
+
+bool promotion_step(struct vidmm *vidmm)
+{
+    for (UINT id = 1; id <= vidmm->segment_count; id++)
+        if (vidmm->segment[id].space_appeared && step(vidmm, &vidmm->segment[id]))
+            return true;
+    return false;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reset of the adapter. Between the reset and the restart nothing runs on the GPU; operations built then only tell the driver
+ * what is gone, and their buffers are dropped (TDR-051). Content of memory segments is lost, system pages keep theirs
+ * (RES-085, RES-086). After the restart the page tables are written anew.
+ */
+#include "vidmm/address_space.h"
+#include "vidmm/content.h"
+#include "vidmm/placement.h"
+
+static bool in_memory(const struct vidmm_allocation *allocation)
+{
+    return allocation->segment && !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+}
+
+/* RES-085: a transfer of nothing tells a driver of physical paging. */
+static void tell_evicted(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_TRANSFER};
+
+    if (vidmm->config.gpu_mmu) {
+        content_notify(allocation, NULL);
+        return;
+    }
+    op.Transfer.hAllocation = allocation->driver_handle;
+    op.Transfer.Source.SegmentId = allocation->segment;
+    op.Transfer.Source.SegmentAddress.QuadPart =
+        (int64_t)(vidmm->segment[allocation->segment].base + (allocation->runs[0].first << PAGE_BITS));
+    op.Transfer.Flags.TransferStart = 1;
+    op.Transfer.Flags.TransferEnd = 1;
+    op.Transfer.Flags.AllocationIsIdle = 1;
+    paging_build(vidmm, &op);
+}
+
+static void purge(struct vidmm_allocation *allocation)
+{
+    bool memory = in_memory(allocation);
+    bool clean = allocation->system_copy && !allocation->written;
+
+    if (memory)
+        tell_evicted(allocation);
+    residency_purge(allocation);
+    if (!memory)
+        return;
+    allocation->content = clean || allocation->borrowed ? CONTENT_SYSTEM : CONTENT_NONE;
+    allocation->system_copy = false;
+}
+
+void vidmm_reset_cleanup(struct vidmm *vidmm)
+{
+    sim_mutex_lock(&vidmm->lock);
+    paging_flush(vidmm, NULL); /* whatever a job had begun; the scheduler drops it */
+    paging_retire(vidmm, vidmm->last_ticket);
+    vidmm->reset = true;
+    LIST_FOR(node, &vidmm->allocations) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
+
+        if (allocation->runs)
+            purge(allocation);
+    }
+    paging_flush(vidmm, NULL);
+    paging_retire(vidmm, vidmm->last_ticket);
+    context_allocations_lost(vidmm);
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+static NTSTATUS rebuild_job(struct vidmm *vidmm, void *arg)
+{
+    (void)arg;
+    return space_rebuild_all(vidmm);
+}
+
+NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
+{
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = paging_process_rebuild(vidmm);
+    vidmm->reset = false;
+    sim_mutex_unlock(&vidmm->lock);
+    paging_poke(vidmm);
+    if (NT_SUCCESS(status) && vidmm->config.gpu_mmu)
+        status = paging_run(vidmm, rebuild_job, NULL);
+    if (NT_SUCCESS(status) && vidmm->config.gpu_mmu) {
+        sim_mutex_lock(&vidmm->lock);
+        space_announce_all(vidmm);
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    return status;
+}

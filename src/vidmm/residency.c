@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Residency lists: per device a list of allocations with a count each (RES-010). A client changes counts at once; the memory
+ * follows in the worker. No context of a device runs while an allocation of its list is missing, and every missing one is on
+ * device->missing_list, so that neither asking nor bringing in looks at what is there already.
+ *
+ * MakeResident is all or nothing and decides before it changes anything, from counters: does the list, with what is added, fit
+ * the segments together (device->charged), and is the process within its budget (budget.c)? Each entry is charged to the first
+ * segment of its placement order that has room in this reckoning. Placement itself may choose otherwise.
+ */
+#include "vidmm/budget.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+/* ---- the list -------------------------------------------------------------------------------------------------------------- */
+
+static void list_add(struct vidmm_open *open)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+    struct vidmm *vidmm = allocation->vidmm;
+
+    list_push_back(&open->device->residency, &open->residency_link);
+    open->listed_at = ++vidmm->clock;
+    allocation->device_references++;
+    allocation->written = true; /* for all that is known */
+    allocation->leave = false;
+    list_remove(&allocation->leave_link);
+    if (!allocation->ready)
+        open_missing(open);
+    eviction_update(allocation);
+}
+
+static void used_no_more(struct vidmm_device *device, struct follow *follow)
+{
+    struct vidmm_allocation *allocation = CONTAINER(follow, struct vidmm_open, use)->allocation;
+    struct vidmm *vidmm = device->process->vidmm;
+
+    allocation->users--;
+    if (allocation->leave && allocation->device_references == 0 && allocation->runs && list_empty(&allocation->leave_link))
+        list_push_back(&vidmm->departures, &allocation->leave_link);
+    eviction_update(allocation);
+    paging_poke(vidmm);
+}
+
+static void list_remove_open(struct vidmm_open *open, bool leave)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    list_remove(&open->residency_link);
+    budget_uncharge(open);
+    if (--allocation->device_references == 0) {
+        allocation->released_at = ++allocation->vidmm->clock;
+        allocation->leave = leave;
+    }
+    /* RES-026: work queued before may use it still. */
+    if (!follow_pending(&open->use)) {
+        allocation->users++;
+        follow_device(open->device, &open->use, used_no_more);
+    }
+    eviction_update(allocation);
+    open_not_missing(open);
+}
+
+void residency_forget(struct vidmm_open *open)
+{
+    if (open->residency_count) {
+        open->residency_count = 0;
+        list_remove(&open->residency_link);
+        budget_uncharge(open);
+        open->allocation->device_references--;
+        open_not_missing(open);
+    }
+    if (follow_pending(&open->use)) {
+        follow_cancel(&open->use);
+        open->allocation->users--;
+    }
+    eviction_update(open->allocation);
+}
+
+static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+
+    return open && open->device == device ? open : NULL;
+}
+
+/* ---- bringing in ----------------------------------------------------------------------------------------------------------- */
+
+/* What was missing before `limit`, oldest first. */
+static NTSTATUS bring_in_missing(struct vidmm_device *device, uint64_t limit)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    LIST_FOR_SAFE(node, next, &device->missing_list) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
+        NTSTATUS status;
+
+        if (open->missing_since > limit)
+            break;
+        if (open->allocation->resident)
+            continue; /* on its way */
+        status = residency_bring_in(vidmm, open->allocation);
+        if (!NT_SUCCESS(status))
+            return status;
+        /* What was there at once has left the list; if the next entry did, too (another open of the same), begin anew. */
+        if (list_empty(next))
+            next = device->missing_list.next;
+    }
+    return STATUS_SUCCESS;
+}
+
+static void fail_device(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    if (device->lost || vidmm->lost)
+        return;
+    device->tell_error = true;
+    if (list_empty(&device->tell_link))
+        list_push_back(&vidmm->tell_devices, &device->tell_link);
+    paging_tell(vidmm);
+}
+
+struct residency_job {
+    struct vidmm_device *device;
+    uint64_t limit;
+};
+
+static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
+{
+    const struct residency_job *job = arg;
+    NTSTATUS status;
+
+    (void)vidmm;
+    if (job->device->lost)
+        return STATUS_DEVICE_REMOVED;
+    status = bring_in_missing(job->device, job->limit);
+    if (!NT_SUCCESS(status) && status != STATUS_RETRY)
+        fail_device(job->device); /* RES-040 */
+    return status;
+}
+
+static void make_resident_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    (void)vidmm;
+    (void)status;
+    util_free(arg);
+}
+
+NTSTATUS residency_post_missing(struct vidmm_paging_queue *queue, uint64_t *fence)
+{
+    struct residency_job *job = util_alloc(sizeof(*job));
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    if (!job)
+        return status;
+    *job = (struct residency_job){.device = queue->base.device, .limit = ++queue->base.device->missing_clock};
+    status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
+    if (!NT_SUCCESS(status))
+        util_free(job);
+    return status;
+}
+
+/* ---- MakeResident ---------------------------------------------------------------------------------------------------------- */
+
+/* Count every listed allocation; those that get on the list are charged. On failure nothing has changed. */
+static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, bool over_budget,
+                          uint64_t *bytes_to_trim)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+    UINT done;
+
+    for (done = 0; done < count; done++) {
+        struct vidmm_open *open = find(device, list[done]);
+
+        if (open->residency_count == 0) {
+            status = budget_charge(open, over_budget);
+            if (!NT_SUCCESS(status))
+                break;
+        }
+        open->residency_count++;
+    }
+    if (NT_SUCCESS(status))
+        return status;
+    *bytes_to_trim = budget_excess(device, list + done, count - done);
+    while (done--) {
+        struct vidmm_open *open = find(device, list[done]);
+
+        if (--open->residency_count == 0)
+            budget_uncharge(open);
+    }
+    return status;
+}
+
+static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = find(device, list[i]);
+
+        if (--open->residency_count == 0) {
+            if (list_empty(&open->residency_link))
+                budget_uncharge(open);
+            else
+                list_remove_open(open, false);
+        }
+    }
+}
+
+/* Put what is new on the list. True: something has to be brought in, or is on its way. */
+static bool list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    bool waiting = false;
+
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = find(device, list[i]);
+
+        if (list_empty(&open->residency_link))
+            list_add(open);
+        waiting = waiting || !open->allocation->ready;
+    }
+    return waiting;
+}
+
+static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                                    D3DDDI_MAKERESIDENT_FLAGS flags)
+{
+    if (flags.Reserved || (flags.MustSucceed && !flags.CantTrimFurther))
+        return STATUS_INVALID_PARAMETER; /* RES-012, RES-020 */
+    for (UINT i = 0; i < count; i++)
+        if (!find(device, list[i]))
+            return STATUS_INVALID_PARAMETER;
+    return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list, UINT count,
+                             D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence, uint64_t *bytes_to_trim)
+{
+    struct vidmm_device *device = queue->base.device;
+    struct vidmm *vidmm = queue->base.vidmm;
+    struct residency_job *job;
+    uint64_t trim = 0;
+    NTSTATUS status;
+
+    *fence = 0;
+    *bytes_to_trim = 0;
+    job = util_alloc(sizeof(*job)); /* first, so that a failure changes nothing */
+    if (!job)
+        return STATUS_NO_MEMORY;
+    sim_mutex_lock(&vidmm->lock);
+    status = check_make_resident(device, list, count, flags);
+    if (NT_SUCCESS(status)) {
+        status = count_all(device, list, count, flags.CantTrimFurther, &trim);
+        if (status == STATUS_NO_MEMORY && flags.MustSucceed)
+            fail_device(device); /* RES-020 */
+    }
+    if (NT_SUCCESS(status)) {
+        *job = (struct residency_job){.device = device, .limit = ++device->missing_clock};
+        if (list_all(device, list, count)) {
+            status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
+            if (NT_SUCCESS(status))
+                status = STATUS_PENDING;
+            else
+                uncount_all(device, list, count);
+        }
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    if (status != STATUS_PENDING)
+        util_free(job);
+    if (status == STATUS_NO_MEMORY)
+        *bytes_to_trim = trim;
+    return status;
+}
+
+/* ---- Evict ----------------------------------------------------------------------------------------------------------------- */
+
+/* RES-025: every count suffices, duplicates included. */
+static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+{
+    bool ok = true;
+    UINT seen = 0;
+
+    for (; seen < count && ok; seen++) {
+        struct vidmm_open *open = find(device, list[seen]);
+
+        if (!open)
+            break;
+        ok = ++open->mark <= open->residency_count;
+    }
+    ok = ok && seen == count;
+    while (seen--)
+        find(device, list[seen])->mark = 0;
+    return ok;
+}
+
+NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, D3DDDI_EVICT_FLAGS flags,
+                     uint64_t *bytes_to_trim)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    NTSTATUS status = STATUS_INVALID_PARAMETER;
+
+    sim_mutex_lock(&vidmm->lock);
+    if (!flags.Reserved && check_evict(device, list, count)) {
+        for (UINT i = 0; i < count; i++) {
+            struct vidmm_open *open = find(device, list[i]);
+
+            if (flags.NotWrittenTo)
+                open->allocation->written = false; /* counts only where a system copy exists (RES-029) */
+            if (--open->residency_count == 0)
+                list_remove_open(open, !flags.EvictOnlyIfNecessary);
+        }
+        *bytes_to_trim = budget_over(device->process);
+        status = STATUS_SUCCESS;
+    }
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+/* ---- before a submission --------------------------------------------------------------------------------------------------- */
+
+static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_device *device = arg;
+    NTSTATUS status;
+
+    (void)vidmm;
+    if (device->lost)
+        return STATUS_DEVICE_REMOVED;
+    status = bring_in_missing(device, UINT64_MAX);
+    if (!NT_SUCCESS(status) && status != STATUS_RETRY)
+        fail_device(device);
+    return status;
+}
+
+static void prepare_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct vidmm_device *device = arg;
+
+    (void)vidmm;
+    (void)status;
+    device->preparing = false;
+    /* Something was taken away again before all of it had arrived: once more. */
+    if (device->held && device->missing && !device->lost && NT_SUCCESS(status))
+        residency_prepare(device);
+}
+
+void residency_prepare(struct vidmm_device *device)
+{
+    if (device->preparing)
+        return;
+    device->preparing = true;
+    device->prepare_job = (struct paging_job){.fn = prepare_job, .release = prepare_done, .arg = device};
+    paging_job_post(&device->prepare, &device->prepare_job);
+}
+
+/* Without the lock: nothing here can be interrupted, and the scheduler may hold back whoever holds it. */
+bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+
+    (void)context; /* its own allocations are pinned from their first commit on (vidmm_context_prepare) */
+    if (device->missing == 0) {
+        device->used_at = ++vidmm->clock;
+        if (device->granted_until) {
+            device->granted_until = 0;
+            paging_poke(vidmm);
+        }
+        return true;
+    }
+    device->held = true;
+    residency_prepare(device);
+    return false;
+}
+
+/* ---- where an allocation is ------------------------------------------------------------------------------------------------ */
+
+bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
+{
+    const struct vidmm_allocation *allocation = open->allocation;
+    const struct vidmm *vidmm = allocation->vidmm;
+    UINT segment = allocation->segment;
+
+    *place = (struct vidmm_place){.device_specific = open->driver_handle};
+    if (!allocation->ready)
+        return false;
+    place->resident = true;
+    place->segment = segment;
+    if (segment == 0)
+        return true;
+    if (segment_is_aperture(&vidmm->segment[segment]))
+        place->physical = vidmm->segment[segment].base + (allocation->aperture_first << PAGE_BITS);
+    else if (allocation->run_count == 1)
+        place->physical = vidmm->segment[segment].base + (allocation->runs[0].first << PAGE_BITS);
+    return true;
+}
+
+bool vidmm_open_accessed_physically(const struct vidmm_open *open)
+{
+    return open->allocation->accessed_physically;
+}
+
+bool vidmm_open_on_residency_list(const struct vidmm_open *open)
+{
+    return open->residency_count != 0;
+}
+
+bool vidmm_open_locked(const struct vidmm_open *open)
+{
+    return open->allocation->lock_count != 0;
+}
+
+bool vidmm_open_cpu_visible(const struct vidmm_open *open)
+{
+    return open->allocation->cpu_visible;
+}
+
+bool vidmm_open_read_only(const struct vidmm_open *open)
+{
+    return open->allocation->read_only;
+}
+
+bool vidmm_open_offered(const struct vidmm_open *open)
+{
+    return open->allocation->offer_in_force;
+}
+
+struct vidmm_device *vidmm_open_device(const struct vidmm_open *open)
+{
+    return open->device;
+}

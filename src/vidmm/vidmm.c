@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Theory of operation
+ *
+ *   The video memory manager of an adapter decides where allocations are, and has the driver's GPU move them.
+ *
+ *     allocation    a block of bytes known to the driver by a handle. Its content has one authoritative place: nowhere yet,
+ *                   system pages, or a memory segment.
+ *     segment       an extent tree of free pages. A memory segment holds content; the aperture is only addresses, which the
+ *                   driver points at system pages.
+ *     device        has a residency list: what must be there before any of its contexts runs. Clients change the list
+ *                   (MakeResident, Evict); the worker brings memory into line with it.
+ *     job           one thing the worker does: bring in what is missing, write page-table entries, ... It appends paging
+ *                   operations to a buffer; the GPU carries them out in order on the paging node.
+ *     ticket        number of a submitted paging buffer. What has to wait for the GPU (giving pages back, telling a fence
+ *                   value, calling an allocation ready) is deferred to a ticket.
+ *
+ *   Because all operations run in one order, space in a segment may be given to its next owner as soon as the operations that
+ *   empty it are built. System pages are different: the CPU reuses them, so they wait for the ticket.
+ *
+ *   From a client's call to the GPU, by file:
+ *
+ *     residency.c   lists and counts, MakeResident, Evict     budget.c    what a process may have
+ *     placement.c   to a place and away from it               eviction.c  whose memory is taken
+ *     content.c     transfers and fills   aperture.c   map and unmap   backing.c   system pages and the IOMMU
+ *     paging.c      building, tickets     paging_worker.c   jobs and completions   follow.c   waiting for client work
+ *     allocation.c, allocation_info.c, destroy.c, handle_callbacks.c, offer.c, cpu_access.c   an allocation's life
+ *
+ *   The address spaces (address_space.c and its neighbours) are told when an allocation is placed, and write entries.
+ */
+#include <string.h>
+
+#include "vidmm/allocation.h"
+#include "vidmm/budget.h"
+#include "vidmm/content.h"
+#include "vidmm/paging_process.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+/* ---- life ------------------------------------------------------------------------------------------------------------------ */
+
+/* A paging buffer that goes nowhere, for the time of a reset. */
+static bool make_discard(struct vidmm *vidmm)
+{
+    const DXGK_QUERYSEGMENTOUT4 *table = &vidmm->config.segments;
+    struct ram_request request = {.owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
+    struct page_number first;
+
+    vidmm->discard = util_zalloc(1, sizeof(*vidmm->discard));
+    if (!vidmm->discard)
+        return false;
+    if (table->PagingBufferPrivateDataSize) {
+        vidmm->discard->private_data = util_zalloc(1, table->PagingBufferPrivateDataSize);
+        if (!vidmm->discard->private_data)
+            return false;
+        vidmm->discard->private_capacity = table->PagingBufferPrivateDataSize;
+    }
+    request.pages = align_up(table->PagingBufferSize ? table->PagingBufferSize : 1, PAGE_BYTES) >> PAGE_BITS;
+    if (!ram_take_contiguous(vidmm->config.ram, &request, &first))
+        return false;
+    vidmm->discard->data = ram_direct(vidmm->config.ram, page_phys(first));
+    vidmm->discard->capacity = (uint32_t)(request.pages << PAGE_BITS);
+    vidmm->discard_first = first;
+    return true;
+}
+
+static void discard_free(struct vidmm *vidmm)
+{
+    if (!vidmm->discard)
+        return;
+    if (vidmm->discard->data)
+        ram_give_contiguous(vidmm->config.ram, vidmm->discard_first, vidmm->discard->capacity >> PAGE_BITS);
+    util_free(vidmm->discard->private_data);
+    util_free(vidmm->discard);
+}
+
+NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
+{
+    struct vidmm *vidmm = util_zalloc(1, sizeof(*vidmm));
+    NTSTATUS status;
+
+    if (!vidmm)
+        return STATUS_NO_MEMORY;
+    vidmm->config = *config;
+    vidmm->config.bad_range = NULL;
+    vidmm->ddi = config->ddi;
+    vidmm->scheduler = config->scheduler;
+    sim_mutex_init(&vidmm->lock);
+    sim_mutex_init(&vidmm->processes_lock);
+    list_init(&vidmm->allocations);
+    list_init(&vidmm->processes);
+    list_init(&vidmm->devices);
+    list_init(&vidmm->deferred);
+    list_init(&vidmm->retiring);
+    list_init(&vidmm->tell);
+    list_init(&vidmm->tell_devices);
+    list_init(&vidmm->departures);
+    vidmm->track = trace_track_create("paging", "paging");
+    status = segment_table_init(vidmm, config);
+    vidmm->config.segments.pSegmentDescriptor = NULL;
+    if (NT_SUCCESS(status) && vidmm->aperture)
+        status = content_dummy_create(vidmm);
+    if (NT_SUCCESS(status) && !make_discard(vidmm))
+        status = STATUS_NO_MEMORY;
+    if (!NT_SUCCESS(status)) {
+        vidmm_destroy(vidmm);
+        return status;
+    }
+    vidmm->ddi->vidmm = vidmm;
+    *out = vidmm;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_start_process(struct vidmm *vidmm)
+{
+    NTSTATUS status;
+
+    sim_mutex_lock(&vidmm->lock);
+    status = vidmm_status(paging_process_create(vidmm));
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+NTSTATUS vidmm_start(struct vidmm *vidmm)
+{
+    NTSTATUS status;
+
+    vidmm->started = true;
+    status = paging_worker_start(vidmm);
+    if (!NT_SUCCESS(status))
+        vidmm->started = false;
+    return status;
+}
+
+void vidmm_stop(struct vidmm *vidmm)
+{
+    vidmm->stopping = true;
+    if (sim_current->stopped)
+        return;
+    paging_worker_stop(vidmm);
+    sim_mutex_lock(&vidmm->lock);
+    (void)paging_settle(vidmm);
+    vidmm->started = false;
+    sim_mutex_unlock(&vidmm->lock);
+}
+
+void vidmm_destroy(struct vidmm *vidmm)
+{
+    if (!vidmm)
+        return;
+    if (vidmm->scratch && !sim_current->stopped) {
+        /* Only now, when the scheduler's system device and context are gone (GPUVA-037). */
+        sim_mutex_lock(&vidmm->lock);
+        paging_process_destroy(vidmm);
+        sim_mutex_unlock(&vidmm->lock);
+    }
+    discard_free(vidmm);
+    content_dummy_destroy(vidmm);
+    segment_table_finish(vidmm);
+    if (vidmm->ddi->vidmm == vidmm)
+        vidmm->ddi->vidmm = NULL;
+    util_free(vidmm);
+}
+
+void vidmm_set_lost(struct vidmm *vidmm)
+{
+    vidmm->lost = true;
+    paging_poke(vidmm);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+
+void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics)
+{
+    *statistics = vidmm->statistics;
+}
+
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process, D3DKMT_QUERYVIDEOMEMORYINFO *info)
+{
+    D3DKMT_MEMORY_SEGMENT_GROUP group = info->MemorySegmentGroup;
+    uint64_t reserved = 0;
+    uint64_t size;
+
+    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL && group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
+        info->PhysicalAdapterIndex != 0)
+        return STATUS_INVALID_PARAMETER; /* RES-043 */
+    LIST_FOR(node, &vidmm->processes) {
+        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+        if (other != process)
+            reserved += other->reservation[group];
+    }
+    size = segment_group_bytes(vidmm, group);
+    info->Budget = process ? budget_of(process, group) : size;
+    info->CurrentUsage = process ? process->usage[group] : 0;
+    info->CurrentReservation = process ? process->reservation[group] : 0;
+    info->AvailableForReservation = size / 2 > reserved ? size / 2 - reserved : 0;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t bytes)
+{
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = group};
+    NTSTATUS status = vidmm_query_video_memory(process->vidmm, process, &info);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (bytes > info.AvailableForReservation)
+        return STATUS_INVALID_PARAMETER;
+    process->reservation[group] = bytes;
+    return STATUS_SUCCESS;
+}

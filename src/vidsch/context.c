@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: creation with all checks of what client and driver say, the promised buffer and list sizes, priorities, the end.
+ */
+#include <stdio.h>
+
+#include "vidsch/vidsch_private.h"
+
+/* ---- checks ---- */
+
+/* What the client asks for, before the driver is called. */
+static NTSTATUS check_request(const struct vidsch *vidsch, const struct vidsch_context_request *request)
+{
+    if (request->node >= vidsch->config.nodes) /* PATCH-022 */
+        return STATUS_INVALID_PARAMETER;
+    if (request->engine_affinity > 1) /* PATCH-024 */
+        return STATUS_INVALID_PARAMETER;
+    if (request->virtual_addressing != vidsch->node[request->node].info.virtual_addressing) /* CAPS-102, SUBMIT-011 */
+        return STATUS_INVALID_PARAMETER;
+    if (request->flags.Reserved || request->flags.NoKmdAccess) /* KMT-149 */
+        return STATUS_INVALID_PARAMETER;
+    if (request->flags.HwQueueSupported)
+        return request->virtual_addressing ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+/* What the driver answered. */
+static NTSTATUS check_answer(struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    const DXGK_CONTEXTINFO *info = &context->info;
+    bool takes_buffers = context->mm.system || context->has_lists;
+
+    if (info->Reserved)
+        VIOLATION("PATCH-047", "DXGK_CONTEXTINFO.Reserved is 0x%x", info->Reserved);
+    if (info->Caps.Reserved)
+        VIOLATION("PATCH-049", "DXGK_CONTEXTINFO.Caps is 0x%x", info->Caps.Value);
+    if (info->Caps.UseIoMmu && !context->node->info.metadata.IoMmuSupported)
+        return STATUS_INVALID_PARAMETER; /* PATCH-049 */
+    if (context->mm.virtual_addressing && info->PagingCompanionNodeId >= vidsch->config.nodes) {
+        VIOLATION("GPUVA-138", "PagingCompanionNodeId %u, but there are %u nodes", (unsigned)info->PagingCompanionNodeId,
+                  vidsch->config.nodes);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (takes_buffers && info->DmaBufferSize == 0)
+        return STATUS_INVALID_PARAMETER; /* PATCH-036 */
+    if (info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set) {
+        VIOLATION("PATCH-038", "DmaBufferSegmentSet 0x%x names segment %u, which is no aperture segment",
+                  info->DmaBufferSegmentSet,
+                  1u + (unsigned)__builtin_ctz(info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set));
+        return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- promised sizes ---- */
+
+static uint32_t whole_pages(uint32_t bytes)
+{
+    uint64_t rounded = align_up(bytes, PAGE_BYTES);
+
+    return rounded > UINT32_MAX ? bytes : (uint32_t)rounded;
+}
+
+static NTSTATUS make_lists(struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    const DXGK_CONTEXTINFO *info = &context->info;
+
+    context->command_bytes = whole_pages(info->DmaBufferSize);
+    context->allocation_count = info->Caps.NoPatchingRequired ? VIDSCH_NO_PATCHING_LIST : info->AllocationListSize;
+    context->patch_count = info->Caps.NoPatchingRequired ? 0 : info->PatchLocationListSize;
+    if (!vidsch_client_block_create(vidsch, &context->commands, context->command_bytes) ||
+        !vidsch_client_block_create(vidsch, &context->allocations,
+                                    context->allocation_count * sizeof(D3DDDI_ALLOCATIONLIST)) ||
+        !vidsch_client_block_create(vidsch, &context->patches, context->patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
+        return STATUS_NO_MEMORY;
+    context->reserve = vidsch_dma_buffer_get(context);
+    return context->reserve ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_client_lists *lists)
+{
+    *lists = (struct vidsch_client_lists){
+        .command_buffer = context->commands.view,
+        .command_bytes = context->command_bytes,
+        .allocations = context->allocations.view,
+        .allocation_count = context->allocation_count,
+        .patches = context->patches.view,
+        .patch_count = context->patch_count,
+    };
+}
+
+/* ---- creation ---- */
+
+void vidsch_context_free(struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+
+    if (context->reserve)
+        vidsch_dma_buffer_put(context->reserve);
+    vidsch_dma_buffers_free(context);
+    vidsch_client_block_destroy(vidsch, &context->commands);
+    vidsch_client_block_destroy(vidsch, &context->allocations);
+    vidsch_client_block_destroy(vidsch, &context->patches);
+    if (context->mm.host_handle)
+        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)context->mm.host_handle, DDI_HANDLE_CONTEXT);
+    list_remove(&context->link);
+    list_remove(&context->run_link);
+    list_remove(&context->advance_link);
+    util_free(context);
+}
+
+static struct vidsch_context *context_alloc(struct vidsch_device *device, struct vidsch_node *node, bool is_virtual, bool system)
+{
+    struct vidsch_context *context = util_zalloc(1, sizeof(*context));
+    uint32_t handle;
+
+    if (!context)
+        return NULL;
+    context->device = device;
+    context->node = node;
+    context->level = system ? VIDSCH_PAGING_LEVEL : VIDSCH_PRIORITY_LIMIT;
+    list_init(&context->link);
+    list_init(&context->queue);
+    list_init(&context->run_link);
+    list_init(&context->advance_link);
+    list_init(&context->free_buffers);
+    list_init(&context->mutexes);
+    sim_mutex_init(&context->render_lock);
+    handle = handle_create(&device->vidsch->ddi->handles, DDI_HANDLE_CONTEXT, &context->mm);
+    if (!handle) {
+        vidsch_context_free(context);
+        return NULL;
+    }
+    vidmm_context_init(&context->mm, device->mm, is_virtual, system);
+    context->mm.adapter = device->vidsch->ddi;
+    context->mm.host_handle = (HANDLE)(uintptr_t)handle;
+    if (trace_current) {
+        char name[48];
+
+        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)", handle, device->process->id);
+        context->track = trace_track_create("contexts", name);
+    }
+    return context;
+}
+
+static void destroy_driver_side(struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    NTSTATUS status;
+
+    vidmm_context_detach(&context->mm);
+    if (!sim_current->stopped) {
+        status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered 0x%08x", (unsigned)status);
+    }
+    vidmm_context_finish(&context->mm);
+}
+
+/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its answer is in order. */
+static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    NTSTATUS status;
+
+    args->hContext = context->mm.host_handle; /* PATCH-021 */
+    args->EngineAffinity = 1;                 /* PATCH-023 */
+    status = ddi_create_context(vidsch->ddi, context->device->driver_handle, args);
+    if (!NT_SUCCESS(status)) {
+        vidmm_context_detach(&context->mm);
+        vidmm_context_finish(&context->mm);
+        return status;
+    }
+    context->mm.driver_handle = args->hContext;
+    context->info = args->ContextInfo;
+    status = check_answer(context);
+    if (NT_SUCCESS(status) && context->has_lists)
+        status = make_lists(context);
+    if (NT_SUCCESS(status))
+        status = vidmm_context_attach(&context->mm);
+    if (!NT_SUCCESS(status))
+        destroy_driver_side(context);
+    return status;
+}
+
+/* A kernel copy of the client's private data (PATCH-031). */
+static NTSTATUS copy_private(const struct vidsch_context_request *request, void **copy)
+{
+    *copy = NULL;
+    if (request->private_bytes == 0)
+        return STATUS_SUCCESS;
+    *copy = util_alloc(request->private_bytes);
+    if (!*copy)
+        return STATUS_NO_MEMORY;
+    if (request->private_data && sim_copy_checked(*copy, request->private_data, request->private_bytes))
+        return STATUS_SUCCESS;
+    util_free(*copy);
+    return STATUS_INVALID_PARAMETER;
+}
+
+NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch_context_request *request,
+                               struct vidsch_context **out)
+{
+    struct vidsch *vidsch = device->vidsch;
+    DXGKARG_CREATECONTEXT args = {0};
+    struct vidsch_context *context;
+    NTSTATUS status;
+
+    vidsch_wait_reset(vidsch);
+    status = vidsch_device_check(device, false);
+    if (NT_SUCCESS(status))
+        status = check_request(vidsch, request);
+    if (NT_SUCCESS(status))
+        status = copy_private(request, &args.pPrivateDriverData);
+    if (!NT_SUCCESS(status))
+        return status;
+    context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing, false);
+    if (!context) {
+        util_free(args.pPrivateDriverData);
+        return STATUS_NO_MEMORY;
+    }
+    context->flags = request->flags;
+    context->has_lists = !request->virtual_addressing && !request->flags.SynchronizationOnly;
+    args.PrivateDriverDataSize = request->private_bytes;
+    args.NodeOrdinal = request->node;
+    args.Flags.VirtualAddressing = request->virtual_addressing;
+    status = create_driver_side(context, &args);
+    util_free(args.pPrivateDriverData);
+    if (!NT_SUCCESS(status)) {
+        vidsch_context_free(context);
+        return status;
+    }
+    list_push_back(&device->contexts, &context->link);
+    if (device_is_lost(device))
+        context->state = CONTEXT_LOST;
+    *out = context;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
+{
+    struct vidsch_node *node = &vidsch->node[vidsch->config.paging_node];
+    DXGKARG_CREATECONTEXT args = {.NodeOrdinal = node->ordinal};
+    struct vidsch_context *context;
+    NTSTATUS status;
+
+    context = context_alloc(vidsch->system_device, node, node->info.virtual_addressing, true);
+    if (!context)
+        return STATUS_NO_MEMORY;
+    args.Flags.SystemContext = 1; /* PAGE-020 */
+    args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
+    status = create_driver_side(context, &args);
+    if (!NT_SUCCESS(status)) {
+        vidsch_context_free(context);
+        return status;
+    }
+    list_push_back(&vidsch->system_device->contexts, &context->link);
+    vidsch->system_context = context;
+    return STATUS_SUCCESS;
+}
+
+void vidsch_context_destroy(struct vidsch_context *context)
+{
+    struct vidsch_device *device = context->device;
+
+    context->dying = true;
+    if (context->reserve) {
+        struct dma_buffer *reserve = context->reserve;
+
+        context->reserve = NULL;
+        vidsch_dma_buffer_put(reserve);
+    }
+    vidsch_device_drain(device, context); /* PATCH-052 */
+    vidsch_mutexes_free(context);
+    destroy_driver_side(context);
+    vidsch_context_free(context);
+}
+
+/* ---- questions and priority ---- */
+
+struct vidsch_device *vidsch_context_device(const struct vidsch_context *context)
+{
+    return context->device;
+}
+
+bool vidsch_context_owns_mutex(const struct vidsch_context *context)
+{
+    return !list_empty(&context->mutexes);
+}
+
+INT vidsch_context_priority(const struct vidsch_context *context)
+{
+    return context->priority;
+}
+
+NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priority)
+{
+    bool ready = context->state == CONTEXT_READY;
+    NTSTATUS status = vidsch_device_check(context->device, false);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (priority < -VIDSCH_PRIORITY_LIMIT || priority > VIDSCH_PRIORITY_LIMIT) /* SUBMIT-020 */
+        return STATUS_INVALID_PARAMETER;
+    if (ready)
+        vidsch_context_unready(context);
+    context->priority = priority;
+    context->level = (uint32_t)(priority + VIDSCH_PRIORITY_LIMIT);
+    if (ready)
+        vidsch_context_ready(context);
+    return STATUS_SUCCESS;
+}

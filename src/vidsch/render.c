@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * D3DKMTRender: a command buffer becomes DMA buffers.
+ *
+ *   client list -> own map and the driver's list -> DxgkDdiRender -> checks of what came back -> queue
+ *                                                     ^  INSUFFICIENT_DMA_BUFFER: queue, fresh buffer, again  |
+ *                                                     +-------------------------------------------------------+
+ *
+ * The driver reads the client's memory itself; the host reads each list element once and never looks at the commands.
+ */
+#include "vidsch/vidsch_private.h"
+
+struct submission {
+    struct vidsch_context *context;
+    struct vidsch_context *contexts[D3DDDI_MAX_BROADCAST_CONTEXT + 1]; /* all that get the packet, context first */
+    uint32_t count;
+    D3DKMT_RENDER *args;
+    struct dma_buffer *buffer;
+    UINT multipass;
+};
+
+/* ---- arguments ---- */
+
+static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DKMT_RENDER *args)
+{
+    if (!context->has_lists) /* KMT-301 */
+        return STATUS_INVALID_PARAMETER;
+    if (args->CommandOffset > args->CommandLength || args->CommandLength > context->command_bytes) /* PATCH-063 */
+        return STATUS_INVALID_PARAMETER;
+    if (args->AllocationCount > context->allocation_count || args->PatchLocationCount > context->patch_count)
+        return STATUS_INVALID_PARAMETER; /* PATCH-073, KMT-303 */
+    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT) /* PATCH-059 */
+        return STATUS_INVALID_PARAMETER;
+    if (args->pPrivateDriverData || args->PrivateDriverDataSize || args->Flags.Reserved) /* KMT-307 */
+        return STATUS_INVALID_PARAMETER;
+    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback || args->Flags.RenderKm) /* KMT-306, PATCH-097 */
+        return STATUS_NOT_SUPPORTED;
+    return STATUS_SUCCESS;
+}
+
+/* The further contexts: others, physical, of this device, each once (KMT-308). */
+static NTSTATUS collect_contexts(struct submission *s)
+{
+    struct vidsch_device *device = s->context->device;
+    struct nt_process *process = vidmm_process_nt(vidmm_device_process(device->mm));
+
+    s->contexts[0] = s->context;
+    s->count = 1;
+    for (ULONG i = 0; i < s->args->BroadcastContextCount; i++) {
+        struct vidsch_context *context = handle_lookup(&process->handles, s->args->BroadcastContext[i], NT_CLIENT_CONTEXT);
+
+        if (!context || context->device != device || !context->has_lists)
+            return STATUS_INVALID_PARAMETER;
+        for (uint32_t j = 0; j < s->count; j++)
+            if (s->contexts[j] == context)
+                return STATUS_INVALID_PARAMETER;
+        s->contexts[s->count++] = context;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* The client's list, each element read once, into the host's map (PATCH-071, PATCH-072). */
+static NTSTATUS convert_list(struct submission *s)
+{
+    struct vidsch_device *device = s->context->device;
+    struct nt_process *process = vidmm_process_nt(vidmm_device_process(device->mm));
+    const volatile D3DDDI_ALLOCATIONLIST *list = s->context->allocations.view;
+
+    for (UINT i = 0; i < s->args->AllocationCount; i++) {
+        struct dma_reference reference = {.handle = list[i].hAllocation, .write = list[i].WriteOperation};
+        struct vidmm_place place = {0};
+
+        if (reference.handle) {
+            struct vidmm_open *open = handle_lookup(&process->handles, reference.handle, NT_CLIENT_ALLOCATION);
+
+            if (!open || vidmm_open_device(open) != device->mm)
+                return STATUS_INVALID_HANDLE;
+            if (!vidmm_open_accessed_physically(open)) /* RES-032 */
+                return STATUS_INVALID_PARAMETER;
+            vidmm_open_place(open, &place);
+            reference.device_specific = place.device_specific;
+        }
+        s->buffer->references_map[i] = reference;
+    }
+    s->buffer->allocation_count = s->args->AllocationCount;
+    return STATUS_SUCCESS;
+}
+
+/* The list as the driver sees it at Render: with the last known places (PATCH-080). */
+static void fill_list(const struct submission *s)
+{
+    struct dma_buffer *buffer = s->buffer;
+    struct nt_process *process = vidmm_process_nt(vidmm_device_process(s->context->device->mm));
+
+    for (uint32_t i = 0; i < buffer->allocation_count; i++) {
+        const struct dma_reference *reference = &buffer->references_map[i];
+        DXGK_ALLOCATIONLIST *element = &buffer->allocations[i];
+        struct vidmm_place place = {0};
+        struct vidmm_open *open = NULL;
+
+        *element = (DXGK_ALLOCATIONLIST){.hDeviceSpecificAllocation = reference->device_specific};
+        element->WriteOperation = reference->write;
+        if (reference->handle)
+            open = handle_lookup(&process->handles, reference->handle, NT_CLIENT_ALLOCATION);
+        if (open && vidmm_open_place(open, &place) && place.resident) {
+            element->SegmentId = place.segment & 0x1Fu;
+            element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
+        }
+    }
+}
+
+/* ---- what the driver returned ---- */
+
+/* Bytes by which a pointer moved on, or false if it left [start, start + size]. */
+static bool advance_of(const void *start, const void *now, uint64_t size, uint32_t *bytes)
+{
+    uintptr_t from = (uintptr_t)start, to = (uintptr_t)now;
+
+    if (to < from || to - from > size)
+        return false;
+    *bytes = (uint32_t)(to - from);
+    return true;
+}
+
+static NTSTATUS take_pointers(struct submission *s, const DXGKARG_RENDER *render)
+{
+    struct dma_buffer *buffer = s->buffer;
+    uint32_t bytes = 0;
+
+    if (!advance_of(buffer->data, render->pDmaBuffer, buffer->capacity, &buffer->used)) {
+        verify_fatal("PATCH-065", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, buffer->capacity, 0, 0,
+                     "DxgkDdiRender returned a pDmaBuffer outside the %u bytes given", buffer->capacity);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (!advance_of(buffer->private_data, render->pDmaBufferPrivateData, buffer->private_bytes, &buffer->private_used)) {
+        verify_fatal("PATCH-070", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0, 0,
+                     "DxgkDdiRender returned private data outside the %u bytes given", buffer->private_bytes);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (buffer->private_used == 0) /* PATCH-069 */
+        buffer->private_used = buffer->private_bytes;
+    if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender"))
+        return STATUS_INVALID_PARAMETER;
+    if (buffer->patch_capacity == 0) {
+        buffer->patch_count = 0;
+        return STATUS_SUCCESS;
+    }
+    if (!advance_of(buffer->patches, render->pPatchLocationListOut, buffer->patch_capacity * sizeof(*buffer->patches), &bytes) ||
+        bytes % sizeof(*buffer->patches) != 0) {
+        VIOLATION("PATCH-085", "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");
+        return STATUS_INVALID_PARAMETER;
+    }
+    buffer->patch_count = bytes / (uint32_t)sizeof(*buffer->patches);
+    return STATUS_SUCCESS;
+}
+
+/* A NULLed element becomes a reference to nothing; any other change is ignored (PATCH-082). */
+static void take_unbinds(struct dma_buffer *buffer)
+{
+    for (uint32_t i = 0; i < buffer->allocation_count; i++)
+        if (!buffer->allocations[i].hDeviceSpecificAllocation)
+            buffer->references_map[i] = (struct dma_reference){.write = buffer->references_map[i].write};
+}
+
+/* From WDDM 2.0 the list serves patching only: slots and split offsets are not looked at (PATCH-130). */
+static NTSTATUS check_patches(const struct dma_buffer *buffer)
+{
+    for (uint32_t i = 0; i < buffer->patch_count; i++) {
+        const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
+        bool null;
+
+        if (patch->AllocationIndex >= buffer->allocation_count) {
+            VIOLATION("PATCH-102", "patch location %u refers to allocation %u of %u (0x10E/0x8)", i, patch->AllocationIndex,
+                      buffer->allocation_count);
+            return STATUS_INVALID_PARAMETER;
+        }
+        null = !buffer->references_map[patch->AllocationIndex].device_specific;
+        if (patch->Reserved)
+            VIOLATION("PATCH-105", "patch location %u has reserved bits: 0x%08x", i, patch->Value);
+        if (null && patch->AllocationOffset)
+            VIOLATION("PATCH-108", "patch location %u has offset 0x%x into no allocation", i, patch->AllocationOffset);
+        if (!null && patch->PatchOffset >= buffer->used) {
+            VIOLATION("PATCH-110", "patch location %u is at 0x%x, behind the 0x%x bytes produced", i, patch->PatchOffset,
+                      buffer->used);
+            return STATUS_INVALID_PARAMETER;
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+static bool is_documented(NTSTATUS status)
+{
+    switch (status) {
+    case STATUS_PRIVILEGED_INSTRUCTION:
+    case STATUS_ILLEGAL_INSTRUCTION:
+    case STATUS_INVALID_PARAMETER:
+    case STATUS_INVALID_USER_BUFFER:
+    case STATUS_INVALID_HANDLE:
+    case STATUS_NO_MEMORY:
+    case STATUS_GRAPHICS_DRIVER_MISMATCH:
+    case STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE:
+    case STATUS_DEVICE_REMOVED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- passes ---- */
+
+/* One packet in each context; all or nothing. */
+static NTSTATUS queue(struct submission *s)
+{
+    struct vidsch *vidsch = s->context->device->vidsch;
+    struct packet *packets[D3DDDI_MAX_BROADCAST_CONTEXT + 1];
+    NTSTATUS status = vidsch_device_check(s->context->device, true);
+
+    if (!NT_SUCCESS(status)) /* lost while the driver translated */
+        return status;
+    for (uint32_t i = 0; i < s->count; i++) {
+        packets[i] = vidsch_packet_create(s->contexts[i], PACKET_RENDER);
+        if (!packets[i]) {
+            while (i-- > 0)
+                vidsch_packet_free(vidsch, packets[i]);
+            return STATUS_NO_MEMORY;
+        }
+        packets[i]->buffer = s->buffer;
+        s->buffer->references++;
+        packets[i]->null_rendering = s->args->Flags.NullRendering || s->contexts[i]->flags.NullRendering; /* PATCH-096 */
+    }
+    for (uint32_t i = 0; i < s->count; i++)
+        vidsch_queue_push(packets[i]);
+    return STATUS_SUCCESS;
+}
+
+/* One call of the driver for the present buffer; *more: it wants another one. */
+static NTSTATUS translate(struct submission *s, bool *more)
+{
+    struct vidsch_device *device = s->context->device;
+    struct dma_buffer *buffer = s->buffer;
+    const uint8_t *commands = s->context->commands.view;
+    UINT before = s->multipass;
+    DXGKARG_RENDER render = {
+        .pCommand = commands + s->args->CommandOffset,
+        .CommandLength = s->args->CommandLength - s->args->CommandOffset,
+        .pDmaBuffer = buffer->data,
+        .DmaSize = buffer->capacity,
+        .pDmaBufferPrivateData = buffer->private_data,
+        .DmaBufferPrivateDataSize = buffer->private_bytes,
+        .pAllocationList = buffer->allocations,
+        .AllocationListSize = buffer->allocation_count,
+        .pPatchLocationListIn = s->context->patches.view,
+        .PatchLocationListInSize = s->args->PatchLocationCount,
+        .pPatchLocationListOut = buffer->patch_capacity ? buffer->patches : NULL,
+        .PatchLocationListOutSize = buffer->patch_capacity,
+        .MultipassOffset = s->multipass,
+        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value,
+    };
+    NTSTATUS status = ddi_render(device->vidsch->ddi, s->context->mm.driver_handle, &render);
+
+    *more = status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+    if (!NT_SUCCESS(status) && !*more) {
+        if (!is_documented(status))
+            WARNING("PATCH-093", "DxgkDdiRender answered 0x%08x", (unsigned)status);
+        if (status == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE) /* PATCH-092 */
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+        return status;
+    }
+    s->multipass = render.MultipassOffset;
+    status = take_pointers(s, &render);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (*more && buffer->used == 0 && s->multipass == before) { /* PATCH-088 */
+        VIOLATION("PATCH-088", "DxgkDdiRender found %u empty bytes insufficient (0x10E/0x16)", buffer->capacity);
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* A fresh buffer with the references that the client gave. */
+static struct dma_buffer *another_buffer(const struct submission *s)
+{
+    struct dma_buffer *buffer = vidsch_dma_buffer_get(s->context);
+
+    if (!buffer)
+        return NULL;
+    for (uint32_t i = 0; i < s->buffer->allocation_count; i++)
+        buffer->references_map[i] = s->buffer->references_map[i];
+    buffer->allocation_count = s->buffer->allocation_count;
+    return buffer;
+}
+
+/* All passes. The reference to s->buffer is used up. */
+static NTSTATUS translate_all(struct submission *s)
+{
+    for (;;) {
+        struct dma_buffer *next = NULL;
+        bool more;
+        NTSTATUS status;
+
+        fill_list(s);
+        status = translate(s, &more);
+        if (NT_SUCCESS(status) && more)
+            next = another_buffer(s);
+        if (NT_SUCCESS(status)) {
+            take_unbinds(s->buffer);
+            status = check_patches(s->buffer);
+        }
+        if (NT_SUCCESS(status))
+            status = queue(s);
+        vidsch_dma_buffer_put(s->buffer);
+        s->buffer = next;
+        if (NT_SUCCESS(status) && more && !next)
+            return STATUS_NO_MEMORY;
+        if (!NT_SUCCESS(status) || !more) {
+            if (next)
+                vidsch_dma_buffer_put(next);
+            return status;
+        }
+    }
+}
+
+/* ---- sizes for the next call ---- */
+
+struct promise { /* the three blocks of client memory and their sizes */
+    struct client_block commands, allocations, patches;
+    uint32_t command_bytes, allocation_count, patch_count;
+};
+
+static struct promise promise_of(const struct vidsch_context *context)
+{
+    return (struct promise){context->commands,      context->allocations,      context->patches,
+                            context->command_bytes, context->allocation_count, context->patch_count};
+}
+
+static void promise_set(struct vidsch_context *context, const struct promise *promise)
+{
+    context->commands = promise->commands;
+    context->allocations = promise->allocations;
+    context->patches = promise->patches;
+    context->command_bytes = promise->command_bytes;
+    context->allocation_count = promise->allocation_count;
+    context->patch_count = promise->patch_count;
+}
+
+/* A block of the size that is wanted, within the limits of KMT-305; the present one if that is its size, or without memory. */
+static void resize_block(struct vidsch *vidsch, struct client_block *block, uint32_t *size, UINT wanted, UINT least, UINT most,
+                         size_t element)
+{
+    struct client_block fresh;
+    uint64_t bytes;
+
+    if (wanted > most)
+        wanted = most;
+    if (wanted < least)
+        wanted = least;
+    bytes = align_up(wanted * element, PAGE_BYTES);
+    if (bytes / element == *size || !vidsch_client_block_create(vidsch, &fresh, bytes))
+        return;
+    *block = fresh;
+    *size = (uint32_t)(bytes / element);
+}
+
+static void drop_replaced(struct vidsch *vidsch, struct promise *gone, const struct promise *kept)
+{
+    if (gone->commands.view != kept->commands.view)
+        vidsch_client_block_destroy(vidsch, &gone->commands);
+    if (gone->allocations.view != kept->allocations.view)
+        vidsch_client_block_destroy(vidsch, &gone->allocations);
+    if (gone->patches.view != kept->patches.view)
+        vidsch_client_block_destroy(vidsch, &gone->patches);
+}
+
+/* PATCH-057. If there is no memory, for a block or for a DMA buffer that fits it, things stay as they were. */
+static void resize(struct vidsch_context *context, const D3DKMT_RENDER *args)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    struct promise old = promise_of(context), fresh = old;
+    struct dma_buffer *reserve;
+
+    if (args->Flags.ResizeCommandBuffer)
+        resize_block(vidsch, &fresh.commands, &fresh.command_bytes, args->NewCommandBufferSize, context->info.DmaBufferSize,
+                     VIDSCH_MAX_COMMANDS, 1);
+    if (args->Flags.ResizeAllocationList && !context->info.Caps.NoPatchingRequired)
+        resize_block(vidsch, &fresh.allocations, &fresh.allocation_count, args->NewAllocationListSize,
+                     context->info.AllocationListSize, VIDSCH_MAX_LIST, sizeof(D3DDDI_ALLOCATIONLIST));
+    if (args->Flags.ResizePatchLocationList && !context->info.Caps.NoPatchingRequired)
+        resize_block(vidsch, &fresh.patches, &fresh.patch_count, args->NewPatchLocationListSize,
+                     context->info.PatchLocationListSize, VIDSCH_MAX_LIST, sizeof(D3DDDI_PATCHLOCATIONLIST));
+    promise_set(context, &fresh);
+    reserve = vidsch_dma_buffer_get(context);
+    if (!reserve) {
+        promise_set(context, &old);
+        drop_replaced(vidsch, &fresh, &old);
+        return;
+    }
+    drop_replaced(vidsch, &old, &fresh);
+    vidsch_dma_buffer_put(context->reserve);
+    context->reserve = reserve;
+}
+
+static void outputs(const struct vidsch_context *context, D3DKMT_RENDER *args)
+{
+    args->pNewCommandBuffer = context->commands.view;
+    args->NewCommandBufferSize = context->command_bytes;
+    args->pNewAllocationList = context->allocations.view;
+    args->NewAllocationListSize = context->allocation_count;
+    args->pNewPatchLocationList = context->patches.view;
+    args->NewPatchLocationListSize = context->patch_count;
+    args->NewCommandBuffer = 0; /* KMT-156 */
+}
+
+/* ---- the call ---- */
+
+static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
+{
+    struct submission s = {.context = context, .args = args};
+    NTSTATUS status = vidsch_device_check(context->device, true);
+    struct dma_buffer *reserve;
+
+    if (NT_SUCCESS(status))
+        status = check_arguments(context, args);
+    if (NT_SUCCESS(status))
+        status = collect_contexts(&s);
+    for (uint32_t i = 0; i < s.count && NT_SUCCESS(status); i++)
+        status = vidmm_context_prepare(&s.contexts[i]->mm);
+    if (!NT_SUCCESS(status))
+        return status;
+    reserve = vidsch_dma_buffer_get(context); /* what the next call is promised, before this one can succeed (PATCH-054) */
+    if (!reserve)
+        return STATUS_NO_MEMORY;
+    s.buffer = context->reserve;
+    context->reserve = reserve;
+    status = convert_list(&s);
+    if (!NT_SUCCESS(status)) {
+        vidsch_dma_buffer_put(s.buffer);
+        return status;
+    }
+    return translate_all(&s);
+}
+
+NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
+{
+    NTSTATUS status;
+
+    vidsch_wait_reset(context->device->vidsch); /* TDR-081 */
+    sim_mutex_lock(&context->render_lock);
+    status = render(context, args);
+    if (NT_SUCCESS(status)) {
+        if (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList || args->Flags.ResizePatchLocationList)
+            resize(context, args);
+        args->QueuedBufferCount = context->work; /* PATCH-058 */
+        status = STATUS_SUCCESS;
+    }
+    if (context->has_lists)
+        outputs(context, args); /* PATCH-055 */
+    sim_mutex_unlock(&context->render_lock);
+    return status;
+}

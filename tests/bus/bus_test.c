@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: MIT */
+/* The bus: devices come and go, registers, DMA, interrupts, timers, configuration space. */
+#include "support/check_rule.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/bus.h"
+
+/* ---- a device that does as it is told ---- */
+
+struct probe {
+    const struct dxgk_device_services *services;
+    void *host;
+    uint64_t reg[512];
+    unsigned reads, writes, timers, resets;
+    unsigned last_timer;
+    uint64_t last_time;
+};
+
+static struct probe *probe; /* created last */
+static struct dxgk_device_description description;
+static const char *refusal;
+static bool refuse_create;
+static size_t options;
+
+static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
+                      const char **error)
+{
+    options = config->count;
+    *out = description;
+    *error = refusal;
+    return !refusal;
+}
+
+static void *create(const struct dxgk_device_config *config,
+                    const struct dxgk_device_services *services, void *host)
+{
+    (void)config;
+    if (refuse_create)
+        return NULL;
+    probe = calloc(1, sizeof(*probe));
+    probe->services = services;
+    probe->host = host;
+    return probe;
+}
+
+static void reset(void *device)
+{
+    ((struct probe *)device)->resets++;
+}
+
+static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
+{
+    struct probe *p = device;
+    uint64_t value = 0;
+
+    (void)bar;
+    p->reads++;
+    memcpy(&value, (uint8_t *)p->reg + offset % sizeof(p->reg), width);
+    return value;
+}
+
+static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
+                           uint64_t value)
+{
+    struct probe *p = device;
+
+    (void)bar;
+    p->writes++;
+    memcpy((uint8_t *)p->reg + offset % sizeof(p->reg), &value, width);
+}
+
+static void timer(void *device, unsigned index)
+{
+    struct probe *p = device;
+
+    p->timers++;
+    p->last_timer = index;
+    p->last_time = p->services->now(p->host);
+}
+
+static const struct dxgk_device_model model = {
+    .api_version = DXGK_DEVICE_API_VERSION,
+    .name = "probe",
+    .configure = configure,
+    .create = create,
+    .destroy = free,
+    .reset = reset,
+    .read = read_register,
+    .write = write_register,
+    .timer = timer,
+};
+
+/* ---- the machine ---- */
+
+static struct sim_machine *machine;
+static struct ram *ram;
+static struct bus *bus;
+static struct iommu_domain *domain;
+static char error[256];
+
+static void default_description(void)
+{
+    description = (struct dxgk_device_description){
+        .vendor = 0x1AF4,
+        .device = 0x1050,
+        .subsystem_vendor = 1,
+        .subsystem = 2,
+        .revision = 7,
+        .class_code = 0x038000,
+        .bar = {{DXGK_BAR_REGISTERS, 8192},
+                {DXGK_BAR_NONE, 0},
+                {DXGK_BAR_MEMORY, 1 << 20},
+                {DXGK_BAR_NONE, 0},
+                {DXGK_BAR_MEMORY, 65536}},
+        .messages = 3,
+        .device_memory = 4 << 20,
+        .dma_bits = 36,
+    };
+    refusal = NULL;
+    refuse_create = false;
+}
+
+static int setup(void **state)
+{
+    const struct sim_config config = {.seed = 5, .processors = 1};
+    const struct ram_config ram_config = {.bytes = 32u << 20};
+
+    (void)state;
+    machine = sim_machine_create(&config);
+    sim_enter(machine);
+    ram = ram_create(&ram_config);
+    bus = bus_create(ram);
+    domain = iommu_domain_create(ram, IOMMU_REMAP, (struct logical_addr){0xFFFFFFFFF});
+    default_description();
+    return bus && domain ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    bus_destroy(bus);
+    iommu_domain_destroy(domain);
+    ram_destroy(ram);
+    assert_true(machine->heap.live_blocks <= 1); /* the simulator's event heap */
+    sim_leave();
+    sim_machine_destroy(machine);
+    return 0;
+}
+
+static struct bus_device *add(void)
+{
+    struct bus_device *device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+
+    assert_non_null(device);
+    return device;
+}
+
+static void refused_with(const char *part)
+{
+    assert_null(bus_device_add(bus, &model, NULL, error, sizeof(error)));
+    if (!strstr(error, part))
+        fail_msg("\"%s\" does not say \"%s\"", error, part);
+    assert_null(strchr(error, '\n'));
+    default_description();
+}
+
+/* ---- coming and going ---- */
+
+static void bad_models_are_refused_with_a_reason(void **state)
+{
+    static const char *const option[] = {"vram=1"};
+    const struct dxgk_device_config config = {1, option};
+    struct dxgk_device_model broken = model;
+
+    (void)state;
+    refusal = "vram is too small";
+    refused_with("vram is too small");
+    description.bar[0].bytes = 5000;
+    refused_with("power of two");
+    description.bar[0].bytes = 2048;
+    refused_with("power of two");
+    description.messages = 0;
+    refused_with("messages");
+    description.messages = 33;
+    refused_with("messages");
+    description.dma_bits = 31;
+    refused_with("DMA");
+    refuse_create = true;
+    refused_with("out of memory");
+    broken.api_version = 2;
+    assert_null(bus_device_add(bus, &broken, NULL, error, sizeof(error)));
+    assert_non_null(strstr(error, "version"));
+    broken = model;
+    broken.timer = NULL;
+    assert_null(bus_device_add(bus, &broken, NULL, error, sizeof(error)));
+    assert_non_null(strstr(error, "timer"));
+    assert_non_null(bus_device_add(bus, &model, &config, error, sizeof(error)));
+    assert_int_equal(options, 1);
+}
+
+static void bad_files_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    assert_null(bus_device_load(bus, "/nowhere/gpu.so", NULL, error, sizeof(error)));
+    assert_non_null(strstr(error, "/nowhere/gpu.so"));
+    assert_null(strchr(error, '\n'));
+    assert_null(bus_device_load(bus, "gpu.so", NULL, error, sizeof(error)));
+    assert_true(error[0] != '\0');
+    assert_null(bus_device_load(bus, "/proc/self/cmdline", NULL, error, sizeof(error)));
+    assert_true(error[0] != '\0');
+}
+
+/* The reference GPU, if it has been built. */
+static void a_file_can_be_loaded_twice(void **state)
+{
+    const char *build = getenv("DXGK_BUILD");
+    char path[1024];
+    struct bus_device *a, *b;
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/devices/refgpu.so", build ? build : ".");
+    file = fopen(path, "rb");
+    if (!file)
+        skip();
+    fclose(file);
+    a = bus_device_load(bus, path, NULL, error, sizeof(error));
+    b = bus_device_load(bus, path, NULL, error, sizeof(error));
+    assert_true(a && b && a != b);
+    assert_true(bus_device_bar(a, 0).value != bus_device_bar(b, 0).value);
+    bus_device_remove(a);
+    bus_device_reset(b);
+}
+
+static void each_internal_failure_is_survived(void **state)
+{
+    uint64_t live = machine->heap.live_blocks;
+
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        struct bus_device *device;
+
+        machine->heap.fail_at = machine->heap.requests + n;
+        device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+        machine->heap.fail_at = 0;
+        if (device) {
+            assert_true(n > 2);
+            return;
+        }
+        assert_int_equal(machine->heap.live_blocks, live);
+    }
+}
+
+/* ---- addresses ---- */
+
+static void bars_stand_above_ram_and_apart(void **state)
+{
+    struct bus_device *a = add(), *b = add();
+    struct bus_device *const device[] = {a, b};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
+            uint64_t bytes = bus_device_description(device[i])->bar[bar].bytes;
+            uint64_t address = bus_device_bar(device[i], bar).value;
+
+            if (bytes == 0)
+                continue;
+            assert_true(address > ram_highest(ram).value);
+            assert_int_equal(address % bytes, 0);
+            assert_true(bus_claims(bus, (struct phys_addr){address}, bytes));
+            assert_false(bus_claims(bus, (struct phys_addr){address + 1}, bytes));
+        }
+    }
+    assert_false(bus_claims(bus, (struct phys_addr){0x1000}, 16));
+}
+
+static void register_windows_reach_the_model(void **state)
+{
+    struct bus_device *device = add();
+    struct phys_addr bar = bus_device_bar(device, 0);
+    uint8_t *r = bus_map(bus, (struct phys_addr){bar.value + 0x104}, 16);
+    struct phys_addr back;
+    uint64_t value;
+
+    (void)state;
+    assert_int_equal((uintptr_t)r % 4096, 0x104);
+    assert_true(bus_register_write(bus, r, 4, 0x1122334455667788));
+    assert_int_equal(probe->reg[0x100 / 8], 0x5566778800000000);
+    assert_true(bus_register_read(bus, r + 2, 2, &value));
+    assert_int_equal(value, 0x5566);
+    assert_true(bus_register_read(bus, r + 1, 2, &value)); /* unaligned */
+    assert_int_equal(value, 0xFFFF);
+    assert_int_equal(probe->reads, 1);
+    assert_false(bus_register_read(bus, r + 14, 4, &value)); /* past the end */
+    assert_false(bus_register_read(bus, r - 4, 4, &value));
+    assert_false(bus_register_read(bus, &value, 4, &value));
+    assert_true(bus_register_space(bus, r + 14));
+    assert_false(bus_register_space(bus, &value));
+    assert_true(bus_physical(bus, r + 4, &back));
+    assert_int_equal(back.value, bar.value + 0x108);
+    assert_int_equal(bus_mappings(bus), 1);
+    assert_true(bus_unmap(bus, r));
+    assert_false(bus_unmap(bus, r));
+    assert_false(bus_register_read(bus, r, 4, &value));
+    assert_null(bus_map(bus, bar, 8193));
+    assert_null(bus_map(bus, bar, 0));
+    assert_null(bus_map(bus, (struct phys_addr){0x1000}, 16));
+}
+
+static void each_access_is_a_point(void **state)
+{
+    struct bus_device *device = add();
+    uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
+    uint64_t before = sim_now(), value;
+
+    (void)state;
+    bus_register_read(bus, r, 4, &value);
+    bus_register_write(bus, r, 4, 0);
+    assert_int_equal(sim_now(), before + 2 * SIM_POINT_NS);
+}
+
+static void memory_windows_are_plain_memory(void **state)
+{
+    struct bus_device *device = add();
+    uint8_t *a = bus_map(bus, bus_device_bar(device, 2), 4096);
+    uint8_t *b = bus_map(bus, bus_device_bar(device, 2), 100);
+    uint8_t *whole = probe->services->memory(probe->host, DXGK_DEVICE_BARS);
+
+    (void)state;
+    assert_ptr_equal(a, b);
+    a[77] = 0x5A;
+    assert_int_equal(((uint8_t *)probe->services->memory(probe->host, 2))[77], 0x5A);
+    assert_int_equal(whole[77], 0x5A);
+    whole[(4 << 20) - 1] = 1;
+    assert_true(bus_device_memory_file(device, 2) >= 0);
+    assert_int_equal(bus_device_memory_file(device, 0), -1);
+    assert_ptr_not_equal(bus_device_memory(device, 4), bus_device_memory(device, 2));
+    assert_int_equal(bus_mappings(bus), 2);
+    assert_true(bus_unmap(bus, a));
+    assert_int_equal(bus_mappings(bus), 1);
+    assert_true(bus_unmap(bus, b));
+    assert_false(bus_unmap(bus, b));
+}
+
+static void removal_takes_the_windows_along(void **state)
+{
+    struct bus_device *device = add();
+    uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
+    uint64_t value;
+
+    (void)state;
+    bus_map(bus, bus_device_bar(device, 2), 4096);
+    bus_device_remove(device);
+    assert_int_equal(bus_mappings(bus), 0);
+    assert_false(bus_register_read(bus, r, 4, &value));
+}
+
+static void an_unplugged_device_is_all_ones(void **state)
+{
+    struct bus_device *device = add();
+    uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
+    uint32_t id;
+    uint64_t value;
+    uint8_t byte = 1;
+
+    (void)state;
+    bus_device_attach(device, domain);
+    bus_device_unplug(device);
+    assert_true(bus_register_read(bus, r, 4, &value));
+    assert_int_equal(value, 0xFFFFFFFF);
+    assert_true(bus_register_write(bus, r, 4, 1));
+    assert_int_equal(probe->writes + probe->reads, 0);
+    bus_config_read(device, 0, &id, 4);
+    assert_int_equal(id, 0xFFFFFFFF);
+    assert_false(probe->services->dma_read(probe->host, 0, &byte, 1));
+    assert_int_equal(byte, 0xFF);
+    probe->services->timer_arm(probe->host, 0, 10);
+    probe->services->interrupt(probe->host, 0);
+    assert_int_equal(bus_device_interrupts(device), 0);
+    sim_run(NULL, NULL, SIM_FOREVER);
+    assert_int_equal(probe->timers, 0);
+}
+
+/* ---- DMA ---- */
+
+static unsigned faults;
+static struct iommu_fault last_fault;
+
+static void note_fault(void *context, const struct iommu_fault *fault)
+{
+    assert_ptr_equal(context, &faults);
+    faults++;
+    last_fault = *fault;
+}
+
+static void dma_goes_through_the_domain(void **state)
+{
+    struct bus_device *device = add();
+    struct ram_request request = {.pages = 8, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    struct page_number page[8], logical;
+    uint8_t out[3 * 4096], in[3 * 4096];
+    const struct dxgk_device_services *s;
+    uint64_t base;
+    size_t run;
+
+    (void)state;
+    faults = 0;
+    s = probe->services;
+    bus_device_on_fault(device, note_fault, &faults);
+    assert_true(ram_take_pages(ram, &request, page));
+    /* Logically contiguous, physically not. */
+    for (unsigned i = 0; i < 4; i++) {
+        struct page_number swap = page[i];
+
+        page[i] = page[7 - i];
+        page[7 - i] = swap;
+    }
+    struct page_number map[4];
+    assert_false(s->dma_write(probe->host, 0x1000, out, 1)); /* no domain yet */
+    bus_device_attach(device, domain);
+    assert_true(iommu_map(domain, page, 4, IOMMU_READ | IOMMU_WRITE, map));
+    logical = map[0];
+    base = logical.value * 4096;
+    for (unsigned i = 0; i < sizeof(out); i++)
+        out[i] = (uint8_t)(i * 7 + i / 256);
+    assert_true(s->dma_write(probe->host, base + 100, out, sizeof(out)));
+    assert_true(s->dma_read(probe->host, base + 100, in, sizeof(in)));
+    assert_memory_equal(in, out, sizeof(in));
+    assert_memory_equal((uint8_t *)ram_direct(ram, page_phys(page[0])) + 100, out, 3996);
+    assert_memory_equal(ram_direct(ram, page_phys(page[1])), out + 3996, 4096);
+    assert_int_equal(bus_device_dma_bytes(device), 2 * sizeof(out));
+    assert_true(s->dma_read(probe->host, base, in, 0));
+    assert_ptr_equal(s->dma_window(probe->host, base + 16, DXGK_DMA_READ, 100, &run),
+                     (uint8_t *)ram_direct(ram, page_phys(page[0])) + 16);
+    assert_int_equal(run, 100);
+    assert_int_equal(faults, 1);
+
+    /* A write that ends outside changes nothing. */
+    memset(in, 0xEE, sizeof(in));
+    assert_false(s->dma_write(probe->host, base + 3 * 4096, in, 2 * 4096));
+    assert_int_equal(faults, 2);
+    assert_int_equal(last_fault.address.value, base + 4 * 4096);
+    assert_int_equal(last_fault.access, IOMMU_WRITE);
+    assert_true(s->dma_read(probe->host, base + 3 * 4096, in, 16));
+    assert_int_equal(in[5], out[3 * 4096 - 100 + 5]);
+    assert_false(s->dma_read(probe->host, base + 3 * 4096, in, 2 * 4096));
+    assert_int_equal(in[0], 0xFF);
+    assert_int_equal(in[8191], 0xFF);
+    assert_null(s->dma_window(probe->host, base + 4 * 4096, DXGK_DMA_WRITE, 4, &run));
+    assert_false(s->dma_read(probe->host, (uint64_t)1 << 36, in, 1)); /* beyond its address bits */
+    assert_false(s->dma_read(probe->host, UINT64_MAX - 3, in, 16));
+    assert_int_equal(bus_device_faults(device), 6);
+    iommu_unmap(domain, map, 4);
+    assert_false(s->dma_read(probe->host, base, in, 1));
+    assert_int_equal(faults, 7);
+    bus_device_attach(device, NULL);
+    ram_give_pages(ram, page, 8);
+}
+
+static void rights_are_kept(void **state)
+{
+    struct bus_device *device = add();
+    struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    struct page_number page, logical;
+    uint8_t byte = 9;
+
+    (void)state;
+    bus_device_attach(device, domain);
+    assert_true(ram_take_contiguous(ram, &request, &page));
+    assert_true(iommu_map_run(domain, page, 1, IOMMU_READ, &logical));
+    assert_true(probe->services->dma_read(probe->host, logical.value * 4096, &byte, 1));
+    assert_int_equal(byte, 0);
+    assert_false(probe->services->dma_write(probe->host, logical.value * 4096, &byte, 1));
+    iommu_unmap_run(domain, logical, 1);
+    ram_give_contiguous(ram, page, 1);
+}
+
+static void without_translation_ram_is_one_run(void **state)
+{
+    struct bus_device *device = add();
+    struct iommu_domain *off =
+        iommu_domain_create(ram, IOMMU_OFF, (struct logical_addr){UINT64_MAX});
+    uint64_t top = ram_highest(ram).value + 1;
+    uint8_t *buffer = malloc(1 << 20);
+    uint32_t command = 0x0002; /* memory, no bus master */
+    size_t run;
+
+    (void)state;
+    bus_device_attach(device, off);
+    assert_non_null(probe->services->dma_window(probe->host, 0x5123, DXGK_DMA_READ, 1 << 20, &run));
+    assert_int_equal(run, 1 << 20);
+    assert_true(probe->services->dma_read(probe->host, top - (1 << 20), buffer, 1 << 20));
+    assert_false(probe->services->dma_read(probe->host, top - 8, buffer, 16));
+    assert_false(probe->services->dma_read(probe->host, bus_device_bar(device, 2).value, buffer, 4));
+    bus_config_write(device, 4, &command, 2);
+    assert_false(probe->services->dma_read(probe->host, 0x5123, buffer, 4));
+    bus_device_attach(device, NULL);
+    iommu_domain_destroy(off);
+    free(buffer);
+}
+
+/* ---- interrupts and timers ---- */
+
+static unsigned served[3];
+
+static bool serve(void *context, uint32_t message)
+{
+    (void)context;
+    served[message]++;
+    return true;
+}
+
+static void messages_arrive(void **state)
+{
+    struct bus_device *device = add();
+
+    (void)state;
+    memset(served, 0, sizeof(served));
+    for (uint32_t i = 0; i < 3; i++)
+        sim_interrupt_connect(bus_device_interrupt(device, i), serve, NULL, i, SIM_IRQL_DEVICE);
+    assert_null(bus_device_interrupt(device, 3));
+    probe->services->interrupt(probe->host, 2); /* cut off from the bus */
+    bus_device_attach(device, domain);
+    probe->services->interrupt(probe->host, 1);
+    probe->services->interrupt(probe->host, 7);
+    sim_run(NULL, NULL, SIM_FOREVER);
+    assert_int_equal(served[0] + served[2], 0);
+    assert_int_equal(served[1], 1);
+    assert_int_equal(bus_device_interrupts(device), 1);
+}
+
+static void timers_fire_at_their_time(void **state)
+{
+    struct bus_device *device = add();
+    uint64_t now = sim_now();
+
+    (void)state;
+    probe->services->timer_arm(probe->host, 3, 5000);
+    probe->services->timer_arm(probe->host, 3, 9000);
+    probe->services->timer_arm(probe->host, 4, 100);
+    probe->services->timer_disarm(probe->host, 4);
+    probe->services->timer_arm(probe->host, DXGK_DEVICE_TIMERS, 1);
+    sim_run(NULL, NULL, SIM_FOREVER);
+    assert_int_equal(probe->timers, 1);
+    assert_int_equal(probe->last_timer, 3);
+    assert_true(probe->last_time >= now + 9000);
+    probe->services->timer_arm(probe->host, 0, 50);
+    bus_device_reset(device);
+    assert_int_equal(probe->resets, 1);
+    sim_run(NULL, NULL, SIM_FOREVER);
+    assert_int_equal(probe->timers, 1);
+}
+
+static void a_timer_survives_shortage(void **state)
+{
+    struct bus_device *device = add();
+    uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
+    uint64_t value;
+
+    (void)state;
+    machine->heap.fail_at = machine->heap.requests + 1;
+    machine->heap.fail_onward = true;
+    for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++)
+        probe->services->timer_arm(probe->host, i, 1000 + i);
+    machine->heap.fail_at = 0;
+    machine->heap.fail_onward = false;
+    bus_register_read(bus, r, 4, &value);
+    sim_run(NULL, NULL, SIM_FOREVER);
+    assert_int_equal(probe->timers, DXGK_DEVICE_TIMERS);
+}
+
+/* ---- configuration space ---- */
+
+static uint32_t config(struct bus_device *device, uint32_t offset, unsigned bytes)
+{
+    uint32_t value = 0;
+
+    assert_int_equal(bus_config_read(device, offset, &value, bytes), bytes);
+    return value;
+}
+
+static void configuration_space_describes_the_function(void **state)
+{
+    struct bus_device *device = add();
+    uint32_t ones = 0xFFFFFFFF;
+    uint8_t beyond[8];
+    uint16_t reset_bit = 0x8000;
+    uint32_t capability = 0;
+
+    (void)state;
+    assert_int_equal(config(device, 0, 4), 0x10501AF4);
+    assert_int_equal(config(device, 8, 4), 0x03800007);
+    assert_int_equal(config(device, 0x2C, 4), 0x00020001);
+    assert_int_equal(config(device, 0x10, 4) & ~0xFu, bus_device_bar(device, 0).value & 0xFFFFFFFF);
+    assert_int_equal(config(device, 0x10, 4) & 6, 4); /* 64 bits */
+    assert_int_equal(bus_config_write(device, 0x10, &ones, 4), 4);
+    assert_int_equal(config(device, 0x10, 4) & ~0xFu, 0xFFFFE000);
+    assert_int_equal(bus_config_write(device, 0, &ones, 4), 4);
+    assert_int_equal(config(device, 0, 4), 0x10501AF4);
+    assert_false(bus_config_writable(device, 0, 4));
+    assert_true(bus_config_writable(device, 4, 1));
+    assert_int_equal(bus_config_read(device, 252, beyond, 8), 4);
+    assert_int_equal(beyond[7], 0xFF);
+    assert_int_equal(bus_config_read(device, 256, beyond, 8), 0);
+    assert_int_equal(bus_config_write(device, 256, beyond, 8), 0);
+    for (uint32_t at = config(device, 0x34, 1); at; at = config(device, at + 1, 1)) {
+        if (config(device, at, 1) == 0x10)
+            capability = at;
+    }
+    assert_int_not_equal(capability, 0);
+    bus_config_write(device, capability + 8, &reset_bit, 2);
+    assert_int_equal(probe->resets, 1);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(bad_models_are_refused_with_a_reason),
+        WITH(bad_files_are_refused_with_a_reason),
+        WITH(a_file_can_be_loaded_twice),
+        WITH(each_internal_failure_is_survived),
+        WITH(bars_stand_above_ram_and_apart),
+        WITH(register_windows_reach_the_model),
+        WITH(each_access_is_a_point),
+        WITH(memory_windows_are_plain_memory),
+        WITH(removal_takes_the_windows_along),
+        WITH(an_unplugged_device_is_all_ones),
+        WITH(dma_goes_through_the_domain),
+        WITH(rights_are_kept),
+        WITH(without_translation_ram_is_one_run),
+        WITH(messages_arrive),
+        WITH(timers_fire_at_their_time),
+        WITH(a_timer_survives_shortage),
+        WITH(configuration_space_describes_the_function),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* DriverEntry never comes back. */
+#include <ntddk.h>
+
+DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
+
+DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
+{
+    volatile LONG forever = 1;
+
+    UNREFERENCED_PARAMETER(DriverObject);
+    UNREFERENCED_PARAMETER(RegistryPath);
+    while (forever)
+        ;
+    return STATUS_SUCCESS;
+}

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/* The pool: what blocks are like, what is refused, what is found out. */
+#include "support/harness.h"
+
+static void *allocate(POOL_TYPE type, SIZE_T bytes)
+{
+    return ExAllocatePoolWithTag(type, bytes, TAG);
+}
+
+static void release(void *block)
+{
+    ExFreePoolWithTag(block, TAG);
+}
+
+static bool filled(const uint8_t *bytes, size_t count, uint8_t value)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != value)
+            return false;
+    }
+    return true;
+}
+
+static void check_alignment(void)
+{
+    static const SIZE_T sizes[] = {1, 16, 100, 1000, 2040, 4095, 4096, 5000, 100000};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uintptr_t block = (uintptr_t)allocate(NonPagedPoolNx, sizes[i]);
+
+        assert_true(block != 0);
+        if (sizes[i] < PAGE_SIZE) {
+            CHECK_RULE("NT-007", block % 16 == 0);
+            CHECK_RULE("NT-007", block / PAGE_SIZE == (block + sizes[i] - 1) / PAGE_SIZE);
+        } else {
+            CHECK_RULE("NT-007", block % PAGE_SIZE == 0);
+        }
+        release((void *)block);
+    }
+}
+
+static void blocks_are_aligned_and_cross_no_page(void **state)
+{
+    (void)state;
+    run(check_alignment);
+    assert_int_equal(errors(), 0);
+}
+
+static void check_contents(void)
+{
+    uint8_t *block = allocate(NonPagedPoolNx, 200);
+
+    CHECK_RULE("NT-008", !filled(block, 200, 0) && block[0] != 0 && block[199] != 0);
+    release(block);
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED, 200, TAG);
+    CHECK_RULE("NT-016", filled(block, 200, 0));
+    release(block);
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED, 20000, TAG);
+    CHECK_RULE("NT-016", filled(block, 20000, 0));
+    release(block);
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED | POOL_FLAG_UNINITIALIZED, 200, TAG);
+    CHECK_RULE("NT-016", block[7] != 0);
+    release(block);
+    block = ExAllocatePoolZero(NonPagedPoolNx, 333, TAG);
+    CHECK_RULE("NT-015", filled(block, 333, 0));
+    release(block);
+    block = ExAllocatePoolUninitialized(NonPagedPoolNx, 333, TAG);
+    CHECK_RULE("NT-015", !filled(block, 333, 0));
+    release(block);
+}
+
+static void contents_are_as_asked(void **state)
+{
+    (void)state;
+    run(check_contents);
+}
+
+static void allocate_both(void)
+{
+    release(allocate(NonPagedPoolNx, 10));
+    allocate(PagedPool, 10);
+}
+
+static void check_dispatch_level(void)
+{
+    in_dpc(allocate_both);
+    CHECK_RULE("NT-009", reported("NT-009", 0xC4, 0x01));
+    CHECK_RULE("NT-009", !reported("NT-009", 0xC4, 0x02));
+    in_interrupt(allocate_both);
+    CHECK_RULE("NT-009", reported("NT-009", 0xC4, 0x02));
+}
+
+static void level_limits_of_allocation(void **state)
+{
+    (void)state;
+    run(check_dispatch_level);
+}
+
+static void *paged_block;
+
+static void free_paged(void)
+{
+    release(paged_block);
+}
+
+static void *nonpaged_block;
+
+static void free_nonpaged(void)
+{
+    release(nonpaged_block);
+}
+
+static void check_free_level(void)
+{
+    paged_block = allocate(PagedPool, 64);
+    nonpaged_block = allocate(NonPagedPoolNx, 64);
+    in_dpc(free_paged);
+    CHECK_RULE("NT-020", reported("NT-020", 0xC4, 0x11));
+    in_interrupt(free_nonpaged);
+    CHECK_RULE("NT-020", reported("NT-020", 0xC4, 0x12));
+}
+
+static void level_limits_of_freeing(void **state)
+{
+    (void)state;
+    run(check_free_level);
+}
+
+static void check_zero_bytes(void)
+{
+    void *a = allocate(NonPagedPoolNx, 0);
+    void *b = allocate(NonPagedPoolNx, 0);
+
+    CHECK_RULE("NT-010", reported("NT-010", 0xC4, 0x00));
+    CHECK_RULE("NT-001", reported("NT-010", 0xC4, 0x00));
+    CHECK_RULE("NT-010", a && b && a != b);
+    forget_reports();
+    release(a);
+    release(b);
+    CHECK_RULE("NT-010", errors() == 0);
+}
+
+static void zero_bytes_are_reported_and_give_a_block(void **state)
+{
+    (void)state;
+    run(check_zero_bytes);
+}
+
+static void check_tags(void)
+{
+    ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 0));
+    CHECK_RULE("NT-011", reported("NT-011", 0xC2, 0x9B));
+    ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 0x474942));
+    CHECK_RULE("NT-011", reported("NT-011", 0xC2, 0x9C));
+    ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 0x2A2A2A2A));
+    CHECK_RULE("NT-011", reported("NT-011", 0xC2, 0x9D));
+    forget_reports();
+    ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 'A'));
+    ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 0x20202041));
+    CHECK_RULE("NT-011", errors() == 0);
+}
+
+static void tags_are_checked(void **state)
+{
+    (void)state;
+    run(check_tags);
+}
+
+static void check_types(void)
+{
+    ExFreePool(allocate(NonPagedPoolMustSucceed, 8));
+    CHECK_RULE("NT-012", reported("NT-012", 0xC2, 0x9A));
+    forget_reports();
+    ExFreePool(allocate(NonPagedPoolCacheAligned, 8));
+    CHECK_RULE("NT-012", broken("NT-012") && errors() == 0);
+    forget_reports();
+    ExFreePool(allocate((POOL_TYPE)(NonPagedPoolNx | POOL_COLD_ALLOCATION), 8));
+    CHECK_RULE("NT-013", !broken("NT-012"));
+}
+
+static void types_are_checked(void **state)
+{
+    (void)state;
+    run(check_types);
+}
+
+static void fail_next(void)
+{
+    h.machine->heap.fail_at = h.machine->heap.requests + 1;
+}
+
+static void check_failure(void)
+{
+    void *block;
+
+    fail_next();
+    CHECK_RULE("NT-013", allocate(NonPagedPoolNx, 8) == NULL && h.raises == 0);
+    fail_next();
+    block = allocate((POOL_TYPE)(NonPagedPoolNx | POOL_RAISE_IF_ALLOCATION_FAILURE), 8);
+    CHECK_RULE("NT-013", !block && h.raises == 1);
+    fail_next();
+    block = ExAllocatePoolWithQuotaTag(NonPagedPoolNx, 8, TAG);
+    CHECK_RULE("NT-013", !block && h.raises == 2 && !NT_SUCCESS(h.raised));
+    fail_next();
+    block = ExAllocatePoolWithQuotaTag(
+        (POOL_TYPE)(NonPagedPoolNx | POOL_QUOTA_FAIL_INSTEAD_OF_RAISE), 8, TAG);
+    CHECK_RULE("NT-013", !block && h.raises == 2);
+    fail_next();
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED, 8, TAG);
+    CHECK_RULE("NT-017", !block && h.raises == 2);
+    fail_next();
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED | POOL_FLAG_RAISE_ON_FAILURE, 8, TAG);
+    CHECK_RULE("NT-017", !block && h.raises == 3);
+    h.machine->heap.fail_at = 0;
+}
+
+static void failure_is_null_or_an_exception(void **state)
+{
+    (void)state;
+    run(check_failure);
+}
+
+static void allocate_quota(void)
+{
+    release(ExAllocatePoolWithQuotaTag(NonPagedPoolNx, 8, TAG));
+}
+
+static void check_quota(void)
+{
+    in_dpc(allocate_quota);
+    CHECK_RULE("NT-014", reported("NT-014", 0xC4, 0x10B));
+}
+
+static void quota_needs_a_thread(void **state)
+{
+    (void)state;
+    run(check_quota);
+}
+
+static void check_flags(void)
+{
+    void *block;
+
+    CHECK_RULE("NT-017", ExAllocatePool2(POOL_FLAG_NON_PAGED, 8, 0) == NULL);
+    CHECK_RULE("NT-017", ExAllocatePool2(POOL_FLAG_NON_PAGED | 0x800, 8, TAG) == NULL);
+    block = ExAllocatePool2(POOL_FLAG_NON_PAGED | (POOL_FLAGS)1 << 40, 8, TAG);
+    CHECK_RULE("NT-017", block != NULL);
+    release(block);
+    CHECK_RULE("NT-018", ExAllocatePool2(POOL_FLAG_NON_PAGED | POOL_FLAG_PAGED, 8, TAG) == NULL);
+    CHECK_RULE("NT-018", ExAllocatePool2(0, 8, TAG) == NULL);
+}
+
+static void flags_of_pool2_are_checked(void **state)
+{
+    (void)state;
+    run(check_flags);
+}
+
+static void check_parameters(void)
+{
+    POOL_EXTENDED_PARAMETER parameter = {.Type = PoolExtendedParameterPriority};
+    void *block = ExAllocatePool3(POOL_FLAG_NON_PAGED, 8, TAG, &parameter, 1);
+
+    CHECK_RULE("NT-019", block != NULL);
+    release(block);
+    parameter.Type = PoolExtendedParameterInvalidType;
+    CHECK_RULE("NT-019", ExAllocatePool3(POOL_FLAG_NON_PAGED, 8, TAG, &parameter, 1) == NULL);
+    CHECK_RULE("NT-019", ExAllocatePool3(POOL_FLAG_NON_PAGED, 8, TAG, NULL, 1) == NULL);
+}
+
+static void parameters_of_pool3_are_checked(void **state)
+{
+    (void)state;
+    run(check_parameters);
+}
+
+static void check_wrong_tag(void)
+{
+    struct nt_pool_statistics before, after;
+    void *block = allocate(NonPagedPoolNx, 24);
+
+    nt_pool_statistics(&before);
+    ExFreePoolWithTag(block, TAG + 1);
+    nt_pool_statistics(&after);
+    CHECK_RULE("NT-021", reported("NT-021", 0xC2, 0x0A));
+    CHECK_RULE("NT-021", after.live_blocks == before.live_blocks);
+    forget_reports();
+    ExFreePool(block);
+    CHECK_RULE("NT-021", errors() == 0);
+    ExFreePoolWithTag(allocate(NonPagedPoolNx, 24), 0);
+    CHECK_RULE("NT-022", errors() == 0);
+}
+
+static void tags_must_match(void **state)
+{
+    (void)state;
+    run(check_wrong_tag);
+}
+
+static void check_bad_addresses(void)
+{
+    static uint8_t not_pool[64];
+    struct nt_pool_statistics before, after;
+    uint8_t *block = allocate(NonPagedPoolNx, 100);
+
+    nt_pool_statistics(&before);
+    ExFreePool(not_pool);
+    CHECK_RULE("NT-023", reported("NT-023", 0xC4, 0x10));
+    ExFreePool(block + 16);
+    CHECK_RULE("NT-023", reported("NT-023", 0xC4, 0x16));
+    ExFreePool((void *)(uintptr_t)0x1000);
+    CHECK_RULE("NT-023", reported("NT-023", 0xC2, 0x40));
+    nt_pool_statistics(&after);
+    CHECK_RULE("NT-023", after.live_blocks == before.live_blocks);
+    ExFreePool(block);
+    ExFreePool(block);
+    CHECK_RULE("NT-023", reported("NT-023", 0xC4, 0x13));
+    ExFreePool(NULL);
+    CHECK_RULE("NT-024", reported("NT-024", 0xC4, 0x10));
+}
+
+static void bad_addresses_are_named(void **state)
+{
+    (void)state;
+    run(check_bad_addresses);
+}
+
+static void check_overrun(void)
+{
+    static const SIZE_T sizes[] = {1, 24, 100, 2000, 4095, 4096, 9000};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint8_t *block = allocate(NonPagedPoolNx, sizes[i]);
+
+        forget_reports();
+        block[sizes[i]] = 0x11;
+        release(block);
+        CHECK_RULE("NT-025", reported("NT-025", 0xC4, 0x51));
+        block = allocate(NonPagedPoolNx, sizes[i]);
+        forget_reports();
+        memset(block, 0x11, sizes[i]);
+        release(block);
+        CHECK_RULE("NT-025", errors() == 0);
+    }
+}
+
+static void overruns_are_found(void **state)
+{
+    (void)state;
+    run(check_overrun);
+}
+
+static void check_freed(void)
+{
+    uint8_t *block = allocate(NonPagedPoolNx, 100);
+
+    memset(block, 0x42, 100);
+    release(block);
+    CHECK_RULE("NT-026", !filled(block, 100, 0x42) && filled(block, 100, block[0]));
+    block[50] ^= 1;
+    for (unsigned i = 0; i < 6000; i++)
+        release(allocate(NonPagedPoolNx, 100));
+    CHECK_RULE("NT-026", broken("NT-026"));
+}
+
+static void freed_memory_is_watched(void **state)
+{
+    (void)state;
+    run(check_freed);
+}
+
+static void leak_two(void)
+{
+    allocate(NonPagedPoolNx, 123);
+    allocate(PagedPool, 5000);
+    nt_image_unloading(h.image);
+    release(allocate(NonPagedPoolNx, 8));
+}
+
+static void leaks_are_listed(void **state)
+{
+    struct nt_pool_statistics statistics;
+
+    (void)state;
+    run(leak_two);
+    CHECK_RULE("NT-027", reported("NT-027", 0xC4, 0x61));
+    forget_reports();
+    CHECK_RULE("NT-027", nt_image_leak_check(h.image) == 2);
+    CHECK_RULE("NT-027", reported("NT-027", 0xC4, 0x62));
+    assert_non_null(strstr(verify_record_at(h.log, verify_records(h.log) - 1)->seen, "5000"));
+    nt_pool_statistics(&statistics);
+    assert_int_equal(statistics.live_blocks, 0);
+}
+
+static void check_active_objects(void)
+{
+    KTIMER *timer = allocate(NonPagedPoolNx, sizeof(*timer));
+
+    KeInitializeTimer(timer);
+    KeSetTimer(timer, relative_ms(1000), NULL);
+    release(timer);
+    CHECK_RULE("NT-006", reported("NT-006", 0xC4, 0x15));
+    timer = allocate(NonPagedPoolNx, sizeof(*timer));
+    KeInitializeTimer(timer);
+    KeSetTimer(timer, relative_ms(1), NULL);
+    pause_ns(2000000);
+    forget_reports();
+    release(timer);
+    CHECK_RULE("NT-006", errors() == 0);
+}
+
+static void active_objects_in_freed_memory_are_found(void **state)
+{
+    (void)state;
+    run(check_active_objects);
+}
+
+static void check_physical(void)
+{
+    uint8_t *block = allocate(NonPagedPoolNx, 10000);
+    PHYSICAL_ADDRESS first = MmGetPhysicalAddress(block);
+
+    for (unsigned i = 0; i < 10000; i += 1000) {
+        PHYSICAL_ADDRESS at = MmGetPhysicalAddress(block + i);
+
+        block[i] = (uint8_t)i;
+        assert_ptr_equal(ram_direct(h.ram, (struct phys_addr){(uint64_t)at.QuadPart}), block + i);
+    }
+    assert_int_not_equal(first.QuadPart, 0);
+    release(block);
+}
+
+static void blocks_are_simulated_ram(void **state)
+{
+    (void)state;
+    run(check_physical);
+}
+
+/* Random allocations and frees, with a shadow of what each block must hold. */
+static void stress(void)
+{
+    enum { SLOTS = 200 };
+    static uint8_t *block[SLOTS];
+    static size_t bytes[SLOTS];
+
+    memset(block, 0, sizeof(block));
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned i = sim_random(SLOTS);
+
+        if (block[i]) {
+            assert_true(filled(block[i], bytes[i], (uint8_t)i));
+            release(block[i]);
+            block[i] = NULL;
+        } else {
+            bytes[i] = sim_random(20) == 0 ? sim_random(30000) + 1 : sim_random(600) + 1;
+            block[i] = allocate(NonPagedPoolNx, bytes[i]);
+            assert_non_null(block[i]);
+            memset(block[i], (int)i, bytes[i]);
+        }
+    }
+    for (unsigned i = 0; i < SLOTS; i++) {
+        if (block[i])
+            release(block[i]);
+    }
+}
+
+static void random_use_keeps_blocks_apart(void **state)
+{
+    uint64_t pages = ram_free_pages(h.ram);
+
+    (void)state;
+    run(stress);
+    assert_int_equal(errors(), 0);
+    run(check_alignment);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+    assert_true(ram_free_pages(h.ram) <= pages);
+}
+
+static void try_with_failures(void)
+{
+    unsigned failed = 0;
+
+    for (uint64_t n = 1; n < 20; n++) {
+        void *block;
+
+        h.machine->heap.fail_at = h.machine->heap.requests + n;
+        block = allocate(NonPagedPoolNx, 700);
+        h.machine->heap.fail_at = 0;
+        if (block)
+            break;
+        failed++;
+        CHECK_RULE("NT-003", nt_image_leak_check(h.image) == 0);
+    }
+    CHECK_RULE("NT-003", failed > 1);
+}
+
+static void each_internal_failure_is_survived(void **state)
+{
+    (void)state;
+    run(try_with_failures);
+}
+
+static unsigned share_failed;
+
+static void allocate_many(void)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        void *block = allocate(NonPagedPoolNx, 32);
+
+        if (block)
+            release(block);
+        else
+            share_failed++;
+    }
+}
+
+static void a_share_of_requests_can_fail(void **state)
+{
+    const struct nt_config config = {.fail_percent = 6};
+
+    harness_teardown(state);
+    harness_boot(1, 3, &config);
+    share_failed = 0;
+    run(allocate_many);
+    CHECK_RULE("NT-003", share_failed > 60 && share_failed < 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(blocks_are_aligned_and_cross_no_page),
+        WITH(contents_are_as_asked),
+        WITH(level_limits_of_allocation),
+        WITH(level_limits_of_freeing),
+        WITH(zero_bytes_are_reported_and_give_a_block),
+        WITH(tags_are_checked),
+        WITH(types_are_checked),
+        WITH(failure_is_null_or_an_exception),
+        WITH(quota_needs_a_thread),
+        WITH(flags_of_pool2_are_checked),
+        WITH(parameters_of_pool3_are_checked),
+        WITH(tags_must_match),
+        WITH(bad_addresses_are_named),
+        WITH(overruns_are_found),
+        WITH(freed_memory_is_watched),
+        WITH(leaks_are_listed),
+        WITH(active_objects_in_freed_memory_are_found),
+        WITH(blocks_are_simulated_ram),
+        WITH(random_use_keeps_blocks_apart),
+        WITH(each_internal_failure_is_survived),
+        WITH(a_share_of_requests_can_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

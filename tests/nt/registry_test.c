@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry, and what is told of devices. */
+#include "support/harness.h"
+#include "support/test_device.h"
+
+#include <stdlib.h>
+
+#define SERVICE L"\\Registry\\Machine\\System\\CurrentControlSet\\Services\\probe"
+
+static UNICODE_STRING text(PCWSTR source)
+{
+    UNICODE_STRING string;
+
+    RtlInitUnicodeString(&string, source);
+    return string;
+}
+
+static NTSTATUS open_at(HANDLE root, PCWSTR path, ULONG flags, ACCESS_MASK access, HANDLE *handle)
+{
+    UNICODE_STRING name = text(path);
+    OBJECT_ATTRIBUTES attributes;
+
+    InitializeObjectAttributes(&attributes, &name, flags, root, NULL);
+    return ZwOpenKey(handle, access, &attributes);
+}
+
+static NTSTATUS create_at(HANDLE root, PCWSTR path, ACCESS_MASK access, ULONG options,
+                          HANDLE *handle, ULONG *disposition)
+{
+    UNICODE_STRING name = text(path);
+    OBJECT_ATTRIBUTES attributes;
+
+    InitializeObjectAttributes(&attributes, &name, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, root,
+                               NULL);
+    return ZwCreateKey(handle, access, &attributes, 0, NULL, options, disposition);
+}
+
+static NTSTATUS set_value(HANDLE key, PCWSTR value, ULONG type, const void *data, ULONG bytes)
+{
+    UNICODE_STRING name = text(value);
+
+    return ZwSetValueKey(key, &name, 0, type, (PVOID)(uintptr_t)data, bytes);
+}
+
+static NTSTATUS query_value(HANDLE key, PCWSTR value, KEY_VALUE_INFORMATION_CLASS class,
+                            void *buffer, ULONG bytes, ULONG *length)
+{
+    UNICODE_STRING name = text(value);
+
+    return ZwQueryValueKey(key, &name, class, buffer, bytes, length);
+}
+
+static void check_keys(void)
+{
+    HANDLE key, child, again;
+    ULONG disposition;
+
+    CHECK_RULE("NT-140", open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
+                             STATUS_OBJECT_NAME_NOT_FOUND);
+    CHECK_RULE("NT-140", create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, &disposition) ==
+                                 STATUS_SUCCESS &&
+                             disposition == REG_CREATED_NEW_KEY);
+    CHECK_RULE("NT-140", create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &again, &disposition) ==
+                                 STATUS_SUCCESS &&
+                             disposition == REG_OPENED_EXISTING_KEY);
+    ZwClose(again);
+    CHECK_RULE("NT-140",
+               create_at(key, L"Sub", KEY_ALL_ACCESS, 0, &child, &disposition) == STATUS_SUCCESS &&
+                   disposition == REG_CREATED_NEW_KEY);
+    CHECK_RULE("NT-140", open_at(key, L"sUB", OBJ_CASE_INSENSITIVE, KEY_READ, &again) ==
+                             STATUS_SUCCESS);
+    ZwClose(again);
+    CHECK_RULE("NT-140",
+               open_at(key, L"sUB", 0, KEY_READ, &again) == STATUS_OBJECT_NAME_NOT_FOUND);
+    ZwClose(child);
+    ZwClose(key);
+    assert_int_equal(errors(), 0);
+}
+
+static void check_values(void)
+{
+    union {
+        KEY_VALUE_PARTIAL_INFORMATION partial;
+        KEY_VALUE_BASIC_INFORMATION basic;
+        KEY_VALUE_FULL_INFORMATION full;
+        uint64_t room[16];
+    } buffer;
+    ULONG length, data = 0xCAFE;
+    HANDLE key, reader;
+
+    create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
+    assert_int_equal(set_value(key, L"Level", REG_DWORD, &data, sizeof(data)), STATUS_SUCCESS);
+    CHECK_RULE("NT-142", query_value(key, L"None", KeyValuePartialInformation, &buffer,
+                                     sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
+    length = 0;
+    CHECK_RULE("NT-142", query_value(key, L"Level", KeyValuePartialInformation, NULL, 0,
+                                     &length) == STATUS_BUFFER_TOO_SMALL &&
+                             length == 16);
+    length = 0;
+    CHECK_RULE("NT-142", query_value(key, L"Level", KeyValuePartialInformation, &buffer, 12,
+                                     &length) == STATUS_BUFFER_OVERFLOW &&
+                             length == 16);
+    CHECK_RULE("NT-142", query_value(key, L"level", KeyValuePartialInformation, &buffer,
+                                     sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-143", buffer.partial.Type == REG_DWORD && buffer.partial.DataLength == 4 &&
+                             memcmp(buffer.partial.Data, &data, 4) == 0);
+    CHECK_RULE("NT-143", query_value(key, L"Level", KeyValueBasicInformation, &buffer,
+                                     sizeof(buffer), &length) == STATUS_SUCCESS &&
+                             buffer.basic.NameLength == 10);
+    CHECK_RULE("NT-143", query_value(key, L"Level", KeyValueFullInformation, &buffer,
+                                     sizeof(buffer), &length) == STATUS_SUCCESS &&
+                             memcmp((uint8_t *)&buffer + buffer.full.DataOffset, &data, 4) == 0);
+    CHECK_RULE("NT-143", query_value(key, L"Level", KeyValuePartialInformationAlign64,
+                                     (uint8_t *)&buffer + 4, 64,
+                                     &length) == STATUS_DATATYPE_MISALIGNMENT);
+    CHECK_RULE("NT-143", query_value(key, L"Level", (KEY_VALUE_INFORMATION_CLASS)99, &buffer,
+                                     sizeof(buffer), &length) == STATUS_INVALID_PARAMETER);
+
+    data = 7;
+    set_value(key, L"LEVEL", REG_DWORD, &data, sizeof(data));
+    CHECK_RULE("NT-144", ZwEnumerateValueKey(key, 0, KeyValuePartialInformation, &buffer,
+                                             sizeof(buffer), &length) == STATUS_SUCCESS &&
+                             memcmp(buffer.partial.Data, &data, 4) == 0);
+    CHECK_RULE("NT-144", ZwEnumerateValueKey(key, 1, KeyValuePartialInformation, &buffer,
+                                             sizeof(buffer), &length) == STATUS_NO_MORE_ENTRIES);
+    open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_QUERY_VALUE, &reader);
+    CHECK_RULE("NT-144",
+               set_value(reader, L"Level", REG_DWORD, &data, sizeof(data)) == STATUS_ACCESS_DENIED);
+    ZwClose(reader);
+    open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_SET_VALUE, &reader);
+    CHECK_RULE("NT-142", query_value(reader, L"Level", KeyValuePartialInformation, &buffer,
+                                     sizeof(buffer), &length) == STATUS_ACCESS_DENIED);
+    ZwClose(reader);
+    ZwClose(key);
+    assert_int_equal(errors(), 0);
+}
+
+static void keys_hold_values(void **state)
+{
+    (void)state;
+    run(check_keys);
+    run(check_values);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static void check_zw_rules(void)
+{
+    UNICODE_STRING bad = text(L"name");
+    OBJECT_ATTRIBUTES attributes;
+    FAST_MUTEX mutex;
+    HANDLE key;
+
+    ExInitializeFastMutex(&mutex);
+    ExAcquireFastMutex(&mutex);
+    open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE, KEY_READ, &key);
+    ExReleaseFastMutex(&mutex);
+    ZwClose(key);
+    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE6));
+    bad.Length = 3;
+    InitializeObjectAttributes(&attributes, &bad, OBJ_KERNEL_HANDLE, NULL, NULL);
+    ZwOpenKey(&key, KEY_READ, &attributes);
+    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE4));
+    CHECK_RULE("NT-145", !reported("NT-145", 0xC4, 0xE3));
+    bad = text(L"name");
+    bad.Buffer = (PWCH)(uintptr_t)0x1000;
+    bad.Length = 0;
+    ZwOpenKey(&key, KEY_READ, &attributes);
+    CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE3));
+}
+
+static void services_check_their_arguments(void **state)
+{
+    (void)state;
+    run(check_zw_rules);
+}
+
+static void open_without_kernel_handle(void)
+{
+    HANDLE key;
+
+    open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE, KEY_READ, &key);
+    CHECK_RULE("NT-141", broken("NT-141") && errors() == 0);
+    ZwClose(key);
+    forget_reports();
+    open_at(NULL, L"\\Registry\\Machine", OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, KEY_READ, &key);
+    CHECK_RULE("NT-141", !broken("NT-141"));
+    ZwClose(key);
+}
+
+static void client_context_needs_kernel_handles(void **state)
+{
+    struct nt_process *client = nt_process_create("client");
+
+    (void)state;
+    run_client(client, open_without_kernel_handle);
+    nt_process_destroy(client);
+}
+
+/* ---- tables ---- */
+
+static NTSTATUS NTAPI note_value(PWSTR name, ULONG type, PVOID data, ULONG length, PVOID context,
+                                 PVOID entry_context)
+{
+    (void)name;
+    (void)context;
+    assert_int_equal(type, REG_DWORD);
+    assert_int_equal(length, 4);
+    memcpy(entry_context, data, 4);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS query_table(PRTL_QUERY_REGISTRY_TABLE entry)
+{
+    RTL_QUERY_REGISTRY_TABLE table[2] = {*entry, {0}};
+
+    return RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, L"probe", table, NULL, NULL);
+}
+
+static void check_tables(void)
+{
+    ULONG value = 0, stored = 42, fallback = 9;
+    RTL_QUERY_REGISTRY_TABLE entry = {.QueryRoutine = note_value, .Name = L"Size",
+                                      .EntryContext = &value};
+
+    RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"Size", REG_DWORD, &stored, 4);
+    RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, L"probe", L"Name", REG_SZ, L"abc", 8);
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 42);
+    entry.Name = L"Missing";
+    entry.Flags = RTL_QUERY_REGISTRY_REQUIRED;
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_OBJECT_NAME_NOT_FOUND);
+    entry.Flags = 0;
+    entry.DefaultType = REG_DWORD;
+    entry.DefaultData = &fallback;
+    entry.DefaultLength = 4;
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 9);
+    entry.QueryRoutine = NULL;
+    entry.Flags = RTL_QUERY_REGISTRY_DIRECT | RTL_QUERY_REGISTRY_TYPECHECK;
+    entry.DefaultType = REG_DWORD << RTL_QUERY_REGISTRY_TYPECHECK_SHIFT | REG_DWORD;
+    entry.Name = L"Size";
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_SUCCESS && value == 42);
+    entry.Name = L"Name";
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_OBJECT_TYPE_MISMATCH);
+    entry.Name = NULL;
+    CHECK_RULE("NT-146", query_table(&entry) == STATUS_INVALID_PARAMETER);
+    assert_int_equal(errors(), 0);
+    entry.Name = L"Size";
+    entry.Flags = RTL_QUERY_REGISTRY_DIRECT;
+    query_table(&entry);
+    CHECK_RULE("NT-147", verify_bugcheck_state(h.log)->code == 0x139);
+    forget_reports();
+    RtlQueryRegistryValues(RTL_REGISTRY_CONTROL, NULL,
+                           (RTL_QUERY_REGISTRY_TABLE[2]){entry, {0}}, NULL, NULL);
+    CHECK_RULE("NT-147", broken("NT-147") && errors() == 0);
+}
+
+static void tables_are_walked(void **state)
+{
+    (void)state;
+    run(check_tables);
+}
+
+/* ---- saving ---- */
+
+static void write_some(void)
+{
+    HANDLE key;
+
+    create_at(NULL, SERVICE, KEY_ALL_ACCESS, 0, &key, NULL);
+    set_value(key, L"Na\\me \"x\" \x263A", REG_BINARY, "\x00\x7F\xFF", 3);
+    ZwClose(key);
+    create_at(NULL, SERVICE L"\\Gone", KEY_ALL_ACCESS, REG_OPTION_VOLATILE, &key, NULL);
+    ZwClose(key);
+}
+
+static void read_some(void)
+{
+    uint64_t buffer[8];
+    KEY_VALUE_PARTIAL_INFORMATION *value = (void *)buffer;
+    ULONG length;
+    HANDLE key;
+
+    assert_int_equal(open_at(NULL, SERVICE, OBJ_CASE_INSENSITIVE, KEY_READ, &key), STATUS_SUCCESS);
+    CHECK_RULE("NT-151", query_value(key, L"Na\\me \"x\" \x263A", KeyValuePartialInformation,
+                                     value, sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-151", value->Type == REG_BINARY && value->DataLength == 3 &&
+                             memcmp(value->Data, "\x00\x7F\xFF", 3) == 0);
+    ZwClose(key);
+    CHECK_RULE("NT-151", open_at(NULL, SERVICE L"\\Gone", OBJ_CASE_INSENSITIVE, KEY_READ, &key) ==
+                             STATUS_OBJECT_NAME_NOT_FOUND);
+}
+
+static void the_registry_survives_in_a_file(void **state)
+{
+    char *saved = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&saved, &bytes);
+
+    run(write_some);
+    assert_true(nt_registry_save(file));
+    fclose(file);
+    harness_teardown(state);
+    harness_boot(1, 2, NULL);
+    file = fmemopen(saved, bytes, "r");
+    assert_true(nt_registry_load(file));
+    fclose(file);
+    run(read_some);
+    file = fmemopen("[Registry\n", 10, "r");
+    assert_false(nt_registry_load(file));
+    fclose(file);
+    free(saved);
+}
+
+/* ---- devices ---- */
+
+static DEVICE_OBJECT pdo, other;
+
+static ULONG number(DEVICE_REGISTRY_PROPERTY property)
+{
+    ULONG value = 0, length;
+
+    assert_int_equal(IoGetDeviceProperty(&pdo, property, sizeof(value), &value, &length),
+                     STATUS_SUCCESS);
+    return value;
+}
+
+static void check_properties(void)
+{
+    WCHAR ids[200];
+    ULONG length, again;
+    UNICODE_STRING id, wanted = text(L"PCI\\VEN_1234&DEV_5678&SUBSYS_11001AF4&REV_03");
+
+    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, 0, NULL, &length) ==
+                                 STATUS_BUFFER_TOO_SMALL &&
+                             length > 0);
+    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, sizeof(ids), ids,
+                                             &again) == STATUS_SUCCESS &&
+                             again == length);
+    id = text(ids);
+    CHECK_RULE("NT-149", RtlEqualUnicodeString(&id, &wanted, FALSE));
+    CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, (DEVICE_REGISTRY_PROPERTY)99, 0, NULL,
+                                             &length) == STATUS_INVALID_PARAMETER_2);
+    CHECK_RULE("NT-148", IoGetDeviceProperty(&other, DevicePropertyHardwareID, 0, NULL, &length) ==
+                             STATUS_INVALID_DEVICE_REQUEST);
+    CHECK_RULE("NT-149", number(DevicePropertyBusNumber) == 3);
+    CHECK_RULE("NT-149", number(DevicePropertyAddress) == 5u << 16);
+    CHECK_RULE("NT-149", number(DevicePropertyLegacyBusType) == PCIBus);
+    CHECK_RULE("NT-149", IoGetDeviceProperty(&pdo, DevicePropertyManufacturer, 0, NULL, &length) ==
+                             STATUS_OBJECT_NAME_NOT_FOUND);
+}
+
+static void check_device_keys(void)
+{
+    HANDLE hardware, software;
+    ULONG data = 1, length;
+    uint64_t buffer[8];
+
+    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_ALL_ACCESS,
+                                                 &hardware) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DRIVER, KEY_ALL_ACCESS,
+                                                 &software) == STATUS_SUCCESS);
+    set_value(hardware, L"x", REG_DWORD, &data, 4);
+    CHECK_RULE("NT-150", query_value(software, L"x", KeyValuePartialInformation, buffer,
+                                     sizeof(buffer), &length) == STATUS_OBJECT_NAME_NOT_FOUND);
+    ZwClose(hardware);
+    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
+                                                 &hardware) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150", query_value(hardware, L"x", KeyValuePartialInformation, buffer,
+                                     sizeof(buffer), &length) == STATUS_SUCCESS);
+    CHECK_RULE("NT-150", set_value(hardware, L"x", REG_DWORD, &data, 4) == STATUS_ACCESS_DENIED);
+    ZwClose(hardware);
+    ZwClose(software);
+    CHECK_RULE("NT-150",
+               IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DEVICE | PLUGPLAY_REGKEY_DRIVER,
+                                       KEY_READ, &hardware) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-150", IoOpenDeviceRegistryKey(&other, PLUGPLAY_REGKEY_DEVICE, KEY_READ,
+                                                 &hardware) == STATUS_INVALID_PARAMETER);
+}
+
+static void devices_have_properties_and_keys(void **state)
+{
+    struct nt_device_info info = {.service = "probe", .bus = 3, .slot = 5};
+
+    (void)state;
+    info.device = test_device_add(h.bus);
+    assert_true(nt_pdo_register(&pdo, &info));
+    run(check_properties);
+    run(check_device_keys);
+    assert_int_equal(errors(), 0);
+    nt_device_object_unregister(&pdo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(keys_hold_values),
+        WITH(services_check_their_arguments),
+        WITH(client_context_needs_kernel_handles),
+        WITH(tables_are_walked),
+        WITH(the_registry_survives_in_a_file),
+        WITH(devices_have_properties_and_keys),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: MIT */
+/* Strings, lists, lookaside lists, debug output, and the small rest. */
+#include "support/harness.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static UNICODE_STRING text(PCWSTR source)
+{
+    UNICODE_STRING string;
+
+    RtlInitUnicodeString(&string, source);
+    return string;
+}
+
+/* ---- strings ---- */
+
+static void compare_strings(void)
+{
+    UNICODE_STRING a = text(L"abc"), b = text(L"ABC");
+
+    RtlEqualUnicodeString(&a, &b, TRUE);
+}
+
+static void check_strings(void)
+{
+    WCHAR buffer[4] = L"xyz";
+    UNICODE_STRING string = text(L"ab"), small = {0, 3 * sizeof(WCHAR), buffer}, before;
+    ANSI_STRING ansi;
+
+    CHECK_RULE("NT-153", string.Length == 4 && string.MaximumLength == 6 && sizeof(WCHAR) == 2);
+    string = text(NULL);
+    CHECK_RULE("NT-153", string.Length == 0 && string.MaximumLength == 0 && !string.Buffer);
+    string = text(L"abcdef");
+    RtlCopyUnicodeString(&small, &string);
+    CHECK_RULE("NT-154", small.Length == 6 && memcmp(buffer, L"abc", 6) == 0);
+    small.Length = 4;
+    before = small;
+    CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"xy") == STATUS_BUFFER_TOO_SMALL);
+    CHECK_RULE("NT-154", memcmp(&before, &small, sizeof(small)) == 0 && buffer[2] == L'c');
+    CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"x") == STATUS_SUCCESS &&
+                             small.Length == 6 && buffer[2] == L'x');
+    CHECK_RULE("NT-155", errors() == 0);
+    in_dpc(compare_strings);
+    CHECK_RULE("NT-155", broken("NT-155"));
+    forget_reports();
+    RtlInitAnsiString(&ansi, "hello");
+    assert_int_equal(RtlAnsiStringToUnicodeString(&string, &ansi, TRUE), STATUS_SUCCESS);
+    assert_memory_equal(string.Buffer, L"hello", 12);
+    RtlFreeUnicodeString(&string);
+    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 0);
+    RtlAnsiStringToUnicodeString(&string, &ansi, TRUE);
+    CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 1);
+}
+
+static void strings_are_counted(void **state)
+{
+    (void)state;
+    run(check_strings);
+}
+
+static void check_memory(void)
+{
+    uint8_t a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
+
+    memcpy(b, a, 8);
+    CHECK_RULE("NT-152", RtlCompareMemory(a, b, 8) == 8);
+    b[5] = 0;
+    CHECK_RULE("NT-152", RtlCompareMemory(a, b, 8) == 5);
+    RtlMoveMemory(a + 1, a, 7);
+    CHECK_RULE("NT-152", a[1] == 1 && a[7] == 7);
+}
+
+static void memory_is_compared(void **state)
+{
+    (void)state;
+    run(check_memory);
+}
+
+static void check_numbers(void)
+{
+    WCHAR buffer[16];
+    UNICODE_STRING string = {0, sizeof(buffer), buffer};
+    GUID guid, again;
+    ULONG value;
+
+    assert_int_equal(RtlIntegerToUnicodeString(48879, 16, &string), STATUS_SUCCESS);
+    assert_memory_equal(buffer, L"BEEF", 8);
+    assert_int_equal(RtlUnicodeStringToInteger(&string, 16, &value), STATUS_SUCCESS);
+    assert_int_equal(value, 48879);
+    string = text(L"0x1f");
+    RtlUnicodeStringToInteger(&string, 0, &value);
+    assert_int_equal(value, 0x1F);
+    assert_int_equal(ExUuidCreate(&guid), STATUS_SUCCESS);
+    assert_int_equal(RtlStringFromGUID(&guid, &string), STATUS_SUCCESS);
+    assert_int_equal(string.Length, 76);
+    assert_int_equal(RtlGUIDFromString(&string, &again), STATUS_SUCCESS);
+    assert_memory_equal(&guid, &again, sizeof(guid));
+    RtlFreeUnicodeString(&string);
+}
+
+static void numbers_and_guids_are_text(void **state)
+{
+    (void)state;
+    run(check_numbers);
+    assert_int_equal(errors(), 0);
+}
+
+static void check_bitmap(void)
+{
+    ULONG bits[4];
+    RTL_BITMAP map;
+
+    RtlInitializeBitMap(&map, bits, 100);
+    RtlClearAllBits(&map);
+    RtlSetBits(&map, 10, 70);
+    assert_true(RtlAreBitsSet(&map, 10, 70));
+    assert_false(RtlAreBitsSet(&map, 9, 2));
+    assert_int_equal(RtlNumberOfSetBits(&map), 70);
+    assert_int_equal(RtlFindClearBits(&map, 10, 0), 0);
+    assert_int_equal(RtlFindClearBits(&map, 20, 0), 80);
+    assert_int_equal(RtlFindClearBits(&map, 21, 0), 0xFFFFFFFF);
+    assert_int_equal(RtlFindClearBitsAndSet(&map, 10, 50), 80);
+    assert_int_equal(RtlFindClearBits(&map, 10, 50), 90);
+    RtlClearBits(&map, 30, 5);
+    assert_int_equal(RtlFindClearBits(&map, 5, 20), 30);
+    assert_int_equal(errors(), 0);
+    RtlSetBits(&map, 99, 2);
+    assert_int_equal(errors(), 1);
+}
+
+static void bitmaps_are_searched(void **state)
+{
+    (void)state;
+    run(check_bitmap);
+}
+
+/* ---- lists ---- */
+
+static void check_interlocked_lists(void)
+{
+    static KSPIN_LOCK lock;
+    LIST_ENTRY head, a, b;
+    KIRQL old;
+
+    lock = 0;
+    InitializeListHead(&head);
+    CHECK_RULE("NT-111", ExInterlockedInsertHeadList(&head, &a, &lock) == NULL);
+    CHECK_RULE("NT-111", ExInterlockedInsertTailList(&head, &b, &lock) == &a);
+    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == &a);
+    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == &b);
+    CHECK_RULE("NT-111", ExInterlockedRemoveHeadList(&head, &lock) == NULL);
+    CHECK_RULE("NT-112", errors() == 0);
+    KeAcquireSpinLock(&lock, &old);
+    KeReleaseSpinLock(&lock, old);
+    CHECK_RULE("NT-112", broken("NT-112"));
+}
+
+static SLIST_HEADER stack_head;
+static unsigned workers_done;
+static SLIST_ENTRY *entries;
+
+static void push_and_pop(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 3000; i++) {
+        PSLIST_ENTRY entry = ExInterlockedPopEntrySList(&stack_head, NULL);
+
+        if (entry) {
+            sim_point();
+            ExInterlockedPushEntrySList(&stack_head, entry, NULL);
+        }
+    }
+    workers_done++;
+}
+
+static void check_sequenced_list(void)
+{
+    entries = ExAllocatePoolWithTag(NonPagedPoolNx, 5 * sizeof(*entries), TAG);
+    ExInitializeSListHead(&stack_head);
+    CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == NULL);
+    CHECK_RULE("NT-113", ExInterlockedPushEntrySList(&stack_head, &entries[0], NULL) == NULL);
+    CHECK_RULE("NT-113",
+               ExInterlockedPushEntrySList(&stack_head, &entries[1], NULL) == &entries[0]);
+    CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == &entries[1]);
+    for (unsigned i = 1; i < 5; i++)
+        ExInterlockedPushEntrySList(&stack_head, &entries[i], NULL);
+    workers_done = 0;
+    for (unsigned i = 0; i < 4; i++)
+        start("worker", push_and_pop, NULL);
+    while (workers_done < 4)
+        pause_ns(100000);
+    CHECK_RULE("NT-113", ExQueryDepthSList(&stack_head) == 5 && errors() == 0);
+    CHECK_RULE("NT-113", ExInterlockedFlushSList(&stack_head) != NULL &&
+                             ExQueryDepthSList(&stack_head) == 0);
+    ExInterlockedPushEntrySList(&stack_head, (PSLIST_ENTRY)(void *)((uint8_t *)entries + 8), NULL);
+    CHECK_RULE("NT-113", broken("NT-113") && ExQueryDepthSList(&stack_head) == 0);
+    ExFreePool(entries);
+}
+
+static LONG shared_count;
+
+static void count_up(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 20000; i++) {
+        InterlockedIncrement(&shared_count);
+        if (i % 64 == 0)
+            sim_point();
+    }
+    workers_done++;
+}
+
+static void check_interlocked(void)
+{
+    LONG value = 5;
+
+    CHECK_RULE("NT-110", InterlockedIncrement(&value) == 6);
+    CHECK_RULE("NT-110", InterlockedCompareExchange(&value, 9, 6) == 6 && value == 9);
+    CHECK_RULE("NT-110", InterlockedExchange(&value, 1) == 9);
+    shared_count = 0;
+    workers_done = 0;
+    for (unsigned i = 0; i < 4; i++)
+        start("counter", count_up, NULL);
+    while (workers_done < 4)
+        pause_ns(100000);
+    CHECK_RULE("NT-110", shared_count == 80000);
+}
+
+static void lists_are_atomic(void **state)
+{
+    (void)state;
+    run(check_interlocked_lists);
+    forget_reports();
+    run(check_sequenced_list);
+    run(check_interlocked);
+}
+
+/* ---- lookaside lists ---- */
+
+static unsigned freed, allocated;
+static bool refuse;
+
+static PVOID NTAPI my_allocate(POOL_TYPE type, SIZE_T bytes, ULONG tag)
+{
+    allocated++;
+    return refuse ? NULL : ExAllocatePoolWithTag(type, bytes, tag);
+}
+
+static VOID NTAPI my_free(PVOID buffer)
+{
+    freed++;
+    ExFreePool(buffer);
+}
+
+static PVOID NTAPI my_allocate_ex(POOL_TYPE type, SIZE_T bytes, ULONG tag, PLOOKASIDE_LIST_EX list)
+{
+    assert_non_null(list);
+    allocated++;
+    return ExAllocatePoolWithTag(type, bytes, tag);
+}
+
+static NPAGED_LOOKASIDE_LIST lookaside;
+
+static void check_lookaside(void)
+{
+    static LOOKASIDE_LIST_EX ex;
+    struct nt_pool_statistics before, after;
+    void *entry[8];
+
+    freed = allocated = 0;
+    refuse = false;
+    nt_pool_statistics(&before);
+    ExInitializeNPagedLookasideList(&lookaside, my_allocate, my_free, POOL_NX_ALLOCATION, 64, TAG,
+                                    0);
+    nt_pool_statistics(&after);
+    CHECK_RULE("NT-028", after.live_blocks == before.live_blocks && errors() == 0);
+    ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 64, TAG, 0);
+    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCA));
+    for (unsigned i = 0; i < 8; i++)
+        entry[i] = ExAllocateFromNPagedLookasideList(&lookaside);
+    for (unsigned i = 0; i < 8; i++)
+        ExFreeToNPagedLookasideList(&lookaside, entry[i]);
+    CHECK_RULE("NT-030", freed == 4); /* beyond the depth */
+    CHECK_RULE("NT-030", ExAllocateFromNPagedLookasideList(&lookaside) == entry[3]);
+    ExFreeToNPagedLookasideList(&lookaside, entry[3]);
+    refuse = true;
+    for (unsigned i = 0; i < 4; i++)
+        entry[i] = ExAllocateFromNPagedLookasideList(&lookaside);
+    CHECK_RULE("NT-030", ExAllocateFromNPagedLookasideList(&lookaside) == NULL);
+    for (unsigned i = 0; i < 4; i++)
+        ExFreeToNPagedLookasideList(&lookaside, entry[i]);
+    ExDeleteNPagedLookasideList(&lookaside);
+    CHECK_RULE("NT-031", freed == 8 && nt_image_leak_check(h.image) == 0);
+    ExDeleteNPagedLookasideList(&lookaside);
+    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCB));
+    ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 4, TAG, 0);
+    CHECK_RULE("NT-029", reported("NT-029", 0xC4, 0xCD));
+    forget_reports();
+    CHECK_RULE("NT-031", nt_image_leak_check(h.image) == 1 && broken("NT-031"));
+
+    allocated = 0;
+    assert_int_equal(ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, PagedPool, 0, 32, TAG,
+                                                 0),
+                     STATUS_SUCCESS);
+    entry[0] = ex.L.AllocateEx(ex.L.Type, ex.L.Size, ex.L.Tag, &ex);
+    CHECK_RULE("NT-033", entry[0] && allocated == 1);
+    ex.L.FreeEx(entry[0], &ex);
+    ExDeleteLookasideListEx(&ex);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static PAGED_LOOKASIDE_LIST paged_list;
+
+static void init_paged(void)
+{
+    ExInitializePagedLookasideList(&paged_list, NULL, NULL, 0, 32, TAG, 0);
+}
+
+static void check_lookaside_memory(void)
+{
+    NPAGED_LOOKASIDE_LIST *list = ExAllocatePoolWithTag(NonPagedPoolNx, 4096, TAG);
+
+    ExInitializeNPagedLookasideList(list, NULL, NULL, 0, 32, TAG, 0);
+    ExFreePool(list);
+    CHECK_RULE("NT-029", reported("NT-006", 0xC4, 0xCC));
+    forget_reports();
+    in_dpc(init_paged);
+    CHECK_RULE("NT-032", broken("NT-032"));
+}
+
+static unsigned entries_seen;
+
+static void use_lookaside(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 300; i++) {
+        uint64_t *entry = ExAllocateFromNPagedLookasideList(&lookaside);
+
+        entry[4] = (uintptr_t)entry;
+        sim_point();
+        assert_true(entry[4] == (uintptr_t)entry);
+        ExFreeToNPagedLookasideList(&lookaside, entry);
+        entries_seen++;
+    }
+    workers_done++;
+}
+
+static void check_lookaside_threads(void)
+{
+    workers_done = entries_seen = 0;
+    ExInitializeNPagedLookasideList(&lookaside, NULL, NULL, 0, 64, TAG, 0);
+    for (unsigned i = 0; i < 8; i++)
+        start("user", use_lookaside, NULL);
+    while (workers_done < 8)
+        pause_ns(100000);
+    ExDeleteNPagedLookasideList(&lookaside);
+    CHECK_RULE("NT-030", entries_seen == 2400 && nt_image_leak_check(h.image) == 0);
+}
+
+static void lookaside_lists_keep_entries(void **state)
+{
+    (void)state;
+    run(check_lookaside);
+    forget_reports();
+    run(check_lookaside_memory);
+    run(check_lookaside_threads);
+}
+
+/* ---- debug output ---- */
+
+static void print_wide(void)
+{
+    DbgPrint("%ws", L"x");
+}
+
+static void check_debug_print(void)
+{
+    UNICODE_STRING string = text(L"counted");
+    char longer[601];
+
+    CHECK_RULE("NT-164", DbgPrint("%d %u %x %08X\n", -5, 5, 0xbeef, 0xCAFE) == STATUS_SUCCESS);
+    assert_string_equal(h.line[0], "-5 5 beef 0000CAFE");
+    DbgPrint("%I64x %lld %p %hx %ld\n", 0x123456789ABCDEF0ull, -1ll, (void *)(uintptr_t)0xAB,
+             0x12345, 7);
+    assert_string_equal(h.line[1], "123456789abcdef0 -1 00000000000000AB 2345 7");
+    DbgPrint("[%s] [%5s] [%-5s] [%.2s] [%c]\n", "a", "b", "c", "def", 'g');
+    assert_string_equal(h.line[2], "[a] [    b] [c    ] [de] [g]");
+    DbgPrint("%ws %wZ %S\n", L"wide", &string, L"other");
+    assert_string_equal(h.line[3], "wide counted other");
+    DbgPrint("%*d|%-*d|%#x|%+d|%%\n", 4, 1, 4, 2, 255, 3);
+    assert_string_equal(h.line[4], "   1|2   |0xff|+3|%");
+    DbgPrint("no ");
+    DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "break\n");
+    assert_string_equal(h.line[5], "no break");
+    CHECK_RULE("NT-164", errors() == 0);
+    memset(longer, 'y', 600);
+    longer[600] = '\0';
+    DbgPrint("%s", longer);
+    DbgPrint("\n");
+    CHECK_RULE("NT-164", strlen(h.line[6]) == 512);
+    in_dpc(print_wide);
+    CHECK_RULE("NT-164", broken("NT-164"));
+    forget_reports();
+    DbgPrint("%f\n", 1.0);
+    CHECK_RULE("NT-164", broken("NT-164"));
+    forget_reports();
+    DbgBreakPoint();
+    CHECK_RULE("NT-167", broken("NT-167") && errors() == 0);
+}
+
+static void check_filtered(void)
+{
+    CHECK_RULE("NT-165", DbgPrint("hidden\n") == STATUS_SUCCESS && h.lines == 0);
+    DbgPrintEx(DPFLTR_IHVVIDEO_ID, DPFLTR_ERROR_LEVEL, "shown\n");
+    CHECK_RULE("NT-165", h.lines == 1);
+}
+
+static void debug_text_is_formatted(void **state)
+{
+    const struct nt_config config = {.debug_mask = 1u << DPFLTR_ERROR_LEVEL};
+
+    run(check_debug_print);
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    run(check_filtered);
+}
+
+/* ---- bug checks ---- */
+
+static unsigned callbacks;
+static KIRQL callback_irql;
+
+static VOID NTAPI bugcheck_callback(KBUGCHECK_CALLBACK_REASON reason,
+                                    struct _KBUGCHECK_REASON_CALLBACK_RECORD *record, PVOID data,
+                                    ULONG length)
+{
+    (void)record;
+    (void)data;
+    (void)length;
+    assert_int_equal(reason, KbCallbackSecondaryDumpData);
+    callbacks++;
+    callback_irql = KeGetCurrentIrql();
+}
+
+static bool came_back;
+static KBUGCHECK_REASON_CALLBACK_RECORD record;
+
+static void bugcheck_thread(void *arg)
+{
+    (void)arg;
+    KeRegisterBugCheckReasonCallback(&record, bugcheck_callback, KbCallbackSecondaryDumpData,
+                                     NULL);
+    KeBugCheckEx(0x123, 1, 2, 3, 4);
+}
+
+static void start_bugcheck(void)
+{
+    start("bug check", bugcheck_thread, NULL);
+}
+
+static void bug_checks_do_not_return(void **state)
+{
+    const struct verify_bugcheck *bugcheck;
+
+    (void)state;
+    callbacks = 0;
+    came_back = false;
+    run(start_bugcheck);
+    bugcheck = verify_bugcheck_state(h.log);
+    CHECK_RULE("NT-166", bugcheck->code == 0x123 && bugcheck->parameter[0] == 1 &&
+                             bugcheck->parameter[3] == 4);
+    CHECK_RULE("NT-166", callbacks == 1 && callback_irql == HIGH_LEVEL && h.machine->stopped);
+    h.threads_left = 4;
+}
+
+/* ---- the rest ---- */
+
+static void check_version(void)
+{
+    RTL_OSVERSIONINFOEXW version = {.dwOSVersionInfoSize = sizeof(RTL_OSVERSIONINFOW),
+                                    .wProductType = 0x55};
+    UNICODE_STRING name = text(L"ExAllocatePool2"), unknown = text(L"ExNoSuchRoutine");
+
+    assert_int_equal(RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version), STATUS_SUCCESS);
+    CHECK_RULE("NT-157", version.dwMajorVersion == 10 && version.wProductType == 0x55);
+    CHECK_RULE("NT-158", version.dwBuildNumber == 18362);
+    version.dwOSVersionInfoSize = sizeof(version);
+    RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version);
+    CHECK_RULE("NT-157", version.wProductType == 1);
+    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == NULL);
+    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&unknown) == NULL && errors() == 0);
+    name = text(L"KeSetEvent");
+    CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == (PVOID)(uintptr_t)KeSetEvent);
+}
+
+static void versions_are_as_configured(void **state)
+{
+    const struct nt_config config = {.os_build = 18362};
+
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    run(check_version);
+}
+
+static VOID NTAPI save_and_return(PKDPC dpc, PVOID context, PVOID a, PVOID b)
+{
+    KFLOATING_SAVE save;
+
+    (void)dpc;
+    (void)context;
+    (void)b;
+    KeSaveFloatingPointState(&save);
+    if (a)
+        KeRestoreFloatingPointState(&save);
+}
+
+static void check_floating(void)
+{
+    static KDPC dpc;
+
+    KeInitializeDpc(&dpc, save_and_return, NULL);
+    KeInsertQueueDpc(&dpc, &dpc, NULL);
+    KeFlushQueuedDpcs();
+    CHECK_RULE("NT-160", errors() == 0);
+    KeInsertQueueDpc(&dpc, NULL, NULL);
+    KeFlushQueuedDpcs();
+    CHECK_RULE("NT-160", broken("NT-160"));
+}
+
+static void floating_state_is_restored(void **state)
+{
+    (void)state;
+    run(check_floating);
+}
+
+static void check_etw(void)
+{
+    static const GUID id = {0x11223344, 1, 2, {3}};
+    EVENT_DESCRIPTOR descriptor = {.Id = 7};
+    EVENT_DATA_DESCRIPTOR data[129];
+    REGHANDLE handle = 0;
+
+    memset(data, 0, sizeof(data));
+    CHECK_RULE("NT-168", EtwRegister(&id, NULL, NULL, &handle) == STATUS_SUCCESS && handle != 0);
+    CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 1, data) == STATUS_SUCCESS);
+    CHECK_RULE("NT-169",
+               EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-169",
+               EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-169", !EtwEventEnabled(handle, &descriptor));
+    CHECK_RULE("NT-168", EtwUnregister(handle) == STATUS_SUCCESS && errors() == 0);
+    EtwUnregister(handle);
+    CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDC));
+    EtwRegister(&id, NULL, NULL, &handle);
+}
+
+static void events_need_a_registration(void **state)
+{
+    (void)state;
+    run(check_etw);
+    nt_image_leak_check(h.image);
+    CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDD));
+}
+
+/* The committed table of names is what the sources export. */
+static void every_export_has_a_name(void **state)
+{
+    static const char *const names[] = {"KeSetEvent",  "READ_REGISTER_BUFFER_ULONG64",
+                                        "ZwOpenKey",   "RtlGetVersion",
+                                        "ExFreePool2", "WRITE_PORT_UCHAR"};
+    POBJECT_TYPE *thread_type = nt_routine_find("PsThreadType");
+    int(NTAPI * printing)(char *, const char *, ...) = NULL;
+    char buffer[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_ptr_equal(nt_routine_find(names[i]), dlsym(RTLD_DEFAULT, names[i]));
+    assert_ptr_equal(*thread_type, *PsThreadType);
+    assert_ptr_equal(nt_routine_find("MmUserProbeAddress"), &MmUserProbeAddress);
+    assert_ptr_not_equal(nt_routine_find("memcpy"), (void *)(uintptr_t)memcpy);
+    assert_null(nt_routine_find("nt_create"));
+    *(void **)&printing = nt_routine_find("sprintf");
+    assert_int_equal(printing(buffer, "%d-%s", 12, "ab"), 5);
+    assert_string_equal(buffer, "12-ab");
+    assert_string_equal(nt_status_name(STATUS_NO_MEMORY), "STATUS_NO_MEMORY");
+    assert_string_equal(nt_status_name(STATUS_SUCCESS), "STATUS_SUCCESS");
+    assert_null(nt_status_name((NTSTATUS)0x12345678));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(strings_are_counted),
+        WITH(memory_is_compared),
+        WITH(numbers_and_guids_are_text),
+        WITH(bitmaps_are_searched),
+        WITH_SMP(lists_are_atomic),
+        WITH_SMP(lookaside_lists_keep_entries),
+        WITH(debug_text_is_formatted),
+        WITH(bug_checks_do_not_return),
+        WITH(versions_are_as_configured),
+        WITH(floating_state_is_restored),
+        WITH(events_need_a_registration),
+        WITH(every_export_has_a_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

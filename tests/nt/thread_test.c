@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* System threads, processes, objects and handles. */
+#include "support/harness.h"
+
+static LARGE_INTEGER zero;
+
+static KIRQL thread_irql;
+static BOOLEAN thread_apcs_disabled;
+static PEPROCESS thread_process;
+static PKTHREAD thread_self;
+static KPROCESSOR_MODE thread_mode;
+static KEVENT go;
+
+static VOID NTAPI thread_main(PVOID context)
+{
+    thread_irql = KeGetCurrentIrql();
+    thread_apcs_disabled = KeAreApcsDisabled();
+    thread_process = IoGetCurrentProcess();
+    thread_self = KeGetCurrentThread();
+    thread_mode = ExGetPreviousMode();
+    KeWaitForSingleObject(&go, Executive, KernelMode, FALSE, NULL);
+    if (context)
+        PsTerminateSystemThread(STATUS_SUCCESS);
+}
+
+static PVOID object_of(HANDLE handle)
+{
+    PVOID object = NULL;
+
+    assert_int_equal(ObReferenceObjectByHandle(handle, 0, *PsThreadType, KernelMode, &object,
+                                               NULL),
+                     STATUS_SUCCESS);
+    return object;
+}
+
+static void check_system_thread(void)
+{
+    for (int by_return = 0; by_return <= 1; by_return++) {
+        HANDLE handle;
+        PVOID object;
+
+        KeInitializeEvent(&go, NotificationEvent, FALSE);
+        assert_int_equal(PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, NULL, NULL, NULL,
+                                              thread_main, by_return ? NULL : &go),
+                         STATUS_SUCCESS);
+        pause_ns(1000000);
+        CHECK_RULE("NT-092", thread_irql == PASSIVE_LEVEL && thread_apcs_disabled);
+        CHECK_RULE("NT-107", thread_mode == KernelMode &&
+                                 thread_process == (void *)nt_process_system());
+        CHECK_RULE("NT-107", thread_self != KeGetCurrentThread());
+        object = object_of(handle);
+        assert_ptr_equal(object, thread_self);
+        CHECK_RULE("NT-106", ZwClose(handle) == STATUS_SUCCESS);
+        CHECK_RULE("NT-106", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                                 STATUS_TIMEOUT);
+        KeSetEvent(&go, 0, FALSE);
+        CHECK_RULE(by_return ? "NT-095" : "NT-096",
+                   KeWaitForSingleObject(object, Executive, KernelMode, FALSE, NULL) ==
+                       STATUS_SUCCESS);
+        CHECK_RULE("NT-038", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                                 STATUS_SUCCESS);
+        ObDereferenceObject(object);
+    }
+    CHECK_RULE("NT-094", !NT_SUCCESS(PsTerminateSystemThread(STATUS_SUCCESS)));
+}
+
+static void system_threads_live_and_end(void **state)
+{
+    (void)state;
+    run(check_system_thread);
+    assert_int_equal(errors(), 1);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static VOID NTAPI end_raised(PVOID context)
+{
+    KIRQL old;
+
+    (void)context;
+    KeRaiseIrql(APC_LEVEL, &old);
+}
+
+static VOID NTAPI end_in_region(PVOID context)
+{
+    (void)context;
+    KeEnterCriticalRegion();
+}
+
+static void check_bad_ends(void)
+{
+    HANDLE handle;
+
+    PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_in_region, NULL);
+    ZwClose(handle);
+    pause_ns(1000000);
+    CHECK_RULE("NT-096", verify_bugcheck_state(h.log)->code == 0x20);
+    forget_reports();
+    PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_raised, NULL);
+    ZwClose(handle);
+    pause_ns(1000000);
+    CHECK_RULE("NT-096", reported("NT-096", 0x20, 0));
+    CHECK_RULE("NT-096", KeGetCurrentIrql() == PASSIVE_LEVEL);
+}
+
+static void threads_end_tidily(void **state)
+{
+    (void)state;
+    run(check_bad_ends);
+}
+
+static NTSTATUS create_with(ULONG flags, HANDLE *handle)
+{
+    OBJECT_ATTRIBUTES attributes;
+
+    InitializeObjectAttributes(&attributes, NULL, flags, NULL, NULL);
+    return PsCreateSystemThread(handle, 0, &attributes, NULL, NULL, thread_main, NULL);
+}
+
+static void check_attributes(void)
+{
+    HANDLE handle;
+
+    KeInitializeEvent(&go, NotificationEvent, TRUE);
+    CHECK_RULE("NT-093", create_with(OBJ_PERMANENT, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093", create_with(OBJ_EXCLUSIVE, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093", create_with(OBJ_OPENIF, &handle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-093", create_with(OBJ_KERNEL_HANDLE, &handle) == STATUS_SUCCESS);
+    ZwClose(handle);
+    assert_int_equal(errors(), 0);
+    CHECK_RULE("NT-093", create_with(0, &handle) == STATUS_SUCCESS && broken("NT-093"));
+    ZwClose(handle);
+}
+
+static void attributes_are_checked(void **state)
+{
+    struct nt_process *process = nt_process_create("client");
+
+    (void)state;
+    run_client(process, check_attributes);
+    nt_process_destroy(process);
+}
+
+static void check_priority(void)
+{
+    PKTHREAD self = KeGetCurrentThread();
+    KPRIORITY first = KeQueryPriorityThread(self);
+
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, 12) == first);
+    CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_REALTIME_PRIORITY) == 12);
+    CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_REALTIME_PRIORITY);
+}
+
+static void priorities_are_recorded(void **state)
+{
+    (void)state;
+    run(check_priority);
+}
+
+static struct nt_process *client;
+
+static void check_client_context(void)
+{
+    CHECK_RULE("NT-107", ExGetPreviousMode() == UserMode);
+    CHECK_RULE("NT-107", IoGetCurrentProcess() == (void *)client);
+    CHECK_RULE("THREAD-010", nt_process_current() == client);
+}
+
+static void check_system_context(void)
+{
+    CHECK_RULE("THREAD-010", nt_process_current() == nt_process_system());
+}
+
+static void client_threads_have_their_process(void **state)
+{
+    (void)state;
+    client = nt_process_create("client");
+    run_client(client, check_client_context);
+    run(check_system_context);
+    nt_process_destroy(client);
+    assert_int_equal(errors(), 0);
+}
+
+/* ---- handles ---- */
+
+static void check_references(void)
+{
+    HANDLE handle;
+    PVOID object = &handle, again;
+
+    KeInitializeEvent(&go, NotificationEvent, FALSE);
+    PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, thread_main, &go);
+    CHECK_RULE("NT-103", ObReferenceObjectByHandle(handle, 0, *ExEventObjectType, KernelMode,
+                                                   &object,
+                                                   NULL) == STATUS_OBJECT_TYPE_MISMATCH &&
+                             object == NULL);
+    CHECK_RULE("NT-103", ObReferenceObjectByHandle(handle, 0, *PsThreadType, KernelMode, &object,
+                                                   NULL) == STATUS_SUCCESS &&
+                             object != NULL);
+    CHECK_RULE("NT-104", ObReferenceObjectByHandle(NULL, 0, NULL, KernelMode, &again, NULL) ==
+                             STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF5));
+    ObReferenceObjectByHandle((HANDLE)(uintptr_t)0x12345678, 0, NULL, KernelMode, &again, NULL);
+    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0x3C));
+    ObReferenceObjectByHandle(handle, 0, NULL, UserMode, &again, NULL);
+    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF7));
+    ObDereferenceObject(again);
+
+    forget_reports();
+    ObDereferenceObject(object);
+    assert_int_equal(errors(), 0);
+    KeSetEvent(&go, 0, FALSE);
+    pause_ns(1000000);
+    /* Ended, no pointer left: the handle alone keeps the object. */
+    CHECK_RULE("NT-105", ObReferenceObjectByHandle(handle, 0, NULL, KernelMode, &object, NULL) ==
+                             STATUS_SUCCESS);
+    ObDereferenceObject(object);
+    ObDereferenceObject(object);
+    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+    forget_reports();
+    CHECK_RULE("NT-105", KeWaitForSingleObject(object, Executive, KernelMode, FALSE, &zero) ==
+                             STATUS_SUCCESS);
+    CHECK_RULE("NT-106", ZwClose(handle) == STATUS_SUCCESS && errors() == 0);
+    CHECK_RULE("NT-106", ZwClose(handle) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-106", reported("NT-106", 0x93, (uintptr_t)handle));
+    ObReferenceObject(object);
+    CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
+}
+
+static void references_and_handles_keep_objects(void **state)
+{
+    (void)state;
+    run(check_references);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static HANDLE user_handle;
+
+static void open_user_handle(void)
+{
+    PVOID object;
+
+    assert_int_equal(ZwCreateEvent(&user_handle, EVENT_MODIFY_STATE, NULL, NotificationEvent,
+                                   FALSE),
+                     STATUS_SUCCESS);
+    forget_reports();
+    ObReferenceObjectByHandle(user_handle, 0, NULL, KernelMode, &object, NULL);
+    CHECK_RULE("NT-104", reported("NT-104", 0xC4, 0xF6));
+    ObDereferenceObject(object);
+    CHECK_RULE("NT-103", ObReferenceObjectByHandle(user_handle, EVENT_ALL_ACCESS, NULL, UserMode,
+                                                   &object, NULL) == STATUS_ACCESS_DENIED);
+    forget_reports();
+    CHECK_RULE("NT-103", ObReferenceObjectByHandle(user_handle, EVENT_MODIFY_STATE,
+                                                   *ExEventObjectType, UserMode, &object,
+                                                   NULL) == STATUS_SUCCESS &&
+                             errors() == 0);
+    KeSetEvent(object, 0, FALSE);
+    ObDereferenceObject(object);
+}
+
+static void check_foreign_handle(void)
+{
+    assert_int_equal(ZwClose(user_handle), STATUS_INVALID_HANDLE);
+}
+
+static void user_handles_belong_to_a_process(void **state)
+{
+    (void)state;
+    client = nt_process_create("client");
+    run_client(client, open_user_handle);
+    run(check_foreign_handle);
+    nt_process_destroy(client);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static void leak_handle(void)
+{
+    HANDLE handle;
+
+    assert_non_null(IoCreateNotificationEvent(NULL, &handle));
+}
+
+static void leaked_handles_are_listed(void **state)
+{
+    (void)state;
+    run(leak_handle);
+    CHECK_RULE("NT-109", nt_image_leak_check(h.image) == 1 && broken("NT-109"));
+    assert_non_null(strstr(verify_record_at(h.log, verify_records(h.log) - 1)->seen, "event"));
+}
+
+/* Create threads until no internal allocation fails; after each failure nothing is left behind. */
+static void create_with_failures(void)
+{
+    KeInitializeEvent(&go, NotificationEvent, TRUE);
+    for (uint64_t n = 1; n < 40; n++) {
+        HANDLE handle;
+        NTSTATUS status;
+
+        h.machine->heap.fail_at = h.machine->heap.requests + n;
+        status = PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, thread_main, NULL);
+        h.machine->heap.fail_at = 0;
+        if (NT_SUCCESS(status)) {
+            CHECK_RULE("NT-003", n > 2);
+            ZwClose(handle);
+            pause_ns(1000000);
+            return;
+        }
+        assert_int_equal(status, STATUS_INSUFFICIENT_RESOURCES);
+        assert_int_equal(nt_image_leak_check(h.image), 0);
+    }
+    fail();
+}
+
+static void failed_creation_leaves_nothing(void **state)
+{
+    (void)state;
+    run(create_with_failures);
+    assert_int_equal(errors(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(system_threads_live_and_end),
+        WITH(threads_end_tidily),
+        WITH(attributes_are_checked),
+        WITH(priorities_are_recorded),
+        WITH(client_threads_have_their_process),
+        WITH(references_and_handles_keep_objects),
+        WITH(user_handles_belong_to_a_process),
+        WITH(leaked_handles_are_listed),
+        WITH(failed_creation_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting, and what is waited for: events, semaphores, mutexes, threads. */
+#include "support/harness.h"
+
+static LARGE_INTEGER zero;
+
+static NTSTATUS wait_for(void *object, const LARGE_INTEGER *timeout)
+{
+    return KeWaitForSingleObject(object, Executive, KernelMode, FALSE,
+                                 (PLARGE_INTEGER)(uintptr_t)timeout);
+}
+
+/* ---- events ---- */
+
+static void check_initial_states(void)
+{
+    KEVENT event;
+
+    for (int type = NotificationEvent; type <= SynchronizationEvent; type++) {
+        for (int state = 0; state <= 1; state++) {
+            KeInitializeEvent(&event, (EVENT_TYPE)type, (BOOLEAN)state);
+            CHECK_RULE("NT-034", (KeReadStateEvent(&event) != 0) == (state != 0));
+        }
+    }
+    CHECK_RULE("NT-037", KeResetEvent(&event) == 1);
+    CHECK_RULE("NT-037", KeResetEvent(&event) == 0);
+    CHECK_RULE("NT-035", KeSetEvent(&event, 0, FALSE) == 0);
+    CHECK_RULE("NT-035", KeSetEvent(&event, 0, FALSE) == 1);
+    KeClearEvent(&event);
+    CHECK_RULE("NT-037", KeReadStateEvent(&event) == 0);
+}
+
+static void events_keep_their_state(void **state)
+{
+    (void)state;
+    run(check_initial_states);
+    assert_int_equal(errors(), 0);
+}
+
+static KEVENT shared_event;
+static unsigned released;
+
+static void wait_shared(void *arg)
+{
+    (void)arg;
+    assert_int_equal(wait_for(&shared_event, NULL), STATUS_SUCCESS);
+    released++;
+}
+
+static void check_release_counts(void)
+{
+    released = 0;
+    KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
+    start("a", wait_shared, NULL);
+    start("b", wait_shared, NULL);
+    pause_ns(100000);
+    KeSetEvent(&shared_event, 0, FALSE);
+    pause_ns(100000);
+    CHECK_RULE("NT-035", released == 2 && KeReadStateEvent(&shared_event) != 0);
+
+    released = 0;
+    KeInitializeEvent(&shared_event, SynchronizationEvent, FALSE);
+    start("a", wait_shared, NULL);
+    start("b", wait_shared, NULL);
+    pause_ns(100000);
+    KeSetEvent(&shared_event, 0, FALSE);
+    pause_ns(100000);
+    CHECK_RULE("NT-035", released == 1 && KeReadStateEvent(&shared_event) == 0);
+    KeSetEvent(&shared_event, 0, FALSE);
+    pause_ns(100000);
+    assert_int_equal(released, 2);
+}
+
+static void set_event_releases_all_or_one(void **state)
+{
+    (void)state;
+    run(check_release_counts);
+}
+
+static void set_in_interrupt(void)
+{
+    KeSetEvent(&shared_event, 0, FALSE);
+}
+
+static void check_set_event_rules(void)
+{
+    KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
+    in_dpc(set_in_interrupt);
+    CHECK_RULE("NT-036", errors() == 0 && KeReadStateEvent(&shared_event) != 0);
+    in_interrupt(set_in_interrupt);
+    CHECK_RULE("NT-036", reported("NT-036", 0xC4, 0x80));
+    forget_reports();
+    KeSetEvent(&shared_event, 0, TRUE);
+    wait_for(&shared_event, NULL);
+    CHECK_RULE("NT-036", errors() == 0);
+    KeSetEvent(&shared_event, 0, TRUE);
+    KeClearEvent(&shared_event);
+    CHECK_RULE("NT-036", broken("NT-036"));
+}
+
+static void set_event_is_checked(void **state)
+{
+    (void)state;
+    run(check_set_event_rules);
+}
+
+static void check_storage(void)
+{
+    static KEVENT zeroed;
+    KEVENT *paged = ExAllocatePoolWithTag(PagedPool, sizeof(*paged), TAG);
+    KEVENT *freed = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*freed), TAG);
+    KEVENT copy;
+
+    KeInitializeEvent(paged, NotificationEvent, FALSE);
+    CHECK_RULE("NT-004", reported("NT-004", 0xC4, 0xE1));
+    forget_reports();
+    memset(&zeroed, 0, sizeof(zeroed));
+    CHECK_RULE("NT-005", KeSetEvent(&zeroed, 0, FALSE) == 0 && broken("NT-005"));
+    CHECK_RULE("NT-005", zeroed.Header.SignalState == 0);
+    forget_reports();
+    KeInitializeEvent(freed, NotificationEvent, FALSE);
+    copy = *freed;
+    ExFreePool(freed);
+    KeSetEvent(freed, 0, FALSE);
+    CHECK_RULE("NT-005", broken("NT-005"));
+    forget_reports();
+    CHECK_RULE("NT-005", wait_for(&copy, &zero) == STATUS_UNSUCCESSFUL && broken("NT-005"));
+    ExFreePool(paged);
+}
+
+static void objects_are_recognised(void **state)
+{
+    (void)state;
+    run(check_storage);
+}
+
+/* ---- time-outs ---- */
+
+static void check_timeouts(void)
+{
+    KEVENT event;
+    LARGE_INTEGER timeout = relative_ms(1), past = {.QuadPart = 10000};
+    uint64_t before;
+    NTSTATUS status;
+
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    before = sim_now();
+    status = wait_for(&event, &timeout);
+    CHECK_RULE("NT-038", status == STATUS_TIMEOUT && NT_SUCCESS(status));
+    CHECK_RULE("NT-039", sim_now() - before >= 1000000 && sim_now() - before < 1100000);
+    before = sim_now();
+    CHECK_RULE("NT-039", wait_for(&event, &past) == STATUS_TIMEOUT && sim_now() - before < 10000);
+    before = sim_now();
+    CHECK_RULE("NT-039", wait_for(&event, &zero) == STATUS_TIMEOUT && sim_now() - before < 1000);
+    before = sim_now();
+    timeout = relative_ms(5);
+    CHECK_RULE("NT-046", KeDelayExecutionThread(KernelMode, FALSE, &timeout) == STATUS_SUCCESS);
+    CHECK_RULE("NT-046", sim_now() - before >= 5000000);
+}
+
+static void timeouts_are_relative_absolute_or_zero(void **state)
+{
+    (void)state;
+    run(check_timeouts);
+    assert_int_equal(errors(), 0);
+}
+
+static uint64_t woken_at;
+
+static void wait_absolute(void *arg)
+{
+    wait_for(&shared_event, arg);
+    woken_at = sim_now();
+}
+
+static void check_clock_change(void)
+{
+    LARGE_INTEGER now, due;
+
+    KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
+    KeQuerySystemTimePrecise(&now);
+    due.QuadPart = now.QuadPart + 3600LL * 10000000; /* in an hour */
+    woken_at = 0;
+    start("waiter", wait_absolute, &due);
+    pause_ns(1000000);
+    nt_set_system_time((uint64_t)due.QuadPart - 10000); /* 1 ms before */
+    pause_ns(10000000);
+    CHECK_RULE("NT-039", woken_at != 0 && woken_at < 3000000);
+}
+
+static void absolute_timeouts_follow_the_clock(void **state)
+{
+    (void)state;
+    run(check_clock_change);
+}
+
+static void wait_one_hour(void)
+{
+    KEVENT event;
+    LARGE_INTEGER hour = relative_ms(3600 * 1000);
+    LARGE_INTEGER before, after, counter, later;
+
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    KeQuerySystemTimePrecise(&before);
+    counter = KeQueryPerformanceCounter(NULL);
+    wait_for(&event, &hour);
+    KeQuerySystemTimePrecise(&after);
+    later = KeQueryPerformanceCounter(NULL);
+    CHECK_RULE("NT-091", after.QuadPart - before.QuadPart >= 36000000000LL &&
+                             after.QuadPart - before.QuadPart < 36000100000LL);
+    CHECK_RULE("NT-091", later.QuadPart - counter.QuadPart >= 36000000000LL);
+}
+
+static void an_hour_passes_at_once(void **state)
+{
+    (void)state;
+    run(wait_one_hour);
+}
+
+/* ---- levels ---- */
+
+static LARGE_INTEGER one_ms = {.QuadPart = -10000};
+
+static void wait_with_timeout(void)
+{
+    wait_for(&shared_event, &one_ms);
+}
+
+static void wait_zero(void)
+{
+    wait_for(&shared_event, &zero);
+}
+
+static void check_wait_levels(void)
+{
+    KIRQL old;
+
+    KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
+    KeRaiseIrql(DISPATCH_LEVEL, &old);
+    CHECK_RULE("NT-040", wait_for(&shared_event, &zero) == STATUS_TIMEOUT && errors() == 0);
+    CHECK_RULE("THREAD-009", wait_for(&shared_event, NULL) == STATUS_UNSUCCESSFUL);
+    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x121));
+    wait_for(&shared_event, &one_ms);
+    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x122));
+    KeLowerIrql(old);
+    in_interrupt(wait_zero);
+    CHECK_RULE("NT-040", reported("NT-040", 0xC4, 0x120));
+    in_dpc(wait_with_timeout);
+    CHECK_RULE("NT-040", reported("NT-040", 0xB8, (uintptr_t)KeGetCurrentThread()));
+}
+
+static void waits_need_a_low_level(void **state)
+{
+    (void)state;
+    run(check_wait_levels);
+}
+
+static void check_wait_mode(void)
+{
+    KEVENT event;
+
+    KeInitializeEvent(&event, NotificationEvent, TRUE);
+    KeWaitForSingleObject(&event, UserRequest, UserMode, FALSE, NULL);
+    CHECK_RULE("NT-041", reported("NT-041", 0xC4, 0x123));
+}
+
+static void user_mode_waits_keep_off_the_stack(void **state)
+{
+    (void)state;
+    run(check_wait_mode);
+}
+
+/* ---- several objects ---- */
+
+static void check_wait_all(void)
+{
+    KEVENT a, b;
+    void *objects[2] = {&a, &b};
+    NTSTATUS status;
+
+    KeInitializeEvent(&a, SynchronizationEvent, TRUE);
+    KeInitializeEvent(&b, SynchronizationEvent, FALSE);
+    status = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, &one_ms,
+                                      NULL);
+    CHECK_RULE("NT-042", status == STATUS_TIMEOUT && KeReadStateEvent(&a) != 0);
+    KeSetEvent(&b, 0, FALSE);
+    status = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, &one_ms,
+                                      NULL);
+    CHECK_RULE("NT-042",
+               status == STATUS_SUCCESS && !KeReadStateEvent(&a) && !KeReadStateEvent(&b));
+}
+
+static void check_wait_any(void)
+{
+    KEVENT event[3];
+    void *objects[4] = {&event[0], &event[1], &event[2], &event[2]};
+    NTSTATUS status;
+
+    for (unsigned i = 0; i < 3; i++)
+        KeInitializeEvent(&event[i], SynchronizationEvent, i > 0);
+    status =
+        KeWaitForMultipleObjects(3, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
+    CHECK_RULE("NT-044", status == STATUS_WAIT_1);
+    CHECK_RULE("NT-042", !KeReadStateEvent(&event[1]) && KeReadStateEvent(&event[2]));
+    KeWaitForMultipleObjects(4, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
+    CHECK_RULE("NT-043", verify_bugcheck_state(h.log)->code == 0xC);
+}
+
+static void waits_on_several_objects(void **state)
+{
+    (void)state;
+    run(check_wait_all);
+    run(check_wait_any);
+}
+
+static KEVENT many[64];
+static NTSTATUS many_status;
+
+static void wait_many(void *arg)
+{
+    static KWAIT_BLOCK blocks[64];
+    void *objects[64];
+
+    (void)arg;
+    for (unsigned i = 0; i < 64; i++)
+        objects[i] = &many[i];
+    many_status =
+        KeWaitForMultipleObjects(64, objects, WaitAll, Executive, KernelMode, FALSE, NULL, blocks);
+}
+
+static void check_many(void)
+{
+    many_status = -1;
+    for (unsigned i = 0; i < 64; i++)
+        KeInitializeEvent(&many[i], SynchronizationEvent, FALSE);
+    start("waiter", wait_many, NULL);
+    pause_ns(100000);
+    for (unsigned i = 0; i < 64; i++) {
+        assert_int_equal(many_status, -1);
+        KeSetEvent(&many[(i * 37) % 64], 0, FALSE);
+        pause_ns(10000);
+    }
+    CHECK_RULE("NT-042", many_status == STATUS_SUCCESS);
+    for (unsigned i = 0; i < 64; i++)
+        CHECK_RULE("NT-042", !KeReadStateEvent(&many[i]));
+}
+
+static void all_of_sixty_four(void **state)
+{
+    (void)state;
+    run(check_many);
+    assert_int_equal(errors(), 0);
+}
+
+/* ---- semaphores ---- */
+
+static KSEMAPHORE semaphore;
+
+static void wait_semaphore(void *arg)
+{
+    (void)arg;
+    wait_for(&semaphore, NULL);
+    released++;
+}
+
+static void check_semaphore(void)
+{
+    released = 0;
+    KeInitializeSemaphore(&semaphore, 0, 2);
+    for (unsigned i = 0; i < 3; i++)
+        start("waiter", wait_semaphore, NULL);
+    pause_ns(100000);
+    CHECK_RULE("NT-070", released == 0);
+    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 2, FALSE) == 0);
+    pause_ns(100000);
+    assert_int_equal(released, 2);
+    KeReleaseSemaphore(&semaphore, 0, 1, FALSE);
+    pause_ns(100000);
+    assert_int_equal(released, 3);
+    KeReleaseSemaphore(&semaphore, 0, 3, FALSE);
+    CHECK_RULE("NT-069", h.raises == 1 && h.raised == STATUS_SEMAPHORE_LIMIT_EXCEEDED);
+    CHECK_RULE("NT-069", KeReadStateSemaphore(&semaphore) == 0);
+    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 0);
+    CHECK_RULE("NT-069", KeReleaseSemaphore(&semaphore, 0, 1, FALSE) == 1);
+    forget_reports();
+    KeInitializeSemaphore(&semaphore, 3, 2);
+    CHECK_RULE("NT-070", broken("NT-070"));
+    forget_reports();
+    KeInitializeSemaphore(&semaphore, -1, 2);
+    CHECK_RULE("NT-070", broken("NT-070"));
+}
+
+static void semaphores_count(void **state)
+{
+    (void)state;
+    run(check_semaphore);
+}
+
+/* ---- mutexes ---- */
+
+static KMUTEX mutex;
+static bool other_has_it;
+
+static void take_mutex(void *arg)
+{
+    (void)arg;
+    wait_for(&mutex, NULL);
+    other_has_it = true;
+    KeReleaseMutex(&mutex, FALSE);
+}
+
+static void release_foreign(void *arg)
+{
+    (void)arg;
+    KeReleaseMutex(&mutex, FALSE);
+}
+
+static void check_mutex(void)
+{
+    KeInitializeMutex(&mutex, 0);
+    CHECK_RULE("NT-067", KeReadStateMutex(&mutex) == 1);
+    wait_for(&mutex, NULL);
+    CHECK_RULE("NT-067", wait_for(&mutex, &zero) == STATUS_SUCCESS);
+    CHECK_RULE("NT-067", KeAreApcsDisabled());
+    other_has_it = false;
+    start("other", take_mutex, NULL);
+    pause_ns(100000);
+    CHECK_RULE("NT-067", KeReleaseMutex(&mutex, FALSE) != 0);
+    pause_ns(100000);
+    CHECK_RULE("NT-067", !other_has_it);
+    CHECK_RULE("NT-067", KeReleaseMutex(&mutex, FALSE) == 0);
+    pause_ns(100000);
+    CHECK_RULE("NT-067", other_has_it && !KeAreApcsDisabled());
+
+    wait_for(&mutex, NULL);
+    start("thief", release_foreign, NULL);
+    pause_ns(100000);
+    CHECK_RULE("NT-068", h.raises == 1 && h.raised == STATUS_MUTANT_NOT_OWNED);
+    CHECK_RULE("NT-002", reported("NT-068", 0x1E, (uint32_t)STATUS_MUTANT_NOT_OWNED));
+    CHECK_RULE("NT-068", KeReadStateMutex(&mutex) == 0);
+    CHECK_RULE("NT-068", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 1);
+}
+
+static void mutexes_have_an_owner(void **state)
+{
+    (void)state;
+    run(check_mutex);
+}
+
+static VOID NTAPI end_owning(PVOID context)
+{
+    (void)context;
+    wait_for(&mutex, NULL);
+    PsTerminateSystemThread(STATUS_SUCCESS);
+}
+
+static void check_abandoned(void)
+{
+    KEVENT event;
+    void *objects[2] = {&event, &mutex};
+    HANDLE handle;
+
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    KeInitializeMutex(&mutex, 0);
+    PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_owning, NULL);
+    pause_ns(1000000);
+    CHECK_RULE("NT-096", reported("NT-096", 0xC4, 0x100A));
+    CHECK_RULE("NT-045", KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode,
+                                                  FALSE, NULL, NULL) ==
+                             STATUS_ABANDONED_WAIT_0 + 1);
+    CHECK_RULE("NT-096", KeReadStateMutex(&mutex) == 0);
+    CHECK_RULE("NT-045", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
+    ZwClose(handle);
+}
+
+static void abandoned_mutexes_say_so(void **state)
+{
+    (void)state;
+    run(check_abandoned);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(events_keep_their_state),
+        WITH(set_event_releases_all_or_one),
+        WITH(set_event_is_checked),
+        WITH(objects_are_recognised),
+        WITH(timeouts_are_relative_absolute_or_zero),
+        WITH(absolute_timeouts_follow_the_clock),
+        WITH(an_hour_passes_at_once),
+        WITH(waits_need_a_low_level),
+        WITH(user_mode_waits_keep_off_the_stack),
+        WITH(waits_on_several_objects),
+        WITH_SMP(all_of_sixty_four),
+        WITH(semaphores_count),
+        WITH_SMP(mutexes_have_an_owner),
+        WITH(abandoned_mutexes_say_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Heap memory: counting, injection, release; the object cache and the checked arithmetic on top. */
+#include "support/check_rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/slab.h"
+
+static struct util_heap heap;
+
+static int up(void **state)
+{
+    (void)state;
+    heap = (struct util_heap){0};
+    util_heap_current = &heap;
+    return 0;
+}
+
+static int down(void **state)
+{
+    (void)state;
+    util_heap_current = NULL;
+    return heap.live_blocks == 0 && heap.live_bytes == 0 ? 0 : -1;
+}
+
+static void blocks_are_counted(void **state)
+{
+    char *a = util_alloc(10), *b = util_zalloc(5, 4), *c = util_strdup("text");
+
+    (void)state;
+    CHECK(heap.live_blocks == 3 && heap.live_bytes == 35 && heap.requests == 3);
+    CHECK((uintptr_t)a % _Alignof(max_align_t) == 0 && b[19] == 0 && strcmp(c, "text") == 0);
+    a = util_realloc(a, 1000);
+    CHECK(heap.live_blocks == 3 && heap.live_bytes == 1025);
+    util_free(b);
+    util_free(a);
+    util_free(c);
+    util_free(NULL);
+}
+
+static void the_chosen_request_fails(void **state)
+{
+    void *a, *b;
+
+    (void)state;
+    heap.fail_at = 2;
+    a = util_alloc(1);
+    CHECK(a && util_alloc(1) == NULL && heap.failures == 1);
+    b = util_alloc(1);
+    CHECK(b && !util_fault_point());
+    heap.fail_at = heap.requests + 1;
+    CHECK(util_fault_point() && !util_fault_point());
+    heap.fail_at = heap.requests + 1;
+    heap.fail_onward = true;
+    CHECK(util_realloc(a, 500) == NULL && util_strdup("x") == NULL && util_zalloc(1, 1) == NULL);
+    util_free(a);
+    util_free(b);
+}
+
+static void sizes_that_overflow_fail(void **state)
+{
+    (void)state;
+    CHECK(util_zalloc(SIZE_MAX / 2, 3) == NULL && util_alloc(SIZE_MAX) == NULL &&
+          util_alloc(SIZE_MAX - 8) == NULL);
+    CHECK(heap.requests == 3);
+}
+
+static void release_frees_what_is_left(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 7; i++)
+        CHECK(util_alloc(i));
+    CHECK(util_heap_release(&heap) == 7 && heap.live_blocks == 0);
+}
+
+static void blocks_remember_their_heap(void **state)
+{
+    void *counted = util_alloc(8), *plain;
+
+    (void)state;
+    util_heap_current = NULL;
+    plain = util_alloc(8);
+    CHECK(heap.live_blocks == 1 && !util_fault_point());
+    util_free(counted);
+    CHECK(heap.live_blocks == 0);
+    util_heap_current = &heap;
+    plain = util_realloc(plain, 100);
+    util_free(plain);
+}
+
+static void objects_of_a_slab_are_distinct_and_reused(void **state)
+{
+    struct slab slab;
+    char *objects[100];
+
+    (void)state;
+    slab_init(&slab, 64);
+    for (unsigned i = 0; i < 100; i++) {
+        objects[i] = slab_take(&slab);
+        CHECK(objects[i] && (uintptr_t)objects[i] % 64 == 0);
+        memset(objects[i], (int)i, 64);
+    }
+    for (unsigned i = 0; i < 100; i++)
+        CHECK(objects[i][0] == (char)i && objects[i][63] == (char)i);
+    CHECK(slab_validate(&slab));
+    slab_give(&slab, objects[42]);
+    CHECK(slab_take(&slab) == objects[42]);
+    CHECK(slab_reserve(&slab, 500) && slab.spare_objects >= 500 && slab_validate(&slab));
+    heap.fail_at = heap.requests + 1;
+    heap.fail_onward = true;
+    for (unsigned i = 0; i < 500; i++)
+        CHECK(slab_take(&slab));
+    while (slab_take(&slab))
+        ;
+    CHECK(slab.spare_objects == 0 && slab_validate(&slab));
+    slab_finish(&slab);
+}
+
+static void checked_arithmetic_tells_what_does_not_fit(void **state)
+{
+    uint64_t wide;
+    uint32_t narrow;
+
+    (void)state;
+    CHECK(!ckd_add(&wide, UINT64_MAX - 1, 1) && wide == UINT64_MAX && ckd_add(&wide, UINT64_MAX, 1));
+    CHECK(ckd_mul(&narrow, 65536u, 65536u) && !ckd_mul(&narrow, 65535u, 65537u) &&
+          narrow == UINT32_MAX);
+    CHECK(ckd_sub(&narrow, 1u, 2u));
+    CHECK(!ckd_align_up(&wide, 4097, 4096) && wide == 8192 && ckd_align_up(&wide, UINT64_MAX, 4096));
+    CHECK(range_inside(8, 0, 8) && range_inside(0, 8, 8) && !range_inside(1, 8, 8) &&
+          !range_inside(UINT64_MAX, 2, 8));
+    CHECK(ranges_overlap(0, 5, 4, 1) && !ranges_overlap(0, 4, 4, 1) && !ranges_overlap(4, 0, 0, 10));
+    CHECK(power_of_two_at_least(1) == 1 && power_of_two_at_least(5) == 8 &&
+          power_of_two_at_least(8) == 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(blocks_are_counted, up, down),
+        cmocka_unit_test_setup_teardown(the_chosen_request_fails, up, down),
+        cmocka_unit_test_setup_teardown(sizes_that_overflow_fail, up, down),
+        cmocka_unit_test_setup_teardown(release_frees_what_is_left, up, down),
+        cmocka_unit_test_setup_teardown(blocks_remember_their_heap, up, down),
+        cmocka_unit_test_setup_teardown(objects_of_a_slab_are_distinct_and_reused, up, down),
+        cmocka_unit_test_setup_teardown(checked_arithmetic_tells_what_does_not_fit, up, down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,847 @@
+/* SPDX-License-Identifier: MIT */
+/* Creating, opening, closing and destroying allocations. */
+#include "support/mm_rig.h"
+
+/* ---- requests of several allocations --------------------------------------------------------------------------------------- */
+
+struct request {
+    struct mm_private data[4];
+    D3DDDI_ALLOCATIONINFO2 info[4];
+    struct vidmm_create_item item[4];
+    struct vidmm_create_request request;
+    D3DKMT_HANDLE resource;
+    UINT resource_data;
+};
+
+static void request_init(struct request *r, UINT count)
+{
+    memset(r, 0, sizeof(*r));
+    r->request.count = count;
+    r->request.item = r->item;
+    for (UINT i = 0; i < count; i++) {
+        r->data[i] = mm_private_default(MM_SET_BOTH, 4096 * (uint64_t)(i + 1));
+        r->item[i] = (struct vidmm_create_item){
+            .private_data = &r->data[i], .private_bytes = sizeof(r->data[i]), .info = &r->info[i]};
+    }
+}
+
+static NTSTATUS request_make(struct request *r, struct mm_client *client)
+{
+    return vidmm_allocation_create(client->device, &r->request, &r->resource);
+}
+
+static NTSTATUS destroy_list(struct mm_client *c, const D3DKMT_HANDLE *list, UINT count, UINT flags)
+{
+    return vidmm_allocation_destroy(c->device, 0, list, count, (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+}
+
+static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UINT flags)
+{
+    return vidmm_allocation_destroy(c->device, resource, NULL, 0, (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+}
+
+/* ---- create ---------------------------------------------------------------------------------------------------------------- */
+
+static const struct mm_private *seen_by_open;
+static UINT seen_resource_data;
+
+static void look_at_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
+{
+    (void)rig;
+    seen_by_open = args->pOpenAllocation[0].pPrivateDriverData;
+    seen_resource_data = args->PrivateDriverSize ? *(const UINT *)args->pPrivateDriverData : 0;
+    CHECK(args->SubresourceIndex == 0);
+}
+
+static void create_calls_the_driver_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+    const struct mm_event *create;
+    const struct mm_event *open;
+
+    request_init(&r, 3);
+    r.resource_data = 77;
+    r.request.flags.CreateResource = 1;
+    r.request.resource_private = &r.resource_data;
+    r.request.resource_private_bytes = sizeof(r.resource_data);
+    r.data[1].edit = true;
+    rig->on_open = look_at_open;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAB;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    create = mm_event_at(rig, MM_CREATE, 0);
+    open = mm_event_at(rig, MM_OPEN, 0);
+    CHECK_RULE("ALLOC-003", mm_event_count(rig, MM_CREATE) == 1 && create->count == 3);
+    CHECK_RULE("ALLOC-001", create->irql == SIM_IRQL_PASSIVE && open->irql == SIM_IRQL_PASSIVE);
+    CHECK_RULE("ALLOC-006", create->flags == 1);
+    CHECK_RULE("ALLOC-007", create->resource == NULL);
+    CHECK_RULE("ALLOC-011", mm_event_count(rig, MM_OPEN) == 1 && open->flags == 1 && open->count == 3 &&
+                                mm_event_position(rig, MM_CREATE, 0) < mm_event_position(rig, MM_OPEN, 0));
+    CHECK_RULE("ALLOC-073", open->device == c->device->driver_handle && seen_resource_data == 77);
+    CHECK_RULE("ALLOC-004", seen_by_open != &r.data[0]); /* a copy */
+    CHECK_RULE("ALLOC-076", r.data[1].mark == 0xED17 && r.data[0].mark == 0);
+    CHECK(r.info[0].hAllocation && r.info[1].hAllocation && r.info[2].hAllocation && r.resource);
+    CHECK_RULE("ALLOC-008", mm_allocation(c, r.info[1].hAllocation)->driver_handle == create->handle[1]);
+    CHECK_RULE("ALLOC-074", mm_open(c, r.info[2].hAllocation)->driver_handle == open->handle[2]);
+
+    request_init(&r, 1);
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK_RULE("ALLOC-006", mm_event_at(rig, MM_CREATE, 1)->flags == 0 && r.resource == 0);
+    CHECK_RULE("KMT-205", r.info[0].GpuVirtualAddress == 0);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void create_calls_the_driver(void **state)
+{
+    (void)state;
+    mm_run(NULL, create_calls_the_driver_body);
+}
+
+static void resource_handles_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+    D3DKMT_HANDLE resource;
+    UINT data = 1;
+
+    /* empty: the driver hears nothing of it, not even of its end */
+    request_init(&r, 0);
+    r.request.flags.CreateResource = 1;
+    CHECK_RULE("ALLOC-016", request_make(&r, c) == STATUS_SUCCESS && r.resource);
+    CHECK_RULE("ALLOC-017", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS && mm_event_count(rig, MM_CREATE) == 0 &&
+                                mm_event_count(rig, MM_DESTROY) == 0);
+
+    request_init(&r, 0);
+    r.request.flags.CreateResource = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    resource = r.resource;
+    for (UINT i = 0; i < 3; i++) {
+        request_init(&r, 1);
+        r.request.resource = resource;
+        r.request.resource_private = &data;
+        r.request.resource_private_bytes = sizeof(data);
+        rig->next_resource = (HANDLE)(uintptr_t)(0xA0 + i);
+        rig->on_open = look_at_open;
+        data++;
+        CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_SUCCESS && r.resource == resource);
+        CHECK_RULE("ALLOC-007", mm_event_at(rig, MM_CREATE, i)->resource == (HANDLE)(uintptr_t)(i ? 0x9F + i : 0));
+        CHECK_RULE("ALLOC-015", seen_resource_data == data);
+    }
+    CHECK_RULE("ALLOC-015", *(UINT *)mm_open(c, r.info[0].hAllocation)->resource_open->resource->private_data == 4);
+
+    request_init(&r, 1);
+    r.request.flags.CreateResource = r.request.flags.CreateShared = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    resource = r.resource;
+    request_init(&r, 1);
+    r.request.resource = resource;
+    mm_mark(rig);
+    CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+}
+
+static void resource_handles(void **state)
+{
+    (void)state;
+    mm_run(NULL, resource_handles_body);
+}
+
+static void bad_requests_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+
+    request_init(&r, 1);
+    r.request.flags.CreateShared = 1;
+    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    request_init(&r, 1);
+    r.request.flags.CreateResource = r.request.flags.NtSecuritySharing = 1;
+    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    request_init(&r, 1);
+    r.request.flags.CreateResource = 1;
+    r.request.resource = 0x1234;
+    CHECK_RULE("KMT-192", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    request_init(&r, 0);
+    CHECK_RULE("KMT-192", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    request_init(&r, 1);
+    r.request.resource = 0x1234;
+    CHECK(request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+}
+
+static void bad_requests(void **state)
+{
+    (void)state;
+    mm_run(NULL, bad_requests_body);
+}
+
+static void driver_failures_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    uint32_t handles = c->process->nt->handles.live;
+    struct request r;
+
+    request_init(&r, 2);
+    rig->create_status = STATUS_GRAPHICS_DRIVER_MISMATCH;
+    CHECK_RULE("ALLOC-009", request_make(&r, c) == STATUS_GRAPHICS_DRIVER_MISMATCH);
+    CHECK_RULE("ALLOC-009", mm_event_count(rig, MM_OPEN) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
+    rig->create_status = STATUS_SUCCESS;
+
+    request_init(&r, 2);
+    r.request.flags.CreateResource = 1;
+    rig->open_status = STATUS_NO_MEMORY;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
+    CHECK_RULE("ALLOC-012", request_make(&r, c) == STATUS_NO_MEMORY && mm_event_count(rig, MM_CLOSE) == 0);
+    CHECK_RULE("ALLOC-012", mm_event_count(rig, MM_DESTROY) == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->flags == 1 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->resource == (HANDLE)(uintptr_t)0xAA);
+    CHECK_RULE("KMT-197", c->process->nt->handles.live == handles); /* none exists */
+    rig->open_status = STATUS_SUCCESS;
+
+    mm_mark(rig);
+    request_init(&r, 2);
+    rig->null_open_handle = true;
+    CHECK_RULE("ALLOC-075", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "ALLOC-075") == 1);
+    CHECK_RULE("ALLOC-075", mm_event_at(rig, MM_CLOSE, 0)->count == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->flags == 0);
+    rig->null_open_handle = false;
+    CHECK(c->process->nt->handles.live == handles);
+    CHECK(list_empty(&rig->vidmm->allocations) && vidmm_validate(rig->vidmm));
+}
+
+static void driver_failures_leave_nothing(void **state)
+{
+    (void)state;
+    mm_run(NULL, driver_failures_body);
+}
+
+/* ---- outputs of the driver ------------------------------------------------------------------------------------------------- */
+
+static NTSTATUS outcome(struct mm_rig *rig, struct mm_private p)
+{
+    NTSTATUS status;
+
+    mm_mark(rig);
+    mm_create(&rig->client[0], p, &status);
+    return status;
+}
+
+/* Refused with a report of the rule, and the driver's handle destroyed again. */
+static bool breach(struct mm_rig *rig, struct mm_private p, const char *rule)
+{
+    uint64_t before = mm_violations(rig, rule);
+    NTSTATUS status = outcome(rig, p);
+
+    return status == STATUS_INVALID_PARAMETER && mm_violations(rig, rule) == before + 1 &&
+           mm_event_count(rig, MM_OPEN) == 0 && (p.null_handle || mm_event_count(rig, MM_DESTROY) == 1);
+}
+
+static bool fine(struct mm_rig *rig, struct mm_private p)
+{
+    size_t before = verify_count(rig->log, VERIFY_WARNING);
+
+    return outcome(rig, p) == STATUS_SUCCESS && verify_count(rig->log, VERIFY_WARNING) == before;
+}
+
+static void outputs_body(struct mm_rig *rig)
+{
+    const struct mm_private good = mm_private_default(MM_SET_BOTH, 8192);
+    struct mm_private p = good;
+
+    p.size = 0;
+    CHECK_RULE("ALLOC-010", breach(rig, p, "ALLOC-027"));
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    p.size = UINT64_MAX - 100;
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.null_handle = true;
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.alignment = 3;
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.set = 0;
+    p.read_set = 3; /* counts for nothing (ALLOC-040) */
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    CHECK_RULE("ALLOC-040", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.set = 7;
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.adapter_index = 1;
+    CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
+    CHECK_RULE("ALLOC-044", breach(rig, p, "ALLOC-027"));
+    p = good;
+    p.pitch_size = 4096;
+    CHECK_RULE("ALLOC-033", breach(rig, p, "ALLOC-033"));
+    p.pitch_size = 8192;
+    CHECK_RULE("ALLOC-033", fine(rig, p));
+    p = good;
+    p.set = 1;
+    p.preferred = 2;
+    CHECK_RULE("ALLOC-035", breach(rig, p, "ALLOC-035"));
+    p.preferred = 3;
+    CHECK_RULE("ALLOC-035", breach(rig, p, "ALLOC-035"));
+    p = good;
+    p.eviction_set = 1;
+    CHECK_RULE("ALLOC-041", breach(rig, p, "ALLOC-041"));
+    p.eviction_set = 4;
+    CHECK_RULE("ALLOC-041", breach(rig, p, "ALLOC-041"));
+    p.eviction_set = 2;
+    CHECK_RULE("ALLOC-041", fine(rig, p));
+    p = good;
+    p.size = 300 * (uint64_t)MM_MB;
+    p.set = 1;
+    CHECK_RULE("ALLOC-031", outcome(rig, p) == STATUS_GRAPHICS_NO_VIDEO_MEMORY && mm_event_count(rig, MM_DESTROY) == 1);
+    p = good;
+    p.raw_priority = true;
+    CHECK_RULE("ALLOC-071", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-071") == 1);
+    p = good;
+    p.size = 1;
+    CHECK_RULE("ALLOC-026", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->pages == 1);
+    p = good;
+    p.set = 2;
+    CHECK(fine(rig, p));
+    CHECK_RULE("ALLOC-038", CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->supported_set == segment_bit(2));
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void outputs_are_checked(void **state)
+{
+    (void)state;
+    mm_run(NULL, outputs_body);
+}
+
+static void flags_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
+    p.flags = 0x2;
+    CHECK_RULE("ALLOC-047", breach(rig, p, "ALLOC-047"));
+    p.flags = 0x3;
+    CHECK_RULE("ALLOC-047", fine(rig, p));
+    p.flags = 0x4;
+    CHECK_RULE("ALLOC-048", breach(rig, p, "ALLOC-048"));
+    p.flags = 0x5;
+    CHECK_RULE("ALLOC-048", fine(rig, p));
+    p.flags = 0x8 | 0x10;
+    CHECK_RULE("ALLOC-049", breach(rig, p, "ALLOC-049"));
+    p.flags = 0x8 | 0x20;
+    CHECK_RULE("ALLOC-049", breach(rig, p, "ALLOC-049"));
+    p.flags = 0x1 | 0x2 | 0x8;
+    CHECK_RULE("ALLOC-049", breach(rig, p, "ALLOC-049"));
+    p.flags = 0x10 | 0x20;
+    CHECK_RULE("ALLOC-050", breach(rig, p, "ALLOC-050"));
+    p.flags = 0x1 | 0x2 | 0x10;
+    CHECK_RULE("ALLOC-050", breach(rig, p, "ALLOC-050"));
+    p.flags = 0x100;
+    CHECK_RULE("ALLOC-054", breach(rig, p, "ALLOC-054"));
+    p.flags = 0x200;
+    CHECK_RULE("ALLOC-054", fine(rig, p));
+    p.flags = 0x4000;
+    CHECK_RULE("ALLOC-057", breach(rig, p, "ALLOC-057"));
+    p.flags = 0x4001; /* the aperture is coherent, so Cached has to come along */
+    CHECK_RULE("ALLOC-057", breach(rig, p, "ALLOC-057"));
+    p.flags = 0x4005;
+    CHECK_RULE("ALLOC-057", fine(rig, p));
+    p.flags = 0x4005 | 0x40;
+    CHECK_RULE("ALLOC-057", breach(rig, p, "ALLOC-057"));
+    p.flags = 0x10000;
+    CHECK_RULE("ALLOC-059", breach(rig, p, "ALLOC-059"));
+    p.flags = 0x18000;
+    CHECK_RULE("ALLOC-059", fine(rig, p));
+    p.flags = 0x20000;
+    CHECK_RULE("ALLOC-062", breach(rig, p, "ALLOC-062"));
+    p.flags = 0x400;
+    CHECK_RULE("ALLOC-062", breach(rig, p, "ALLOC-062"));
+    p.flags = 0x2000 | 0x8000;
+    CHECK_RULE("ALLOC-061", fine(rig, p)); /* the cap is set */
+    p.flags = 0x80000000;
+    CHECK_RULE("ALLOC-064", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
+    CHECK_RULE("ALLOC-064", CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags.Value == 0);
+    p.flags = 0x7A2C5 & ~0x20000u & ~0x200u; /* everything defined that goes together */
+    p.flags = 0x1 | 0x4 | 0x40 | 0x80 | 0x2000 | 0x8000 | 0x10000 | 0x40000;
+    CHECK_RULE("ALLOC-063", fine(rig, p));
+    p.flags = 0x80;
+    CHECK_RULE("ALLOC-045", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)
+                                                ->flags.DisableLargePageMapping);
+    p.flags = 0;
+    p.flags2 = 0xFFFFFFFF;
+    CHECK_RULE("ALLOC-066", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags2 == 0);
+}
+
+static void flags_are_checked(void **state)
+{
+    (void)state;
+    mm_run(NULL, flags_body);
+}
+
+static void old_cap_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
+    p.flags = 0x2000 | 0x8000;
+    CHECK_RULE("ALLOC-061", breach(rig, p, "ALLOC-061"));
+}
+
+static void newer_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
+
+    p.flags2 = 1;
+    CHECK_RULE("ALLOC-067", breach(rig, p, "ALLOC-067"));
+}
+
+static void oldest_2x_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
+    p.flags = 0x400; /* reserved in 2.0 */
+    CHECK_RULE("ALLOC-064", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
+}
+
+static void flags_by_version(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.old_map = true;
+    mm_run(&o, old_cap_body);
+    mm_options_default(&o);
+    o.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1;
+    mm_run(&o, newer_body);
+    o.version = DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+    o.old_map = true;
+    mm_run(&o, oldest_2x_body);
+}
+
+static void hidden_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(1, 8192);
+
+    CHECK_RULE("ALLOC-065", breach(rig, p, "ALLOC-065"));
+    p.set = 3;
+    CHECK_RULE("ALLOC-065", fine(rig, p));
+    p.set = 1;
+    p.flags = 0;
+    CHECK_RULE("ALLOC-065", fine(rig, p));
+}
+
+static void large_alignment_body(struct mm_rig *rig)
+{
+    struct mm_private p = mm_private_default(1, 8192);
+    D3DKMT_HANDLE h;
+
+    p.alignment = 4096;
+    h = mm_create_ok(&rig->client[0], p);
+    CHECK_RULE("ALLOC-030", mm_violations(rig, "GPUVA-202") == 1);
+    CHECK(NT_SUCCESS(mm_resident(&rig->client[0], h)));
+    CHECK_RULE("ALLOC-030", mm_allocation(&rig->client[0], h)->runs[0].first % 16 == 0);
+}
+
+static void special_segments(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.segment[0].Size = 16 * MM_MB; /* the CPU cannot see it */
+    o.segment[0].BaseAddress.QuadPart = MM_BASE;
+    o.segment[1].Flags.Aperture = 1;
+    o.segment[1].Size = 16 * MM_MB;
+    o.segment_count = 2;
+    mm_run(&o, hidden_body);
+    o.segment[0].Flags.CpuVisible = o.segment[0].Flags.Use64KBPages = 1;
+    mm_run(&o, large_alignment_body);
+}
+
+/* ---- destroy --------------------------------------------------------------------------------------------------------------- */
+
+static void destroy_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+    struct request alone;
+    D3DKMT_HANDLE mixed[2];
+    D3DKMT_HANDLE list[4];
+    const struct mm_event *e;
+
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    request_init(&alone, 1);
+    CHECK(request_make(&alone, c) == STATUS_SUCCESS);
+    for (UINT i = 0; i < 3; i++)
+        list[i] = r.info[i].hAllocation;
+    mm_mark(rig);
+    mixed[0] = list[0];
+    mixed[1] = alone.info[0].hAllocation;
+    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    mixed[1] = 0xBAD;
+    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    mixed[1] = mixed[0];
+    CHECK_RULE("KMT-263", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-263", vidmm_allocation_destroy(c->device, 0, NULL, 0, (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+                              STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", vidmm_allocation_destroy(c->device, r.resource, list, 1, (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-091", destroy_list(c, list, 1, 4) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-262", destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 && NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
+    CHECK(mm_evict(c, list[0], 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+
+    CHECK(destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    e = mm_event_at(rig, MM_DESTROY, 0);
+    CHECK_RULE("ALLOC-086", e->count == 1 && e->flags == 0 && e->handle[0] == rig->events[rig->event_from - 4].handle[0]);
+    CHECK(destroy_list(c, list + 1, 2, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-087", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    e = mm_event_at(rig, MM_DESTROY, 2);
+    CHECK_RULE("ALLOC-087", e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
+
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    mm_mark(rig);
+    rig->close_status = STATUS_UNSUCCESSFUL;
+    CHECK(destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-083", mm_event_count(rig, MM_CLOSE) == 1 && mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
+                                mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-086", mm_event_at(rig, MM_DESTROY, 0)->count == 3 && mm_event_at(rig, MM_DESTROY, 0)->flags == 1);
+    CHECK_RULE("ALLOC-084", mm_violations(rig, "ALLOC-084") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+    rig->close_status = STATUS_SUCCESS;
+    CHECK_RULE("KMT-026", destroy_resource(c, r.resource, 0) == STATUS_INVALID_PARAMETER);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void destroy_closes_and_destroys(void **state)
+{
+    (void)state;
+    mm_run(NULL, destroy_body);
+}
+
+static void deferred_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
+    D3DKMT_HANDLE other;
+    uint64_t fence;
+    uint64_t page;
+
+    CHECK(NT_SUCCESS(mm_resident(c, h)));
+    page = mm_allocation(c, h)->runs[0].first;
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_CLOSE) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
+    CHECK_RULE("ALLOC-091", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-265", rig->client[0].device->missing == 0 && list_empty(&rig->client[0].device->residency));
+    other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
+    CHECK(NT_SUCCESS(mm_resident(c, other)));
+    CHECK_RULE("ALLOC-088", mm_allocation(c, other)->runs[0].first != page);
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_CLOSE) == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+
+    mm_mark(rig);
+    mm_submit(c);
+    CHECK(mm_destroy(c, other, 1) == STATUS_SUCCESS); /* AssumeNotInUse */
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_DESTROY) == 1);
+    mm_finish(c);
+
+    other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, MM_MB));
+    CHECK(NT_SUCCESS(mm_resident(c, other)));
+    CHECK_RULE("ALLOC-090", mm_destroy(c, other, 2) == STATUS_SUCCESS &&
+                                rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
+}
+
+static void destruction_waits_for_the_gpu(void **state)
+{
+    (void)state;
+    mm_run(NULL, deferred_body);
+}
+
+static void order_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
+    uint64_t free_pages = ram_free_pages(rig->ram);
+    D3DKMT_HANDLE h;
+
+    p.flags |= 0x8000;
+    h = mm_create_ok(c, p);
+    CHECK(NT_SUCCESS(mm_resident(c, h)));
+    rig->hold = true;
+    CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
+    sim_stall(1000000);
+    CHECK_RULE("ALLOC-092", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 && mm_event_count(rig, MM_CLOSE) == 0);
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-092", mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-092", ram_free_pages(rig->ram) == free_pages);
+}
+
+static void destruction_is_in_order(void **state)
+{
+    (void)state;
+    mm_run(NULL, order_body);
+}
+
+static void device_end_body(struct mm_rig *rig)
+{
+    struct mm_client *c;
+    struct request r;
+
+    CHECK(NT_SUCCESS(mm_client_open(rig, 1, 1)));
+    c = &rig->client[1];
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        CHECK(NT_SUCCESS(mm_resident(c, mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096)))));
+    CHECK(NT_SUCCESS(mm_resident(c, r.info[1].hAllocation)));
+    mm_mark(rig);
+    mm_client_close(rig, 1);
+    CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) && mm_event_count(rig, MM_CLOSE) == 2 &&
+                                mm_event_at(rig, MM_CLOSE, 0)->count == 3);
+    CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
+}
+
+static void device_end_closes_everything(void **state)
+{
+    (void)state;
+    mm_run(NULL, device_end_body);
+}
+
+/* ---- handle callbacks ------------------------------------------------------------------------------------------------------ */
+
+static void *resolved_in_open;
+
+static void resolve_in_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
+{
+    const DXGKARGCB_GETHANDLEDATA get = {.hObject = args->pOpenAllocation[0].hAllocation, .Type = DXGK_HANDLE_ALLOCATION};
+
+    resolved_in_open = vidmm_cb_get_handle_data(&rig->ddi, &get);
+}
+
+static void *data_of(struct mm_rig *rig, D3DKMT_HANDLE handle, DXGK_HANDLE_TYPE type, UINT flags)
+{
+    const DXGKARGCB_GETHANDLEDATA get = {.hObject = handle, .Type = type, .Flags = {.Value = flags}};
+
+    return vidmm_cb_get_handle_data(&rig->ddi, &get);
+}
+
+static void handles_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+    D3DKMT_HANDLE alone;
+    D3DKMT_HANDLE first;
+
+    request_init(&r, 2);
+    r.request.flags.CreateResource = 1;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
+    rig->on_open = resolve_in_open;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    first = r.info[0].hAllocation;
+    CHECK_RULE("ALLOC-097", resolved_in_open == mm_event_at(rig, MM_CREATE, 0)->handle[0]);
+    CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 0) == mm_event_at(rig, MM_CREATE, 0)->handle[0]);
+    CHECK_RULE("ALLOC-096", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 1) == mm_event_at(rig, MM_OPEN, 0)->handle[0]);
+    CHECK_RULE("ALLOC-096", data_of(rig, r.resource, DXGK_HANDLE_RESOURCE, 1) == NULL);
+    CHECK_RULE("ALLOC-095", data_of(rig, r.resource, DXGK_HANDLE_RESOURCE, 0) == (HANDLE)(uintptr_t)0xAA);
+    CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_RESOURCE, 0) == NULL);
+    CHECK_RULE("ALLOC-095", data_of(rig, 0x12345, DXGK_HANDLE_ALLOCATION, 0) == NULL);
+    CHECK_RULE("ALLOC-104", vidmm_cb_get_handle_parent(&rig->ddi, first) == r.resource);
+    alone = mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096));
+    CHECK_RULE("ALLOC-104", vidmm_cb_get_handle_parent(&rig->ddi, alone) == 0);
+    CHECK_RULE("ALLOC-104", vidmm_cb_get_handle_parent(&rig->ddi, 0x777) == 0);
+    for (UINT i = 0; i < 3; i++) {
+        const DXGKARGCB_ENUMHANDLECHILDREN args = {.hObject = r.resource, .Index = i};
+
+        CHECK_RULE("ALLOC-105", vidmm_cb_enum_handle_children(&rig->ddi, &args) == (i < 2 ? r.info[i].hAllocation : 0));
+    }
+    CHECK(mm_destroy(c, alone, 0) == STATUS_SUCCESS);
+    CHECK_RULE("ALLOC-095", data_of(rig, alone, DXGK_HANDLE_ALLOCATION, 0) == NULL);
+
+    /* a handle of another process means nothing here */
+    CHECK(NT_SUCCESS(mm_client_open(rig, 1, 1)));
+    rig->on_open = NULL;
+    for (UINT i = 0; i < 3; i++)
+        alone = mm_create_ok(&rig->client[1], mm_private_default(MM_SET_BOTH, 4096));
+    CHECK_RULE("ALLOC-098", data_of(rig, alone, DXGK_HANDLE_ALLOCATION, 0) != mm_allocation(&rig->client[1], alone)->driver_handle);
+}
+
+static void handles_resolve(void **state)
+{
+    (void)state;
+    mm_run(NULL, handles_body);
+}
+
+/* ---- client memory --------------------------------------------------------------------------------------------------------- */
+
+static void existing_memory_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    const struct ram_request want = {.pages = 3, .owner = RAM_CLIENT, .cache = RAM_CACHED, .zero = true};
+    struct page_number frames[3];
+    struct request r;
+    uint8_t *memory;
+    struct vidmm_allocation *a;
+
+    CHECK(ram_take_pages(rig->ram, &want, frames));
+    memory = ram_view_reserve(rig->ram, 3);
+    CHECK(memory && ram_view_point(rig->ram, memory, 0, frames, 3, true));
+    memset(memory, 0x5A, 3 * PAGE_BYTES);
+
+    request_init(&r, 1);
+    r.data[0] = mm_private_default(MM_SET_BOTH, 3 * PAGE_BYTES);
+    r.item[0].system_memory = memory;
+    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "KMT-201") == 1);
+    request_init(&r, 1);
+    r.data[0].flags = 0x10;
+    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "KMT-201") == 2);
+    request_init(&r, 1);
+    r.data[0] = mm_private_default(MM_SET_BOTH, 2 * PAGE_BYTES);
+    r.data[0].flags = 0x10;
+    r.item[0].system_memory = memory + 8;
+    CHECK_RULE("ALLOC-020", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    r.item[0].system_memory = memory;
+    r.data[0].size = PAGE_BYTES + 1;
+    CHECK_RULE("ALLOC-020", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+
+    request_init(&r, 1);
+    r.data[0] = mm_private_default(MM_SET_VRAM, 3 * PAGE_BYTES);
+    r.data[0].flags = 0x10;
+    r.item[0].system_memory = memory;
+    CHECK_RULE("KMT-200", request_make(&r, c) == STATUS_SUCCESS);
+    CHECK_RULE("ALLOC-020", ram_page_locks(rig->ram, frames[0]) == 1 && ram_page_locks(rig->ram, frames[2]) == 1);
+    CHECK(NT_SUCCESS(mm_resident(c, r.info[0].hAllocation)));
+    a = mm_allocation(c, r.info[0].hAllocation);
+    CHECK(a->segment == 1 && mm_page(rig, a, 2)[5] == 0x5A);
+    mm_write_content(rig, a, 9); /* by the GPU */
+    CHECK(mm_evict(c, r.info[0].hAllocation, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-050", !a->resident && mm_check_content(rig, a, 9) && memory[1] == mm_page(rig, a, 0)[1]);
+    CHECK(mm_destroy(c, r.info[0].hAllocation, 2) == STATUS_SUCCESS);
+    CHECK(ram_page_locks(rig->ram, frames[0]) == 0);
+    ram_view_release(rig->ram, memory, 3);
+    ram_give_pages(rig->ram, frames, 3);
+}
+
+static void existing_memory_stays_the_clients(void **state)
+{
+    (void)state;
+    mm_run(NULL, existing_memory_body);
+}
+
+/* ---- lost devices, faults, numbers ----------------------------------------------------------------------------------------- */
+
+static void lost_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    NTSTATUS status;
+
+    vidmm_device_set_lost(c->device);
+    mm_create(c, mm_private_default(MM_SET_BOTH, 4096), &status);
+    CHECK_RULE("ALLOC-032", status == STATUS_DEVICE_REMOVED && mm_event_count(rig, MM_CREATE) == 0);
+}
+
+static void lost_device_creates_nothing(void **state)
+{
+    (void)state;
+    mm_run(NULL, lost_body);
+}
+
+/* Every internal allocation of a create fails in turn; nothing may be left each time. */
+static void faults_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct util_heap *heap = &rig->machine->heap;
+    uint32_t handles = c->process->nt->handles.live;
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    for (uint64_t nth = 1; status == STATUS_NO_MEMORY; nth++) {
+        struct request r;
+        uint64_t blocks;
+
+        CHECK(nth < 100);
+        request_init(&r, 3);
+        r.resource_data = 3;
+        r.request.flags.CreateResource = 1;
+        r.request.resource_private = &r.resource_data;
+        r.request.resource_private_bytes = sizeof(r.resource_data);
+        blocks = heap->live_blocks;
+        heap->fail_at = heap->requests + nth;
+        status = request_make(&r, c);
+        heap->fail_at = 0;
+        if (status == STATUS_NO_MEMORY) {
+            CHECK(heap->live_blocks <= blocks + 1); /* a handle table may have grown */
+            CHECK(c->process->nt->handles.live == handles && list_empty(&rig->vidmm->allocations));
+            CHECK(mm_event_count(rig, MM_CREATE) == mm_event_count(rig, MM_DESTROY));
+            CHECK(mm_event_count(rig, MM_OPEN) == mm_event_count(rig, MM_CLOSE));
+        }
+        CHECK(vidmm_validate(rig->vidmm));
+    }
+    CHECK_RULE("KMT-013", status == STATUS_SUCCESS);
+}
+
+static void create_survives_every_fault(void **state)
+{
+    (void)state;
+    mm_run(NULL, faults_body);
+}
+
+static void many_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct vidmm_statistics before;
+    struct vidmm_statistics after;
+    static D3DKMT_HANDLE list[2000];
+
+    vidmm_statistics(rig->vidmm, &before);
+    for (unsigned i = 0; i < 2000; i++)
+        list[i] = mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096));
+    vidmm_statistics(rig->vidmm, &after);
+    CHECK(after.allocations_live == before.allocations_live + 2000 && after.allocations_created == before.allocations_created + 2000);
+    CHECK(destroy_list(c, list, 2000, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    vidmm_statistics(rig->vidmm, &after);
+    CHECK(after.allocations_live == 0);
+}
+
+static void statistics_count(void **state)
+{
+    (void)state;
+    mm_run(NULL, many_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_calls_the_driver),
+        cmocka_unit_test(resource_handles),
+        cmocka_unit_test(bad_requests),
+        cmocka_unit_test(driver_failures_leave_nothing),
+        cmocka_unit_test(outputs_are_checked),
+        cmocka_unit_test(flags_are_checked),
+        cmocka_unit_test(flags_by_version),
+        cmocka_unit_test(special_segments),
+        cmocka_unit_test(destroy_closes_and_destroys),
+        cmocka_unit_test(destruction_waits_for_the_gpu),
+        cmocka_unit_test(destruction_is_in_order),
+        cmocka_unit_test(device_end_closes_everything),
+        cmocka_unit_test(handles_resolve),
+        cmocka_unit_test(existing_memory_stays_the_clients),
+        cmocka_unit_test(lost_device_creates_nothing),
+        cmocka_unit_test(create_survives_every_fault),
+        cmocka_unit_test(statistics_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

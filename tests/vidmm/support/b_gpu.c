@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that forgets nothing by itself. */
+#include "b_rig.h"
+
+#include <string.h>
+
+static uint64_t entry_of(const DXGK_PTE *pte, bool upper)
+{
+    uint64_t value = pte->PageAddress << 12 | (uint64_t)pte->Segment << 7;
+
+    (void)upper;
+    if (pte->Valid)
+        value |= B_VALID;
+    if (pte->Zero)
+        value |= B_ZERO;
+    if (pte->CacheCoherent)
+        value |= B_COHERENT;
+    if (pte->ReadOnly)
+        value |= B_READ_ONLY;
+    if (pte->NoExecute)
+        value |= B_NO_EXECUTE;
+    if (pte->LargePage)
+        value |= B_LARGE;
+    return value;
+}
+
+uint64_t b_entry_page(uint64_t entry)
+{
+    return entry >> 12;
+}
+
+UINT b_entry_segment(uint64_t entry)
+{
+    return (UINT)(entry >> 7 & 0x1F);
+}
+
+/* Bytes of GPU memory. */
+static uint64_t *gpu_memory(struct b_rig *rig, UINT segment, uint64_t address)
+{
+    struct phys_addr physical;
+
+    if (segment == B_VRAM_SEGMENT)
+        return (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->device, 0) + address);
+    CHECK(segment == 0);
+    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ, &physical)); /* GPUVA-200 */
+    return ram_direct(rig->ram, physical);
+}
+
+static DXGKARG_SETROOTPAGETABLE paging_root(const struct b_rig *rig)
+{
+    return b_root(rig->vidmm->paging_process->space);
+}
+
+static uint64_t *table_memory(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
+{
+    switch (update->UpdateMode) {
+    case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
+        return update->PageTableAddress.CpuVirtual;
+    case DXGK_PAGETABLEUPDATE_GPU_PHYSICAL:
+        return gpu_memory(rig, update->PageTableAddress.GpuPhysical.SegmentId, update->PageTableAddress.GpuPhysical.SegmentOffset);
+    default: {
+        DXGKARG_SETROOTPAGETABLE root = paging_root(rig);
+        uint64_t entry;
+
+        CHECK(b_access(rig, &root, update->PageTableAddress.GpuVirtual, &entry));
+        return gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12);
+    }
+    }
+}
+
+static struct b_table *table_record(struct b_rig *rig, const uint64_t *memory)
+{
+    uint64_t key = (uint64_t)(uintptr_t)memory;
+    struct b_table *table = hash_get(&rig->tables, key);
+
+    if (!table) {
+        table = util_zalloc(1, sizeof(*table));
+        CHECK(table);
+        table->key = key;
+        CHECK(hash_put(&rig->tables, key, table));
+    }
+    return table;
+}
+
+static void execute_update(struct b_rig *rig, struct b_op *op)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->args.UpdatePageTable;
+    uint64_t *memory = table_memory(rig, update);
+    struct b_table *table = table_record(rig, memory);
+
+    if (update->Flags.InitialUpdate) {
+        table->initialised = true;
+        table->level = update->PageTableLevel;
+        table->process = update->hProcess;
+        CHECK(update->StartIndex == 0);
+    }
+    /* GPUVA-175: nothing is written before the table was initialised for this use. */
+    CHECK(table->initialised && table->level == update->PageTableLevel && table->process == update->hProcess);
+    for (UINT i = 0; i < update->NumPageTableEntries; i++)
+        memory[update->StartIndex + i] =
+            entry_of(&op->entries[update->Flags.Repeat ? 0 : i], update->PageTableLevel > 0);
+}
+
+static uint64_t tlb_key(const DXGKARG_SETROOTPAGETABLE *root, uint64_t page)
+{
+    return ((root->Address.SegmentOffset >> 12 | (uint64_t)root->Address.SegmentId << 40) << 20) * 0x9E3779B97F4A7C15u ^ (page + 1);
+}
+
+struct tlb_line {
+    uint64_t root, page, entry;
+};
+
+static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush)
+{
+    bool all = flush->StartVirtualAddress == 0 && flush->EndVirtualAddress == 0;
+    uint32_t cursor = 0;
+    uint64_t key, drop[512];
+    void *value;
+    size_t count;
+
+    CHECK(flush->StartVirtualAddress % B_PAGE == 0 && flush->EndVirtualAddress % B_PAGE == 0);
+    do {
+        count = 0;
+        cursor = 0;
+        while (count < 512 && hash_next(&rig->tlb, &cursor, &key, &value)) {
+            struct tlb_line *line = value;
+
+            if (line->root == (flush->RootPageTableAddress.SegmentOffset | flush->RootPageTableAddress.SegmentId) &&
+                (all || (line->page << 12 >= flush->StartVirtualAddress && line->page << 12 < flush->EndVirtualAddress)))
+                drop[count++] = key;
+        }
+        for (size_t i = 0; i < count; i++)
+            util_free(hash_remove(&rig->tlb, drop[i]));
+    } while (count == 512);
+}
+
+void b_gpu_execute(struct b_rig *rig, struct b_op *op)
+{
+    CHECK(!op->executed);
+    op->executed = true;
+    if (op->args.Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE)
+        execute_update(rig, op);
+    else if (op->args.Operation == DXGK_OPERATION_FLUSH_TLB)
+        execute_flush(rig, &op->args.FlushTlb);
+}
+
+bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
+{
+    const struct table_geometry *geometry = &rig->vidmm->scratch->geometry;
+    UINT segment = root->Address.SegmentId;
+    uint64_t address = root->Address.SegmentOffset, page = va >> 12;
+    unsigned level = geometry->levels;
+
+    if (page >= geometry->end || page >> geometry->shift[level - 1] >= root->NumEntries)
+        return false;
+    while (level-- > 0) {
+        uint64_t *table = gpu_memory(rig, segment, address);
+        uint64_t index = page >> geometry->shift[level], below = ((uint64_t)1 << geometry->shift[level]) - 1;
+
+        if (level + 1 < geometry->levels)
+            index &= geometry->entries[level] - 1;
+        CHECK(table_record(rig, table)->initialised); /* GPUVA-149: no garbage is reachable */
+        *entry = table[index];
+        if (!(*entry & B_VALID))
+            return false;
+        if (*entry & B_ZERO)
+            return true;
+        if (*entry & B_LARGE) {
+            *entry += (page & below) << 12;
+            return true;
+        }
+        segment = b_entry_segment(*entry);
+        address = b_entry_page(*entry) << 12;
+    }
+    return true;
+}
+
+bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
+{
+    uint64_t key = tlb_key(root, va >> 12);
+    struct tlb_line *line = hash_get(&rig->tlb, key);
+
+    if (line) {
+        *entry = line->entry;
+        return (line->entry & B_VALID) != 0;
+    }
+    if (!b_walk(rig, root, va, entry))
+        return false;
+    if (rig->sticky) {
+        line = util_alloc(sizeof(*line));
+        CHECK(line);
+        *line = (struct tlb_line){.root = root->Address.SegmentOffset | root->Address.SegmentId, .page = va >> 12, .entry = *entry};
+        CHECK(hash_put(&rig->tlb, key, line));
+    }
+    return true;
+}
+
+DXGKARG_SETROOTPAGETABLE b_root(const struct vidmm_space *space)
+{
+    return (DXGKARG_SETROOTPAGETABLE){.Address = table_address(space->root), .NumEntries = space->root->entries};
+}

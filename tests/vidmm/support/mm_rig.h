@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine with one adapter for tests of allocations, residency and paging: a driver that says of an allocation what its
+ * private data says, a GPU that carries out paging buffers (at once, or when told to), and a scheduler whose client work is
+ * done when the test says so.
+ *
+ * The driver writes the number of an operation into the paging buffer and keeps a copy of it; the GPU executes that copy on the
+ * bytes of the machine: VRAM, system memory through the IOMMU, the aperture through its map.
+ */
+#ifndef DXGK_TESTS_VIDMM_MM_RIG_H
+#define DXGK_TESTS_VIDMM_MM_RIG_H
+
+#include "support/check_rule.h"
+
+#include <string.h>
+
+#include "sim/sim.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation.h"
+#include "vidmm/budget.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+#include "vidmm/vidmm_private.h"
+
+#define MM_VRAM 1u
+#define MM_APERTURE 2u
+#define MM_SET_VRAM 1u
+#define MM_SET_APERTURE 2u
+#define MM_SET_BOTH 3u
+#define MM_BASE 0x40000000u /* BaseAddress of VRAM */
+#define MM_APERTURE_BASE 0x100000000u
+#define MM_MB (1u << 20)
+#define MM_MAX_OPS 65536u
+#define MM_MAX_EVENTS 4096u
+
+/* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of mm_private. */
+struct mm_private {
+    uint64_t size, pitch_size;
+    UINT alignment;
+    UINT set, read_set, eviction_set;
+    UINT preferred;     /* DXGK_SEGMENTPREFERENCE.Value */
+    UINT flags, flags2;
+    UINT priority;
+    UINT adapter_index;
+    UINT renaming;
+    bool null_handle, raw_priority, edit;
+    UINT mark;          /* written back by the driver in Open if edit */
+};
+
+struct mm_options {
+    uint64_t seed;
+    UINT version;               /* 0: WDDM 2.9 */
+    uint64_t ram_bytes;         /* 0: 256 MB */
+    enum iommu_mode iommu;      /* default: REMAP (set by mm_options_default) */
+    bool physical;              /* no GpuMmu */
+    bool old_map;               /* no MapAperture2Supported */
+    UINT buffer_bytes;          /* of a paging buffer; 0: 4096 */
+    UINT private_bytes;
+    uint64_t vram_bytes, aperture_bytes; /* 0: 16 MB, 64 MB */
+    uint64_t aperture_commit_limit;
+    DXGK_SEGMENTDESCRIPTOR4 segment[40]; /* used from segment_count on if that is not 0; BAR address is added to CpuTranslatedAddress */
+    UINT segment_count;
+    UINT stride;                /* 0: sizeof */
+    UINT paging_segment;
+    bool compute_only;
+    bool no_paging_buffer;
+    const struct vidmm_bad_range *bad_range;
+    UINT bad_range_count;
+    bool small_scratch;         /* the paging process has a scratch area of a few pages */
+};
+
+/* One operation as the driver got it. */
+struct mm_op {
+    DXGKARG_BUILDPAGINGBUFFER args;
+    DXGK_PTE *entries;
+    uint64_t *pages;            /* ADL or MDL pages */
+    UINT page_count;
+    bool executed, immediate;
+    uint64_t ticket;            /* submissions before it was built */
+};
+
+enum mm_event_kind { MM_CREATE, MM_OPEN, MM_CLOSE, MM_DESTROY, MM_BUILD, MM_SUBMIT };
+struct mm_event {
+    enum mm_event_kind kind;
+    UINT count;
+    UINT flags;
+    HANDLE handle[8];
+    HANDLE resource;
+    HANDLE device;
+    int operation;
+    uint8_t irql;
+    uint32_t process;
+};
+
+struct mm_rig;
+
+/* A device of a client process, as the fake scheduler knows it. */
+struct mm_client {
+    struct mm_rig *rig;
+    struct vidmm_process *process;
+    struct vidmm_device *device;
+    struct vidmm_paging_queue *queue;
+    uint64_t fence;             /* of the queue */
+    uint32_t told;
+    uint64_t queued;            /* packets given to it */
+    uint64_t hardware;          /* of them: on the hardware */
+    uint64_t completed;
+    struct sim_waitq changed;
+    uint32_t resident_calls;
+    D3DKMT_DEVICEEXECUTION_STATE error;
+    bool suspended;
+};
+
+struct mm_rig {
+    struct mm_options options;
+    struct sim_machine *machine;
+    struct verify_log *log;
+    struct ram *ram;
+    struct bus *bus;
+    struct bus_device *device;
+    struct iommu_domain *domain;
+    struct nt *nt;
+    struct ddi_adapter ddi;
+    struct vidmm *vidmm;
+    struct nt_process *nt_process[2];
+    struct mm_client client[4];
+
+    /* driver */
+    struct mm_op *ops;
+    uint32_t op_count, op_from;
+    struct mm_event *events;
+    uint32_t event_count, event_from;
+    uintptr_t next_handle;
+    NTSTATUS create_status, open_status, close_status, destroy_status;
+    bool null_open_handle, change_resource_data;
+    HANDLE next_resource;       /* left in hResource if not NULL */
+    UINT command_bytes;         /* written per operation; 0: 32 */
+    UINT private_advance;
+    bool write_nothing;
+    UINT passes;                /* INSUFFICIENT that many times first */
+    uint32_t insufficient_left;
+    NTSTATUS (*on_build)(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args); /* STATUS_PENDING: go on */
+    void (*on_open)(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args);
+    uint32_t in_build, max_in_build;
+
+    /* scheduler */
+    bool hold;
+    uint64_t submitted, completed;
+    uint32_t empty_submits;
+    struct vidmm_paging_buffer buffer[4];
+    struct page_number buffer_first[4];
+    bool buffer_busy[4];
+    uint64_t buffer_ticket[4];
+    struct sim_waitq done;
+    uint32_t suspends, resumes;
+    NTSTATUS get_status;
+    bool gone;
+
+    /* GPU */
+    uint64_t *aperture;         /* device page behind each aperture page */
+    uint64_t faults;
+};
+
+extern struct mm_rig *mm_rig;
+
+void mm_options_default(struct mm_options *options);
+/* Run `body` on a client thread of a machine with a started adapter and one client (rig->client[0]). */
+void mm_run(const struct mm_options *options, void (*body)(struct mm_rig *rig));
+/* The same without starting the adapter. */
+void mm_run_bare(const struct mm_options *options, void (*body)(struct mm_rig *rig));
+NTSTATUS mm_create_vidmm(struct mm_rig *rig);
+NTSTATUS mm_start(struct mm_rig *rig);
+void mm_stop(struct mm_rig *rig);
+NTSTATUS mm_client_open(struct mm_rig *rig, unsigned client, unsigned process);
+void mm_client_close(struct mm_rig *rig, unsigned client);
+
+/* ---- the fake scheduler ---- */
+/* Carry out paging buffers that are held, and until `n` more are submitted nothing else (0: all there are). */
+void mm_release(struct mm_rig *rig);
+/* Wait until all jobs are done. */
+void mm_idle(struct mm_rig *rig);
+/* Queue a packet; ask vidmm whether it may go, and put all queued ones on the hardware if so; finish all on the hardware. */
+void mm_submit(struct mm_client *client);
+bool mm_dispatch(struct mm_client *client);
+void mm_finish(struct mm_client *client);
+void mm_wait_fence(struct mm_client *client, uint64_t value);
+
+/* ---- requests ---- */
+struct mm_private mm_private_default(UINT set, uint64_t size);
+/* One allocation; 0 and *status on failure. */
+D3DKMT_HANDLE mm_create(struct mm_client *client, struct mm_private data, NTSTATUS *status);
+D3DKMT_HANDLE mm_create_ok(struct mm_client *client, struct mm_private data);
+NTSTATUS mm_make_resident(struct mm_client *client, const D3DKMT_HANDLE *list, UINT count, UINT flags, uint64_t *fence);
+/* MakeResident one, wait for its fence. */
+NTSTATUS mm_resident(struct mm_client *client, D3DKMT_HANDLE handle);
+NTSTATUS mm_evict(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags);
+NTSTATUS mm_destroy(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags);
+struct vidmm_open *mm_open(struct mm_client *client, D3DKMT_HANDLE handle);
+struct vidmm_allocation *mm_allocation(struct mm_client *client, D3DKMT_HANDLE handle);
+/* The bytes of an allocation where it is now, page by page. */
+void mm_write_content(struct mm_rig *rig, const struct vidmm_allocation *allocation, uint8_t seed);
+bool mm_check_content(struct mm_rig *rig, const struct vidmm_allocation *allocation, uint8_t seed);
+uint8_t *mm_page(struct mm_rig *rig, const struct vidmm_allocation *allocation, uint64_t page);
+
+/* ---- records ---- */
+void mm_mark(struct mm_rig *rig);
+/* The n-th operation of a kind since the mark; NULL: none. kind -1: any. */
+const struct mm_op *mm_op_at(const struct mm_rig *rig, int kind, uint32_t n);
+uint32_t mm_op_count(const struct mm_rig *rig, int kind);
+uint32_t mm_op_position(const struct mm_rig *rig, int kind, uint32_t n);
+const struct mm_event *mm_event_at(const struct mm_rig *rig, enum mm_event_kind kind, uint32_t n);
+uint32_t mm_event_count(const struct mm_rig *rig, enum mm_event_kind kind);
+uint32_t mm_event_position(const struct mm_rig *rig, enum mm_event_kind kind, uint32_t n);
+uint64_t mm_violations(const struct mm_rig *rig, const char *rule);
+
+/* ---- GPU (mm_gpu.c) ---- */
+void mm_gpu_execute(struct mm_rig *rig, struct mm_op *op);
+/* Host address of a byte of GPU physical memory; NULL: fault. */
+uint8_t *mm_gpu_memory(struct mm_rig *rig, UINT segment, uint64_t offset);
+extern const struct vidmm_scheduler mm_scheduler;
+void mm_driver_init(struct mm_rig *rig);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the machine ---- */
+
+static void adapter_lost(struct ddi_adapter *adapter, uint32_t code)
+{
+    ((struct fixture *)adapter->context)->lost_code = code;
+}
+
+static void configure(struct fixture *f)
+{
+    const struct fixture_options *o = &f->options;
+    struct vidsch_config *c = &f->config;
+
+    c->ddi = &f->ddi;
+    c->ram = f->ram;
+    c->domain = f->domain;
+    c->wddm_version = o->version ? o->version : DXGKDDI_INTERFACE_VERSION_WDDM2_9;
+    c->nodes = o->nodes ? o->nodes : 2;
+    c->node = f->info;
+    c->paging_node = o->physical_paging ? 0 : 1;
+    c->aperture_segment_set = o->aperture_set;
+    c->highest_address = o->highest_address;
+    c->caps.MultiEngineAware = 1;
+    c->caps.PreemptionAware = !o->no_preemption;
+    c->caps.CancelCommandAware = o->cancel_aware;
+    c->caps.HwQueuePacketCap = o->packet_cap & 15u;
+    c->caps.No64BitAtomics = o->no_64bit_atomics;
+    c->required_dma_queue_entry = o->depth;
+    c->per_engine_tdr = !o->no_engine_reset;
+    c->tdr = o->tdr;
+    c->adapter_lost = adapter_lost;
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        f->info[i].virtual_addressing = (o->virtual_mask ? o->virtual_mask : 2) >> i & 1;
+        f->info[i].metadata.GpuMmuSupported = f->info[i].virtual_addressing;
+        f->info[i].metadata.FriendlyName[0] = 'x';
+    }
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Make the room grow to what it needs at most, since it keeps that. */
+static void warm_ram(struct ram *ram)
+{
+    enum { PIECES = 600 };
+    static struct page_number pages[PIECES];
+    void *views[64];
+    struct ram_request request = {.pages = 1};
+
+    for (int i = 0; i < PIECES; i++)
+        ram_take_contiguous(ram, &request, &pages[i]);
+    for (int i = 0; i < 64; i++)
+        views[i] = ram_view_reserve(ram, 2);
+    for (int i = 0; i < 64; i++)
+        ram_view_release(ram, views[i], 2);
+    for (int i = 0; i < PIECES; i += 2)
+        ram_give_contiguous(ram, pages[i], 1);
+    for (int i = 1; i < PIECES; i += 2)
+        ram_give_contiguous(ram, pages[i], 1);
+}
+
+static bool build(struct fixture *f)
+{
+    static const struct ddi_hooks hooks;
+    struct sim_config sim = {.seed = f->options.seed ? f->options.seed : 1, .processors = 2};
+    struct ram_config ram = {.bytes = 64u << 20};
+    struct nt_config nt = {0};
+    DRIVER_INITIALIZATION_DATA table;
+
+    f->sim = sim_machine_create(&sim);
+    sim_enter(f->sim);
+    f->log = verify_log_create();
+    verify_log_install(f->log);
+    f->ram = ram_create(&ram);
+    warm_ram(f->ram);
+    f->bus = bus_create(f->ram);
+    nt.ram = f->ram;
+    nt.bus = f->bus;
+    f->nt = nt_create(&nt);
+    ddi_install(&hooks);
+    f->domain_blocks = f->sim->heap.live_blocks;
+    f->domain = iommu_domain_create(f->ram, f->options.wide_iommu ? IOMMU_REMAP : IOMMU_OFF,
+                                    (struct logical_addr){UINT32_MAX});
+    f->domain_blocks = f->sim->heap.live_blocks - f->domain_blocks;
+    driver_table(&table);
+    if (f->options.create_process)
+        table.DxgkDdiCreateProcess = driver_create_process;
+    if (f->options.no_query_fence)
+        table.DxgkDdiQueryCurrentFence = NULL;
+    ddi_adapter_init(&f->ddi, &table, NULL, "fake");
+    f->ddi.context = f;
+    f->ddi.compute_only = f->options.compute_only;
+    f->ddi.vidmm = &f->mm;
+    f->mm.ddi = &f->ddi;
+    f->mm.paging.nt = nt_process_system();
+    f->process = nt_process_create("client");
+    f->client = (struct vidmm_process){.nt = f->process, .driver_handle = (HANDLE)(uintptr_t)0x77};
+    f->other_process = nt_process_create("other");
+    f->other_client = (struct vidmm_process){.nt = f->other_process, .driver_handle = (HANDLE)(uintptr_t)0x78};
+    sim_thread_release(sim_thread_create("warm", SIM_THREAD_KERNEL, nothing, NULL)); /* what the machine itself keeps */
+    sim_run(NULL, NULL, 1);
+    handle_remove(&f->ddi.handles, handle_create(&f->ddi.handles, DDI_HANDLE_DEVICE, f), 0); /* tables that stay */
+    handle_remove(&f->process->handles, handle_create(&f->process->handles, NT_CLIENT_DEVICE, f), 0);
+    driver_init(f);
+    configure(f);
+    return f->sim && f->ram && f->nt && f->process;
+}
+
+static void client_main(void *arg)
+{
+    struct fixture *f = arg;
+    struct sim_mark mark;
+
+    if (SIM_RECOVER(&mark))
+        return;
+    if (f->options.fail_start)
+        f->sim->heap.fail_at = f->sim->heap.requests + f->options.fail_start;
+    f->start_status = vidsch_start(f->vidsch);
+    f->sim->heap.fail_at = 0;
+    if (NT_SUCCESS(f->start_status)) {
+        f->body(f);
+        if (!vidsch_validate(f->vidsch))
+            fail_msg("vidsch_validate");
+        vidsch_quiesce(f->vidsch);
+        vidsch_stop(f->vidsch);
+    } else {
+        f->body(f);
+    }
+    sim_unmark(&mark);
+    f->finished = true;
+}
+
+static bool is_finished(void *arg)
+{
+    return ((struct fixture *)arg)->finished;
+}
+
+struct fixture *fixture_run(const struct fixture_options *options, void (*body)(struct fixture *f))
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct sim_thread *thread;
+    uint64_t before, pages;
+
+    if (options)
+        f->options = *options;
+    if (!f->options.tdr.level && !f->options.tdr.delay) {
+        f->options.tdr.level = 3;
+        f->options.tdr.debug_mode = 2;
+        f->options.tdr.enable_preemption = true;
+    }
+    if (!build(f))
+        fail_msg("no machine");
+    pages = ram_free_pages(f->ram);
+    f->body = body;
+    if (f->options.prepare)
+        f->options.prepare(f);
+    before = f->sim->heap.live_blocks - f->domain_blocks;
+    if (vidsch_create(&f->config, &f->vidsch) != STATUS_SUCCESS)
+        fail_msg("vidsch_create");
+    thread = nt_client_thread_create(f->process, "client", client_main, f);
+    sim_run(is_finished, f, 3600 * SECOND);
+    sim_thread_release(thread);
+    if (verify_bugcheck_state(f->log))
+        f->bug = *verify_bugcheck_state(f->log);
+    if (f->finished) {
+        vidsch_destroy(f->vidsch);
+        sim_run(NULL, NULL, f->sim->now + 1);
+        f->mapped = iommu_domain_mapped_pages(f->domain);
+        f->pages_lost = pages - ram_free_pages(f->ram);
+        iommu_domain_destroy(f->domain); /* its tables are its own affair */
+        f->domain = NULL;
+        f->leaked = f->sim->heap.live_blocks > before ? f->sim->heap.live_blocks - before : 0;
+    }
+    return f;
+}
+
+void fixture_close(struct fixture *f)
+{
+    if (f->domain)
+        iommu_domain_destroy(f->domain);
+    ddi_adapter_finish(&f->ddi);
+    verify_log_install(NULL);
+    verify_log_destroy(f->log);
+    nt_destroy(f->nt);
+    bus_destroy(f->bus);
+    ram_destroy(f->ram);
+    sim_leave();
+    sim_machine_destroy(f->sim);
+    free(f);
+}
+
+void fixture_check(const struct fixture_options *options, void (*body)(struct fixture *f))
+{
+    struct fixture *f = fixture_run(options, body);
+
+    if (f->bug.happened)
+        fail_msg("bug check 0x%x by %s", f->bug.code, f->bug.rule);
+    if (!f->finished)
+        fail_msg("the body did not come to its end");
+    if (f->leaked)
+        fail_msg("%llu blocks leaked", (unsigned long long)f->leaked);
+    if (f->pages_lost)
+        fail_msg("%llu pages of memory leaked", (unsigned long long)f->pages_lost);
+    if (f->mapped)
+        fail_msg("%llu pages are still mapped for the device", (unsigned long long)f->mapped);
+    fixture_close(f);
+}
+
+void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)(struct fixture *f), const char *rule, uint32_t code,
+                             uint64_t parameter)
+{
+    struct fixture *f = fixture_run(options, body);
+
+    if (!f->bug.happened)
+        fail_msg("no bug check by %s", rule);
+    if (f->bug.code != code || f->bug.parameter[0] != parameter || strcmp(f->bug.rule, rule) != 0)
+        fail_msg("bug check 0x%x/0x%llx by %s", f->bug.code, (unsigned long long)f->bug.parameter[0], f->bug.rule);
+    fixture_close(f);
+}
+
+uint64_t violations(const struct fixture *f, const char *rule)
+{
+    return verify_rule_count(f->log, rule);
+}
+
+/* ---- shorthands ---- */
+
+struct vidsch_device *make_device(struct fixture *f)
+{
+    return make_device_of(f, &f->client);
+}
+
+struct vidsch_device *make_device_of(struct fixture *f, struct vidmm_process *process)
+{
+    D3DKMT_CREATEDEVICEFLAGS flags = {0};
+    struct vidsch_device *device = NULL;
+    NTSTATUS status = vidsch_device_create(f->vidsch, process, &flags, &device);
+
+    if (status != STATUS_SUCCESS)
+        fail_msg("vidsch_device_create: 0x%08x", (unsigned)status);
+    return device;
+}
+
+struct vidsch_context *make_context(struct vidsch_device *device, UINT node)
+{
+    struct vidsch_context_request request = {
+        .node = node,
+        .virtual_addressing = device->vidsch->node[node].info.virtual_addressing,
+    };
+    struct vidsch_context *context = NULL;
+    NTSTATUS status = vidsch_context_create(device, &request, &context);
+
+    if (status != STATUS_SUCCESS)
+        fail_msg("vidsch_context_create: 0x%08x", (unsigned)status);
+    return context;
+}
+
+struct vidsch_sync *make_fence(struct vidsch_device *device, UINT64 value)
+{
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = D3DDDI_MONITORED_FENCE};
+    struct vidsch_sync *sync = NULL;
+    NTSTATUS status;
+
+    info.MonitoredFence.InitialFenceValue = value;
+    status = vidsch_sync_create(device, &info, &sync);
+    if (status != STATUS_SUCCESS)
+        fail_msg("vidsch_sync_create: 0x%08x", (unsigned)status);
+    return sync;
+}
+
+NTSTATUS submit(struct vidsch_context *context, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes)
+{
+    D3DKMT_SUBMITCOMMAND args = {.Commands = va, .CommandLength = bytes};
+
+    return vidsch_submit_command(&context, 1, &args, NULL);
+}
+
+NTSTATUS render(struct vidsch_context *context, UINT bytes)
+{
+    D3DKMT_RENDER args = {.CommandLength = bytes};
+
+    return vidsch_render(context, &args);
+}
+
+NTSTATUS wait_gpu(struct vidsch_context *context, struct vidsch_sync *sync, UINT64 value)
+{
+    return vidsch_sync_wait_gpu(context, &sync, &value, 1);
+}
+
+NTSTATUS signal_gpu(struct vidsch_context *context, struct vidsch_sync *sync, UINT64 value)
+{
+    return vidsch_sync_signal_gpu(&context, 1, &sync, &value, 1, (D3DDDICB_SIGNALFLAGS){.Value = 0});
+}
+
+NTSTATUS signal_cpu(struct vidsch_sync *sync, UINT64 value)
+{
+    return vidsch_sync_signal_cpu(&sync, &value, 1, (D3DDDICB_SIGNALFLAGS){.Value = 0});
+}
+
+NTSTATUS wait_cpu(struct vidsch_sync *sync, UINT64 value)
+{
+    return vidsch_sync_wait_cpu(&sync, &value, 1, false, SIM_FOREVER);
+}
+
+void pass(uint64_t ns)
+{
+    sim_block(sim_now() + ns, NULL);
+}
+
+uint64_t page(struct fixture *f, uint32_t bytes)
+{
+    struct vidmm_paging_buffer *buffer = NULL;
+    uint64_t ticket = 0;
+
+    if (vidsch_for_vidmm.paging_buffer_get(&f->ddi, &buffer) != STATUS_SUCCESS)
+        fail_msg("paging_buffer_get");
+    buffer->used = bytes;
+    if (vidsch_for_vidmm.paging_buffer_submit(&f->ddi, buffer, &ticket) != STATUS_SUCCESS)
+        fail_msg("paging_buffer_submit");
+    return ticket;
+}
+
+struct sim_thread *spawn(struct fixture *f, void (*fn)(void *arg), void *arg)
+{
+    return spawn_in(f->process, fn, arg);
+}
+
+struct sim_thread *spawn_in(struct nt_process *process, void (*fn)(void *arg), void *arg)
+{
+    return nt_client_thread_create(process, "other", fn, arg);
+}
+
+void join(struct sim_thread *thread)
+{
+    while (!sim_thread_ended(thread))
+        pass(1000);
+    sim_thread_release(thread);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheduler, over the memory manager of the tests (rename.h). */
+#include "support/rename.h"
+
+#include "vidsch/adapter_reset.c"
+#include "vidsch/context.c"
+#include "vidsch/device.c"
+#include "vidsch/dispatch.c"
+#include "vidsch/dma_buffer.c"
+#include "vidsch/engine_reset.c"
+#include "vidsch/interrupt.c"
+#include "vidsch/paging.c"
+#include "vidsch/preempt.c"
+#include "vidsch/queue.c"
+#include "vidsch/recovery.c"
+#include "vidsch/render.c"
+#include "vidsch/retire.c"
+#include "vidsch/submit.c"
+#include "vidsch/sync.c"
+#include "vidsch/sync_queue.c"
+#include "vidsch/validate.c"
+#include "vidsch/vidsch.c"
+#include "vidsch/worker.c"

@@ -31,7 +31,6 @@ missing() {
     library_is lua5.4 || echo liblua5.4-dev
     library_is spng || echo libspng-dev
     library_is cmocka || echo libcmocka-dev
-    header_is Zydis/Zydis.h || echo libzydis-dev
     [ "$1" = all ] || return 0
     command_is x86_64-w64-mingw32-gcc || echo gcc-mingw-w64-x86-64
     command_is x86_64-w64-mingw32-g++ || echo g++-mingw-w64-x86-64

@@ -162,6 +162,21 @@ def case_bad_input():
         program("explain", "PATCH-9999", expect=1)
 
 
+def case_driver_faults():
+    """A driver that crashes or loops: a report with DDI, symbol and fault, exit status 3; one that cannot be loaded: 1."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, status, words in (
+                ("crashes_entry", 3, ("write_to", "DriverEntry", "address 0x18")),
+                ("loops_entry", 3, ("DriverEntry", "loops without calling the host")),
+                ("missing_imports", 1, ("ExAnotherMissingRoutine", "KeNoSuchRoutine")),
+                ("incomplete_table", 1, ("LIFE-021", "DxgkDdiAddDevice")),
+                ("no_entry", 1, ("DriverEntry",))):
+            done = program("run", os.path.join(BUILD, "tests", "drivers", name + ".so"), os.path.join(SOURCE, "workloads", "escape.lua"),
+                           "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, expect=status)
+            if not all(word in done.stderr for word in words):
+                fail(f"{name}: {words} not in\n{done.stderr}")
+
+
 def case_explain():
     """Rules are printed with those they lean on, and listed."""
     done = program("explain", "PHYS-011")

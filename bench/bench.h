@@ -43,7 +43,8 @@ struct bench_client {
 
 void bench_client_open(struct bench_client *client);
 void bench_client_close(struct bench_client *client);
-D3DKMT_HANDLE bench_allocate(struct bench_client *client, uint64_t bytes, uint32_t flags, uint32_t segments);
+D3DKMT_HANDLE bench_allocate(struct bench_client *client, uint64_t bytes, uint32_t flags,
+                             uint32_t segments);
 void bench_free(struct bench_client *client, const D3DKMT_HANDLE *list, UINT count);
 void bench_make_resident(struct bench_client *client, const D3DKMT_HANDLE *list, UINT count);
 /* Signal the fence from a context, and wait for it on the CPU. */

@@ -95,7 +95,8 @@ static D3DKMT_HANDLE *make_live(struct bench_client *c, uint64_t count)
     if (!list)
         bench_die("out of memory");
     for (uint64_t i = 0; i < count; i++)
-        list[i] = bench_allocate(c, 4096, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
+        list[i] = bench_allocate(c, 4096, REFGPU_ALLOCATION_PHYSICAL,
+                                 REFGPU_IN_VRAM | REFGPU_IN_APERTURE);
     return list;
 }
 
@@ -111,7 +112,8 @@ static void submit_virtual(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UI
     D3DKMT_SUBMITCOMMAND args;
 
     memset(&args, 0, offsetof(D3DKMT_SUBMITCOMMAND, BroadcastContext));
-    memset(&args.pPrivateDriverData, 0, sizeof(args) - offsetof(D3DKMT_SUBMITCOMMAND, pPrivateDriverData));
+    memset(&args.pPrivateDriverData, 0,
+           sizeof(args) - offsetof(D3DKMT_SUBMITCOMMAND, pPrivateDriverData));
     args.Commands = va;
     args.CommandLength = bytes;
     args.BroadcastContextCount = 1;
@@ -119,7 +121,8 @@ static void submit_virtual(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UI
     bench_check("D3DKMTSubmitCommand", D3DKMTSubmitCommand(&args));
 }
 
-static D3DGPU_VIRTUAL_ADDRESS map(struct bench_client *c, D3DKMT_HANDLE allocation, uint64_t pages, UINT64 *fence)
+static D3DGPU_VIRTUAL_ADDRESS map(struct bench_client *c, D3DKMT_HANDLE allocation, uint64_t pages,
+                                  UINT64 *fence)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args;
 
@@ -144,7 +147,8 @@ static void wait_queue(struct bench_client *c, UINT64 value)
     wait.ObjectCount = 1;
     wait.ObjectHandleArray = &c->queue_sync;
     wait.FenceValueArray = &value;
-    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu", D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu",
+                D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
 }
 
 /* One command that does nothing, into a CPU-visible allocation. */
@@ -220,7 +224,8 @@ void bench_submit(void)
 
 /* ---- patches ---- */
 
-#define PATCH_COMMANDS 200u /* copies in a submission, two addresses each, two patch locations an address */
+#define PATCH_COMMANDS \
+    200u /* copies in a submission, two addresses each, two patch locations an address */
 
 static void patch_client(void *argument)
 {

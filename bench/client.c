@@ -23,7 +23,8 @@ void bench_on_machine(void (*fn)(void *argument), void *argument)
     machine = dxgk_machine_create(&config, error, sizeof(error));
     if (!machine)
         bench_die("no machine: %s", error);
-    if (dxgk_machine_add_device(machine, bench_options.device, NULL, 0, error, sizeof(error)) != DXGK_OK ||
+    if (dxgk_machine_add_device(machine, bench_options.device, NULL, 0, error, sizeof(error)) !=
+            DXGK_OK ||
         dxgk_machine_load_driver(machine, bench_options.driver, error, sizeof(error)) != DXGK_OK)
         bench_die("no adapter: %s", error);
     if (dxgk_machine_run(machine, "bench", fn, argument) != DXGK_OK)
@@ -88,7 +89,8 @@ void bench_client_close(struct bench_client *c)
     bench_check("D3DKMTCloseAdapter", D3DKMTCloseAdapter(&adapter));
 }
 
-D3DKMT_HANDLE bench_allocate(struct bench_client *c, uint64_t bytes, uint32_t flags, uint32_t segments)
+D3DKMT_HANDLE bench_allocate(struct bench_client *c, uint64_t bytes, uint32_t flags,
+                             uint32_t segments)
 {
     struct refgpu_allocation_data data;
     D3DDDI_ALLOCATIONINFO2 info;
@@ -130,7 +132,8 @@ static void wait_for(struct bench_client *c, D3DKMT_HANDLE sync, UINT64 value)
     wait.ObjectCount = 1;
     wait.ObjectHandleArray = &sync;
     wait.FenceValueArray = &value;
-    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu", D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu",
+                D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
 }
 
 void bench_make_resident(struct bench_client *c, const D3DKMT_HANDLE *list, UINT count)
@@ -156,6 +159,7 @@ void bench_drain(struct bench_client *c, D3DKMT_HANDLE context)
     signal.ObjectCount = 1;
     signal.ObjectHandleArray = &c->fence;
     signal.MonitoredFenceValueArray = &value;
-    bench_check("D3DKMTSignalSynchronizationObjectFromGpu", D3DKMTSignalSynchronizationObjectFromGpu(&signal));
+    bench_check("D3DKMTSignalSynchronizationObjectFromGpu",
+                D3DKMTSignalSynchronizationObjectFromGpu(&signal));
     wait_for(c, c->fence, value);
 }

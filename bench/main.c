@@ -50,7 +50,8 @@ void bench_result(const char *name, uint64_t live, uint64_t count, double second
     keep(name, live, count, seconds, false);
     if (live)
         snprintf(alive, sizeof(alive), "%llu", (unsigned long long)live);
-    printf("%-36s %9s %12.1f ns %14.0f /s\n", name, alive, seconds * 1e9 / (double)count, (double)count / seconds);
+    printf("%-36s %9s %12.1f ns %14.0f /s\n", name, alive, seconds * 1e9 / (double)count,
+           (double)count / seconds);
     fflush(stdout);
 }
 
@@ -83,10 +84,11 @@ static void write_json(const char *path)
     for (size_t i = 0; i < result_count; i++) {
         const struct result *r = &results[i];
 
-        fprintf(file, "    {\"name\": \"%s\", \"live\": %llu, \"count\": %llu, \"seconds\": %.9f", r->name, (unsigned long long)r->live,
-                (unsigned long long)r->count, r->seconds);
+        fprintf(file, "    {\"name\": \"%s\", \"live\": %llu, \"count\": %llu, \"seconds\": %.9f",
+                r->name, (unsigned long long)r->live, (unsigned long long)r->count, r->seconds);
         if (!r->time_only)
-            fprintf(file, ", \"ns\": %.2f, \"per_second\": %.0f", r->seconds * 1e9 / (double)r->count, (double)r->count / r->seconds);
+            fprintf(file, ", \"ns\": %.2f, \"per_second\": %.0f",
+                    r->seconds * 1e9 / (double)r->count, (double)r->count / r->seconds);
         fprintf(file, "}%s\n", i + 1 < result_count ? "," : "");
     }
     fprintf(file, "  ]\n}\n");
@@ -100,7 +102,8 @@ static const struct {
 } cases[] = {
     {"floors", bench_floors, "what the machine can do at best: calls, allocations, fiber switches"},
     {"first", bench_first_submission, "start of a process to its first completed submission"},
-    {"submit", bench_submit, "empty commands through the full path, both engines, among live allocations"},
+    {"submit", bench_submit,
+     "empty commands through the full path, both engines, among live allocations"},
     {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
     {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},

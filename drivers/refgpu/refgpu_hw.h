@@ -18,26 +18,26 @@
 
 /* ---- PCI function ---- */
 
-#define REFGPU_PCI_VENDOR    0x1D58u
-#define REFGPU_PCI_DEVICE    0x0001u
+#define REFGPU_PCI_VENDOR 0x1D58u
+#define REFGPU_PCI_DEVICE 0x0001u
 /* The subsystem id is the board variant: the number of bus address bits that are wired, 32..52. */
-#define REFGPU_PCI_REVISION  0x01u
-#define REFGPU_PCI_CLASS     0x038000u /* display controller, other */
+#define REFGPU_PCI_REVISION 0x01u
+#define REFGPU_PCI_CLASS    0x038000u /* display controller, other */
 
-#define REFGPU_BAR_REGISTERS 0u
-#define REFGPU_BAR_VRAM      2u
+#define REFGPU_BAR_REGISTERS  0u
+#define REFGPU_BAR_VRAM       2u
 #define REFGPU_REGISTER_BYTES 0x10000u
-#define REFGPU_ENGINES       2u
-#define REFGPU_ENGINE_2D     0u /* device addresses */
-#define REFGPU_ENGINE_COPY   1u /* GPU virtual addresses; paging */
+#define REFGPU_ENGINES        2u
+#define REFGPU_ENGINE_2D      0u /* device addresses */
+#define REFGPU_ENGINE_COPY    1u /* GPU virtual addresses; paging */
 
 /* ---- device address space ---- */
 
-#define REFGPU_VRAM_BASE     0ull
-#define REFGPU_GART_BASE     (1ull << 40) /* aperture: GART_PAGES pages of 4 KiB */
-#define REFGPU_BUS_BASE      (1ull << 62) /* window onto the bus; privileged */
-#define REFGPU_PAGE_SHIFT    12u
-#define REFGPU_PAGE_BYTES    4096u
+#define REFGPU_VRAM_BASE      0ull
+#define REFGPU_GART_BASE      (1ull << 40) /* aperture: GART_PAGES pages of 4 KiB */
+#define REFGPU_BUS_BASE       (1ull << 62) /* window onto the bus; privileged */
+#define REFGPU_PAGE_SHIFT     12u
+#define REFGPU_PAGE_BYTES     4096u
 #define REFGPU_BIG_PAGE_BYTES 65536u
 #define REFGPU_GART_MAX_PAGES 0x40000u /* 1 GiB */
 
@@ -65,8 +65,8 @@
 #define REFGPU_REG_LOG_PAGE      0x0080u /* RW 64 bits each: bus address of log page n */
 #define REFGPU_LOG_PAGES         4u
 
-#define REFGPU_ID                0x55504752u /* "RGPU" */
-#define REFGPU_VERSION           0x00010000u
+#define REFGPU_ID      0x55504752u /* "RGPU" */
+#define REFGPU_VERSION 0x00010000u
 
 #define REFGPU_CONTROL_RESET     0x00000001u /* device to power-on values; VRAM keeps its bytes */
 #define REFGPU_CONTROL_TLB_FLUSH 0x00000002u /* drop every TLB entry */
@@ -83,7 +83,7 @@
 /* ---- engine registers ---- */
 
 #define REFGPU_ENGINE_STRIDE         0x100u
-#define REFGPU_REG_ENGINE(engine, r) (0x1000u + (engine) * REFGPU_ENGINE_STRIDE + (r))
+#define REFGPU_REG_ENGINE(engine, r) (0x1000u + (engine)*REFGPU_ENGINE_STRIDE + (r))
 
 #define REFGPU_ENG_CONTROL        0x00u /* RW REFGPU_ENG_CONTROL_x */
 #define REFGPU_ENG_STATUS         0x04u /* RO REFGPU_ENG_STATUS_x */
@@ -124,41 +124,41 @@
 #define REFGPU_ENG_STATUS_PREEMPT 0x00000010u /* a preemption request is outstanding */
 
 /* FAULT_INFO */
-#define REFGPU_FAULT_CODE(info)   ((info) & 0xFFu) /* REFGPU_PAGE_x or REFGPU_ERROR_x */
-#define REFGPU_FAULT_KIND(info)   (((info) >> 8) & 0xFu)
-#define REFGPU_FAULT_UNIT(info)   (((info) >> 12) & 0xFu)
-#define REFGPU_FAULT_LEVEL(info)  (((info) >> 16) & 0xFu) /* of the page table */
-#define REFGPU_FAULT_WRITE        0x00100000u
-#define REFGPU_FAULT_PRIVILEGED   0x00200000u /* the entry had ENTRY_PRIVILEGED */
+#define REFGPU_FAULT_CODE(info)  ((info)&0xFFu) /* REFGPU_PAGE_x or REFGPU_ERROR_x */
+#define REFGPU_FAULT_KIND(info)  (((info) >> 8) & 0xFu)
+#define REFGPU_FAULT_UNIT(info)  (((info) >> 12) & 0xFu)
+#define REFGPU_FAULT_LEVEL(info) (((info) >> 16) & 0xFu) /* of the page table */
+#define REFGPU_FAULT_WRITE       0x00100000u
+#define REFGPU_FAULT_PRIVILEGED  0x00200000u /* the entry had ENTRY_PRIVILEGED */
 
-#define REFGPU_FAULT_NONE         0u
-#define REFGPU_FAULT_PAGE         1u
-#define REFGPU_FAULT_BUS          2u
-#define REFGPU_FAULT_COMMAND      3u
+#define REFGPU_FAULT_NONE    0u
+#define REFGPU_FAULT_PAGE    1u
+#define REFGPU_FAULT_BUS     2u
+#define REFGPU_FAULT_COMMAND 3u
 
-#define REFGPU_UNIT_DATA          0u /* operand of a command */
-#define REFGPU_UNIT_FETCH         1u /* command fetch */
-#define REFGPU_UNIT_RING          2u /* ring entry fetch */
-#define REFGPU_UNIT_FENCE         3u /* fence block */
-#define REFGPU_UNIT_SAVE          4u /* context save area */
+#define REFGPU_UNIT_DATA  0u /* operand of a command */
+#define REFGPU_UNIT_FETCH 1u /* command fetch */
+#define REFGPU_UNIT_RING  2u /* ring entry fetch */
+#define REFGPU_UNIT_FENCE 3u /* fence block */
+#define REFGPU_UNIT_SAVE  4u /* context save area */
 
-#define REFGPU_PAGE_INVALID       1u /* entry not valid */
-#define REFGPU_PAGE_READ_ONLY     2u /* write through a read-only entry */
-#define REFGPU_PAGE_RANGE         3u /* outside 48 bits, VRAM, or the aperture */
-#define REFGPU_PAGE_TABLE         4u /* a table, or the page an entry names, lies outside VRAM */
-#define REFGPU_PAGE_GART          5u /* GART entry not valid */
-#define REFGPU_PAGE_PRIVILEGE     6u /* bus window used without privilege */
+#define REFGPU_PAGE_INVALID   1u /* entry not valid */
+#define REFGPU_PAGE_READ_ONLY 2u /* write through a read-only entry */
+#define REFGPU_PAGE_RANGE     3u /* outside 48 bits, VRAM, or the aperture */
+#define REFGPU_PAGE_TABLE     4u /* a table, or the page an entry names, lies outside VRAM */
+#define REFGPU_PAGE_GART      5u /* GART entry not valid */
+#define REFGPU_PAGE_PRIVILEGE 6u /* bus window used without privilege */
 
-#define REFGPU_ERROR_OPCODE       1u /* unknown opcode */
-#define REFGPU_ERROR_LENGTH       2u /* wrong length, or beyond the end of the buffer */
-#define REFGPU_ERROR_FLAGS        3u /* flag bit that the command does not have */
-#define REFGPU_ERROR_ALIGN        4u /* address, size or pitch not aligned as required */
-#define REFGPU_ERROR_RANGE        5u /* operand runs past the end of the address space */
-#define REFGPU_ERROR_PITCH        6u /* pitch zero or smaller than a row */
-#define REFGPU_ERROR_SIZE         7u /* width, height or count zero or too large */
-#define REFGPU_ERROR_PRIVILEGE    8u /* needs an entry with ENTRY_PRIVILEGED */
-#define REFGPU_ERROR_ENGINE       9u /* command of the other engine */
-#define REFGPU_ERROR_ENTRY        10u /* malformed ring entry or save area */
+#define REFGPU_ERROR_OPCODE    1u  /* unknown opcode */
+#define REFGPU_ERROR_LENGTH    2u  /* wrong length, or beyond the end of the buffer */
+#define REFGPU_ERROR_FLAGS     3u  /* flag bit that the command does not have */
+#define REFGPU_ERROR_ALIGN     4u  /* address, size or pitch not aligned as required */
+#define REFGPU_ERROR_RANGE     5u  /* operand runs past the end of the address space */
+#define REFGPU_ERROR_PITCH     6u  /* pitch zero or smaller than a row */
+#define REFGPU_ERROR_SIZE      7u  /* width, height or count zero or too large */
+#define REFGPU_ERROR_PRIVILEGE 8u  /* needs an entry with ENTRY_PRIVILEGED */
+#define REFGPU_ERROR_ENGINE    9u  /* command of the other engine */
+#define REFGPU_ERROR_ENTRY     10u /* malformed ring entry or save area */
 
 /* ---- fence block: written by DMA when an entry completes or a preemption is answered ---- */
 
@@ -190,9 +190,9 @@ struct refgpu_ring_entry {
 
 /* Context save area, written by engine 1 when it is preempted inside an entry that names one. */
 struct refgpu_save_area {
-    uint32_t magic;    /* REFGPU_SAVE_MAGIC while it holds state */
-    uint32_t fence;    /* of the interrupted entry */
-    uint32_t offset;   /* of the interrupted command */
+    uint32_t magic;  /* REFGPU_SAVE_MAGIC while it holds state */
+    uint32_t fence;  /* of the interrupted entry */
+    uint32_t offset; /* of the interrupted command */
     uint32_t reserved;
     uint64_t progress; /* slices of that command already done */
     uint64_t time;     /* of the save */
@@ -203,11 +203,11 @@ struct refgpu_save_area {
 
 /* ---- page tables of engine 1: 4 levels of 512 entries of 8 bytes; level 3 is the root ---- */
 
-#define REFGPU_VA_BITS          48u
-#define REFGPU_LEVELS           4u
-#define REFGPU_LEVEL_BITS       9u
-#define REFGPU_TABLE_ENTRIES    512u
-#define REFGPU_TABLE_BYTES      4096u
+#define REFGPU_VA_BITS           48u
+#define REFGPU_LEVELS            4u
+#define REFGPU_LEVEL_BITS        9u
+#define REFGPU_TABLE_ENTRIES     512u
+#define REFGPU_TABLE_BYTES       4096u
 #define REFGPU_BIG_TABLE_ENTRIES 32u /* a leaf table of 64 KiB pages uses its first 32 entries */
 
 #define REFGPU_PTE_VALID        (1ull << 0)
@@ -218,7 +218,7 @@ struct refgpu_save_area {
 #define REFGPU_PTE_BIG          (1ull << 5) /* level 1: the leaf table has 64 KiB pages */
 #define REFGPU_PTE_GART         (1ull << 6) /* leaf, 4 KiB: the page number is of the aperture */
 #define REFGPU_PTE_ADDRESS_MASK 0x000FFFFFFFFFF000ull /* 40-bit page number */
-#define REFGPU_PTE_TAG_SHIFT    52u /* bits 52..59: for software, ignored */
+#define REFGPU_PTE_TAG_SHIFT    52u                   /* bits 52..59: for software, ignored */
 #define REFGPU_PTE_TAG_MASK     (0xFFull << REFGPU_PTE_TAG_SHIFT)
 
 /* GART entry: 8 bytes each in the table at GART_TABLE. */
@@ -230,7 +230,7 @@ struct refgpu_save_area {
 
 #define REFGPU_CMD(opcode, flags, dwords) \
     ((uint32_t)(opcode) | (uint32_t)(flags) << 8 | (uint32_t)(dwords) << 16)
-#define REFGPU_CMD_OPCODE(header) ((header) & 0xFFu)
+#define REFGPU_CMD_OPCODE(header) ((header)&0xFFu)
 #define REFGPU_CMD_FLAGS(header)  (((header) >> 8) & 0xFFu)
 #define REFGPU_CMD_DWORDS(header) ((header) >> 16) /* with the header: 1..REFGPU_CMD_MAX_DWORDS */
 #define REFGPU_CMD_MAX_DWORDS     1024u
@@ -261,58 +261,58 @@ struct refgpu_save_area {
  *   GART_FILL   E1 P   7     1 first page, 2 n, 3 value, 5 step
  *   TLB_FLUSH   E1 P   7     1 root, 3 first address, 5 end (exclusive); both 0: the whole space
  */
-#define REFGPU_OP_NOP         0x00u
-#define REFGPU_OP_WRITE       0x01u
-#define REFGPU_OP_WAIT        0x02u
-#define REFGPU_OP_HANG        0x03u
-#define REFGPU_OP_TIMESTAMP   0x04u
-#define REFGPU_OP_DELAY       0x05u
-#define REFGPU_OP_FILL        0x10u
-#define REFGPU_OP_FILL_RECT   0x11u
-#define REFGPU_OP_COPY        0x12u
-#define REFGPU_OP_COPY_RECT   0x13u
-#define REFGPU_OP_SCALE       0x14u
-#define REFGPU_OP_BLEND       0x15u
-#define REFGPU_OP_CONVOLVE    0x16u
-#define REFGPU_OP_RAW_ACCESS  0x20u
-#define REFGPU_OP_PTE_WRITE   0x40u
-#define REFGPU_OP_PTE_FILL    0x41u
-#define REFGPU_OP_GART_WRITE  0x42u
-#define REFGPU_OP_GART_FILL   0x43u
-#define REFGPU_OP_TLB_FLUSH   0x44u
+#define REFGPU_OP_NOP        0x00u
+#define REFGPU_OP_WRITE      0x01u
+#define REFGPU_OP_WAIT       0x02u
+#define REFGPU_OP_HANG       0x03u
+#define REFGPU_OP_TIMESTAMP  0x04u
+#define REFGPU_OP_DELAY      0x05u
+#define REFGPU_OP_FILL       0x10u
+#define REFGPU_OP_FILL_RECT  0x11u
+#define REFGPU_OP_COPY       0x12u
+#define REFGPU_OP_COPY_RECT  0x13u
+#define REFGPU_OP_SCALE      0x14u
+#define REFGPU_OP_BLEND      0x15u
+#define REFGPU_OP_CONVOLVE   0x16u
+#define REFGPU_OP_RAW_ACCESS 0x20u
+#define REFGPU_OP_PTE_WRITE  0x40u
+#define REFGPU_OP_PTE_FILL   0x41u
+#define REFGPU_OP_GART_WRITE 0x42u
+#define REFGPU_OP_GART_FILL  0x43u
+#define REFGPU_OP_TLB_FLUSH  0x44u
 
-#define REFGPU_FLAG_DST_DEVICE  0x01u /* engine 1, privileged: dst is a device address */
-#define REFGPU_FLAG_SRC_DEVICE  0x02u /* engine 1, privileged: src is a device address */
+#define REFGPU_FLAG_DST_DEVICE 0x01u /* engine 1, privileged: dst is a device address */
+#define REFGPU_FLAG_SRC_DEVICE 0x02u /* engine 1, privileged: src is a device address */
 /* WRITE */
-#define REFGPU_WRITE_64         0x10u /* 64-bit value; else the low 32 bits */
-#define REFGPU_WRITE_ADD        0x20u /* add to the memory value instead of replacing it */
-#define REFGPU_WRITE_INTERRUPT  0x40u /* raise IRQ_SIGNAL after the write */
+#define REFGPU_WRITE_64        0x10u /* 64-bit value; else the low 32 bits */
+#define REFGPU_WRITE_ADD       0x20u /* add to the memory value instead of replacing it */
+#define REFGPU_WRITE_INTERRUPT 0x40u /* raise IRQ_SIGNAL after the write */
 /* WAIT: until memory <condition> value, unsigned */
-#define REFGPU_WAIT_64          0x10u
-#define REFGPU_WAIT_EQUAL       0x20u /* equal; else greater or equal */
+#define REFGPU_WAIT_64    0x10u
+#define REFGPU_WAIT_EQUAL 0x20u /* equal; else greater or equal */
 /* HANG */
 #define REFGPU_HANG_PREEMPTIBLE 0x10u /* a preemption request ends it */
 /* BLEND */
-#define REFGPU_BLEND_STRAIGHT   0x10u /* source is not premultiplied */
+#define REFGPU_BLEND_STRAIGHT 0x10u /* source is not premultiplied */
 /* CONVOLVE */
 #define REFGPU_CONVOLVE_KEEP_ALPHA 0x10u /* alpha is that of the source pixel */
 /* RAW_ACCESS */
-#define REFGPU_RAW_WRITE        0x10u /* write the pattern; else read and copy to dst */
+#define REFGPU_RAW_WRITE 0x10u /* write the pattern; else read and copy to dst */
 
-#define REFGPU_MAX_PIXELS       16384u      /* width and height of pixel rectangles */
-#define REFGPU_MAX_ROW_BYTES    0x01000000u /* width of COPY_RECT */
-#define REFGPU_MAX_ROWS         0x00010000u /* height of COPY_RECT */
-#define REFGPU_MAX_RAW_BYTES    4096u
+#define REFGPU_MAX_PIXELS    16384u      /* width and height of pixel rectangles */
+#define REFGPU_MAX_ROW_BYTES 0x01000000u /* width of COPY_RECT */
+#define REFGPU_MAX_ROWS      0x00010000u /* height of COPY_RECT */
+#define REFGPU_MAX_RAW_BYTES 4096u
 
 /* ---- timing ---- */
 
-#define REFGPU_TIME_START_NS    500u /* fetching and starting an entry */
-#define REFGPU_TIME_END_NS      500u /* completing it: an empty entry takes 1 us */
-#define REFGPU_TIME_COMMAND_NS  50u  /* any command */
-#define REFGPU_BYTES_PER_NS     16u  /* read plus written */
-#define REFGPU_SLICE_BYTES      65536u
-#define REFGPU_POLL_FIRST_NS    1000u   /* semaphore polling: doubles up to the last */
-#define REFGPU_POLL_LAST_NS     128000u
+#define REFGPU_TIME_START_NS   500u /* fetching and starting an entry */
+#define REFGPU_TIME_END_NS     500u /* completing it: an empty entry takes 1 us */
+#define REFGPU_TIME_COMMAND_NS 50u  /* any command */
+#define REFGPU_BYTES_PER_NS    16u  /* read plus written */
+#define REFGPU_SLICE_BYTES     65536u
+#define REFGPU_POLL_FIRST_NS   1000u /* semaphore polling: doubles up to the last */
+#define REFGPU_POLL_LAST_NS    128000u
 
 /* ---- log records: 32 bytes, page by page through LOG_PAGE, wrapping around ---- */
 

@@ -21,8 +21,8 @@ extern "C" {
 #endif
 
 #define DXGK_DEVICE_API_VERSION 1u
-#define DXGK_DEVICE_BARS 6u
-#define DXGK_DEVICE_TIMERS 16u
+#define DXGK_DEVICE_BARS        6u
+#define DXGK_DEVICE_TIMERS      16u
 
 enum dxgk_bar_kind {
     DXGK_BAR_NONE = 0,
@@ -41,9 +41,9 @@ struct dxgk_device_description {
     uint8_t revision;
     uint32_t class_code; /* 0x030000: VGA, 0x038000: other display, 0x120000: accelerator */
     struct dxgk_device_bar bar[DXGK_DEVICE_BARS];
-    uint32_t messages;      /* interrupt messages (MSI), 1..32 */
+    uint32_t messages; /* interrupt messages (MSI), 1..32 */
     uint64_t device_memory; /* bytes of local memory behind no BAR or a smaller one; 0: the memory BARs are all there is */
-    uint8_t dma_bits;       /* address bits the device can put on the bus, 32..52 */
+    uint8_t dma_bits; /* address bits the device can put on the bus, 32..52 */
 };
 
 /* Options of the run, as "key=value" strings ("vram=33554432"); unknown keys are ignored. */
@@ -65,7 +65,8 @@ struct dxgk_device_services {
     bool (*dma_write)(void *host, uint64_t logical, const void *from, size_t bytes);
     /* The bytes behind a logical address, as far as they are contiguous in host memory (at most `bytes`; *run gets the
      * length). Valid until the model returns. NULL: refused. For large transfers without copying. */
-    void *(*dma_window)(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes, size_t *run);
+    void *(*dma_window)(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
+                        size_t *run);
     /* Raise interrupt message 0..messages-1 (edge). */
     void (*interrupt)(void *host, uint32_t message);
     /* Arm timer 0..DXGK_DEVICE_TIMERS-1 to fire `delay` ns from now (re-arms a pending one); disarm. */
@@ -84,9 +85,11 @@ struct dxgk_device_model {
     uint32_t api_version; /* DXGK_DEVICE_API_VERSION */
     const char *name;
     /* Fill *description (zeroed). False: the configuration is impossible; *error gets a literal that says why. */
-    bool (*configure)(const struct dxgk_device_config *config, struct dxgk_device_description *description, const char **error);
+    bool (*configure)(const struct dxgk_device_config *config,
+                      struct dxgk_device_description *description, const char **error);
     /* Power on. NULL: out of memory. */
-    void *(*create)(const struct dxgk_device_config *config, const struct dxgk_device_services *services, void *host);
+    void *(*create)(const struct dxgk_device_config *config,
+                    const struct dxgk_device_services *services, void *host);
     void (*destroy)(void *device);
     /* Function-level reset: registers to their power-on values, work dropped, no interrupt pending. Memory keeps its bytes. */
     void (*reset)(void *device);
@@ -102,7 +105,8 @@ typedef const struct dxgk_device_model *(*dxgk_device_get_model_fn)(uint32_t api
 __attribute__((visibility("default")))
 #endif
 /* NULL: this version of the interface is not offered. */
-const struct dxgk_device_model *dxgk_device_get_model(uint32_t api_version);
+const struct dxgk_device_model *
+dxgk_device_get_model(uint32_t api_version);
 
 #ifdef __cplusplus
 }

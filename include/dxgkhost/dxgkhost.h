@@ -40,16 +40,16 @@ struct dxgk_device_model;
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
 struct dxgk_machine_config {
-    uint32_t size;             /* of this structure; set by dxgk_machine_config_init */
-    uint64_t seed;             /* default 1 */
-    uint64_t ram_bytes;        /* default 16 GiB; 64 MiB .. 1 TiB */
-    unsigned processors;       /* default 4; 1..64 */
-    enum dxgk_iommu iommu;     /* default OFF */
-    bool trace;                /* keep the event stream */
-    bool strict;               /* every violation of severity error stops the machine */
-    uint64_t watchdog_ms;      /* host time a driver may run without reaching the host; default 10000; 0: none */
-    uint64_t time_limit_ns;    /* virtual time a run may take; default: none (UINT64_MAX) */
-    uint64_t fail_allocation;  /* fail the n-th internal allocation after creation; 0: none */
+    uint32_t size;         /* of this structure; set by dxgk_machine_config_init */
+    uint64_t seed;         /* default 1 */
+    uint64_t ram_bytes;    /* default 16 GiB; 64 MiB .. 1 TiB */
+    unsigned processors;   /* default 4; 1..64 */
+    enum dxgk_iommu iommu; /* default OFF */
+    bool trace;            /* keep the event stream */
+    bool strict;           /* every violation of severity error stops the machine */
+    uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
+    uint64_t time_limit_ns;   /* virtual time a run may take; default: none (UINT64_MAX) */
+    uint64_t fail_allocation; /* fail the n-th internal allocation after creation; 0: none */
     /* A line of news ("driver said: ...", "adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
@@ -57,7 +57,7 @@ struct dxgk_machine_config {
 
 enum dxgk_result {
     DXGK_OK,
-    DXGK_ERROR,          /* refused or failed; the error text says why */
+    DXGK_ERROR, /* refused or failed; the error text says why */
     DXGK_OUT_OF_MEMORY,
     DXGK_DRIVER_STOPPED, /* a driver fault or a simulated bug check stopped the machine */
     DXGK_DEADLOCK,       /* every thread waits for something that cannot happen */
@@ -66,22 +66,31 @@ enum dxgk_result {
 
 DXGK_API void dxgk_machine_config_init(struct dxgk_machine_config *config);
 /* NULL: *error says why, in one line. */
-DXGK_API struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config, char *error, size_t error_bytes);
+DXGK_API struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config,
+                                                  char *error, size_t error_bytes);
 DXGK_API void dxgk_machine_destroy(struct dxgk_machine *machine);
 
 /* Severity of a rule before a driver is loaded (LIFE-004): 0 note, 1 warning, 2 error, 3 bug check. False: no such rule. */
-DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity);
+DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule,
+                                        int severity);
 
 /* Plug in a device: a model from a shared object, or one that is linked in. Options are "key=value". */
-DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path, const char *const *options, size_t count, char *error, size_t error_bytes);
-DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine, const struct dxgk_device_model *model, const char *const *options, size_t count, char *error, size_t error_bytes);
+DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
+                                                  const char *const *options, size_t count,
+                                                  char *error, size_t error_bytes);
+DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine,
+                                                        const struct dxgk_device_model *model,
+                                                        const char *const *options, size_t count,
+                                                        char *error, size_t error_bytes);
 
 /* Load a miniport, run DriverEntry, and start an adapter for each device that has no driver yet. On failure *error names the rule
  * that refused the adapter and the value it saw. */
-DXGK_API enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path, char *error, size_t error_bytes);
+DXGK_API enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path,
+                                                   char *error, size_t error_bytes);
 
 /* Run fn(argument) as a client thread of a new process, until it returns (and other threads it started have ended). */
-DXGK_API enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process, void (*fn)(void *argument), void *argument);
+DXGK_API enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process,
+                                           void (*fn)(void *argument), void *argument);
 /* From a client: one more thread in the same process, or a thread of a new process. False: out of memory. */
 DXGK_API bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument);
 DXGK_API bool dxgk_client_process(const char *process, void (*fn)(void *argument), void *argument);
@@ -94,24 +103,29 @@ DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);
 
 struct dxgk_statistics {
     uint32_t size;
-    uint64_t virtual_ns, submissions, paging_submissions, patches, page_table_updates, bytes_paged_in, bytes_paged_out;
-    uint64_t iommu_maps, iommu_faults, interrupts, ddi_calls, evictions, preemptions, engine_resets, adapter_resets;
+    uint64_t virtual_ns, submissions, paging_submissions, patches, page_table_updates,
+        bytes_paged_in, bytes_paged_out;
+    uint64_t iommu_maps, iommu_faults, interrupts, ddi_calls, evictions, preemptions, engine_resets,
+        adapter_resets;
     uint64_t violations, warnings, leaks, allocations_requested, trace_records;
     bool bugcheck;
     uint32_t bugcheck_code;
     uint64_t bugcheck_parameter[4];
 };
-DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine, struct dxgk_statistics *statistics);
+DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
+                                      struct dxgk_statistics *statistics);
 
 struct dxgk_violation {
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
-DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index, struct dxgk_violation *violation);
+DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
+                                     struct dxgk_violation *violation);
 
 /* Bytes of simulated RAM, as a debugger on the machine would read them. False: outside RAM. */
-DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to, size_t bytes);
+DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address,
+                                         void *to, size_t bytes);
 
 /* Chrome/Perfetto JSON of the event stream. False: no trace was kept, or writing failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);

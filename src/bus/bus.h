@@ -22,13 +22,18 @@
 struct bus;
 struct bus_device;
 
-struct bus *bus_create(struct ram *ram); /* NULL: out of memory. Reached by sim_current->room[SIM_ROOM_BUS] */
+struct bus *bus_create(
+    struct ram *ram); /* NULL: out of memory. Reached by sim_current->room[SIM_ROOM_BUS] */
 void bus_destroy(struct bus *bus);
 struct ram *bus_ram(struct bus *bus);
 
 /* Load a model from a shared object (or take one that is linked in), power it on. NULL: *error (at least 256 bytes) says why. */
-struct bus_device *bus_device_load(struct bus *bus, const char *path, const struct dxgk_device_config *config, char *error, size_t error_bytes);
-struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_model *model, const struct dxgk_device_config *config, char *error, size_t error_bytes);
+struct bus_device *bus_device_load(struct bus *bus, const char *path,
+                                   const struct dxgk_device_config *config, char *error,
+                                   size_t error_bytes);
+struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_model *model,
+                                  const struct dxgk_device_config *config, char *error,
+                                  size_t error_bytes);
 void bus_device_remove(struct bus_device *device);
 void bus_device_reset(struct bus_device *device);
 
@@ -39,14 +44,17 @@ struct phys_addr bus_device_bar(const struct bus_device *device, unsigned bar);
 struct sim_interrupt *bus_device_interrupt(struct bus_device *device, uint32_t message);
 /* 256 bytes of PCI configuration space; reads beyond give ones, writes to read-only bytes have no effect. Return bytes done. */
 uint32_t bus_config_read(struct bus_device *device, uint32_t offset, void *to, uint32_t bytes);
-uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void *from, uint32_t bytes);
+uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void *from,
+                          uint32_t bytes);
 /* Does every byte of the range (as far as it exists) hold a bit that a write changes? For LIFE-095. */
 bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes);
 
 /* DMA goes through this domain; NULL: the device is cut off (every access faults). */
 void bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
 /* Called for each refused access, after it was recorded. */
-void bus_device_on_fault(struct bus_device *device, void (*handler)(void *context, const struct iommu_fault *fault), void *context);
+void bus_device_on_fault(struct bus_device *device,
+                         void (*handler)(void *context, const struct iommu_fault *fault),
+                         void *context);
 uint64_t bus_device_faults(const struct bus_device *device);
 uint64_t bus_device_interrupts(const struct bus_device *device);
 /* Bytes moved by DMA, for the report. */
@@ -74,7 +82,8 @@ bool bus_physical(const struct bus *bus, const volatile void *address, struct ph
 
 /* Register access through a mapped address; a sim_point. A device that is gone, does not decode memory or is accessed
  * across its natural alignment reads ones and ignores writes. False: the bytes are not all inside one register mapping. */
-bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width, uint64_t *value);
+bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width,
+                       uint64_t *value);
 bool bus_register_write(struct bus *bus, volatile void *address, unsigned width, uint64_t value);
 /* Is the address in the part of the address space where register mappings stand, mapped at present or not? Memory of any
  * kind is never there, so that an access for which bus_register_read returns false and this true goes nowhere. */

@@ -9,7 +9,7 @@
 #include "util/hash.h"
 
 #define BUS_CONFIG_BYTES 256u
-#define BUS_ENGINES 32u
+#define BUS_ENGINES      32u
 
 /* Address space of the kernel set aside for register mappings: reserved, never backed. */
 #define BUS_ARENA_PAGES (1u << 18)
@@ -21,8 +21,8 @@ struct bus {
     uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
     struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
     struct extent_tree arena_free;
-    uint64_t arena_next;            /* where the search starts, so that pages come back late */
-    struct hash_map mappings;       /* by the address that bus_map returned */
+    uint64_t arena_next;      /* where the search starts, so that pages come back late */
+    struct hash_map mappings; /* by the address that bus_map returned */
 };
 
 struct bus_bar {

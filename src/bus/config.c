@@ -31,14 +31,14 @@ enum {
     CONFIG_EXPRESS = 0x70,
 };
 
-#define COMMAND_MEMORY 0x0002u
-#define COMMAND_MASTER 0x0004u
-#define COMMAND_WRITABLE 0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
+#define COMMAND_MEMORY      0x0002u
+#define COMMAND_MASTER      0x0004u
+#define COMMAND_WRITABLE    0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
 #define STATUS_CAPABILITIES 0x0010u
-#define BAR_64_BIT 0x4u
-#define BAR_PREFETCHABLE 0x8u
-#define EXPRESS_CONTROL (CONFIG_EXPRESS + 8)
-#define EXPRESS_RESET 0x8000u /* of the device control register: start a function-level reset */
+#define BAR_64_BIT          0x4u
+#define BAR_PREFETCHABLE    0x8u
+#define EXPRESS_CONTROL     (CONFIG_EXPRESS + 8)
+#define EXPRESS_RESET       0x8000u /* of the device control register: start a function-level reset */
 
 static void put(uint8_t *space, uint32_t offset, uint64_t value, unsigned bytes)
 {

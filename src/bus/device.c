@@ -10,7 +10,7 @@
 
 #include "bus/bus_private.h"
 
-#define BUS_TOP ((uint64_t)1 << 52) /* x64 physical addresses */
+#define BUS_TOP          ((uint64_t)1 << 52) /* x64 physical addresses */
 #define BUS_MAX_MESSAGES 32u
 
 /* One line, without a line break of its own. */

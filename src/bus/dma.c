@@ -15,7 +15,9 @@
 static void fault(struct bus_device *device, uint64_t logical, enum iommu_access access)
 {
     struct iommu_fault record = {
-        .address = {logical}, .access = access, .time = sim_now(),
+        .address = {logical},
+        .access = access,
+        .time = sim_now(),
     };
 
     device->faults++;

@@ -13,7 +13,7 @@
 
 #include "bus/bus_private.h"
 
-#define ARENA_BYTES ((uint64_t)BUS_ARENA_PAGES * PAGE_BYTES)
+#define ARENA_BYTES     ((uint64_t)BUS_ARENA_PAGES * PAGE_BYTES)
 #define ARENA_MAP_BYTES (BUS_ARENA_PAGES * sizeof(struct bus_mapping *))
 
 static void *reserve(size_t bytes, int protection)

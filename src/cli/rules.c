@@ -25,7 +25,8 @@ static void print_wrapped(const char *label, const char *text)
 
 static void print_rule(const struct verify_rule *rule)
 {
-    printf("%s  %s%s\n", rule->id, strcmp(rule->since, "-") == 0 ? "any version" : "since WDDM ", strcmp(rule->since, "-") == 0 ? "" : rule->since);
+    printf("%s  %s%s\n", rule->id, strcmp(rule->since, "-") == 0 ? "any version" : "since WDDM ",
+           strcmp(rule->since, "-") == 0 ? "" : rule->since);
     print_wrapped("about", rule->applies_to);
     print_wrapped("rule", rule->text);
     print_wrapped("source", rule->source);

@@ -48,20 +48,31 @@ static int parse_option(struct run *run, const char *name, const char *value)
     uint64_t number;
 
     if (strcmp(name, "--set") == 0)
-        return add(run->set, &run->sets, value) ? CLI_OK : usage_error("--set wants key=value", value);
+        return add(run->set, &run->sets, value) ? CLI_OK
+                                                : usage_error("--set wants key=value", value);
     if (strcmp(name, "--device-set") == 0)
-        return add(run->device_set, &run->device_sets, value) ? CLI_OK : usage_error("--device-set wants key=value", value);
+        return add(run->device_set, &run->device_sets, value)
+                   ? CLI_OK
+                   : usage_error("--device-set wants key=value", value);
     if (strcmp(name, "--severity") == 0)
-        return add(run->severity, &run->severities, value) ? CLI_OK : usage_error("--severity wants RULE=severity", value);
+        return add(run->severity, &run->severities, value)
+                   ? CLI_OK
+                   : usage_error("--severity wants RULE=severity", value);
     if (strcmp(name, "--seed") == 0)
-        return cli_parse_number(value, &run->config.seed) ? CLI_OK : usage_error("--seed wants a number", value);
+        return cli_parse_number(value, &run->config.seed)
+                   ? CLI_OK
+                   : usage_error("--seed wants a number", value);
     if (strcmp(name, "--ram") == 0)
-        return cli_parse_size(value, &run->config.ram_bytes) ? CLI_OK : usage_error("--ram wants a size like 16G", value);
+        return cli_parse_size(value, &run->config.ram_bytes)
+                   ? CLI_OK
+                   : usage_error("--ram wants a size like 16G", value);
     if (strcmp(name, "--vram") == 0) {
         if (!cli_parse_size(value, &number))
             return usage_error("--vram wants a size like 32M", value);
         snprintf(run->vram, sizeof(run->vram), "vram=%" PRIu64, number);
-        return add(run->device_set, &run->device_sets, run->vram) ? CLI_OK : usage_error("too many options", name);
+        return add(run->device_set, &run->device_sets, run->vram)
+                   ? CLI_OK
+                   : usage_error("too many options", name);
     }
     if (strcmp(name, "--cpus") == 0) {
         if (!cli_parse_number(value, &number) || number < 1 || number > 64)
@@ -70,7 +81,9 @@ static int parse_option(struct run *run, const char *name, const char *value)
         return CLI_OK;
     }
     if (strcmp(name, "--fail-allocation") == 0)
-        return cli_parse_number(value, &run->config.fail_allocation) ? CLI_OK : usage_error("--fail-allocation wants a number", value);
+        return cli_parse_number(value, &run->config.fail_allocation)
+                   ? CLI_OK
+                   : usage_error("--fail-allocation wants a number", value);
     if (strcmp(name, "--iommu") == 0) {
         static const char *const modes[] = {"off", "isolation", "remap"};
 
@@ -137,8 +150,8 @@ static void default_device(struct run *run)
 
     if (run->device)
         return;
-    snprintf(run->device_path, sizeof(run->device_path), "%.*s/../devices/%s", folder, slash ? run->driver : ".",
-             slash ? slash + 1 : run->driver);
+    snprintf(run->device_path, sizeof(run->device_path), "%.*s/../devices/%s", folder,
+             slash ? run->driver : ".", slash ? slash + 1 : run->driver);
     run->device = run->device_path;
 }
 
@@ -200,7 +213,8 @@ static uint64_t unexpected(const struct dxgk_machine *machine, const struct lua_
     for (size_t i = 0; i < count; i++) {
         struct dxgk_violation v;
 
-        if (dxgk_machine_violation(machine, i, &v) && (strcmp(v.severity, "error") == 0 || strcmp(v.severity, "bug check") == 0))
+        if (dxgk_machine_violation(machine, i, &v) &&
+            (strcmp(v.severity, "error") == 0 || strcmp(v.severity, "bug check") == 0))
             wrong += is_expected(workload, v.rule) ? 0 : v.count;
     }
     for (size_t e = 0; e < workload->expected; e++) {
@@ -209,10 +223,12 @@ static uint64_t unexpected(const struct dxgk_machine *machine, const struct lua_
         for (size_t i = 0; i < count; i++) {
             struct dxgk_violation v;
 
-            shown |= dxgk_machine_violation(machine, i, &v) && strcmp(v.rule, workload->expect[e]) == 0;
+            shown |= dxgk_machine_violation(machine, i, &v) &&
+                     strcmp(v.rule, workload->expect[e]) == 0;
         }
         if (!shown) {
-            fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n", workload->expect[e]);
+            fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n",
+                    workload->expect[e]);
             wrong++;
         }
     }
@@ -228,34 +244,39 @@ static void print_violations(const struct dxgk_machine *machine, const struct lu
 
         if (!dxgk_machine_violation(machine, i, &v) || strcmp(v.severity, "note") == 0)
             continue;
-        fprintf(stderr, "dxgkhost: %s%s %s: %s\n", workload && is_expected(workload, v.rule) ? "expected " : "", v.severity, v.rule, v.seen);
+        fprintf(stderr, "dxgkhost: %s%s %s: %s\n",
+                workload && is_expected(workload, v.rule) ? "expected " : "", v.severity, v.rule,
+                v.seen);
         if (v.where && v.where[0])
-            fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v.where, v.thread, (double)v.virtual_ns / 1e6,
-                    v.count > 1 ? ", repeatedly" : "");
+            fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v.where, v.thread,
+                    (double)v.virtual_ns / 1e6, v.count > 1 ? ", repeatedly" : "");
     }
 }
 
-static void print_report(const struct run *run, const struct dxgk_machine *machine, const struct lua_workload *workload, double wall)
+static void print_report(const struct run *run, const struct dxgk_machine *machine,
+                         const struct lua_workload *workload, double wall)
 {
     static const char *const modes[] = {"off", "isolation", "remap"};
     struct dxgk_statistics s = {.size = sizeof(s)};
 
     dxgk_machine_statistics(machine, &s);
     printf("dxgkhost run %s %s\n", run->driver, run->workload);
-    row("seed", "%" PRIu64 ", %u processors, IOMMU %s", run->config.seed, run->config.processors, modes[run->config.iommu]);
+    row("seed", "%" PRIu64 ", %u processors, IOMMU %s", run->config.seed, run->config.processors,
+        modes[run->config.iommu]);
     for (size_t i = 0; i < workload->rows; i++)
         row(workload->row[i].name, "%s", workload->row[i].value);
     row("submissions", "%" PRIu64 " (and %" PRIu64 " paging)", s.submissions, s.paging_submissions);
     row("patches applied", "%" PRIu64, s.patches);
     row("page-table updates", "%" PRIu64 " entries", s.page_table_updates);
-    row("paged in / out", "%.1f / %.1f MiB, %" PRIu64 " evictions", (double)s.bytes_paged_in / 1048576.0,
-        (double)s.bytes_paged_out / 1048576.0, s.evictions);
+    row("paged in / out", "%.1f / %.1f MiB, %" PRIu64 " evictions",
+        (double)s.bytes_paged_in / 1048576.0, (double)s.bytes_paged_out / 1048576.0, s.evictions);
     row("IOMMU", "%" PRIu64 " pages mapped, %" PRIu64 " faults", s.iommu_maps, s.iommu_faults);
     row("interrupts", "%" PRIu64, s.interrupts);
     row("DDI calls", "%" PRIu64, s.ddi_calls);
     if (s.engine_resets || s.adapter_resets || s.preemptions)
-        row("recovery", "%" PRIu64 " preemptions, %" PRIu64 " engine resets, %" PRIu64 " adapter resets", s.preemptions,
-            s.engine_resets, s.adapter_resets);
+        row("recovery",
+            "%" PRIu64 " preemptions, %" PRIu64 " engine resets, %" PRIu64 " adapter resets",
+            s.preemptions, s.engine_resets, s.adapter_resets);
     row("time", "%.3f ms virtual, %.0f ms wall", (double)s.virtual_ns / 1e6, wall * 1e3);
     row("violations", "%" PRIu64 " (%" PRIu64 " warnings)", s.violations, s.warnings);
     row("leaks", "%" PRIu64, s.leaks);
@@ -293,7 +314,8 @@ static int run_machine(struct run *run, struct dxgk_machine *machine, struct lua
 
     if (!set_severities(run, machine))
         return CLI_USAGE;
-    result = dxgk_machine_add_device(machine, run->device, run->device_set, run->device_sets, error, sizeof(error));
+    result = dxgk_machine_add_device(machine, run->device, run->device_set, run->device_sets, error,
+                                     sizeof(error));
     if (result == DXGK_OK)
         result = dxgk_machine_load_driver(machine, run->driver, error, sizeof(error));
     if (result != DXGK_OK) {
@@ -308,8 +330,11 @@ static int run_machine(struct run *run, struct dxgk_machine *machine, struct lua
     dxgk_machine_statistics(machine, &s);
     print_violations(machine, workload);
     if (result == DXGK_DRIVER_STOPPED || ended == DXGK_DRIVER_STOPPED || s.bugcheck) {
-        fprintf(stderr, "dxgkhost: the driver was stopped: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ")\n",
-                s.bugcheck_code, s.bugcheck_parameter[0], s.bugcheck_parameter[1], s.bugcheck_parameter[2], s.bugcheck_parameter[3]);
+        fprintf(stderr,
+                "dxgkhost: the driver was stopped: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64
+                ", 0x%" PRIX64 ", 0x%" PRIX64 ")\n",
+                s.bugcheck_code, s.bugcheck_parameter[0], s.bugcheck_parameter[1],
+                s.bugcheck_parameter[2], s.bugcheck_parameter[3]);
         return CLI_DRIVER;
     }
     if (result == DXGK_DEADLOCK)
@@ -365,11 +390,13 @@ int cli_run(int argc, char **argv)
         status = CLI_ERROR;
     dxgk_machine_statistics(machine, &s);
     if (status == CLI_OK && (unexpected(machine, &workload) || s.leaks)) {
-        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n", s.violations, s.leaks);
+        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
+                s.violations, s.leaks);
         status = CLI_DRIVER;
     }
     if (workload.finished)
-        printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL", workload.message[0] ? ": " : "", workload.message);
+        printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
+               workload.message[0] ? ": " : "", workload.message);
     dxgk_machine_destroy(machine);
     return status;
 }

@@ -44,8 +44,10 @@ static size_t check_range(lua_State *L, const struct lua_buffer *b, int index, l
 {
     lua_Integer offset = luaL_checkinteger(L, index);
 
-    if (offset < 0 || bytes < 0 || (uint64_t)offset > b->bytes || (uint64_t)bytes > b->bytes - (uint64_t)offset)
-        luaL_error(L, "range %I+%I is outside a buffer of %I bytes", offset, bytes, (lua_Integer)b->bytes);
+    if (offset < 0 || bytes < 0 || (uint64_t)offset > b->bytes ||
+        (uint64_t)bytes > b->bytes - (uint64_t)offset)
+        luaL_error(L, "range %I+%I is outside a buffer of %I bytes", offset, bytes,
+                   (lua_Integer)b->bytes);
     return (size_t)offset;
 }
 
@@ -166,7 +168,8 @@ static int method_copy_rect(lua_State *L)
     to_offset = check_range(L, to, 2, (rows - 1) * to_pitch + row);
     from_offset = check_range(L, from, 5, (rows - 1) * from_pitch + row);
     for (lua_Integer y = 0; y < rows; y++)
-        copy(L, to->data + to_offset + (size_t)(y * to_pitch), from->data + from_offset + (size_t)(y * from_pitch), (size_t)row);
+        copy(L, to->data + to_offset + (size_t)(y * to_pitch),
+             from->data + from_offset + (size_t)(y * from_pitch), (size_t)row);
     return 0;
 }
 
@@ -245,7 +248,8 @@ static int new_buffer(lua_State *L)
         memcpy(lua_buffer_push_own(L, bytes)->data, text, bytes);
         return 1;
     }
-    luaL_argcheck(L, luaL_checkinteger(L, 1) >= 0 && lua_tointeger(L, 1) <= (lua_Integer)1 << 34, 1, "0 to 2^34 bytes");
+    luaL_argcheck(L, luaL_checkinteger(L, 1) >= 0 && lua_tointeger(L, 1) <= (lua_Integer)1 << 34, 1,
+                  "0 to 2^34 bytes");
     lua_buffer_push_own(L, (size_t)lua_tointeger(L, 1));
     return 1;
 }
@@ -253,10 +257,18 @@ static int new_buffer(lua_State *L)
 void lua_buffer_open(lua_State *L)
 {
     static const luaL_Reg methods[] = {
-        {"u8", method_u8},     {"u32", method_u32},   {"u64", method_u64},
-        {"read", method_read}, {"write", method_write}, {"fill", method_fill},
-        {"copy", method_copy}, {"copy_rect", method_copy_rect}, {"difference", method_difference},
-        {"view", method_view}, {"bytes", method_len}, {NULL, NULL},
+        {"u8", method_u8},
+        {"u32", method_u32},
+        {"u64", method_u64},
+        {"read", method_read},
+        {"write", method_write},
+        {"fill", method_fill},
+        {"copy", method_copy},
+        {"copy_rect", method_copy_rect},
+        {"difference", method_difference},
+        {"view", method_view},
+        {"bytes", method_len},
+        {NULL, NULL},
     };
 
     luaL_newmetatable(L, BUFFER_TYPE);

@@ -23,10 +23,10 @@ enum kind {
 struct field {
     const char *name;
     size_t offset;
-    uint8_t width;       /* VALUE: bytes */
+    uint8_t width; /* VALUE: bytes */
     uint8_t kind;
-    size_t size_offset;  /* of the size or count member (UINT) */
-    uint8_t element;     /* MEMORY: bytes of an element the size counts */
+    size_t size_offset; /* of the size or count member (UINT) */
+    uint8_t element;    /* MEMORY: bytes of an element the size counts */
 };
 
 struct call {
@@ -37,7 +37,7 @@ struct call {
     size_t count;
 };
 
-#define MAX_BLOB ((size_t)16 << 20)
+#define MAX_BLOB  ((size_t)16 << 20)
 #define MAX_ARRAY 65536
 
 int lua_raise_status(lua_State *L, const char *call, int32_t status)
@@ -78,7 +78,8 @@ static void put_value(lua_State *L, char *at, uint8_t width, const char *name)
     else if (lua_isinteger(L, -1))
         value = (uint64_t)lua_tointeger(L, -1);
     else
-        value = (uint64_t)luaL_error(L, "member %s: integer expected, got %s", name, luaL_typename(L, -1));
+        value = (uint64_t)luaL_error(L, "member %s: integer expected, got %s", name,
+                                     luaL_typename(L, -1));
     memcpy(at, &value, width);
 }
 
@@ -217,81 +218,131 @@ static int invoke(lua_State *L)
 
 /* ---- the calls ---- */
 
-#define V(type, member) {#member, offsetof(type, member), sizeof(((type *)0)->member), VALUE, 0, 0}
-#define VN(type, name, member) {name, offsetof(type, member), sizeof(((type *)0)->member), VALUE, 0, 0}
-#define B(type, member, size) {#member, offsetof(type, member), 0, BLOB, offsetof(type, size), 1}
-#define H(type, member, number) {#member, offsetof(type, member), 0, HANDLES, offsetof(type, number), 0}
-#define U64S(type, member) {#member, offsetof(type, member), 0, VALUES, SIZE_MAX, 0}
-#define M(type, member, size, element) {#member, offsetof(type, member), 0, MEMORY, offsetof(type, size), element}
+#define V(type, member)                                                           \
+    {                                                                             \
+#member, offsetof(type, member), sizeof(((type *)0)->member), VALUE, 0, 0 \
+    }
+#define VN(type, name, member)                                                 \
+    {                                                                          \
+        name, offsetof(type, member), sizeof(((type *)0)->member), VALUE, 0, 0 \
+    }
+#define B(type, member, size)                                             \
+    {                                                                     \
+#member, offsetof(type, member), 0, BLOB, offsetof(type, size), 1 \
+    }
+#define H(type, member, number)                                                \
+    {                                                                          \
+#member, offsetof(type, member), 0, HANDLES, offsetof(type, number), 0 \
+    }
+#define U64S(type, member)                                      \
+    {                                                           \
+#member, offsetof(type, member), 0, VALUES, SIZE_MAX, 0 \
+    }
+#define M(type, member, size, element)                                            \
+    {                                                                             \
+#member, offsetof(type, member), 0, MEMORY, offsetof(type, size), element \
+    }
 
 static const struct field open_luid[] = {
-    VN(D3DKMT_OPENADAPTERFROMLUID, "LowPart", AdapterLuid.LowPart), VN(D3DKMT_OPENADAPTERFROMLUID, "HighPart", AdapterLuid.HighPart),
+    VN(D3DKMT_OPENADAPTERFROMLUID, "LowPart", AdapterLuid.LowPart),
+    VN(D3DKMT_OPENADAPTERFROMLUID, "HighPart", AdapterLuid.HighPart),
     V(D3DKMT_OPENADAPTERFROMLUID, hAdapter)};
 static const struct field close_adapter[] = {V(D3DKMT_CLOSEADAPTER, hAdapter)};
-static const struct field query_adapter[] = {V(D3DKMT_QUERYADAPTERINFO, hAdapter), V(D3DKMT_QUERYADAPTERINFO, Type),
-                                             B(D3DKMT_QUERYADAPTERINFO, pPrivateDriverData, PrivateDriverDataSize)};
-static const struct field create_device[] = {V(D3DKMT_CREATEDEVICE, hAdapter), VN(D3DKMT_CREATEDEVICE, "Flags", Flags),
+static const struct field query_adapter[] = {
+    V(D3DKMT_QUERYADAPTERINFO, hAdapter), V(D3DKMT_QUERYADAPTERINFO, Type),
+    B(D3DKMT_QUERYADAPTERINFO, pPrivateDriverData, PrivateDriverDataSize)};
+static const struct field create_device[] = {V(D3DKMT_CREATEDEVICE, hAdapter),
+                                             VN(D3DKMT_CREATEDEVICE, "Flags", Flags),
                                              V(D3DKMT_CREATEDEVICE, hDevice)};
 static const struct field destroy_device[] = {V(D3DKMT_DESTROYDEVICE, hDevice)};
-static const struct field device_state[] = {V(D3DKMT_GETDEVICESTATE, hDevice), V(D3DKMT_GETDEVICESTATE, StateType),
+static const struct field device_state[] = {V(D3DKMT_GETDEVICESTATE, hDevice),
+                                            V(D3DKMT_GETDEVICESTATE, StateType),
                                             V(D3DKMT_GETDEVICESTATE, ExecutionState)};
 static const struct field create_context[] = {
-    V(D3DKMT_CREATECONTEXT, hDevice), V(D3DKMT_CREATECONTEXT, NodeOrdinal), V(D3DKMT_CREATECONTEXT, EngineAffinity),
-    VN(D3DKMT_CREATECONTEXT, "Flags", Flags.Value), B(D3DKMT_CREATECONTEXT, pPrivateDriverData, PrivateDriverDataSize),
-    V(D3DKMT_CREATECONTEXT, ClientHint), V(D3DKMT_CREATECONTEXT, hContext),
-    M(D3DKMT_CREATECONTEXT, pCommandBuffer, CommandBufferSize, 1), V(D3DKMT_CREATECONTEXT, CommandBufferSize),
+    V(D3DKMT_CREATECONTEXT, hDevice),
+    V(D3DKMT_CREATECONTEXT, NodeOrdinal),
+    V(D3DKMT_CREATECONTEXT, EngineAffinity),
+    VN(D3DKMT_CREATECONTEXT, "Flags", Flags.Value),
+    B(D3DKMT_CREATECONTEXT, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATECONTEXT, ClientHint),
+    V(D3DKMT_CREATECONTEXT, hContext),
+    M(D3DKMT_CREATECONTEXT, pCommandBuffer, CommandBufferSize, 1),
+    V(D3DKMT_CREATECONTEXT, CommandBufferSize),
     M(D3DKMT_CREATECONTEXT, pAllocationList, AllocationListSize, sizeof(D3DDDI_ALLOCATIONLIST)),
     V(D3DKMT_CREATECONTEXT, AllocationListSize),
-    M(D3DKMT_CREATECONTEXT, pPatchLocationList, PatchLocationListSize, sizeof(D3DDDI_PATCHLOCATIONLIST)),
+    M(D3DKMT_CREATECONTEXT, pPatchLocationList, PatchLocationListSize,
+      sizeof(D3DDDI_PATCHLOCATIONLIST)),
     V(D3DKMT_CREATECONTEXT, PatchLocationListSize)};
 static const struct field create_context_virtual[] = {
-    V(D3DKMT_CREATECONTEXTVIRTUAL, hDevice), V(D3DKMT_CREATECONTEXTVIRTUAL, NodeOrdinal),
-    V(D3DKMT_CREATECONTEXTVIRTUAL, EngineAffinity), VN(D3DKMT_CREATECONTEXTVIRTUAL, "Flags", Flags.Value),
-    B(D3DKMT_CREATECONTEXTVIRTUAL, pPrivateDriverData, PrivateDriverDataSize), V(D3DKMT_CREATECONTEXTVIRTUAL, ClientHint),
+    V(D3DKMT_CREATECONTEXTVIRTUAL, hDevice),
+    V(D3DKMT_CREATECONTEXTVIRTUAL, NodeOrdinal),
+    V(D3DKMT_CREATECONTEXTVIRTUAL, EngineAffinity),
+    VN(D3DKMT_CREATECONTEXTVIRTUAL, "Flags", Flags.Value),
+    B(D3DKMT_CREATECONTEXTVIRTUAL, pPrivateDriverData, PrivateDriverDataSize),
+    V(D3DKMT_CREATECONTEXTVIRTUAL, ClientHint),
     V(D3DKMT_CREATECONTEXTVIRTUAL, hContext)};
 static const struct field destroy_context[] = {V(D3DKMT_DESTROYCONTEXT, hContext)};
 static const struct field destroy_allocation[] = {
     V(D3DKMT_DESTROYALLOCATION2, hDevice), V(D3DKMT_DESTROYALLOCATION2, hResource),
-    H(D3DKMT_DESTROYALLOCATION2, phAllocationList, AllocationCount), VN(D3DKMT_DESTROYALLOCATION2, "Flags", Flags.Value)};
+    H(D3DKMT_DESTROYALLOCATION2, phAllocationList, AllocationCount),
+    VN(D3DKMT_DESTROYALLOCATION2, "Flags", Flags.Value)};
 static const struct field unlock2[] = {V(D3DKMT_UNLOCK2, hDevice), V(D3DKMT_UNLOCK2, hAllocation)};
 static const struct field make_resident[] = {
     V(D3DDDI_MAKERESIDENT, hPagingQueue), H(D3DDDI_MAKERESIDENT, AllocationList, NumAllocations),
-    VN(D3DDDI_MAKERESIDENT, "Flags", Flags.Value), V(D3DDDI_MAKERESIDENT, PagingFenceValue), V(D3DDDI_MAKERESIDENT, NumBytesToTrim)};
-static const struct field evict[] = {V(D3DKMT_EVICT, hDevice), H(D3DKMT_EVICT, AllocationList, NumAllocations),
-                                     VN(D3DKMT_EVICT, "Flags", Flags.Value), V(D3DKMT_EVICT, NumBytesToTrim)};
+    VN(D3DDDI_MAKERESIDENT, "Flags", Flags.Value), V(D3DDDI_MAKERESIDENT, PagingFenceValue),
+    V(D3DDDI_MAKERESIDENT, NumBytesToTrim)};
+static const struct field evict[] = {
+    V(D3DKMT_EVICT, hDevice), H(D3DKMT_EVICT, AllocationList, NumAllocations),
+    VN(D3DKMT_EVICT, "Flags", Flags.Value), V(D3DKMT_EVICT, NumBytesToTrim)};
 static const struct field create_paging_queue[] = {
-    V(D3DKMT_CREATEPAGINGQUEUE, hDevice), V(D3DKMT_CREATEPAGINGQUEUE, Priority), V(D3DKMT_CREATEPAGINGQUEUE, hPagingQueue),
-    V(D3DKMT_CREATEPAGINGQUEUE, hSyncObject)};
+    V(D3DKMT_CREATEPAGINGQUEUE, hDevice), V(D3DKMT_CREATEPAGINGQUEUE, Priority),
+    V(D3DKMT_CREATEPAGINGQUEUE, hPagingQueue), V(D3DKMT_CREATEPAGINGQUEUE, hSyncObject)};
 static const struct field destroy_paging_queue[] = {V(D3DDDI_DESTROYPAGINGQUEUE, hPagingQueue)};
 static const struct field map_va[] = {
-    V(D3DDDI_MAPGPUVIRTUALADDRESS, hPagingQueue), V(D3DDDI_MAPGPUVIRTUALADDRESS, BaseAddress),
-    V(D3DDDI_MAPGPUVIRTUALADDRESS, MinimumAddress), V(D3DDDI_MAPGPUVIRTUALADDRESS, MaximumAddress),
-    V(D3DDDI_MAPGPUVIRTUALADDRESS, hAllocation), V(D3DDDI_MAPGPUVIRTUALADDRESS, OffsetInPages),
-    V(D3DDDI_MAPGPUVIRTUALADDRESS, SizeInPages), VN(D3DDDI_MAPGPUVIRTUALADDRESS, "Protection", Protection.Value),
-    V(D3DDDI_MAPGPUVIRTUALADDRESS, DriverProtection), V(D3DDDI_MAPGPUVIRTUALADDRESS, VirtualAddress),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, hPagingQueue),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, BaseAddress),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, MinimumAddress),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, MaximumAddress),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, hAllocation),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, OffsetInPages),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, SizeInPages),
+    VN(D3DDDI_MAPGPUVIRTUALADDRESS, "Protection", Protection.Value),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, DriverProtection),
+    V(D3DDDI_MAPGPUVIRTUALADDRESS, VirtualAddress),
     V(D3DDDI_MAPGPUVIRTUALADDRESS, PagingFenceValue)};
-static const struct field reserve_va[] = {
-    V(D3DDDI_RESERVEGPUVIRTUALADDRESS, hPagingQueue), V(D3DDDI_RESERVEGPUVIRTUALADDRESS, BaseAddress),
-    V(D3DDDI_RESERVEGPUVIRTUALADDRESS, MinimumAddress), V(D3DDDI_RESERVEGPUVIRTUALADDRESS, MaximumAddress),
-    V(D3DDDI_RESERVEGPUVIRTUALADDRESS, Size), V(D3DDDI_RESERVEGPUVIRTUALADDRESS, ReservationType),
-    V(D3DDDI_RESERVEGPUVIRTUALADDRESS, DriverProtection), V(D3DDDI_RESERVEGPUVIRTUALADDRESS, VirtualAddress),
-    V(D3DDDI_RESERVEGPUVIRTUALADDRESS, PagingFenceValue)};
-static const struct field free_va[] = {V(D3DKMT_FREEGPUVIRTUALADDRESS, hAdapter), V(D3DKMT_FREEGPUVIRTUALADDRESS, BaseAddress),
+static const struct field reserve_va[] = {V(D3DDDI_RESERVEGPUVIRTUALADDRESS, hPagingQueue),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, BaseAddress),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, MinimumAddress),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, MaximumAddress),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, Size),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, ReservationType),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, DriverProtection),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, VirtualAddress),
+                                          V(D3DDDI_RESERVEGPUVIRTUALADDRESS, PagingFenceValue)};
+static const struct field free_va[] = {V(D3DKMT_FREEGPUVIRTUALADDRESS, hAdapter),
+                                       V(D3DKMT_FREEGPUVIRTUALADDRESS, BaseAddress),
                                        V(D3DKMT_FREEGPUVIRTUALADDRESS, Size)};
 static const struct field render[] = {
-    V(D3DKMT_RENDER, hContext), V(D3DKMT_RENDER, CommandOffset), V(D3DKMT_RENDER, CommandLength), V(D3DKMT_RENDER, AllocationCount),
-    V(D3DKMT_RENDER, PatchLocationCount), VN(D3DKMT_RENDER, "Flags", Flags),
-    {"pCommandBuffer", offsetof(D3DKMT_RENDER, pNewCommandBuffer), 0, MEMORY, offsetof(D3DKMT_RENDER, NewCommandBufferSize), 1},
+    V(D3DKMT_RENDER, hContext),
+    V(D3DKMT_RENDER, CommandOffset),
+    V(D3DKMT_RENDER, CommandLength),
+    V(D3DKMT_RENDER, AllocationCount),
+    V(D3DKMT_RENDER, PatchLocationCount),
+    VN(D3DKMT_RENDER, "Flags", Flags),
+    {"pCommandBuffer", offsetof(D3DKMT_RENDER, pNewCommandBuffer), 0, MEMORY,
+     offsetof(D3DKMT_RENDER, NewCommandBufferSize), 1},
     VN(D3DKMT_RENDER, "CommandBufferSize", NewCommandBufferSize),
-    {"pAllocationList", offsetof(D3DKMT_RENDER, pNewAllocationList), 0, MEMORY, offsetof(D3DKMT_RENDER, NewAllocationListSize),
-     sizeof(D3DDDI_ALLOCATIONLIST)},
+    {"pAllocationList", offsetof(D3DKMT_RENDER, pNewAllocationList), 0, MEMORY,
+     offsetof(D3DKMT_RENDER, NewAllocationListSize), sizeof(D3DDDI_ALLOCATIONLIST)},
     VN(D3DKMT_RENDER, "AllocationListSize", NewAllocationListSize),
     {"pPatchLocationList", offsetof(D3DKMT_RENDER, pNewPatchLocationList), 0, MEMORY,
      offsetof(D3DKMT_RENDER, NewPatchLocationListSize), sizeof(D3DDDI_PATCHLOCATIONLIST)},
-    VN(D3DKMT_RENDER, "PatchLocationListSize", NewPatchLocationListSize), V(D3DKMT_RENDER, QueuedBufferCount)};
+    VN(D3DKMT_RENDER, "PatchLocationListSize", NewPatchLocationListSize),
+    V(D3DKMT_RENDER, QueuedBufferCount)};
 static const struct field destroy_sync[] = {V(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, hSyncObject)};
 static const struct field wait_cpu[] = {
-    V(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, hDevice), H(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, ObjectHandleArray, ObjectCount),
+    V(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, hDevice),
+    H(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, ObjectHandleArray, ObjectCount),
     U64S(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, FenceValueArray),
     VN(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, "Flags", Flags)};
 static const struct field signal_cpu[] = {
@@ -300,58 +351,65 @@ static const struct field signal_cpu[] = {
     U64S(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, FenceValueArray),
     VN(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, "Flags", Flags)};
 static const struct field wait_gpu[] = {
-    V(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, hContext), H(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, ObjectHandleArray, ObjectCount),
+    V(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, hContext),
+    H(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, ObjectHandleArray, ObjectCount),
     U64S(D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, MonitoredFenceValueArray)};
 static const struct field signal_gpu[] = {
     V(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, hContext),
     H(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, ObjectHandleArray, ObjectCount),
     U64S(D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, MonitoredFenceValueArray)};
-static const struct field escape[] = {
-    V(D3DKMT_ESCAPE, hAdapter), V(D3DKMT_ESCAPE, hDevice), V(D3DKMT_ESCAPE, Type), VN(D3DKMT_ESCAPE, "Flags", Flags.Value),
-    B(D3DKMT_ESCAPE, pPrivateDriverData, PrivateDriverDataSize), V(D3DKMT_ESCAPE, hContext)};
+static const struct field escape[] = {V(D3DKMT_ESCAPE, hAdapter),
+                                      V(D3DKMT_ESCAPE, hDevice),
+                                      V(D3DKMT_ESCAPE, Type),
+                                      VN(D3DKMT_ESCAPE, "Flags", Flags.Value),
+                                      B(D3DKMT_ESCAPE, pPrivateDriverData, PrivateDriverDataSize),
+                                      V(D3DKMT_ESCAPE, hContext)};
 static const struct field wait_idle[] = {V(D3DKMT_WAITFORIDLE, hDevice)};
-static const struct field video_memory[] = {
-    V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdapter), V(D3DKMT_QUERYVIDEOMEMORYINFO, MemorySegmentGroup), V(D3DKMT_QUERYVIDEOMEMORYINFO, Budget),
-    V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentUsage), V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentReservation),
-    V(D3DKMT_QUERYVIDEOMEMORYINFO, AvailableForReservation)};
+static const struct field video_memory[] = {V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdapter),
+                                            V(D3DKMT_QUERYVIDEOMEMORYINFO, MemorySegmentGroup),
+                                            V(D3DKMT_QUERYVIDEOMEMORYINFO, Budget),
+                                            V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentUsage),
+                                            V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentReservation),
+                                            V(D3DKMT_QUERYVIDEOMEMORYINFO, AvailableForReservation)};
 
-#define CALLS(X)                                                                                            \
-    X(OpenAdapterFromLuid, D3DKMT_OPENADAPTERFROMLUID, open_luid)                                           \
-    X(CloseAdapter, D3DKMT_CLOSEADAPTER, close_adapter)                                                     \
-    X(QueryAdapterInfo, D3DKMT_QUERYADAPTERINFO, query_adapter)                                             \
-    X(CreateDevice, D3DKMT_CREATEDEVICE, create_device)                                                     \
-    X(DestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)                                                  \
-    X(GetDeviceState, D3DKMT_GETDEVICESTATE, device_state)                                                  \
-    X(CreateContext, D3DKMT_CREATECONTEXT, create_context)                                                  \
-    X(CreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)                            \
-    X(DestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)                                               \
-    X(DestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation)                                    \
-    X(Unlock2, D3DKMT_UNLOCK2, unlock2)                                                                     \
-    X(MakeResident, D3DDDI_MAKERESIDENT, make_resident)                                                     \
-    X(Evict, D3DKMT_EVICT, evict)                                                                           \
-    X(CreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)                                     \
-    X(DestroyPagingQueue, D3DDDI_DESTROYPAGINGQUEUE, destroy_paging_queue)                                  \
-    X(MapGpuVirtualAddress, D3DDDI_MAPGPUVIRTUALADDRESS, map_va)                                            \
-    X(ReserveGpuVirtualAddress, D3DDDI_RESERVEGPUVIRTUALADDRESS, reserve_va)                                \
-    X(FreeGpuVirtualAddress, D3DKMT_FREEGPUVIRTUALADDRESS, free_va)                                         \
-    X(Render, D3DKMT_RENDER, render)                                                                        \
-    X(DestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_sync)                      \
-    X(WaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, wait_cpu)            \
-    X(SignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, signal_cpu)            \
-    X(WaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, wait_gpu)            \
-    X(SignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, signal_gpu)            \
-    X(Escape, D3DKMT_ESCAPE, escape)                                                                        \
-    X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                           \
+#define CALLS(X)                                                                                 \
+    X(OpenAdapterFromLuid, D3DKMT_OPENADAPTERFROMLUID, open_luid)                                \
+    X(CloseAdapter, D3DKMT_CLOSEADAPTER, close_adapter)                                          \
+    X(QueryAdapterInfo, D3DKMT_QUERYADAPTERINFO, query_adapter)                                  \
+    X(CreateDevice, D3DKMT_CREATEDEVICE, create_device)                                          \
+    X(DestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)                                       \
+    X(GetDeviceState, D3DKMT_GETDEVICESTATE, device_state)                                       \
+    X(CreateContext, D3DKMT_CREATECONTEXT, create_context)                                       \
+    X(CreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)                 \
+    X(DestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)                                    \
+    X(DestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation)                         \
+    X(Unlock2, D3DKMT_UNLOCK2, unlock2)                                                          \
+    X(MakeResident, D3DDDI_MAKERESIDENT, make_resident)                                          \
+    X(Evict, D3DKMT_EVICT, evict)                                                                \
+    X(CreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)                          \
+    X(DestroyPagingQueue, D3DDDI_DESTROYPAGINGQUEUE, destroy_paging_queue)                       \
+    X(MapGpuVirtualAddress, D3DDDI_MAPGPUVIRTUALADDRESS, map_va)                                 \
+    X(ReserveGpuVirtualAddress, D3DDDI_RESERVEGPUVIRTUALADDRESS, reserve_va)                     \
+    X(FreeGpuVirtualAddress, D3DKMT_FREEGPUVIRTUALADDRESS, free_va)                              \
+    X(Render, D3DKMT_RENDER, render)                                                             \
+    X(DestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_sync)           \
+    X(WaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, wait_cpu) \
+    X(SignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, signal_cpu) \
+    X(WaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, wait_gpu) \
+    X(SignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, signal_gpu) \
+    X(Escape, D3DKMT_ESCAPE, escape)                                                             \
+    X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                \
     X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)
 
-#define CALLER(name, type, fields)              \
-    static NTSTATUS call_##name(void *args)     \
-    {                                           \
-        return D3DKMT##name((type *)args);      \
+#define CALLER(name, type, fields)          \
+    static NTSTATUS call_##name(void *args) \
+    {                                       \
+        return D3DKMT##name((type *)args);  \
     }
 CALLS(CALLER)
 
-#define ENTRY(name, type, list) {#name, call_##name, sizeof(type), list, sizeof(list) / sizeof((list)[0])},
+#define ENTRY(name, type, list) \
+    {#name, call_##name, sizeof(type), list, sizeof(list) / sizeof((list)[0])},
 static const struct call calls[] = {CALLS(ENTRY)};
 
 void lua_d3dkmt_open(lua_State *L)

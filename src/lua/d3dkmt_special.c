@@ -157,11 +157,13 @@ static int create_sync2(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     memset(&args, 0, sizeof(args));
     args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
-    args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type", D3DDDI_MONITORED_FENCE);
+    args.Info.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)optional_integer(L, 1, "Type",
+                                                                         D3DDDI_MONITORED_FENCE);
     args.Info.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
     switch ((int)args.Info.Type) {
     case D3DDDI_SYNCHRONIZATION_MUTEX:
-        args.Info.SynchronizationMutex.InitialState = (BOOL)optional_integer(L, 1, "InitialState", 0);
+        args.Info.SynchronizationMutex.InitialState = (BOOL)optional_integer(L, 1, "InitialState",
+                                                                             0);
         break;
     case D3DDDI_SEMAPHORE:
         args.Info.Semaphore.MaxCount = (UINT)optional_integer(L, 1, "MaxCount", 1);
@@ -171,7 +173,8 @@ static int create_sync2(lua_State *L)
         args.Info.Fence.FenceValue = (UINT64)optional_integer(L, 1, "FenceValue", 0);
         break;
     default:
-        args.Info.MonitoredFence.InitialFenceValue = (UINT64)optional_integer(L, 1, "InitialFenceValue", 0);
+        args.Info.MonitoredFence.InitialFenceValue = (UINT64)optional_integer(
+            L, 1, "InitialFenceValue", 0);
         args.Info.MonitoredFence.EngineAffinity = (UINT)optional_integer(L, 1, "EngineAffinity", 0);
         break;
     }
@@ -181,9 +184,11 @@ static int create_sync2(lua_State *L)
     lua_createtable(L, 0, 3);
     set_integer(L, "hSyncObject", args.hSyncObject);
     if (args.Info.Type == D3DDDI_MONITORED_FENCE) {
-        set_integer(L, "FenceValueGPUVirtualAddress", args.Info.MonitoredFence.FenceValueGPUVirtualAddress);
+        set_integer(L, "FenceValueGPUVirtualAddress",
+                    args.Info.MonitoredFence.FenceValueGPUVirtualAddress);
         if (args.Info.MonitoredFence.FenceValueCPUVirtualAddress) {
-            lua_buffer_push_view(L, args.Info.MonitoredFence.FenceValueCPUVirtualAddress, sizeof(UINT64));
+            lua_buffer_push_view(L, args.Info.MonitoredFence.FenceValueCPUVirtualAddress,
+                                 sizeof(UINT64));
             lua_setfield(L, -2, "FenceValueCPUVirtualAddress");
         }
     }
@@ -228,9 +233,12 @@ static int submit_command(lua_State *L)
 void lua_d3dkmt_special(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"EnumAdapters2", enum_adapters2}, {"CreateAllocation2", create_allocation2},
-        {"Lock2", lock2},                  {"CreateSynchronizationObject2", create_sync2},
-        {"SubmitCommand", submit_command}, {NULL, NULL},
+        {"EnumAdapters2", enum_adapters2},
+        {"CreateAllocation2", create_allocation2},
+        {"Lock2", lock2},
+        {"CreateSynchronizationObject2", create_sync2},
+        {"SubmitCommand", submit_command},
+        {NULL, NULL},
     };
 
     luaL_setfuncs(L, functions, 0);

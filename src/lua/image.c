@@ -34,7 +34,8 @@ static struct lua_buffer *read_file(lua_State *L, const char *path)
         luaL_error(L, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    if (fseek(file, 0, SEEK_END) != 0 || (bytes = ftell(file)) < 0 || (size_t)bytes > MAX_FILE || fseek(file, 0, SEEK_SET) != 0) {
+    if (fseek(file, 0, SEEK_END) != 0 || (bytes = ftell(file)) < 0 || (size_t)bytes > MAX_FILE ||
+        fseek(file, 0, SEEK_SET) != 0) {
         fclose(file);
         luaL_error(L, "%s: not a readable file of at most 1 GiB", path);
         return NULL;
@@ -112,8 +113,10 @@ static int image_write(lua_State *L)
 
     luaL_argcheck(L, width >= 1 && width <= MAX_SIDE, 3, "width of 1 to 16384");
     luaL_argcheck(L, height >= 1 && height <= MAX_SIDE, 4, "height of 1 to 16384");
-    luaL_argcheck(L, pitch >= width * 4 && pitch <= 1 << 24 && (uint64_t)((height - 1) * pitch + width * 4) <= pixels->bytes, 2,
-                  "buffer smaller than the picture");
+    luaL_argcheck(L,
+                  pitch >= width * 4 && pitch <= 1 << 24 &&
+                      (uint64_t)((height - 1) * pitch + width * 4) <= pixels->bytes,
+                  2, "buffer smaller than the picture");
     copy = lua_buffer_push_own(L, (size_t)(width * height * 4));
     for (lua_Integer y = 0; y < height; y++)
         memcpy(copy->data + y * width * 4, pixels->data + y * pitch, (size_t)width * 4);
@@ -130,7 +133,8 @@ static int image_write(lua_State *L)
     spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, 3);
     error = spng_set_ihdr(context, &header);
     if (!error)
-        error = spng_encode_image(context, copy->data, copy->bytes, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+        error = spng_encode_image(context, copy->data, copy->bytes, SPNG_FMT_PNG,
+                                  SPNG_ENCODE_FINALIZE);
     if (!error)
         png = spng_get_png_buffer(context, &bytes, &error);
     spng_ctx_free(context);

@@ -22,7 +22,8 @@ struct lua_buffer {
 
 /* buffer.c */
 void lua_buffer_open(lua_State *L);
-struct lua_buffer *lua_buffer_push_own(lua_State *L, size_t bytes); /* zeroed; raises when out of memory */
+struct lua_buffer *lua_buffer_push_own(lua_State *L,
+                                       size_t bytes); /* zeroed; raises when out of memory */
 void lua_buffer_push_view(lua_State *L, void *data, size_t bytes);
 struct lua_buffer *lua_buffer_check(lua_State *L, int index);
 

@@ -11,16 +11,16 @@ struct dxgk_machine;
 struct lua_workload {
     const char *file;
     struct dxgk_machine *machine;
-    const char *out;             /* folder for results */
+    const char *out; /* folder for results */
     size_t option_count;
-    const char *const *option;   /* "key=value" of --set */
-    bool progress;               /* stderr is a terminal */
+    const char *const *option; /* "key=value" of --set */
+    bool progress;             /* stderr is a terminal */
     /* results */
     bool finished, passed;
-    char message[512];           /* why it failed, or what it has to say */
-    size_t expected;             /* rules whose violations belong to the workload */
+    char message[512]; /* why it failed, or what it has to say */
+    size_t expected;   /* rules whose violations belong to the workload */
     char expect[16][16];
-    size_t rows;                 /* lines of the workload's own report */
+    size_t rows; /* lines of the workload's own report */
     struct lua_report_row {
         char name[40], value[80];
     } row[32];

@@ -61,8 +61,8 @@ static int statistics(lua_State *L)
 
     dxgk_machine_statistics(current(L)->machine, &s);
     lua_newtable(L);
-#define COUNTER(name)                             \
-    lua_pushinteger(L, (lua_Integer)s.name);      \
+#define COUNTER(name)                        \
+    lua_pushinteger(L, (lua_Integer)s.name); \
     lua_setfield(L, -2, #name)
     COUNTER(virtual_ns);
     COUNTER(submissions);
@@ -127,9 +127,10 @@ static int physical(lua_State *L)
 
 static void open_libraries(lua_State *L, struct lua_workload *workload)
 {
-    static const luaL_Reg functions[] = {{"progress", progress}, {"report", report},       {"statistics", statistics},
-                                         {"time", virtual_time}, {"sleep", virtual_sleep},
-                                         {"expect", expect},     {"physical", physical},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"progress", progress},     {"report", report},
+                                         {"statistics", statistics}, {"time", virtual_time},
+                                         {"sleep", virtual_sleep},   {"expect", expect},
+                                         {"physical", physical},     {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -199,7 +200,8 @@ static int protected_run(lua_State *L)
         return 0;
     }
     if (lua_pcall(L, 0, 2, 1) != LUA_OK) {
-        snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+        snprintf(workload->message, sizeof(workload->message), "%s",
+                 lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
         return 0;
     }
     workload->finished = true;
@@ -222,7 +224,8 @@ void lua_workload_run(void *argument)
     lua_pushcfunction(L, protected_run);
     lua_pushlightuserdata(L, workload);
     if (lua_pcall(L, 1, 0, 0) != LUA_OK)
-        snprintf(workload->message, sizeof(workload->message), "%s", lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
+        snprintf(workload->message, sizeof(workload->message), "%s",
+                 lua_tostring(L, -1) ? lua_tostring(L, -1) : "error");
     lua_close(L);
     if (workload->progress)
         fprintf(stderr, "\r\033[K");

@@ -101,7 +101,9 @@ bool sim_event_arm(struct sim_event *event, uint64_t due)
     sift_up(core, core->events - 1);
     /* The current slice may have been cut for a later event only. */
     if (event->slot == 1) {
-        uint64_t points = due > sim_current->now ? (due - sim_current->now + SIM_POINT_NS - 1) / SIM_POINT_NS : 1;
+        uint64_t points = due > sim_current->now
+                              ? (due - sim_current->now + SIM_POINT_NS - 1) / SIM_POINT_NS
+                              : 1;
 
         if (points < sim_current->fuel) {
             core->refuelled -= sim_current->fuel - (uint32_t)points;

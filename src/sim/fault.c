@@ -20,14 +20,14 @@
 #include "sim/sim_private.h"
 
 #define SIGNAL_STACK_BYTES (64u * 1024u)
-#define EMERGENCY_BYTES (256u * 1024u)
-#define WATCHDOG_TICK_MS 250u
+#define EMERGENCY_BYTES    (256u * 1024u)
+#define WATCHDOG_TICK_MS   250u
 
 extern int sim_copy_raw(void *to, const void *from, size_t bytes);
 extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-#define FAULT_SIGNALS (sizeof(fault_signals) / sizeof(fault_signals[0]))
+#define FAULT_SIGNALS   (sizeof(fault_signals) / sizeof(fault_signals[0]))
 #define WATCHDOG_SIGNAL (SIGRTMIN + 5)
 
 /* Process-wide, as signal handlers are: what was there before ours. Guarded by install_lock. */
@@ -100,7 +100,8 @@ void sim_stop(void)
                 list_remove(&thread->link);
                 core->ready_count--;
                 thread->state = THREAD_BLOCKED;
-            } else if (thread->kind == SIM_THREAD_CLIENT && thread->state == THREAD_BLOCKED && thread->mark) {
+            } else if (thread->kind == SIM_THREAD_CLIENT && thread->state == THREAD_BLOCKED &&
+                       thread->mark) {
                 sim_unblock(thread, 0);
             }
         }
@@ -235,7 +236,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         return;
     }
     core = core_of(sim_current);
-    if (access && core->on_trap && core->on_trap(context, address, kind_of(signal, context) == SIM_FAULT_WRITE)) {
+    if (access && core->on_trap &&
+        core->on_trap(context, address, kind_of(signal, context) == SIM_FAULT_WRITE)) {
         errno = saved;
         return;
     }
@@ -244,7 +246,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         return;
     }
     {
-        const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber : &current_processor(core)->idle;
+        const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
+                                                        : &current_processor(core)->idle;
         uintptr_t low = (uintptr_t)fiber->stack;
         uintptr_t sp = (uintptr_t)regs[REG_RSP];
         bool overflow = sp < low + 4096 || sp > low + fiber->stack_bytes;
@@ -267,7 +270,8 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
     if (!sim_current)
         return;
     core = core_of(sim_current);
-    if (!core->on_fiber || !sim_current->inside || core->watchdog_points != sim_current->points || !core->on_fault) {
+    if (!core->on_fiber || !sim_current->inside || core->watchdog_points != sim_current->points ||
+        !core->on_fault) {
         core->watchdog_points = sim_current->points;
         core->watchdog_quiet_ms = 0;
         return;

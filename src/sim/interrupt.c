@@ -15,7 +15,8 @@ static struct sim_interrupt *deliverable(struct sim_core *core, struct processor
     LIST_FOR(node, &p->interrupts) {
         struct sim_interrupt *interrupt = CONTAINER(node, struct sim_interrupt, link);
 
-        if (interrupt->irql > core->public.irql && interrupt->lock_owner == 0 && (!best || interrupt->irql > best->irql))
+        if (interrupt->irql > core->public.irql && interrupt->lock_owner == 0 &&
+            (!best || interrupt->irql > best->irql))
             best = interrupt;
     }
     return best;
@@ -115,8 +116,8 @@ static void latency_over(struct sim_event *event)
     make_pending(CONTAINER(event, struct sim_interrupt, latency));
 }
 
-void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t), void *context,
-                           uint32_t message, uint8_t irql)
+void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t),
+                           void *context, uint32_t message, uint8_t irql)
 {
     memset(interrupt, 0, sizeof(*interrupt));
     list_init(&interrupt->link);
@@ -133,7 +134,8 @@ void sim_interrupt_disconnect(struct sim_interrupt *interrupt)
     if (!interrupt->connected)
         return;
     interrupt->connected = false;
-    while (interrupt->lock_owner && interrupt->lock_owner != sim_current->processor + 1 && !sim_current->stopped)
+    while (interrupt->lock_owner && interrupt->lock_owner != sim_current->processor + 1 &&
+           !sim_current->stopped)
         sim_spin();
     sim_event_cancel(&interrupt->latency);
     list_remove(&interrupt->link);
@@ -175,7 +177,8 @@ bool sim_dpc_queue(struct sim_dpc *dpc)
 
     if (dpc->queued || sim_current->stopped)
         return false;
-    p = dpc->target && dpc->target <= sim_current->processors ? &core->processor[dpc->target - 1] : current_processor(core);
+    p = dpc->target && dpc->target <= sim_current->processors ? &core->processor[dpc->target - 1]
+                                                              : current_processor(core);
     dpc->queued = true;
     if (dpc->high)
         list_push_front(&p->dpcs, &dpc->link);
@@ -202,7 +205,8 @@ void sim_dpc_flush(void)
     for (unsigned i = 0; i < sim_current->processors; i++) {
         struct processor *p = &core->processor[i];
 
-        while (!sim_current->stopped && (!list_empty(&p->dpcs) || (p->dpc_depth && p != current_processor(core))))
+        while (!sim_current->stopped &&
+               (!list_empty(&p->dpcs) || (p->dpc_depth && p != current_processor(core))))
             sim_spin();
     }
 }

@@ -9,8 +9,9 @@
 #include "util/address.h"
 
 #define DEFAULT_STACK (SIM_ASAN ? 1024u * 1024u : 256u * 1024u)
-#define SLICE_POINTS 192u    /* a slice is 1 .. this many points */
-#define MAX_SPINS 50000000u  /* spins without any event or other work before a spin counts as a hang */
+#define SLICE_POINTS  192u /* a slice is 1 .. this many points */
+#define MAX_SPINS \
+    50000000u /* spins without any event or other work before a spin counts as a hang */
 
 _Thread_local struct sim_machine *sim_current;
 
@@ -176,7 +177,7 @@ enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until)
 _Noreturn void sim_idle_loop(void *arg)
 {
     struct sim_core *core = arg;
-    struct sim_machine *m = &core->public;
+    struct sim_machine *m;
 
     /* After a stop in the middle of a service routine that ran on this stack, life goes on here. */
     if (__builtin_setjmp(current_processor(core)->idle_jump))
@@ -262,7 +263,8 @@ static void end_of_slice(struct sim_core *core)
             return;
         }
     }
-    if (m->irql < SIM_IRQL_DISPATCH && m->thread && !list_empty(&core->ready) && rng_below(&m->rng, 2)) {
+    if (m->irql < SIM_IRQL_DISPATCH && m->thread && !list_empty(&core->ready) &&
+        rng_below(&m->rng, 2)) {
         sim_make_ready(core, m->thread);
         sim_leave_thread(core, false);
     }

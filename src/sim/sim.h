@@ -45,10 +45,10 @@ enum sim_irql {
     SIM_IRQL_HIGH = 15,
 };
 
-#define SIM_POINT_NS 20u
-#define SIM_FOREVER UINT64_MAX
+#define SIM_POINT_NS       20u
+#define SIM_FOREVER        UINT64_MAX
 #define SIM_MAX_PROCESSORS 64u
-#define SIM_ROOMS 16u
+#define SIM_ROOMS          16u
 
 struct sim_machine;
 struct sim_thread;
@@ -57,22 +57,22 @@ struct sim_thread;
 
 struct sim_config {
     uint64_t seed;
-    unsigned processors;     /* 1 .. SIM_MAX_PROCESSORS */
-    size_t stack_bytes;      /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
-    uint64_t watchdog_ms;    /* host time one fiber may run without reaching a point; 0: no watchdog */
+    unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
+    size_t stack_bytes;   /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
+    uint64_t watchdog_ms; /* host time one fiber may run without reaching a point; 0: no watchdog */
 };
 
 /* The hot part of a machine, public for sim_point. */
 struct sim_machine {
-    uint64_t now;         /* virtual ns since power on */
-    uint32_t fuel;        /* points left in this slice */
-    uint8_t irql;         /* of the current processor */
+    uint64_t now;  /* virtual ns since power on */
+    uint32_t fuel; /* points left in this slice */
+    uint8_t irql;  /* of the current processor */
     bool stopped;
-    uint16_t processor;   /* index of the current processor */
-    uint16_t inside;      /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
-    uint64_t deadline;    /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
-    void *frame;          /* head of a list of calls in progress on the current stack; the room that calls drivers keeps it */
-    uint64_t points;      /* slices begun, for the watchdog */
+    uint16_t processor; /* index of the current processor */
+    uint16_t inside; /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
+    uint64_t deadline; /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
+    void *frame; /* head of a list of calls in progress on the current stack; the room that calls drivers keeps it */
+    uint64_t points;           /* slices begun, for the watchdog */
     struct sim_thread *thread; /* on the current processor; NULL while it idles */
     struct util_heap heap;
     struct rng rng;
@@ -81,7 +81,16 @@ struct sim_machine {
     struct sim_core *core; /* private */
 };
 
-enum sim_room { SIM_ROOM_HOST, SIM_ROOM_NT, SIM_ROOM_RAM, SIM_ROOM_BUS, SIM_ROOM_DDI, SIM_ROOM_PORT, SIM_ROOM_KMT, SIM_ROOM_LOADER };
+enum sim_room {
+    SIM_ROOM_HOST,
+    SIM_ROOM_NT,
+    SIM_ROOM_RAM,
+    SIM_ROOM_BUS,
+    SIM_ROOM_DDI,
+    SIM_ROOM_PORT,
+    SIM_ROOM_KMT,
+    SIM_ROOM_LOADER
+};
 
 /* The machine that the host thread is in. NULL outside sim_enter/sim_leave. */
 extern _Thread_local struct sim_machine *sim_current;
@@ -180,7 +189,8 @@ enum sim_thread_kind {
 typedef void (*sim_entry)(void *arg);
 
 /* A new thread, ready to run at PASSIVE. `name` is copied. NULL when out of memory. */
-struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry, void *arg);
+struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry,
+                                     void *arg);
 /* Ends the current thread; also happens when entry returns. Its sim_thread stays valid until the last release. */
 _Noreturn void sim_thread_exit(void);
 void sim_thread_retain(struct sim_thread *thread);
@@ -247,19 +257,21 @@ static inline bool sim_event_pending(const struct sim_event *event)
 
 /* An interrupt line or message. */
 struct sim_interrupt {
-    struct list link;          /* pending on a processor */
-    bool (*service)(void *context, uint32_t message); /* runs at `irql` under the lock; true: claimed */
+    struct list link; /* pending on a processor */
+    bool (*service)(void *context,
+                    uint32_t message); /* runs at `irql` under the lock; true: claimed */
     void *context;
     uint32_t message;
     uint8_t irql;
     bool connected;
     bool pending;
-    uint16_t lock_owner;       /* processor + 1 that holds the interrupt lock; 0: free */
-    uint64_t delivered;        /* count */
-    struct sim_event latency;  /* private: from raise to pending */
+    uint16_t lock_owner;      /* processor + 1 that holds the interrupt lock; 0: free */
+    uint64_t delivered;       /* count */
+    struct sim_event latency; /* private: from raise to pending */
 };
 
-void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t), void *context, uint32_t message, uint8_t irql);
+void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void *, uint32_t),
+                           void *context, uint32_t message, uint8_t irql);
 /* After return the service routine is not running and will not run. PASSIVE. */
 void sim_interrupt_disconnect(struct sim_interrupt *interrupt);
 /* Edge: becomes pending on a processor chosen by the seed after a latency chosen by the seed. A second raise while
@@ -313,7 +325,16 @@ void sim_stop(void);
 /* Copy with the address checked by trying: false if source or destination faults; a part may have been copied then. */
 bool sim_copy_checked(void *to, const void *from, size_t bytes);
 
-enum sim_fault_kind { SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_EXECUTE, SIM_FAULT_STACK, SIM_FAULT_INSTRUCTION, SIM_FAULT_ARITHMETIC, SIM_FAULT_HANG, SIM_FAULT_OVERDUE };
+enum sim_fault_kind {
+    SIM_FAULT_READ,
+    SIM_FAULT_WRITE,
+    SIM_FAULT_EXECUTE,
+    SIM_FAULT_STACK,
+    SIM_FAULT_INSTRUCTION,
+    SIM_FAULT_ARITHMETIC,
+    SIM_FAULT_HANG,
+    SIM_FAULT_OVERDUE
+};
 
 struct sim_fault {
     enum sim_fault_kind kind;

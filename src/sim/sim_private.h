@@ -23,9 +23,9 @@
 
 struct fiber {
     void *sp;
-    char *stack;        /* lowest usable byte; the page below is a guard */
+    char *stack; /* lowest usable byte; the page below is a guard */
     size_t stack_bytes;
-    void *asan_stack;   /* AddressSanitizer's fake stack while switched away */
+    void *asan_stack; /* AddressSanitizer's fake stack while switched away */
 };
 
 /* A stack from the machine's cache or a new mapping. False: out of memory. */
@@ -42,9 +42,9 @@ enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_ENDED }
 
 struct sim_thread {
     struct fiber fiber;
-    struct list link;      /* ready queue, or the list of ended threads to reap */
+    struct list link; /* ready queue, or the list of ended threads to reap */
     struct list all;
-    struct list wait;      /* in a sim_waitq */
+    struct list wait; /* in a sim_waitq */
     enum thread_state state;
     enum sim_thread_kind kind;
     uint32_t id;
@@ -67,21 +67,21 @@ struct sim_thread {
 struct processor {
     struct sim_thread *thread; /* NULL: idle */
     struct fiber idle;
-    uint8_t irql;              /* while not current */
+    uint8_t irql; /* while not current */
     uint16_t inside;
     uint64_t deadline;
     void *frame;
     uint16_t interrupt_depth;
     uint16_t dpc_depth;
-    struct list interrupts;    /* struct sim_interrupt.link, pending here */
+    struct list interrupts; /* struct sim_interrupt.link, pending here */
     struct list dpcs;
     void *idle_jump[5];
-    bool idle_running;         /* the idle fiber has been entered */
+    bool idle_running; /* the idle fiber has been entered */
 };
 
 struct sim_core {
     struct sim_machine public;
-    struct fiber host;         /* the host thread's own stack, while a fiber runs */
+    struct fiber host; /* the host thread's own stack, while a fiber runs */
     bool on_fiber;
     struct processor processor[SIM_MAX_PROCESSORS];
     struct list ready;
@@ -89,9 +89,9 @@ struct sim_core {
     struct list threads;
     struct list ended;
     uint32_t next_thread_id;
-    uint32_t clients;          /* client threads that have not ended */
-    uint32_t slice;            /* points left before the next scheduling decision */
-    uint32_t refuelled;        /* what fuel was set to last */
+    uint32_t clients;   /* client threads that have not ended */
+    uint32_t slice;     /* points left before the next scheduling decision */
+    uint32_t refuelled; /* what fuel was set to last */
 
     /* event heap */
     struct sim_event **heap;

@@ -15,7 +15,8 @@ static void thread_main(void *arg)
     sim_thread_exit();
 }
 
-struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry, void *arg)
+struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry,
+                                     void *arg)
 {
     struct sim_core *core = core_of(sim_current);
     struct sim_thread *thread = util_zalloc(1, sizeof(*thread));
@@ -138,7 +139,8 @@ void sim_thread_on_exit(struct sim_thread *thread, void (*fn)(void *arg), void *
 void sim_stack_bounds(uintptr_t *low, uintptr_t *high)
 {
     struct sim_core *core = core_of(sim_current);
-    const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber : &current_processor(core)->idle;
+    const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
+                                                    : &current_processor(core)->idle;
 
     *low = (uintptr_t)fiber->stack;
     *high = *low + fiber->stack_bytes;
@@ -231,8 +233,8 @@ bool sim_processor_has_work(const struct sim_core *core, unsigned index)
 {
     const struct processor *p = &core->processor[index];
 
-    return p->thread || !list_empty(&p->interrupts) || !list_empty(&p->dpcs) || p->interrupt_depth || p->dpc_depth ||
-           core->ready_count;
+    return p->thread || !list_empty(&p->interrupts) || !list_empty(&p->dpcs) ||
+           p->interrupt_depth || p->dpc_depth || core->ready_count;
 }
 
 /* Let another processor go on with what it was doing; returns when someone lets this one go on. */
@@ -289,7 +291,8 @@ bool sim_unblock(struct sim_thread *thread, intptr_t result)
 {
     struct sim_core *core = core_of(sim_current);
 
-    if (thread->state != THREAD_BLOCKED || (sim_current->stopped && thread->kind == SIM_THREAD_KERNEL))
+    if (thread->state != THREAD_BLOCKED ||
+        (sim_current->stopped && thread->kind == SIM_THREAD_KERNEL))
         return false;
     sim_event_cancel(&thread->timeout);
     thread->result = result;

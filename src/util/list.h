@@ -12,7 +12,9 @@ struct list {
     struct list *prev;
 };
 
+/* clang-format off */
 #define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+/* clang-format on */
 
 /* Walk; the second form allows removal of the current node. */
 #define LIST_FOR(node, head) \

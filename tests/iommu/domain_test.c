@@ -204,7 +204,7 @@ static void isolating_changes_no_address(void **state)
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
     CHECK_RULE("IOMMU-003", iommu_domain_isolate(domain));
     CHECK_RULE("IOMMU-004", reach(domain, 61, IOMMU_WRITE) == 61);
-    CHECK_RULE("IOMMU-041", reach(domain, 63, IOMMU_READ) == 63);
+    CHECK(reach(domain, 63, IOMMU_READ) == 63);
     CHECK(reach(domain, 64, IOMMU_READ) == 0);
     CHECK_RULE("IOMMU-003", !iommu_domain_isolate(domain));
     iommu_domain_destroy(domain);
@@ -221,10 +221,10 @@ static void identity_ranges_stand_beside_chosen_ones(void **state)
 
     (void)state;
     CHECK(iommu_map_run(domain, page(50), 8, BOTH, &logical));
-    CHECK_RULE("IOMMU-082", iommu_map_identity_run(domain, page(100), 4, BOTH));
-    CHECK_RULE("IOMMU-053", reach(domain, 102, IOMMU_WRITE) == 102);
-    CHECK_RULE("IOMMU-082", !iommu_map_identity_run(domain, page(logical.value + 3), 1, BOTH));
-    CHECK_RULE("IOMMU-082", !iommu_map_identity_run(domain, page(MIB / PAGE_BYTES), 1, BOTH));
+    CHECK(iommu_map_identity_run(domain, page(100), 4, BOTH));
+    CHECK(reach(domain, 102, IOMMU_WRITE) == 102);
+    CHECK(!iommu_map_identity_run(domain, page(logical.value + 3), 1, BOTH));
+    CHECK(!iommu_map_identity_run(domain, page(MIB / PAGE_BYTES), 1, BOTH));
     CHECK(!iommu_map_identity_run(domain, page(0), 1, BOTH));
     CHECK(iommu_validate(domain));
     iommu_domain_destroy(domain);

@@ -357,7 +357,8 @@ static void kernel_side(void *arg)
 
 static void faults_of_a_driver_stop_the_machine_not_the_process(void **state)
 {
-    static const enum sim_fault_kind expected[] = {SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_HANG, SIM_FAULT_OVERDUE, SIM_FAULT_INSTRUCTION};
+    static const enum sim_fault_kind expected[] = {SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_HANG,
+                                                   SIM_FAULT_OVERDUE, SIM_FAULT_INSTRUCTION};
 
     (void)state;
     for (how_to = 0; how_to < 5; how_to++) {

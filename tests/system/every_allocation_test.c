@@ -15,7 +15,7 @@
 #include "dxgkhost/dxgkhost.h"
 #include "refgpu_umd.h"
 
-#define BYTES 65536u
+#define BYTES   65536u
 #define PATTERN 0xA5C3F00Du
 
 struct scene {
@@ -84,7 +84,8 @@ static bool open_device(struct client *c)
 
 static bool allocate(struct client *c, uint32_t flags, uint32_t segments, D3DKMT_HANDLE *handle)
 {
-    struct refgpu_allocation_data data = {.magic = REFGPU_UMD_MAGIC, .flags = flags, .bytes = BYTES, .segments = segments};
+    struct refgpu_allocation_data data = {
+        .magic = REFGPU_UMD_MAGIC, .flags = flags, .bytes = BYTES, .segments = segments};
     D3DDDI_ALLOCATIONINFO2 info;
     D3DKMT_CREATEALLOCATION create;
 
@@ -226,7 +227,8 @@ static bool play(struct client *c)
 {
     D3DKMT_HANDLE both[2];
 
-    if (!open_device(c) || !allocate(c, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM | REFGPU_IN_APERTURE, &c->memory) ||
+    if (!open_device(c) ||
+        !allocate(c, REFGPU_ALLOCATION_PHYSICAL, REFGPU_IN_VRAM | REFGPU_IN_APERTURE, &c->memory) ||
         !allocate(c, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &c->back))
         return false;
     both[0] = c->memory;
@@ -295,7 +297,8 @@ static struct outcome run(uint64_t fail, enum dxgk_iommu iommu)
             fail_msg("allocation %llu: %s %s", (unsigned long long)fail, v.rule, v.seen);
     }
     if (statistics.leaks)
-        fail_msg("allocation %llu: %llu leaks", (unsigned long long)fail, (unsigned long long)statistics.leaks);
+        fail_msg("allocation %llu: %llu leaks", (unsigned long long)fail,
+                 (unsigned long long)statistics.leaks);
     if (scene.finished && !scene.right)
         fail_msg("allocation %llu: the run succeeded with wrong bytes", (unsigned long long)fail);
     outcome.completed = result == DXGK_OK && scene.finished;

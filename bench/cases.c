@@ -296,7 +296,7 @@ static void map_client(void *argument)
     wait_queue(&c, fence);
     start = bench_now();
     for (uint64_t i = 0; i < count; i++)
-        unmap(&c, map(&c, list[i % live], 1, &fence), 4096);
+        unmap(&c, map(&c, list[live ? i % live : 0], 1, &fence), 4096);
     wait_queue(&c, fence);
     bench_result("map+free, 4 KiB, not resident", live, count, bench_now() - start);
 

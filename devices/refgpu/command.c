@@ -100,7 +100,9 @@ static bool size_ok(struct refgpu_engine *engine, uint32_t width, uint32_t heigh
 /* Rows are done in groups of about one slice of traffic. */
 static void slice_rows(struct refgpu_command *c, uint64_t row_bytes)
 {
-    c->rows = row_bytes < REFGPU_SLICE_BYTES ? (uint32_t)(REFGPU_SLICE_BYTES / row_bytes) : 1u;
+    c->rows = row_bytes && row_bytes < REFGPU_SLICE_BYTES
+                  ? (uint32_t)(REFGPU_SLICE_BYTES / row_bytes)
+                  : 1u;
     c->slices = (c->height + (uint64_t)c->rows - 1u) / c->rows;
 }
 
@@ -157,7 +159,7 @@ static bool decode_fill_rect(struct refgpu_engine *engine, const uint32_t *words
     c->value = words[6];
     if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
         return false;
-    slice_rows(c, c->width * 4u);
+    slice_rows(c, (uint64_t)c->width * 4u);
     return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4);
 }
 
@@ -191,7 +193,7 @@ static bool decode_scale(struct refgpu_engine *engine, const uint32_t *words,
     if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS) ||
         !size_ok(engine, c->src_width, c->src_height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
         return false;
-    slice_rows(c, c->width * 4u);
+    slice_rows(c, (uint64_t)c->width * 4u);
     return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4) &&
            rectangle(engine, c, SRC, c->src, c->src_pitch, c->src_width * 4u, c->src_height, 4);
 }
@@ -218,7 +220,7 @@ static bool decode_filter(struct refgpu_engine *engine, const uint32_t *words,
     }
     if (!size_ok(engine, c->width, c->height, REFGPU_MAX_PIXELS, REFGPU_MAX_PIXELS))
         return false;
-    slice_rows(c, c->width * 4u);
+    slice_rows(c, (uint64_t)c->width * 4u);
     return rectangle(engine, c, DST, c->dst, c->dst_pitch, c->width * 4u, c->height, 4) &&
            rectangle(engine, c, SRC, c->src, c->src_pitch, c->width * 4u, c->height, 4);
 }

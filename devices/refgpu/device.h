@@ -29,7 +29,7 @@
 #include "refgpu_hw.h"
 
 #define REFGPU_TLB_ENTRIES 2048u
-#define REFGPU_ROW_BYTES   (REFGPU_MAX_PIXELS * 4u)
+#define REFGPU_ROW_BYTES   ((size_t)REFGPU_MAX_PIXELS * 4u)
 
 enum refgpu_phase {
     REFGPU_IDLE,

@@ -353,9 +353,9 @@ static inline void refgpu_convolve(struct refgpu_builder *b, uint64_t dst, uint3
         c[6] = src_pitch;
         c[7] = width;
         c[8] = height;
-        for (i = 0; i < 5u; i++)
-            c[9u + i] = (uint32_t)(uint16_t)coefficient[2u * i] |
-                        (i < 4u ? (uint32_t)(uint16_t)coefficient[2u * i + 1u] << 16 : 0u);
+        for (i = 0; i < 9; i++)
+            c[9 + i / 2] = i % 2 ? c[9 + i / 2] | (uint32_t)(uint16_t)coefficient[i] << 16
+                                 : (uint32_t)(uint16_t)coefficient[i];
     }
 }
 

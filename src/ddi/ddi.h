@@ -6,7 +6,7 @@
  * spin locks; THREAD series). Calls that the driver's table has no entry for are the caller's to avoid (ddi_has).
  *
  * Synchronization: level 0: reentrant, but one thread of a process at a time (levels 0 and 1); level 1: one at a time per
- * class; level 2 and 3: alone in the driver. Waiting is by sim_mutex, in FIFO order.
+ * class; level 2 and 3: alone in the driver. Whoever waits gets his turn in order of arrival.
  */
 #ifndef DXGK_DDI_H
 #define DXGK_DDI_H
@@ -46,6 +46,8 @@ struct ddi_adapter {
     struct handle_table handles;      /* host handles given to the driver */
     struct ddi_locks *locks;          /* private */
     uint64_t calls;                   /* DDI calls so far */
+    uint64_t raised_limit;            /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
+    bool gone;                        /* forced removal: no DDI is called any more (LIFE-151) */
     bool compute_only;
     bool low_irql_preempt;            /* SchedulingCaps.LowIrqlPreemptCommand */
     void *port;                       /* port's adapter */
@@ -60,7 +62,8 @@ void ddi_adapter_finish(struct ddi_adapter *adapter);
 #define ddi_has(adapter, entry) ((adapter)->table.entry != NULL)
 
 /* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the caller's own thread may enter
- * (THREAD-033, THREAD-036). Waits until nobody is inside, at most `limit` virtual ns: STATUS_TIMEOUT then. */
+ * (THREAD-033, THREAD-036). Waits until nobody is inside, at most `limit` virtual ns: STATUS_IO_TIMEOUT then, an error status,
+ * which the better known STATUS_TIMEOUT is not. */
 NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit);
 void ddi_admit_others(struct ddi_adapter *adapter);
 
@@ -71,7 +74,15 @@ struct ddi_frame {
     const char *name;       /* "DxgkDdiPatch", "DxgkCbMapMemory" */
     uintptr_t caller;       /* callbacks: return address in the driver; 0 for a DDI */
     struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
+    bool counted;           /* a DDI of level zero or one: it keeps others from being alone */
+    bool alone;             /* a DDI of level two or three */
+    trace_track track;
+    /* Called when the driver has returned, with the frame still in place; for duties that end with the DDI (THREAD-062). */
+    void (*on_return)(struct ddi_frame *frame);
 };
+
+/* The innermost DDI in progress on the current stack, callbacks left out; NULL: none. */
+struct ddi_frame *ddi_current_ddi(void);
 
 static inline struct ddi_frame *ddi_current_frame(void)
 {
@@ -95,10 +106,30 @@ struct ddi_hooks {
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
 void ddi_install(const struct ddi_hooks *hooks);
+/* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */
+void ddi_uninstall(void);
+
+/*
+ * Memory lent to a driver: pages of their own, which can be made read-only and, once the driver should no longer use them,
+ * inaccessible. An access against that is reported under `rule`, as "<what>", before the fault stops the machine.
+ */
+struct ddi_loan {
+    struct list link;
+    void *address;
+    size_t bytes;
+    const char *rule, *what;
+};
+/* Zeroed. False: out of memory. `rule` and `what` are literals. */
+bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what);
+void ddi_loan_protect(const struct ddi_loan *loan);
+void ddi_loan_revoke(const struct ddi_loan *loan);
+void ddi_loan_finish(struct ddi_loan *loan); /* one never initialised (all zero) is allowed */
 
 /* ---- entries. Names as in the headers; arguments and results as documented there. `process` is whose thread calls. ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context);
+NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked);
+NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO info);
 NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services, PULONG sources, PULONG children);
 NTSTATUS ddi_stop_device(struct ddi_adapter *a);
 NTSTATUS ddi_remove_device(struct ddi_adapter *a);
@@ -106,6 +137,15 @@ void ddi_unload(struct ddi_adapter *a);
 NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args);
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args);
 NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children, ULONG bytes);
+NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS status);
+NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child, PDXGK_DEVICE_DESCRIPTOR descriptor);
+NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event, PVOID argument, PULONG flags);
+NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type);
+void ddi_reset_device(struct ddi_adapter *a); /* at the current level, whatever it is (LIFE-143) */
+void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable);
+/* At PASSIVE or DISPATCH level: `irql` (THREAD-046). */
+NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state, uint8_t irql);
+NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql);
 NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action);
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level);
 BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message); /* at DIRQL, under the interrupt lock */

@@ -4,6 +4,7 @@
 #define DXGK_DDI_PRIVATE_H
 
 #include "ddi/ddi.h"
+#include "util/hash.h"
 
 /* How an entry is entered. */
 enum ddi_level {
@@ -11,34 +12,91 @@ enum ddi_level {
     LEVEL_SCHEDULER, /* level one, GPU scheduler class */
     LEVEL_VIDMM,     /* level one, VidMm class (THREAD-021) */
     LEVEL_ROOT,      /* level one, SetRootPageTable alone (THREAD-021) */
+    LEVEL_CHILD,     /* level one, child I/O class (THREAD-024) */
+    LEVEL_QUERY,     /* level zero, also beside SetPowerState and QueryChildRelations (THREAD-032) */
+    LEVEL_POWER,     /* level zero, also beside ResetFromTimeout (THREAD-033) */
     LEVEL_ALONE,     /* levels two and three */
     LEVEL_NONE,      /* interrupts, deferred calls, debug information: beside everything */
 };
 
-#define DDI_CLASSES 3u
+#define DDI_CLASSES 4u /* LEVEL_SCHEDULER .. LEVEL_CHILD */
 
+struct ddi_call;
+
+/* Who is inside the driver of one adapter (exclusion.c). */
 struct ddi_locks {
-    struct sim_mutex class_lock[DDI_CLASSES]; /* scheduler, vidmm, root */
-    uint32_t inside;                          /* calls of levels zero and one in progress */
-    struct sim_thread *alone;                 /* holder of level two or three, or of an exclusion */
+    struct sim_mutex class_lock[DDI_CLASSES];
+    struct list calls;        /* struct ddi_call.link: in progress on threads, for reports */
+    uint32_t inside;          /* of these, levels zero and one */
+    struct sim_thread *alone; /* holder of level two or three, or of an exclusion */
     uint32_t alone_depth;
-    struct sim_waitq waiting;                 /* for `alone` to end, or `inside` to become 0 */
+    struct list seekers;      /* who waits to be alone, in order of arrival */
+    struct sim_waitq waiting; /* for `alone` to end */
 };
 
 struct ddi_call {
     struct ddi_frame frame;
+    struct list link;
     enum ddi_level level;
-    uint8_t irql;         /* to call at */
     uint8_t irql_before;
-    uint64_t deadline;    /* to restore */
-    struct nt_image *image;
-    bool nested;          /* an outer call of this stack is already inside the driver */
-    bool locked;          /* holds the class mutex */
+    uint64_t deadline;           /* to restore */
+    struct nt_image *image;      /* to restore */
+    struct nt_call_state state;  /* when the driver was entered */
+    struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
-/* `limit`: virtual ns the call may take. */
+/* `limit`: virtual ns the call may take. On a failure status the driver must not be called. */
 NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name, enum ddi_level level,
                    uint8_t irql, uint64_t limit);
 void ddi_leave(struct ddi_call *call);
+
+/* exclusion.c: wait until the call may go in; and undo it. Only for threads below DISPATCH_LEVEL. */
+NTSTATUS ddi_lock(struct ddi_call *call);
+void ddi_unlock(struct ddi_call *call);
+
+/* Of the current machine (place.c); NULL before ddi_install. */
+struct ddi_state {
+    struct ddi_hooks hooks;
+    bool in_bugcheck;
+    struct hash_map tracks; /* thread id -> row of the trace */
+    struct list loans;
+};
+
+static inline struct ddi_state *ddi_state(void)
+{
+    return sim_current ? sim_current->room[SIM_ROOM_DDI] : NULL;
+}
+
+/* place.c: the row of the trace on which a call on the current stack is drawn. */
+trace_track ddi_track(enum ddi_level level);
+/* loan.c: the loan that an address lies in, or NULL. */
+const struct ddi_loan *ddi_loan_at(uintptr_t address);
+
+/* ---- typed entries ---- */
+
+#define SECOND 1000000000u
+#define LIMIT_SHORT (10ull * SECOND) /* anything that should only compute */
+#define LIMIT_LONG (60ull * SECOND)  /* anything that may wait for the GPU */
+#define PASSIVE SIM_IRQL_PASSIVE
+#define DISPATCH SIM_IRQL_DISPATCH
+
+/* The entry returns NTSTATUS. */
+#define CALL_STATUS(adapter, entry, level, irql, limit, ...)                             \
+    struct ddi_call call;                                                                \
+    NTSTATUS status = ddi_enter(&call, adapter, #entry, level, irql, limit);             \
+                                                                                         \
+    if (!NT_SUCCESS(status))                                                             \
+        return status;                                                                   \
+    status = (adapter)->table.entry(__VA_ARGS__);                                        \
+    ddi_leave(&call);                                                                    \
+    return status
+
+#define CALL_VOID(adapter, entry, level, irql, limit, ...)                               \
+    struct ddi_call call;                                                                \
+                                                                                         \
+    if (!NT_SUCCESS(ddi_enter(&call, adapter, #entry, level, irql, limit)))              \
+        return;                                                                          \
+    (adapter)->table.entry(__VA_ARGS__);                                                 \
+    ddi_leave(&call)
 
 #endif

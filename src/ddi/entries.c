@@ -1,110 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The typed entries: each names its level, class, IRQL and limit of virtual time, and calls through the door.
+ * The typed entries of the client's work: each names its level, class, IRQL and limit of virtual time, and calls through
+ * the door. Those of the adapter's life are in entries_life.c.
  * Levels: THREAD-014 to THREAD-030; IRQLs: THREAD-038 to THREAD-044.
  */
 #include "ddi/ddi_private.h"
-
-#define SECOND 1000000000u
-#define LIMIT_SHORT (10ull * SECOND)  /* anything that should only compute */
-#define LIMIT_LONG (60ull * SECOND)   /* anything that may wait for the GPU */
-
-/* The entry returns NTSTATUS. */
-#define CALL_STATUS(adapter, entry, level, irql, limit, ...)                             \
-    struct ddi_call call;                                                                \
-    NTSTATUS status = ddi_enter(&call, adapter, #entry, level, irql, limit);             \
-                                                                                         \
-    if (!NT_SUCCESS(status))                                                             \
-        return status;                                                                   \
-    status = (adapter)->table.entry(__VA_ARGS__);                                        \
-    ddi_leave(&call);                                                                    \
-    return status
-
-#define CALL_VOID(adapter, entry, level, irql, limit, ...)                               \
-    struct ddi_call call;                                                                \
-                                                                                         \
-    if (!NT_SUCCESS(ddi_enter(&call, adapter, #entry, level, irql, limit)))              \
-        return;                                                                          \
-    (adapter)->table.entry(__VA_ARGS__);                                                 \
-    ddi_leave(&call)
-
-#define PASSIVE SIM_IRQL_PASSIVE
-#define DISPATCH SIM_IRQL_DISPATCH
-
-/* ---- the adapter's life ---- */
-
-NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context)
-{
-    CALL_STATUS(a, DxgkDdiAddDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, pdo, context);
-}
-
-NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services, PULONG sources, PULONG children)
-{
-    CALL_STATUS(a, DxgkDdiStartDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, info, services, sources, children);
-}
-
-NTSTATUS ddi_stop_device(struct ddi_adapter *a)
-{
-    CALL_STATUS(a, DxgkDdiStopDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context);
-}
-
-NTSTATUS ddi_remove_device(struct ddi_adapter *a)
-{
-    CALL_STATUS(a, DxgkDdiRemoveDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context);
-}
-
-void ddi_unload(struct ddi_adapter *a)
-{
-    CALL_VOID(a, DxgkDdiUnload, LEVEL_ALONE, PASSIVE, LIMIT_LONG);
-}
-
-NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args)
-{
-    CALL_STATUS(a, DxgkDdiQueryAdapterInfo, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, args);
-}
-
-NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args)
-{
-    CALL_STATUS(a, DxgkDdiGetNodeMetadata, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, node, args);
-}
-
-NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children, ULONG bytes)
-{
-    CALL_STATUS(a, DxgkDdiQueryChildRelations, LEVEL_ALONE, PASSIVE, LIMIT_SHORT, a->context, children, bytes);
-}
-
-NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
-{
-    CALL_STATUS(a, DxgkDdiSetPowerState, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, uid, state, action);
-}
-
-void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level)
-{
-    CALL_VOID(a, DxgkDdiControlEtwLogging, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, enable, flags, level);
-}
-
-BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message)
-{
-    struct ddi_call call;
-    BOOLEAN claimed;
-
-    if (!NT_SUCCESS(ddi_enter(&call, a, "DxgkDdiInterruptRoutine", LEVEL_NONE, sim_irql(), SECOND)))
-        return FALSE;
-    claimed = a->table.DxgkDdiInterruptRoutine(a->context, message);
-    ddi_leave(&call);
-    return claimed;
-}
-
-void ddi_dpc_routine(struct ddi_adapter *a)
-{
-    CALL_VOID(a, DxgkDdiDpcRoutine, LEVEL_NONE, DISPATCH, SECOND, a->context);
-}
-
-NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
-{
-    /* LIFE-137: with HardwareAccess alone in the driver. */
-    CALL_STATUS(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, args);
-}
 
 /* ---- processes, devices, contexts ---- */
 
@@ -253,7 +153,7 @@ NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a)
 
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args)
 {
-    CALL_STATUS(a, DxgkDdiCollectDbgInfo, LEVEL_NONE, sim_irql(), LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiCollectDbgInfo, LEVEL_NONE, sim_irql(), SIM_FOREVER, a->context, args); /* TDR-070 */
 }
 
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args)

@@ -7,19 +7,36 @@
 
 #include "ddi/ddi_private.h"
 
-struct ddi_state {
-    struct ddi_hooks hooks;
-    bool in_bugcheck;
-};
+#define DPC_WATCHDOG_VIOLATION        0x133u
+#define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu
+#define KMODE_EXCEPTION_NOT_HANDLED   0x1Eu
+#define DEBUG_INFO_BYTES              65536u /* TDR-069 */
+#define GUARD_BYTES                   64u
+#define GUARD_FILL                    0xA7
 
-static struct ddi_state *state_of(void)
+/* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
+
+trace_track ddi_track(enum ddi_level level)
 {
-    return sim_current ? sim_current->room[SIM_ROOM_DDI] : NULL;
+    struct ddi_state *state = ddi_state();
+    const struct sim_thread *thread = sim_current->thread;
+    uintptr_t track;
+
+    if (!trace_current || !state || !thread || level == LEVEL_NONE)
+        return TRACE_PROCESSOR(sim_current->processor);
+    track = (uintptr_t)hash_get(&state->tracks, sim_thread_id(thread));
+    if (!track) {
+        track = trace_track_create("driver calls", sim_thread_name(thread));
+        (void)hash_put(&state->tracks, sim_thread_id(thread), (void *)track);
+    }
+    return (trace_track)track;
 }
+
+/* ---- places ---- */
 
 static bool symbolize(uintptr_t pc, char *text, size_t bytes)
 {
-    struct ddi_state *state = state_of();
+    struct ddi_state *state = ddi_state();
 
     return state && state->hooks.symbolize && state->hooks.symbolize(pc, text, bytes);
 }
@@ -27,16 +44,15 @@ static bool symbolize(uintptr_t pc, char *text, size_t bytes)
 static void describe(struct verify_record *record)
 {
     struct sim_machine *m = sim_current;
-    struct ddi_frame *frame = m ? m->frame : NULL;
-    const struct ddi_frame *ddi = frame;
+    const struct ddi_frame *frame = m ? m->frame : NULL;
+    const struct ddi_frame *ddi;
 
     if (!m)
         return;
     record->time = m->now;
     record->irql = m->irql;
     snprintf(record->thread, sizeof(record->thread), "%s", m->thread ? sim_thread_name(m->thread) : "idle");
-    while (ddi && ddi->caller)
-        ddi = ddi->outer;
+    ddi = ddi_current_ddi();
     if (frame && frame->caller) {
         char caller[64] = "";
 
@@ -48,31 +64,61 @@ static void describe(struct verify_record *record)
     }
 }
 
+/* ---- bug check ---- */
+
+/* The driver's last word, in a buffer with guards around it (LIFE-141, LIFE-142). The machine may be out of memory: then
+ * a small one on the stack will do. */
+static void collect_debug_info(struct ddi_adapter *adapter, uint32_t reason)
+{
+    uint8_t small[1024 + 2 * GUARD_BYTES];
+    uint8_t *large = util_alloc(DEBUG_INFO_BYTES + 2 * GUARD_BYTES);
+    uint8_t *buffer = large ? large : small;
+    uint32_t bytes = large ? DEBUG_INFO_BYTES : (uint32_t)sizeof(small) - 2 * GUARD_BYTES;
+    DXGKARG_COLLECTDBGINFO_EXT extension;
+    DXGKARG_COLLECTDBGINFO args;
+
+    memset(&extension, 0, sizeof(extension));
+    memset(buffer, GUARD_FILL, bytes + 2 * GUARD_BYTES);
+    memset(buffer + GUARD_BYTES, 0, bytes);
+    memset(&args, 0, sizeof(args));
+    args.Reason = reason;
+    args.pBuffer = buffer + GUARD_BYTES;
+    args.BufferSize = bytes;
+    args.pExtension = &extension;
+    ddi_collect_dbg_info(adapter, &args);
+    for (uint32_t i = 0; i < GUARD_BYTES; i++) {
+        if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + bytes + i] != GUARD_FILL) {
+            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes", bytes);
+            break;
+        }
+    }
+    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 || extension.Reserved6 ||
+        extension.Reserved7)
+        VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
+    util_free(large);
+}
+
 /* LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, then the machine stops. */
 static void bugcheck(const struct verify_bugcheck *bug)
 {
-    struct ddi_state *state = state_of();
-    struct ddi_adapter *adapter;
+    struct ddi_state *state = ddi_state();
 
-    if (!state || !sim_current)
+    if (!state)
         return;
-    adapter = sim_current->frame ? ddi_current_adapter() : NULL;
     if (!state->in_bugcheck) {
-        state->in_bugcheck = true;
-        if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) && sim_irql() < SIM_IRQL_DISPATCH &&
-            !sim_current->stopped) {
-            char buffer[1024];
-            DXGKARG_COLLECTDBGINFO_EXT extension;
-            DXGKARG_COLLECTDBGINFO args = {.Reason = bug->code, .pBuffer = buffer, .BufferSize = sizeof(buffer), .pExtension = &extension};
+        struct ddi_adapter *adapter = ddi_current_adapter();
 
-            memset(&extension, 0, sizeof(extension));
-            ddi_collect_dbg_info(adapter, &args);
-        }
+        state->in_bugcheck = true;
+        sim_current->deadline = SIM_FOREVER; /* the driver may be overdue already */
+        if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) && !sim_current->stopped)
+            collect_debug_info(adapter, bug->code);
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
     }
     sim_stop();
 }
+
+/* ---- faults of drivers ---- */
 
 static const char *fault_text(enum sim_fault_kind kind)
 {
@@ -94,38 +140,52 @@ static const char *fault_text(enum sim_fault_kind kind)
     }
 }
 
+/* The place of an instruction, in the driver or in a routine of the host that the driver called. */
+static void name_place(uintptr_t pc, char *place, size_t bytes)
+{
+    const struct ddi_frame *callback = ddi_current_frame();
+    char caller[64] = "";
+    Dl_info info;
+
+    if (symbolize(pc, place, bytes))
+        return;
+    if (callback && callback->caller)
+        symbolize(callback->caller, caller, sizeof(caller));
+    if (dladdr((void *)pc, &info) && info.dli_sname)
+        snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname, caller[0] ? " for " : "", caller);
+    else
+        snprintf(place, bytes, "host code%s%s", caller[0] ? " for " : "", caller);
+}
+
+static void on_overdue(const struct sim_fault *fault, const char *name, const char *place)
+{
+    const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host" : "not within its limit of virtual time";
+    bool routine = strcmp(name, "DxgkDdiDpcRoutine") == 0 || strcmp(name, "DxgkDdiInterruptRoutine") == 0;
+
+    if (sim_irql() >= SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
+        verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0, "%s did not return (%s) in %s", name,
+                     why, place);
+    else
+        verify_fatal("THREAD-037", THREAD_STUCK_IN_DEVICE_DRIVER, 0, 0, 0, 0, "%s did not return (%s) in %s", name, why, place);
+}
+
 static void on_fault(const struct sim_fault *fault)
 {
-    struct ddi_frame *frame = sim_current->frame;
-    const char *name = "driver code";
+    const struct ddi_frame *ddi = ddi_current_ddi();
+    const char *name = ddi ? ddi->name : "driver code";
+    const struct ddi_loan *loan = ddi_loan_at(fault->address);
     char place[128] = "";
 
-    for (; frame; frame = frame->outer) {
-        name = frame->name;
-        if (!frame->caller)
-            break;
-    }
-    if (!symbolize(fault->pc, place, sizeof(place))) {
-        Dl_info info;
-        struct ddi_frame *callback = sim_current->frame;
-        char caller[64] = "";
-
-        if (callback && callback->caller)
-            symbolize(callback->caller, caller, sizeof(caller));
-        if (dladdr((void *)fault->pc, &info) && info.dli_sname)
-            snprintf(place, sizeof(place), "host routine %.40s%s%.40s", info.dli_sname, caller[0] ? " for " : "", caller);
-        else
-            snprintf(place, sizeof(place), "host code%s%s", caller[0] ? " for " : "", caller);
-    }
+    name_place(fault->pc, place, sizeof(place));
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
-        /* 0x133: DPC_WATCHDOG_VIOLATION; parameter 1 = 1: the stretch as a whole */
-        verify_fatal("THREAD-067", 0x133, 1, sim_irql(), 0, 0, "%s did not return%s (in %s)", name,
-                     fault->kind == SIM_FAULT_HANG ? ": it loops without calling the host" : " within its limit of virtual time",
-                     fault->kind == SIM_FAULT_HANG ? place : name);
+        on_overdue(fault, name, place);
     } else {
-        /* 0x1E: KMODE_EXCEPTION_NOT_HANDLED; parameters: status, instruction, access, address */
-        verify_fatal("NT-002", 0x1E, (uint64_t)(uint32_t)STATUS_ACCESS_VIOLATION, 0, fault->kind == SIM_FAULT_WRITE,
-                     fault->address, "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind), fault->address);
+        if (loan)
+            VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind), loan->what);
+        /* parameters: status, instruction, access, address */
+        verify_fatal("NT-002", KMODE_EXCEPTION_NOT_HANDLED, (uint32_t)STATUS_ACCESS_VIOLATION, 0,
+                     fault->kind == SIM_FAULT_WRITE, fault->address, "%s in %s %s address 0x%" PRIxPTR, place, name,
+                     fault_text(fault->kind), fault->address);
     }
     sim_stop();
 }
@@ -139,6 +199,8 @@ void ddi_install(const struct ddi_hooks *hooks)
         state = util_zalloc(1, sizeof(*state));
         if (!state)
             return;
+        hash_init(&state->tracks);
+        list_init(&state->loans);
         sim_current->room[SIM_ROOM_DDI] = state;
     }
     state->hooks = *hooks;
@@ -146,4 +208,17 @@ void ddi_install(const struct ddi_hooks *hooks)
     sim_on_fault(on_fault);
     if (verify_current)
         verify_set_place(verify_current, &place);
+}
+
+void ddi_uninstall(void)
+{
+    struct ddi_state *state = ddi_state();
+
+    if (!state)
+        return;
+    while (!list_empty(&state->loans))
+        ddi_loan_finish(CONTAINER(state->loans.next, struct ddi_loan, link));
+    hash_finish(&state->tracks);
+    util_free(state);
+    sim_current->room[SIM_ROOM_DDI] = NULL;
 }

@@ -3,8 +3,9 @@
  * A machine: its rooms, built from the bottom up and taken down in the other direction; its devices; its end.
  *
  * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing is taken apart that would
- * need the driver or a thread: what is on the machine's heap goes with the heap (sim_machine_destroy), and only what is not on
- * it is given back one by one: memory files and mappings (ram, bus), device models, images of drivers.
+ * need the driver or a thread (adapters, processes): what is on the machine's heap goes with the heap (sim_machine_destroy).
+ * The rooms at the bottom are destroyed nevertheless, for what they hold that is not on it: memory files and mappings,
+ * device models, images of drivers.
  */
 #include "host/host.h"
 
@@ -255,12 +256,12 @@ enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine)
 static void destroy_rooms(struct dxgk_machine *machine)
 {
     host_free_drivers(machine);
-    if (!machine->sim->stopped) {
+    if (!machine->sim->stopped)
         kmt_destroy(machine->kmt);
-        if (machine->port)
-            port_destroy(machine->port);
-        nt_destroy(machine->nt);
-    }
+    if (machine->port)
+        port_destroy(machine->port);
+    nt_destroy(machine->nt);
+    ddi_uninstall();
     if (machine->bus)
         bus_destroy(machine->bus);
     if (machine->ram)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "kmt/nt_handle.h"
 
 /* ---- entry and exit ---- */
 
@@ -170,18 +171,18 @@ struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handl
 
 NTSTATUS kmt_process_handle(struct kmt_call *call, HANDLE handle, struct nt_process **process)
 {
-    PVOID object = NULL;
+    void *object = NULL;
     NTSTATUS status;
 
     if (!handle || handle == (HANDLE)(intptr_t)-1) {
         *process = call->process->nt;
         return STATUS_SUCCESS;
     }
-    status = ObReferenceObjectByHandle(handle, 0, *PsProcessType, UserMode, &object, NULL);
+    status = kmt_nt_open(handle, KMT_NT_PROCESS, 0, &object);
     if (!NT_SUCCESS(status))
         return status;
     *process = object;
-    ObDereferenceObject(object);
+    kmt_nt_close(object);
     return STATUS_SUCCESS;
 }
 

@@ -112,9 +112,8 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
         return status;
     switch (control->TdrControl) {
     case D3DKMT_TDRDBGCTRLTYPE_FORCETDR:
-        return vidsch_force_reset(vidsch, true);
     case D3DKMT_TDRDBGCTRLTYPE_GPUTDR:
-        return vidsch_force_reset(vidsch, false);
+        return vidsch_force_reset(vidsch, true); /* TDR-079 */
     case D3DKMT_TDRDBGCTRLTYPE_ENGINETDR:
         if (bytes != sizeof(*control) || control->NodeOrdinal >= port_adapter_nodes(e->adapter->port))
             return STATUS_INVALID_PARAMETER; /* KMT-444 */

@@ -2,9 +2,10 @@
 #include "kmt/event.h"
 
 #include "kmt/kmt_private.h"
+#include "kmt/nt_handle.h"
 
 struct kmt_event {
-    PVOID object;
+    void *object;
 };
 
 NTSTATUS kmt_event_open(HANDLE handle, struct kmt_event **out)
@@ -14,7 +15,7 @@ NTSTATUS kmt_event_open(HANDLE handle, struct kmt_event **out)
 
     if (!event)
         return STATUS_NO_MEMORY;
-    status = ObReferenceObjectByHandle(handle, EVENT_MODIFY_STATE, *ExEventObjectType, UserMode, &event->object, NULL);
+    status = kmt_nt_open(handle, KMT_NT_EVENT, EVENT_MODIFY_STATE, &event->object);
     if (!NT_SUCCESS(status)) {
         util_free(event);
         return status;
@@ -27,7 +28,7 @@ void kmt_event_close(struct kmt_event *event)
 {
     if (!event)
         return;
-    ObDereferenceObject(event->object);
+    kmt_nt_close(event->object);
     util_free(event);
 }
 

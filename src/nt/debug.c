@@ -161,8 +161,16 @@ NT_EXPORT VOID NTAPI DbgBreakPointWithStatus(ULONG Status)
 NT_EXPORT VOID NTAPI RtlAssert(PVOID FailedAssertion, PVOID FileName, ULONG LineNumber,
                                PSTR MutableMessage)
 {
+    const char *rule = "NT-167";
+    char place[96];
+
     NT_ENTER();
-    VIOLATION("NT-167", "assertion \"%.80s\" failed at %.60s:%u%s%.40s",
-              (const char *)FailedAssertion, FileName ? (const char *)FileName : "?", LineNumber,
-              MutableMessage ? ": " : "", MutableMessage ? MutableMessage : "");
+    /* What PAGED_CODE asserts. */
+    if (FailedAssertion && strcmp(FailedAssertion, "KeGetCurrentIrql() <= APC_LEVEL") == 0)
+        rule = "NT-077";
+    nt_caller_name(NT_CALLER(), place, sizeof(place));
+    VIOLATION(rule, "assertion \"%.50s\" failed in %.60s (%.40s:%u)%s%.30s",
+              FailedAssertion ? (const char *)FailedAssertion : "", place,
+              FileName ? (const char *)FileName : "", LineNumber, MutableMessage ? ": " : "",
+              MutableMessage ? MutableMessage : "");
 }

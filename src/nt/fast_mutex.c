@@ -38,6 +38,7 @@ static void take(PFAST_MUTEX mutex, uint8_t old_irql)
 {
     struct _KTHREAD *thread = nt_thread();
 
+    nt_lock_order_acquire(mutex, thread);
     mutex->Count = 0;
     mutex->Owner = thread;
     mutex->OldIrql = old_irql;
@@ -70,6 +71,7 @@ static void release(PFAST_MUTEX mutex)
 {
     mutex->Owner = NULL;
     mutex->Count = FM_LOCK_BIT;
+    nt_lock_order_release(mutex, nt_thread());
     nt_thread()->sleeping_locks--;
     nt_wake_address(&mutex->Event, 1);
 }

@@ -77,6 +77,11 @@ void nt_caller_name(const void *caller, char *name, size_t bytes)
         return;
     }
     file = strrchr(info.dli_fname, '/');
+    if (info.dli_sname && info.dli_saddr) {
+        snprintf(name, bytes, "%s!%s+%#llx", file ? file + 1 : info.dli_fname, info.dli_sname,
+                 (unsigned long long)((uintptr_t)caller - (uintptr_t)info.dli_saddr));
+        return;
+    }
     snprintf(name, bytes, "%s+%#llx", file ? file + 1 : info.dli_fname,
              (unsigned long long)((uintptr_t)caller - (uintptr_t)info.dli_fbase));
 }

@@ -61,6 +61,7 @@ bool nt_mutex_take(KMUTANT *mutex, struct _KTHREAD *thread)
     bool abandoned = mutex->Abandoned;
 
     if (--mutex->Header.SignalState == 0) {
+        nt_lock_order_acquire(mutex, thread);
         mutex->OwnerThread = thread;
         thread->kernel_apc_disable += mutex->ApcDisable ? 1 : 0;
         thread->sleeping_locks++;
@@ -75,6 +76,7 @@ static void set_free(KMUTANT *mutex, struct _KTHREAD *thread)
     mutex->OwnerThread = NULL;
     thread->kernel_apc_disable -= mutex->ApcDisable ? 1 : 0;
     thread->sleeping_locks--;
+    nt_lock_order_release(mutex, thread);
     forget(thread, mutex);
     nt_wake(&mutex->Header);
 }

@@ -62,7 +62,7 @@ struct nt *nt_create(const struct nt_config *config)
     handle_table_init(&nt->handles);
     sim_current->room[SIM_ROOM_NT] = nt;
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
-        nt_registry_init(nt))
+        nt_lock_order_init(nt) && nt_registry_init(nt))
         return nt;
     nt_destroy(nt);
     return NULL;
@@ -76,6 +76,7 @@ void nt_destroy(struct nt *nt)
         nt_image_destroy(CONTAINER(node, struct nt_image, link));
     nt_resources_reclaim(&nt->host);
     nt_workers_finish(nt);
+    nt_lock_order_finish(nt);
     nt_registry_finish(nt);
     nt_device_objects_finish(nt);
     nt_threads_finish(nt);

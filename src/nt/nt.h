@@ -36,6 +36,10 @@ struct nt_config {
     uint64_t quarantine_bytes;
     /* Percent of resource requests that fail, as chance decides (NT-003); 0: none but those of util_heap. */
     unsigned fail_percent;
+    /* Find each access past or after a pool block at once, at a cost of pages and mappings per block (NT-025). */
+    bool special_pool;
+    /* Report lock order inversions (NT-059). */
+    bool deadlock_detection;
     /* System time at power on, 100 ns units since 1601; 0: 1 January 2024. */
     uint64_t boot_time;
     /* Windows release reported by RtlGetVersion; 0: build 22621. */
@@ -153,6 +157,8 @@ struct nt_pool_statistics {
     uint64_t live_blocks, live_bytes, peak_bytes, allocations;
 };
 void nt_pool_statistics(struct nt_pool_statistics *statistics);
+/* What a driver's fault at the address is: 0xCD past a block of special pool, 0xCC after its free, 0 neither. */
+uint32_t nt_pool_fault(const void *address);
 
 /* Status names: "STATUS_NO_MEMORY"; NULL for an unknown value. */
 const char *nt_status_name(NTSTATUS status);

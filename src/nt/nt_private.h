@@ -92,7 +92,7 @@ struct nt_image *nt_image_current(void);
 /* Take back one thing, or all that the image holds; silently. */
 void nt_resource_reclaim(struct nt_resource *resource);
 void nt_resources_reclaim(struct nt_image *image);
-/* "refgpu.so+0x1234", from a return address; deterministic. */
+/* "refgpu.so!StartDevice+0x42" or "refgpu.so+0x1234", from a return address; deterministic. */
 void nt_caller_name(const void *caller, char *name, size_t bytes);
 
 /* ---- pool ---- */
@@ -119,6 +119,8 @@ struct nt_pool {
     struct slab blocks;
     struct list quarantine; /* oldest first */
     uint64_t quarantine_bytes, quarantine_limit;
+    struct list special_freed; /* freed blocks of special pool, oldest first */
+    uint32_t special_retired;
     struct nt_pool_statistics statistics;
 };
 
@@ -303,6 +305,8 @@ struct _KTHREAD {
     NTSTATUS exit_status;
     PKSTART_ROUTINE start;
     PVOID start_context;
+    const volatile void *held[NT_HELD_LOCKS]; /* sleeping locks, for deadlock detection */
+    uint32_t held_count;
     uint32_t floating_saves;
     KAFFINITY affinity;
     struct nt_raise_record raise[NT_RAISES];
@@ -388,7 +392,8 @@ struct nt {
     uint32_t next_process_id;
     struct nt_workers *workers;
     struct nt_registry *registry;
-    struct hash_map etw; /* REGHANDLE -> struct nt_etw */
+    struct nt_lock_order *lock_order; /* NULL: no deadlock detection */
+    struct hash_map etw;              /* REGHANDLE -> struct nt_etw */
     uint64_t etw_handles;
     struct list bugcheck_callbacks;
     int64_t time_offset; /* 100 ns: system time - boot time - interrupt time */
@@ -468,6 +473,14 @@ void nt_registry_finish(struct nt *nt);
 
 bool nt_device_object_known(const void *object);
 void nt_device_objects_finish(struct nt *nt);
+
+/* Deadlock detection. `sleeper`: the thread that takes a mutex or fast mutex; NULL: a spin lock of this processor. Called before
+ * the lock counts as held. */
+bool nt_lock_order_init(struct nt *nt);
+void nt_lock_order_finish(struct nt *nt);
+void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper);
+void nt_lock_order_release(const volatile void *lock, struct _KTHREAD *sleeper);
+void nt_lock_order_forget(const void *address, uint64_t bytes);
 
 /* Work items wait, and no worker is free? */
 void nt_workers_balance(void);

@@ -328,6 +328,9 @@ static struct nt_object *check_pointer(void *body, const char *routine)
     struct nt_object *object = nt_object_find(body);
 
     nt_level(NT_DISPATCH, "NT-105", NT_NO_CODE, routine);
+    /* Device and driver objects stay without a count. */
+    if (!object && nt_state()->device_objects.count != 0 && nt_device_object_known(body))
+        return NULL;
     if (!object || (object->references == 0 && !object->destroy))
         NT_VERIFIER("NT-105", 0x3F, (uintptr_t)body, 0, 0,
                     "%s of something that is no object, or none any more", routine);

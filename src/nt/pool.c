@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "nt/nt_private.h"
+#include "nt/pool.h"
 
 #define FRESH               0xCEu /* new, uninitialised memory */
 #define GUARD               0xFDu /* behind a block */
@@ -27,24 +27,13 @@
 static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
                                        320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
 
-struct nt_pool_page {
-    struct list link; /* with a free slot: in the class's list */
-    uint8_t *base;
-    struct page_number first;
-    uint64_t pages;
-    uint8_t class;
-    bool large; /* one block, pages of its own */
-    uint16_t slots, used;
-    uint64_t taken[2]; /* bit per slot */
-    struct nt_block *block[];
-};
-
 bool nt_pool_init(struct nt *nt)
 {
     struct nt_pool *pool = &nt->pool;
 
     slab_init(&pool->blocks, sizeof(struct nt_block));
     list_init(&pool->quarantine);
+    list_init(&pool->special_freed);
     pool->partial = util_zalloc(NT_ITEMS(class_bytes), sizeof(*pool->partial));
     if (!pool->partial)
         return false;
@@ -69,7 +58,7 @@ static void own_pages(struct nt_pool *pool, const struct nt_pool_page *page,
         pool->owner[page->first.value + i] = owner;
 }
 
-static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zero)
+struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool zero)
 {
     struct nt *nt = nt_state();
     struct ram_request request = {
@@ -90,12 +79,17 @@ static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zer
     return page;
 }
 
-static void destroy_page(struct nt_pool_page *page)
+void nt_pool_disown_page(const struct nt_pool_page *page)
+{
+    own_pages(&nt_state()->pool, page, NULL);
+}
+
+void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
     list_remove(&page->link);
-    own_pages(&nt->pool, page, NULL);
+    nt_pool_disown_page(page);
     ram_give_contiguous(nt->ram, page->first, page->pages);
     util_free(page);
 }
@@ -118,7 +112,7 @@ static struct nt_pool_page *page_for(uint64_t bytes)
 
     if (!list_empty(partial))
         return CONTAINER(partial->next, struct nt_pool_page, link);
-    page = create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false);
+    page = nt_pool_create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false);
     if (!page)
         return NULL;
     page->class = (uint8_t) class;
@@ -152,13 +146,15 @@ static bool place(struct nt_block *block, bool zero)
     uint64_t bytes = block->bytes;
     struct nt_pool_page *page;
 
+    if (nt_state()->config.special_pool)
+        return nt_pool_place_special(block, zero);
     if (bytes < PAGE_BYTES) {
         page = page_for(bytes);
         if (!page)
             return false;
         place_small(page, block);
     } else {
-        page = create_page(bytes / PAGE_BYTES + 1, 1, zero);
+        page = nt_pool_create_page(bytes / PAGE_BYTES + 1, 1, zero);
         if (!page)
             return false;
         page->large = true;
@@ -185,7 +181,7 @@ static void release_memory(struct nt_block *block)
             list_push_back(&pool->partial[page->class], &page->link);
     }
     if (--page->used == 0)
-        destroy_page(page);
+        nt_pool_destroy_page(page);
     slab_give(&pool->blocks, block);
 }
 
@@ -284,9 +280,14 @@ void nt_pool_give(struct nt_block *block)
 
     check_guard(block);
     nt_active_drop_all(&block->actives, "a freed pool block");
+    nt_lock_order_forget(block->address, block->bytes);
     nt_resource_untrack(&block->resource);
     pool->statistics.live_blocks--;
     pool->statistics.live_bytes -= block->bytes;
+    if (block->page->view) {
+        nt_pool_retire_special(block);
+        return;
+    }
     if (block->bytes > LARGEST_QUARANTINED || block->bytes > pool->quarantine_limit) {
         release_memory(block);
         return;
@@ -307,7 +308,7 @@ struct nt_block *nt_pool_find(const void *address)
     size_t offset;
 
     if (!ram_physical(nt->ram, address, &physical))
-        return NULL;
+        return nt->config.special_pool ? nt_pool_find_retired(address) : NULL;
     page = nt->pool.owner[phys_page(physical).value];
     if (!page)
         return NULL;
@@ -337,6 +338,7 @@ void nt_pool_finish(struct nt *nt)
 
     if (pool->owner) {
         nt_pool_flush_quarantine(0);
+        nt_pool_special_finish(nt);
         munmap(pool->owner, pool->owner_bytes);
     }
     slab_finish(&pool->blocks);

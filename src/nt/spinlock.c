@@ -77,6 +77,7 @@ void nt_spin_locks_drop(uint32_t count)
 
 static void take(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
 {
+    nt_lock_order_acquire(lock, NULL);
     *lock = HELD | sim_current->processor;
     add_held(lock, kind, old_irql);
 }
@@ -84,6 +85,8 @@ static void take(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_i
 /* A word that is not zero, and no processor holds the lock. */
 static void check_word(volatile ULONG_PTR *lock, const char *routine)
 {
+    if (nt_state()->lock_order)
+        NT_VERIFIER("NT-059", 0x1002, (uintptr_t)lock, 0, 0, "%s of an uninitialised lock", routine);
     if (*lock == NT_LOCK_WORD_INTERLOCKED)
         VIOLATION("NT-112", "%s of a lock that ExInterlockedXxx routines use", routine);
     else
@@ -164,6 +167,9 @@ static struct nt_held_lock *may_release(volatile ULONG_PTR *lock, enum nt_lock_k
         if (lock && find_holder(lock))
             NT_VERIFIER("NT-059", 0x1004, (uintptr_t)lock, 0, 0,
                         "%s of a lock that another processor holds", routine);
+        else if (nt_state()->lock_order)
+            NT_VERIFIER("NT-059", 0x1007, (uintptr_t)lock, 0, 0, "%s of a lock that is not held",
+                        routine);
         else
             verify_fatal("NT-052", SPIN_LOCK_NOT_OWNED, (uintptr_t)lock, 0, 0, 0,
                          "%s of a lock that is not held", routine);

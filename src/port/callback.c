@@ -33,6 +33,8 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     adapter = port_adapter_of_handle(device_handle);
+    if (adapter && adapter->state == PORT_ADDED) /* LIFE-064: not valid before StartDevice */
+        adapter = NULL;
     callback->adapter = adapter;
     ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {

@@ -48,9 +48,6 @@ struct port_config {
     bool measure_interrupts;    /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
     uint64_t unload_limit_ns;   /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
     bool reset_device;          /* simulate the bug check screen: DxgkDdiResetDevice before the stop (LIFE-143) */
-    /* Does the image import a routine of this name? For CAPS-065; may be NULL. */
-    bool (*imports)(void *context, const struct nt_image *image, const char *name);
-    void *imports_context;
     /* A line of news for a person ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
@@ -106,6 +103,10 @@ const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adap
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter); /* zeros without GpuMmu */
+uint64_t port_adapter_memory_size(const struct port_adapter *adapter); /* bytes, as the driver registered them; 0: not (LIFE-045) */
+const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter); /* zeros: not said (CAPS-110) */
+const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter);
+bool port_adapter_child_connected(const struct port_adapter *adapter, ULONG uid);
 const char *port_adapter_name(const struct port_adapter *adapter); /* driver's AdapterString or the model's name */
 DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
 /* Lost for good (stopped, removed, bug check): calls give STATUS_DEVICE_REMOVED. */

@@ -4,10 +4,14 @@
 #define DXGK_PORT_PRIVATE_H
 
 #include "port/port.h"
+#include "util/checked.h"
 #include "vidmm/physical_memory.h"
 
 #define PORT_MAX_MESSAGES 32u
 #define PORT_MAX_NODES DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
+#define PORT_MAX_CHILDREN 64u
+#define PORT_MAX_COMPONENTS 64u
+#define PORT_FEATURES 6u /* DXGK_FEATURE_HWSCH .. DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD */
 
 struct port {
     struct port_config config;
@@ -16,6 +20,8 @@ struct port {
     struct port_driver *loading;  /* its DriverEntry runs now */
     struct sim_mutex add_lock;    /* AddDevice is serialized (THREAD-025) */
     uint32_t next_luid;
+    bool etw;
+    UCHAR etw_level;
     struct physical_memory *physical;
 };
 
@@ -28,8 +34,10 @@ struct port_driver {
     struct nt_image *image;
     DRIVER_INITIALIZATION_DATA table;
     bool registered;
+    bool initialize_called;
     NTSTATUS initialize_status;
     uint32_t adapters;
+    struct ddi_loan registry_path;  /* LIFE-008 */
     struct ddi_adapter unload_door; /* for DxgkDdiUnload, which belongs to no adapter */
 };
 
@@ -38,7 +46,10 @@ enum port_state { PORT_ADDED, PORT_STARTING, PORT_STARTED, PORT_STOPPED, PORT_RE
 struct port_interrupt {
     struct port_adapter *adapter;
     struct sim_interrupt *line;
-    bool notified;       /* NotifyInterrupt was called by this service routine */
+    bool notified;       /* NotifyInterrupt was called under its lock */
+    bool queued;         /* QueueDpc was called under its lock */
+    bool masked;         /* after a storm, until the adapter stops (THREAD-057) */
+    uint32_t unclaimed;  /* consecutive calls that returned FALSE */
 };
 
 struct port_map {
@@ -46,6 +57,21 @@ struct port_map {
     void *address;
     uint64_t start, bytes;
     MEMORY_CACHING_TYPE cache;
+    struct nt_process *process; /* of a user mode mapping; NULL: system space */
+};
+
+/* Power components (power_components.c). */
+enum port_runtime_power { RUNTIME_POWER_OFF, RUNTIME_POWER_PREPARED, RUNTIME_POWER_STARTED, RUNTIME_POWER_STOPPED };
+
+struct port_component {
+    DXGK_POWER_RUNTIME_COMPONENT info;
+    uint32_t active;       /* references by DxgkCbSetPowerComponentActive, and the host's own */
+    UINT state;            /* F-state */
+    ULONGLONG latency, residency; /* what the driver asked for */
+    bool in_transition;    /* DxgkDdiSetPowerComponentFState runs, or its completion is awaited */
+    bool awaiting;         /* DxgkCbCompleteFStateTransition */
+    bool held;             /* at F0 for a change of device power (LIFE-166) */
+    bool used;             /* the driver has used it: it may be put to sleep */
 };
 
 struct port_adapter {
@@ -56,18 +82,27 @@ struct port_adapter {
     struct list link;
     enum port_state state;
     bool lost;
+    bool added;             /* AddDevice succeeded */
     uint32_t handle;        /* DeviceHandle */
     LUID luid;
     GUID guid;
     DEVICE_OBJECT pdo;
+    char software_key[160]; /* registry path (LIFE-085) */
+    WCHAR software_key_wide[160];
+    char name[64];          /* AdapterString */
     uint32_t client_references;
 
-    struct iommu_domain *pass_through; /* physical mode before isolation is attached */
+    /* domain.c */
     struct iommu_domain *domain;
     enum iommu_mode mode;
     bool attach_after_start;
     struct physical_adapter *physical;
+    DXGK_PHYSICAL_MEMORY_RANGE *reserved;
+    UINT32 reserved_count;
+    UINT32 reserved_mapped;
+    bool isolation_asked;   /* the queries that concern it were made, at the first start */
 
+    /* answers to queries */
     DXGK_WDDMVERSION device_wddm;      /* of WDDMDEVICECAPS; 0: not said */
     uint64_t highest_visible;          /* 0: not said */
     DXGK_IOMMU_CAPS iommu_caps;
@@ -79,51 +114,148 @@ struct port_adapter {
     DXGK_QUERYSEGMENTOUT4 segments;
     BYTE *segment_table;
     UINT segment_count;
+    struct vidmm_bad_range *bad_range;
+    UINT bad_range_count;
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
+    UINT history_bits[PORT_MAX_NODES];
+    DXGK_GPUVERSION gpu_version;
+    DXGK_ADAPTER_PERFDATACAPS perf_caps;
+    DXGK_CHILD_DESCRIPTOR *child;
+    BOOLEAN *child_connected;
+    ULONG children;
+    uint64_t features_asked, features_granted;
 
-    PCM_RESOURCE_LIST resources;
+    /* what the driver holds while it is started */
+    struct ddi_loan start_loan;    /* DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */
+    struct ddi_loan resource_loan; /* CM_RESOURCE_LIST (LIFE-091) */
     struct list maps;
+    struct list services;          /* interfaces handed out (services.c) */
+    struct list timed_operations;
+    struct list debug_reports;
+    uint32_t exclusions;           /* asynchronous protected callbacks that have not run yet */
+    bool bridge_open;              /* inside a callback with DXGK_EXCLUDE_BRIDGE_ACCESS (LIFE-094) */
+
+    /* interrupts.c */
     struct port_interrupt interrupt[PORT_MAX_MESSAGES];
     struct sim_dpc dpc;
     bool dpc_running, dpc_notified, dpc_again;
-    uint32_t unnotified;               /* notifications recorded since the last NotifyDpc */
+    uint32_t unnotified;           /* notifications recorded since the last NotifyDpc */
+    bool owes_dpc;                 /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
+
+    /* power_components.c, power.c */
+    DEVICE_POWER_STATE power;
+    enum port_runtime_power runtime_power;
+    struct port_component *component;
+    UINT components;
+    struct sim_thread *power_thread;
+    struct sim_waitq power_wait, power_done;
+    bool power_end, power_ended;
+    uint32_t power_calls;          /* alternates the level of calls (THREAD-046) */
+    bool stable_power;
+    bool unplugged;
+
     struct vidmm *vidmm;
     struct vidsch *vidsch;
     bool vidmm_started, vidsch_started, process_started;
 };
 
-/* registration.c */
+/* One breach of a rule by what the driver answered: report and refuse (LIFE-003). */
+#define REFUSE(rule, ...)                          \
+    do {                                           \
+        VIOLATION(rule, __VA_ARGS__);              \
+        return STATUS_DEVICE_CONFIGURATION_ERROR;  \
+    } while (0)
+
+/* versions.c */
 UINT port_interface_version(const struct port *port);
 bool port_version_official(ULONG version);
 size_t port_table_bytes(ULONG version);
+ULONG port_interface_bytes(UINT version);
+UINT port_caps_bytes(UINT version);
+UINT port_physical_caps_bytes(UINT version);
+bool port_wddm_known(UINT wddm);
+UINT port_known_scheduling_bits(UINT version);
+UINT port_known_memory_bits(UINT version);
+UINT port_known_misc_bits(UINT version);
+
+/* registration.c */
 void port_log(struct port *port, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* caps.c: the queries, each with its checks. */
+/* start.c */
+NTSTATUS port_start(struct port_adapter *adapter);
+/* Managers, StopDevice, and everything that goes with it. */
+void port_stop(struct port_adapter *adapter);
+/* Forget what the driver answered, for another start. */
+void port_forget_answers(struct port_adapter *adapter);
+
+/* domain.c */
+NTSTATUS port_choose_dma_mode(struct port_adapter *adapter);
+NTSTATUS port_domain_create(struct port_adapter *adapter);
+void port_domain_destroy(struct port_adapter *adapter);
+NTSTATUS port_domain_isolate(struct port_adapter *adapter);
+NTSTATUS port_domain_reserve(struct port_adapter *adapter);
+
+/* managers.c */
+NTSTATUS port_managers_create(struct port_adapter *adapter);
+void port_managers_destroy(struct port_adapter *adapter);
+
+/* query.c: the queries in their order. */
 NTSTATUS port_query_before_start(struct port_adapter *adapter);
 NTSTATUS port_query_after_start(struct port_adapter *adapter);
 /* One query with a zeroed, guarded output buffer (CAPS-005). */
 NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input, UINT input_bytes, void *output, UINT output_bytes);
+static inline UINT port_driver_version(const struct port_adapter *adapter)
+{
+    return adapter->driver->table.Version;
+}
 
-/* segments.c, nodes.c */
+/* admission.c, compute.c: what DXGK_DRIVERCAPS and the entry points must look like. */
+NTSTATUS port_check_caps(struct port_adapter *adapter);
+NTSTATUS port_check_compute_only(struct port_adapter *adapter);
+
+/* segments.c, mmu.c, nodes.c, children.c */
 NTSTATUS port_query_segments(struct port_adapter *adapter);
 NTSTATUS port_query_mmu(struct port_adapter *adapter);
 NTSTATUS port_query_nodes(struct port_adapter *adapter);
 NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children);
+void port_children_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action);
+/* Segment descriptor of index 0 .. segment_count - 1. */
+static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adapter *adapter, UINT index)
+{
+    return (const void *)(adapter->segment_table + index * adapter->segments.SegmentDescriptorStride);
+}
+
+/* power_components.c */
+NTSTATUS port_query_components(struct port_adapter *adapter);
+NTSTATUS port_runtime_power_start(struct port_adapter *adapter);
+void port_runtime_power_stop(struct port_adapter *adapter);
+/* TransitionTo_F0_OnDx: bring components there and keep them (LIFE-166); let them go again. */
+void port_components_hold(struct port_adapter *adapter);
+void port_components_release(struct port_adapter *adapter);
+void port_components_forget(struct port_adapter *adapter);
+void port_fill_power_callbacks(DXGKRNL_INTERFACE *interface);
 
 /* interface.c */
-ULONG port_interface_bytes(UINT version);
 void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interface, UINT version);
 
-void port_dpc(struct sim_dpc *dpc);
+/* handle_callbacks.c, context_callbacks.c, features.c, services.c, exclude.c, memory_callbacks.c: their parts of the table. */
+void port_fill_handle_callbacks(DXGKRNL_INTERFACE *interface);
+void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface);
+void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface);
+NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType, PINTERFACE Interface);
+NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes, DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+                                              PVOID ProtectedCallbackContext);
+/* After StopDevice: report and revoke what was not given back (LIFE-116). */
+void port_services_revoke(struct port_adapter *adapter);
+void port_exclusions_wait(struct port_adapter *adapter);
 
 /* resources.c */
 NTSTATUS port_resources_create(struct port_adapter *adapter);
-void port_resources_destroy(struct port_adapter *adapter);
-
-/* memory_callbacks.c */
+void port_resources_revoke(struct port_adapter *adapter);
+/* Mappings that are left are reported (LIFE-101) and removed. */
+void port_maps_remove(struct port_adapter *adapter);
 struct physical_memory *port_physical_create(struct port *port);
-void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface);
 
 /* The callbacks that live beside what they are about. */
 BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle);
@@ -132,6 +264,7 @@ void NTAPI port_cb_notify_dpc(IN_CONST_HANDLE hAdapter);
 NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle, PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
                                              ULONG MessageNumber, PBOOLEAN ReturnValue);
 NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_INFO DeviceInfo);
+NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle, PPCI_DEVICE_PRESENCE_PARAMETERS Parameters, PBOOLEAN Present);
 NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length,
                                          PULONG BytesRead);
 NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length,
@@ -139,6 +272,7 @@ NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, P
 NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress, ULONG Length, BOOLEAN InIoSpace,
                                   BOOLEAN MapToUserMode, MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress);
 NTSTATUS NTAPI port_cb_unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress);
+NTSTATUS NTAPI port_cb_indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus);
 
 /* interrupts.c */
 void port_interrupts_connect(struct port_adapter *adapter);

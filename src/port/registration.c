@@ -62,65 +62,30 @@ void port_destroy(struct port *port)
     util_free(port);
 }
 
-/* ---- versions ---- */
-
-static const struct version {
-    ULONG version;
-    size_t table_bytes; /* of DRIVER_INITIALIZATION_DATA at that version (tests/abi/tables.tsv) */
-} versions[] = {
-    {0x1052, 496},  {0x1053, 496},  {0x2005, 568},  {0x300E, 664},  {0x4002, 712},  {0x4003, 712},  {0x5023, 832},
-    {0x6002, 880},  {0x6003, 880},  {0x6010, 880},  {0x6011, 880},  {0x700A, 1032}, {0x8001, 1056}, {0x9006, 1152},
-    {0xA00B, 1192}, {0xB004, 1224}, {0xC004, 1232}, {0xD001, 1232}, {0xE003, 1264}, {0xF003, 1296}, {0x10004, 1376},
-};
-
-static const struct version *find_version(ULONG version)
-{
-    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-        if (versions[i].version == version)
-            return &versions[i];
-    return NULL;
-}
-
-bool port_version_official(ULONG version)
-{
-    return find_version(version) != NULL;
-}
-
-size_t port_table_bytes(ULONG version)
-{
-    const struct version *found = find_version(version);
-
-    return found ? found->table_bytes : 0;
-}
-
-UINT port_interface_version(const struct port *port)
-{
-    return port->config.interface_version ? port->config.interface_version : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
-}
-
 /* ---- DxgkInitialize ---- */
 
-/* LIFE-020: what an old draft left in the table must be zero. */
-static void check_reserved(const DRIVER_INITIALIZATION_DATA *table)
+/* LIFE-020: what an old draft left in the table must be zero; it is reported, and never called. */
+static void clear_reserved(DRIVER_INITIALIZATION_DATA *table)
 {
+#define RESERVED(member) {offsetof(DRIVER_INITIALIZATION_DATA, member), #member}
     static const struct {
         size_t offset;
         const char *name;
     } reserved[] = {
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiDescribePageTable), "DxgkDdiDescribePageTable"},
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiUpdatePageTable), "DxgkDdiUpdatePageTable"},
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiUpdatePageDirectory), "DxgkDdiUpdatePageDirectory"},
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiMovePageDirectory), "DxgkDdiMovePageDirectory"},
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiSubmitRender), "DxgkDdiSubmitRender"},
-        {offsetof(DRIVER_INITIALIZATION_DATA, DxgkDdiCreateAllocation2), "DxgkDdiCreateAllocation2"},
+        RESERVED(DxgkDdiDescribePageTable), RESERVED(DxgkDdiUpdatePageTable), RESERVED(DxgkDdiUpdatePageDirectory),
+        RESERVED(DxgkDdiMovePageDirectory), RESERVED(DxgkDdiSubmitRender),    RESERVED(DxgkDdiCreateAllocation2),
+        RESERVED(Reserved),                 RESERVED(DxgkDdiSetPowerPState),  RESERVED(Reserved3),
     };
+#undef RESERVED
 
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        char *member = (char *)table + reserved[i].offset;
         const void *value;
 
-        memcpy(&value, (const char *)table + reserved[i].offset, sizeof(value));
+        memcpy(&value, member, sizeof(value));
         if (value)
             VIOLATION("LIFE-020", "%s is reserved and must be NULL", reserved[i].name);
+        memset(member, 0, sizeof(value));
     }
 }
 
@@ -164,6 +129,8 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
                   driver && driver->registered ? "a second time" : "outside the DriverEntry of its driver object");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
+    if (!NT_SUCCESS(port->config.initialize_failure))
+        return port->config.initialize_failure; /* LIFE-012 */
     if (!sim_copy_checked(&version, &data->Version, sizeof(version)))
         return STATUS_INVALID_PARAMETER;
     bytes = port_table_bytes(version);
@@ -182,7 +149,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
         VIOLATION("LIFE-021", "%s is NULL", missing);
         return STATUS_INVALID_PARAMETER;
     }
-    check_reserved(&table);
+    clear_reserved(&table);
     driver->table = table;
     driver->registered = true;
     return STATUS_SUCCESS;
@@ -204,8 +171,10 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
     } else {
         status = initialize(port, DriverObject, RegistryPath, DriverInitializationData);
     }
-    if (port->loading)
+    if (port->loading && !port->loading->initialize_called) {
+        port->loading->initialize_called = true;
         port->loading->initialize_status = status;
+    }
     ddi_callback_leave(&frame);
     return status;
 }
@@ -213,11 +182,20 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
 EXPORT NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                                       PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
 {
-    if (sim_irql() != SIM_IRQL_PASSIVE)
+    struct ddi_frame frame;
+    NTSTATUS status = STATUS_NOT_SUPPORTED; /* LIFE-036 */
+
+    if (!current_port())
+        return STATUS_INVALID_DEVICE_STATE;
+    ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", CALLER);
+    if (sim_irql() != SIM_IRQL_PASSIVE) {
         VIOLATION("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s", nt_irql_name(sim_irql()));
-    if (!DriverObject || !RegistryPath || !KmdDodInitializationData)
-        return STATUS_INVALID_PARAMETER;
-    return STATUS_NOT_SUPPORTED; /* LIFE-036 */
+        status = STATUS_INVALID_DEVICE_REQUEST;
+    } else if (!DriverObject || !RegistryPath || !KmdDodInitializationData) {
+        status = STATUS_INVALID_PARAMETER;
+    }
+    ddi_callback_leave(&frame);
+    return status;
 }
 
 EXPORT NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT DriverObject)
@@ -256,42 +234,54 @@ static void registry_path(const char *service, WCHAR *buffer, size_t capacity, U
     path->MaximumLength = (USHORT)((length + 1) * sizeof(WCHAR));
 }
 
+struct entry_arguments {
+    UNICODE_STRING path;
+    WCHAR buffer[256];
+};
+
 static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
 {
-    struct ddi_frame frame = {.outer = sim_current->frame, .name = "DriverEntry"};
+    struct ddi_frame frame = {.outer = sim_current->frame, .name = "DriverEntry", .track = TRACE_PROCESSOR(sim_current->processor)};
+    struct entry_arguments *arguments = driver->registry_path.address;
     struct nt_image *outer_image;
-    UNICODE_STRING *path;
-    WCHAR *buffer;
+    struct nt_call_state state;
     NTSTATUS status;
     uint64_t deadline;
 
-    path = util_zalloc(1, sizeof(*path));
-    buffer = util_zalloc(256, sizeof(WCHAR));
-    if (!path || !buffer) {
-        util_free(path);
-        util_free(buffer);
-        return STATUS_NO_MEMORY;
-    }
-    registry_path(driver->service, buffer, 256, path);
+    registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR), &arguments->path);
     sim_current->frame = &frame;
     outer_image = nt_image_enter(driver->image);
-    trace_begin(TRACE_PROCESSOR(sim_current->processor), "DriverEntry", NULL, 0);
+    nt_call_state(&state);
+    trace_begin(frame.track, "DriverEntry", NULL, 0);
     deadline = sim_inside_enter(60000000000u);
-    status = entry(&driver->object, path);
+    status = entry(&driver->object, &arguments->path);
     sim_inside_leave(deadline);
-    trace_end(TRACE_PROCESSOR(sim_current->processor), "DriverEntry");
+    trace_end(frame.track, "DriverEntry");
+    nt_call_check(&state, "DriverEntry");
     nt_image_enter(outer_image);
     sim_current->frame = frame.outer;
-    if (sim_irql() != SIM_IRQL_PASSIVE) {
-        VIOLATION("THREAD-006", "DriverEntry returned at %s", nt_irql_name(sim_irql()));
-        if (sim_irql() > SIM_IRQL_PASSIVE)
-            sim_lower_irql(SIM_IRQL_PASSIVE);
-    }
-    /* LIFE-008: a driver that kept the pointer reads this. */
-    memset(buffer, 0xDD, 256 * sizeof(WCHAR));
-    util_free(buffer);
-    util_free(path);
+    ddi_loan_revoke(&driver->registry_path); /* LIFE-008: a driver that kept the pointer faults on it */
     return status;
+}
+
+/* LIFE-010, LIFE-011: what the load comes to. */
+static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
+{
+    if (driver->initialize_called && returned != driver->initialize_status)
+        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x", (unsigned)returned,
+                  (unsigned)driver->initialize_status);
+    if (driver->initialize_called && !NT_SUCCESS(driver->initialize_status))
+        return driver->initialize_status;
+    if (!NT_SUCCESS(returned))
+        return returned;
+    return driver->registered ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
+}
+
+static void free_driver(struct port_driver *driver)
+{
+    ddi_loan_finish(&driver->registry_path);
+    nt_device_object_unregister(&driver->object);
+    util_free(driver);
 }
 
 NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image, PDRIVER_INITIALIZE entry,
@@ -304,25 +294,28 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
         return STATUS_NO_MEMORY;
     driver->port = port;
     driver->image = image;
-    driver->initialize_status = STATUS_UNSUCCESSFUL;
     snprintf(driver->service, sizeof(driver->service), "%s", service);
     driver->object.Type = 4; /* IO_TYPE_DRIVER */
     driver->object.Size = sizeof(DRIVER_OBJECT);
     driver->object.DriverExtension = &driver->extension;
     driver->extension.DriverObject = &driver->object;
+    if (!ddi_loan_init(&driver->registry_path, sizeof(struct entry_arguments), "LIFE-008",
+                       "the RegistryPath of DriverEntry, which has returned") ||
+        !nt_device_object_register(&driver->object)) {
+        free_driver(driver);
+        return STATUS_NO_MEMORY;
+    }
     port->loading = driver;
     status = call_driver_entry(driver, entry);
     port->loading = NULL;
-    if (driver->registered && status != driver->initialize_status)
-        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x", (unsigned)status,
-                  (unsigned)driver->initialize_status);
-    if (NT_SUCCESS(status) && !driver->registered)
-        status = NT_SUCCESS(driver->initialize_status) ? STATUS_UNSUCCESSFUL : driver->initialize_status; /* LIFE-011 */
+    status = load_status(driver, status);
     if (NT_SUCCESS(status))
         status = ddi_adapter_init(&driver->unload_door, &driver->table, image, service);
     if (!NT_SUCCESS(status)) {
-        nt_image_leak_check(image); /* LIFE-009 */
-        util_free(driver);
+        /* LIFE-009: not loaded; what DriverEntry left is a leak. */
+        physical_memory_driver_unloaded(port->physical, image);
+        nt_image_leak_check(image);
+        free_driver(driver);
         return status;
     }
     list_push_back(&port->drivers, &driver->link);
@@ -332,15 +325,23 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
 
 uint64_t port_driver_stop(struct port_driver *driver)
 {
+    const struct port_config *config = &driver->port->config;
+    uint64_t limit = config->unload_limit_ns ? config->unload_limit_ns : 10000000000u;
     uint64_t left = 0;
 
     if (!sim_current->stopped) {
+        nt_image_unloading(driver->image);
         ddi_unload(&driver->unload_door);
-        left = physical_memory_driver_unloaded(driver->port->physical, driver->image);
-        left += nt_image_leak_check(driver->image);
+        if (!nt_image_drain(driver->image, limit)) {
+            VIOLATION("LIFE-178", "%s cannot be unloaded: its threads, work items or DPCs still run after %llu ms", driver->service,
+                      (unsigned long long)(limit / 1000000u));
+            left++;
+        }
+        left += physical_memory_driver_unloaded(driver->port->physical, driver->image);
+        left += nt_image_leak_check(driver->image); /* LIFE-177 */
     }
     ddi_adapter_finish(&driver->unload_door);
     list_remove(&driver->link);
-    util_free(driver);
+    free_driver(driver);
     return left;
 }

@@ -4,86 +4,108 @@
 
 #include "port/port_private.h"
 
-/* LIFE-089 to LIFE-091: memory ranges in BAR order, then one descriptor per message. */
-NTSTATUS port_resources_create(struct port_adapter *adapter)
+/* ---- the resource list: on loan, read-only, until StopDevice (LIFE-089 to LIFE-091) ---- */
+
+static void describe_memory(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint64_t start, uint64_t bytes, bool prefetchable)
+{
+    descriptor->ShareDisposition = 1; /* CmResourceShareDeviceExclusive */
+    descriptor->u.Memory.Start.QuadPart = (LONGLONG)start;
+    if (bytes <= UINT32_MAX) {
+        descriptor->Type = CmResourceTypeMemory;
+        descriptor->u.Memory.Length = (ULONG)bytes;
+    } else if (bytes >> 8 <= UINT32_MAX) {
+        descriptor->Type = CmResourceTypeMemoryLarge;
+        descriptor->Flags = CM_RESOURCE_MEMORY_LARGE_40;
+        descriptor->u.Memory40.Length40 = (ULONG)(bytes >> 8);
+    } else {
+        descriptor->Type = CmResourceTypeMemoryLarge;
+        descriptor->Flags = CM_RESOURCE_MEMORY_LARGE_48;
+        descriptor->u.Memory48.Length48 = (ULONG)(bytes >> 16);
+    }
+    if (prefetchable)
+        descriptor->Flags |= CM_RESOURCE_MEMORY_PREFETCHABLE;
+}
+
+/* Memory ranges in BAR order, then one descriptor per message. */
+static void describe(const struct port_adapter *adapter, CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor)
 {
     const struct dxgk_device_description *d = bus_device_description(adapter->device);
-    ULONG count = d->messages;
-    CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor;
 
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
-        count += d->bar[bar].kind != DXGK_BAR_NONE;
-    adapter->resources = util_zalloc(1, sizeof(CM_RESOURCE_LIST) + count * sizeof(*descriptor));
-    if (!adapter->resources)
-        return STATUS_NO_MEMORY;
-    adapter->resources->Count = count ? 1 : 0;
-    adapter->resources->List[0].InterfaceType = 5; /* PCIBus */
-    adapter->resources->List[0].PartialResourceList.Version = 1;
-    adapter->resources->List[0].PartialResourceList.Revision = 1;
-    adapter->resources->List[0].PartialResourceList.Count = count;
-    descriptor = adapter->resources->List[0].PartialResourceList.PartialDescriptors;
-    for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
-        uint64_t bytes = d->bar[bar].bytes;
-
-        if (d->bar[bar].kind == DXGK_BAR_NONE)
-            continue;
-        descriptor->ShareDisposition = 1; /* CmResourceShareDeviceExclusive */
-        descriptor->u.Memory.Start.QuadPart = (LONGLONG)bus_device_bar(adapter->device, bar).value;
-        if (bytes <= UINT32_MAX) {
-            descriptor->Type = CmResourceTypeMemory;
-            descriptor->u.Memory.Length = (ULONG)bytes;
-        } else {
-            descriptor->Type = CmResourceTypeMemoryLarge;
-            descriptor->Flags = CM_RESOURCE_MEMORY_LARGE_40;
-            descriptor->u.Memory40.Length40 = (ULONG)(bytes >> 8);
-        }
-        if (d->bar[bar].kind == DXGK_BAR_MEMORY)
-            descriptor->Flags |= CM_RESOURCE_MEMORY_PREFETCHABLE;
-        descriptor++;
-    }
+        if (d->bar[bar].kind != DXGK_BAR_NONE)
+            describe_memory(descriptor++, bus_device_bar(adapter->device, bar).value, d->bar[bar].bytes, d->bar[bar].kind == DXGK_BAR_MEMORY);
     for (uint32_t message = 0; message < d->messages; message++, descriptor++) {
         descriptor->Type = CmResourceTypeInterrupt;
         descriptor->ShareDisposition = 1;
         descriptor->Flags = CM_RESOURCE_INTERRUPT_LATCHED | CM_RESOURCE_INTERRUPT_MESSAGE;
         descriptor->u.MessageInterrupt.Translated.Level = SIM_IRQL_DEVICE;
         descriptor->u.MessageInterrupt.Translated.Vector = 0x50 + message;
-        descriptor->u.MessageInterrupt.Translated.Affinity = (1ull << sim_current->processors) - 1;
+        descriptor->u.MessageInterrupt.Translated.Affinity = sim_current->processors < 64 ? (1ull << sim_current->processors) - 1 : ~0ull;
     }
+}
+
+NTSTATUS port_resources_create(struct port_adapter *adapter)
+{
+    const struct dxgk_device_description *d = bus_device_description(adapter->device);
+    ULONG count = d->messages;
+    CM_RESOURCE_LIST *list;
+
+    for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
+        count += d->bar[bar].kind != DXGK_BAR_NONE;
+    ddi_loan_finish(&adapter->resource_loan); /* of an earlier start */
+    if (!ddi_loan_init(&adapter->resource_loan, sizeof(*list) + count * sizeof(CM_PARTIAL_RESOURCE_DESCRIPTOR), "LIFE-091",
+                       "the translated resource list, which is read-only and gone after StopDevice"))
+        return STATUS_NO_MEMORY;
+    list = adapter->resource_loan.address;
+    list->Count = count ? 1 : 0;
+    list->List[0].InterfaceType = PCIBus;
+    list->List[0].PartialResourceList.Version = 1;
+    list->List[0].PartialResourceList.Revision = 1;
+    list->List[0].PartialResourceList.Count = count;
+    describe(adapter, list->List[0].PartialResourceList.PartialDescriptors);
+    ddi_loan_protect(&adapter->resource_loan);
     return STATUS_SUCCESS;
 }
 
-void port_resources_destroy(struct port_adapter *adapter)
+void port_resources_revoke(struct port_adapter *adapter)
+{
+    if (adapter->resource_loan.address)
+        ddi_loan_revoke(&adapter->resource_loan);
+}
+
+void port_maps_remove(struct port_adapter *adapter)
 {
     LIST_FOR_SAFE(node, next, &adapter->maps) {
         struct port_map *map = CONTAINER(node, struct port_map, link);
 
-        /* LIFE-101 */
-        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice",
-                  (unsigned long long)map->start, (unsigned long long)map->bytes);
+        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice", (unsigned long long)map->start,
+                  (unsigned long long)map->bytes);
         bus_unmap(adapter->port->config.bus, map->address);
         list_remove(&map->link);
         util_free(map);
     }
-    util_free(adapter->resources);
-    adapter->resources = NULL;
 }
 
-/* ---- callbacks ---- */
+/* ---- information ---- */
 
 NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_INFO DeviceInfo)
 {
     struct callback cb;
     DXGK_DEVICE_INFO info;
     NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbGetDeviceInformation", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    struct port_adapter *adapter = cb.adapter;
 
     if (!NT_SUCCESS(status))
         return status;
     memset(&info, 0, sizeof(info));
-    info.MiniportDeviceContext = cb.adapter->ddi.context; /* LIFE-085 */
-    info.PhysicalDeviceObject = &cb.adapter->pdo;
-    info.TranslatedResourceList = cb.adapter->resources;
-    info.SystemMemorySize.QuadPart = (LONGLONG)ram_bytes(cb.adapter->port->config.ram); /* LIFE-086 */
-    info.HighestPhysicalAddress.QuadPart = (LONGLONG)ram_highest(cb.adapter->port->config.ram).value;
+    info.MiniportDeviceContext = adapter->ddi.context; /* LIFE-085 */
+    info.PhysicalDeviceObject = &adapter->pdo;
+    info.DeviceRegistryPath.Buffer = adapter->software_key_wide;
+    info.DeviceRegistryPath.Length = (USHORT)(strlen(adapter->software_key) * sizeof(WCHAR));
+    info.DeviceRegistryPath.MaximumLength = (USHORT)(info.DeviceRegistryPath.Length + sizeof(WCHAR));
+    info.TranslatedResourceList = adapter->resource_loan.address;
+    info.SystemMemorySize.QuadPart = (LONGLONG)ram_bytes(adapter->port->config.ram); /* LIFE-086 */
+    info.HighestPhysicalAddress.QuadPart = (LONGLONG)ram_highest(adapter->port->config.ram).value;
     info.DockingState = DockStateUnsupported; /* LIFE-088 */
     if (!DeviceInfo || !sim_copy_checked(DeviceInfo, &info, sizeof(info)))
         status = STATUS_INVALID_PARAMETER;
@@ -91,11 +113,67 @@ NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_
     return status;
 }
 
+static bool device_matches(const struct dxgk_device_description *d, const PCI_DEVICE_PRESENCE_PARAMETERS *p)
+{
+    if ((p->Flags & PCI_USE_VENDEV_IDS) && (p->VendorID != d->vendor || p->DeviceID != d->device))
+        return false;
+    if ((p->Flags & PCI_USE_SUBSYSTEM_IDS) && (p->SubVendorID != d->subsystem_vendor || p->SubSystemID != d->subsystem))
+        return false;
+    if ((p->Flags & PCI_USE_REVISION) && p->RevisionID != d->revision)
+        return false;
+    if ((p->Flags & PCI_USE_CLASS_SUBCLASS) && (p->BaseClass != d->class_code >> 16 || p->SubClass != (d->class_code >> 8 & 0xFF)))
+        return false;
+    return !(p->Flags & PCI_USE_PROGIF) || p->ProgIf == (d->class_code & 0xFF);
+}
+
+/* LIFE-102: the devices of this machine are those that adapters were made for. */
+NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle, PPCI_DEVICE_PRESENCE_PARAMETERS Parameters, PBOOLEAN Present)
+{
+    struct callback cb;
+    PCI_DEVICE_PRESENCE_PARAMETERS copy;
+    BOOLEAN present = FALSE;
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbIsDevicePresent", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (!Parameters || !Present || !sim_copy_checked(&copy, Parameters, sizeof(copy)) || copy.Size < sizeof(copy)) {
+        status = STATUS_INVALID_PARAMETER;
+    } else {
+        LIST_FOR(node, &cb.adapter->port->adapter_list)
+            present |= device_matches(bus_device_description(CONTAINER(node, struct port_adapter, link)->device), &copy);
+        if (!sim_copy_checked(Present, &present, sizeof(present)))
+            status = STATUS_INVALID_PARAMETER;
+    }
+    callback_end(&cb);
+    return status;
+}
+
+/* ---- configuration space (LIFE-092 to LIFE-095) ---- */
+
+static NTSTATUS transfer_config(struct port_adapter *adapter, PVOID buffer, ULONG offset, ULONG length, ULONG *done, bool write)
+{
+    uint8_t bytes[256];
+    ULONG part;
+
+    if (offset >= sizeof(bytes))
+        return STATUS_UNSUCCESSFUL; /* LIFE-093 */
+    part = length < sizeof(bytes) - offset ? length : (ULONG)sizeof(bytes) - offset;
+    if (write) {
+        if (!sim_copy_checked(bytes, buffer, part))
+            return STATUS_INVALID_PARAMETER;
+        if (!bus_config_writable(adapter->device, offset, part))
+            WARNING("LIFE-095", "read-only bytes of the configuration space at 0x%x are written", offset);
+        *done = bus_config_write(adapter->device, offset, bytes, part);
+        return STATUS_SUCCESS;
+    }
+    *done = bus_config_read(adapter->device, offset, bytes, part);
+    return sim_copy_checked(buffer, bytes, *done) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
 static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller, ULONG type, PVOID buffer, ULONG offset,
                                ULONG length, PULONG moved, bool write)
 {
     struct callback cb;
-    uint8_t bytes[256];
     ULONG done = 0;
     NTSTATUS status = callback_begin(&cb, handle, name, caller, SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
@@ -104,23 +182,13 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
     if (!buffer || (type != DXGK_WHICHSPACE_CONFIG && type != DXGK_WHICHSPACE_ROM && type != DXGK_WHICHSPACE_MCH && type != DXGK_WHICHSPACE_BRIDGE)) {
         status = STATUS_INVALID_PARAMETER;
     } else if (type == DXGK_WHICHSPACE_BRIDGE) {
-        VIOLATION("LIFE-094", "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
-        status = STATUS_UNSUCCESSFUL;
-    } else if (type != DXGK_WHICHSPACE_CONFIG || offset >= sizeof(bytes)) {
+        if (!cb.adapter->bridge_open)
+            VIOLATION("LIFE-094", "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
+        status = STATUS_UNSUCCESSFUL; /* no bridge stands above the device */
+    } else if (type != DXGK_WHICHSPACE_CONFIG) {
         status = STATUS_UNSUCCESSFUL; /* LIFE-093 */
     } else {
-        ULONG part = length < sizeof(bytes) - offset ? length : (ULONG)sizeof(bytes) - offset;
-
-        if (write) {
-            if (sim_copy_checked(bytes, buffer, part))
-                done = bus_config_write(cb.adapter->device, offset, bytes, part);
-            else
-                status = STATUS_INVALID_PARAMETER;
-        } else {
-            done = bus_config_read(cb.adapter->device, offset, bytes, part);
-            if (!sim_copy_checked(buffer, bytes, done))
-                status = STATUS_INVALID_PARAMETER;
-        }
+        status = transfer_config(cb.adapter, buffer, offset, length, &done, write);
     }
     if (moved && !sim_copy_checked(moved, &done, sizeof(done)))
         status = STATUS_INVALID_PARAMETER;
@@ -138,6 +206,8 @@ NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, P
     return transfer_space(DeviceHandle, "DxgkCbWriteDeviceSpace", CALLER, DataType, Buffer, Offset, Length, BytesWritten, true);
 }
 
+/* ---- mappings (LIFE-096 to LIFE-101) ---- */
+
 /* Inside one granted memory range? */
 static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t bytes)
 {
@@ -146,22 +216,27 @@ static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
         uint64_t base = bus_device_bar(adapter->device, bar).value;
 
-        if (d->bar[bar].kind != DXGK_BAR_NONE && start >= base && bytes <= d->bar[bar].bytes && start - base <= d->bar[bar].bytes - bytes)
+        if (d->bar[bar].kind != DXGK_BAR_NONE && start >= base && range_inside(start - base, bytes, d->bar[bar].bytes))
             return true;
     }
     return false;
 }
 
-static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes, MEMORY_CACHING_TYPE cache, void **address)
+static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes, MEMORY_CACHING_TYPE cache,
+                          struct nt_process *process, struct port_map **out)
 {
     struct port_map *map;
 
-    if (!bytes || cache < MmNonCached || cache > MmWriteCombined || !granted(adapter, start, bytes))
+    if (!bytes || cache < MmNonCached || cache > MmWriteCombined)
         return STATUS_INVALID_PARAMETER; /* LIFE-098 */
+    if (!granted(adapter, start, bytes)) {
+        VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no memory range of the adapter", (unsigned long long)start, (unsigned long long)bytes);
+        return STATUS_INVALID_PARAMETER;
+    }
     LIST_FOR(node, &adapter->maps) {
         const struct port_map *other = CONTAINER(node, struct port_map, link);
 
-        if (other->cache != cache && start < other->start + other->bytes && other->start < start + bytes) {
+        if (other->cache != cache && ranges_overlap(start, bytes, other->start, other->bytes)) {
             VIOLATION("LIFE-098", "0x%llx is already mapped with another cache type", (unsigned long long)start);
             return STATUS_CONFLICTING_ADDRESSES;
         }
@@ -177,27 +252,38 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     map->start = start;
     map->bytes = bytes;
     map->cache = cache;
+    map->process = process;
     list_push_back(&adapter->maps, &map->link);
-    *address = map->address;
+    *out = map;
     return STATUS_SUCCESS;
 }
 
+static void unmap_range(struct port_adapter *adapter, struct port_map *map)
+{
+    bus_unmap(adapter->port->config.bus, map->address);
+    list_remove(&map->link);
+    util_free(map);
+}
+
+/* One address space holds the system and all processes: a user mapping is a mapping with an owner. */
 NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress, ULONG Length, BOOLEAN InIoSpace,
                                   BOOLEAN MapToUserMode, MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress)
 {
     struct callback cb;
-    void *address = NULL;
+    struct port_map *map = NULL;
     NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbMapMemory", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
-    (void)MapToUserMode; /* one address space: a user mapping is a mapping */
     if (!NT_SUCCESS(status))
         return status;
     if (InIoSpace || !VirtualAddress)
         status = STATUS_INVALID_PARAMETER; /* no port ranges are granted */
     else
-        status = map_range(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType, &address);
-    if (NT_SUCCESS(status) && !sim_copy_checked(VirtualAddress, &address, sizeof(address)))
+        status = map_range(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
+                           MapToUserMode ? nt_process_current() : NULL, &map);
+    if (NT_SUCCESS(status) && !sim_copy_checked(VirtualAddress, &map->address, sizeof(map->address))) {
+        unmap_range(cb.adapter, map);
         status = STATUS_INVALID_PARAMETER;
+    }
     callback_end(&cb);
     return status;
 }
@@ -213,11 +299,9 @@ NTSTATUS NTAPI port_cb_unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress)
     LIST_FOR_SAFE(node, next, &cb.adapter->maps) {
         struct port_map *map = CONTAINER(node, struct port_map, link);
 
-        if (map->address != VirtualAddress)
+        if (map->address != VirtualAddress || (map->process && map->process != nt_process_current()))
             continue;
-        bus_unmap(cb.adapter->port->config.bus, map->address);
-        list_remove(&map->link);
-        util_free(map);
+        unmap_range(cb.adapter, map);
         status = STATUS_SUCCESS;
         break;
     }

@@ -551,5 +551,6 @@ NTSTATUS space_rebuild_all(struct vidmm *vidmm)
         status = NT_SUCCESS(status) ? settled : status;
     }
     spaces_clean(vidmm);
+    context_allocations_restore(vidmm);
     return status;
 }

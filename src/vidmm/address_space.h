@@ -162,6 +162,9 @@ uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint
  * handle and offset. `pages` must not reach over a change of driver protection. */
 NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation, uint64_t page,
                                 const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va);
+/* GPU address, in the paging process, of the leaf table that maps a scratch address; 0 unless the driver's caps call for it
+ * (GPUVA-235: TransferVirtual.SourcePageTable where LegacyBehaviors.SourcePageTableVaInTransfer is set). */
+struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va);
 /* After content of memory segments was lost: write all tables anew. The first for the paging process (no buffers are used), the
  * second for all others (builder's fiber), the third announces their roots (lock dropped meanwhile). */
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
@@ -169,11 +172,12 @@ NTSTATUS space_rebuild_all(struct vidmm *vidmm);
 void space_announce_all(struct vidmm *vidmm);
 /* Context allocations of a context or its device are resident and initialised. */
 bool context_allocations_ready(const struct vidmm_context *context);
-/* VRAM content is lost: they are initialised again before their context runs (CTXA-068). */
+/* VRAM content is lost and everything evicted (in vidmm_reset_cleanup): they are made resident and, where content is gone,
+ * initialised again, by space_rebuild_all (CTXA-068). */
 void context_allocations_lost(struct vidmm *vidmm);
-/* The device goes, after DxgkDdiDestroyDevice: what is left is a leak and freed. Lock held. */
-void context_allocation_device_finish(struct vidmm_device *device);
-/* The same after a failed DxgkDdiCreateDevice, by the handle the driver was given. Lock not held. */
+void context_allocations_restore(struct vidmm *vidmm);
+/* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given: what is left is a leak and
+ * freed. Lock not held. */
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);
 /* Process goes. Lock not held. */
 void fence_memory_finish(struct vidmm_process *process);

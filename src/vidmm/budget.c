@@ -4,8 +4,7 @@
 
 /* ---- the reckoning of one device ------------------------------------------------------------------------------------------- */
 
-/* Pages that the list of one device may have in a segment; id 0: system memory behind page tables. */
-static uint64_t capacity(const struct vidmm *vidmm, UINT id)
+uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
 {
     const struct vidmm_segment *segment = &vidmm->segment[id];
 
@@ -25,9 +24,40 @@ static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
     return bare ? 0 : segment;
 }
 
+/* What it takes of a segment in the worst case, if all members of a list are packed: aligned ones leave gaps. */
+static uint64_t charge_pages(const struct vidmm_allocation *allocation)
+{
+    return align_up(allocation->pages, allocation->alignment >> PAGE_BITS);
+}
+
 static bool fits(const struct vidmm_open *open, UINT charge)
 {
-    return open->device->charged[charge] + open->allocation->pages <= capacity(open->allocation->vidmm, charge);
+    return open->device->charged[charge] + charge_pages(open->allocation) <= budget_capacity(open->allocation->vidmm, charge);
+}
+
+bool budget_allows(const struct vidmm_allocation *allocation, UINT segment)
+{
+    UINT charge = charge_of(allocation, segment);
+
+    LIST_FOR(node, &allocation->opens) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->charged && open->charge != charge && !fits(open, charge))
+            return false;
+    }
+    return true;
+}
+
+bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < count; i++)
+        if (order[i] != segment && fits(open, charge_of(open->allocation, order[i])))
+            return true;
+    return false;
 }
 
 /* ---- the budget of a process ----------------------------------------------------------------------------------------------- */
@@ -162,7 +192,7 @@ NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
         if (!fits(open, charge) || (!over_budget && !within_budget(open, charge)))
             continue;
         open->charge = charge;
-        open->device->charged[charge] += open->allocation->pages;
+        open->device->charged[charge] += charge_pages(open->allocation);
         count(open, true);
         open->charged = true;
         return STATUS_SUCCESS;
@@ -174,7 +204,32 @@ void budget_uncharge(struct vidmm_open *open)
 {
     open->charged = false;
     count(open, false);
-    open->device->charged[open->charge] -= open->allocation->pages;
+    open->device->charged[open->charge] -= charge_pages(open->allocation);
+}
+
+static void move_charge(struct vidmm_open *open, UINT charge)
+{
+    budget_uncharge(open);
+    open->charge = charge;
+    open->device->charged[charge] += charge_pages(open->allocation);
+    count(open, true);
+    open->charged = true;
+}
+
+void budget_charge_elsewhere(struct vidmm_open *open, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned segments = segment_order(open->allocation, order, &down);
+
+    for (unsigned i = 0; i < segments; i++) {
+        UINT charge = charge_of(open->allocation, order[i]);
+
+        if (order[i] == segment || !fits(open, charge))
+            continue;
+        move_charge(open, charge);
+        return;
+    }
 }
 
 void budget_placed(struct vidmm_allocation *allocation)
@@ -184,11 +239,7 @@ void budget_placed(struct vidmm_allocation *allocation)
 
         if (!open->charged || open->charge == allocation->segment)
             continue;
-        budget_uncharge(open);
-        open->charge = allocation->segment;
-        open->device->charged[open->charge] += allocation->pages;
-        count(open, true);
-        open->charged = true;
+        move_charge(open, allocation->segment);
     }
 }
 

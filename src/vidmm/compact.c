@@ -5,6 +5,9 @@
  * move. What stands there goes elsewhere in the segment if the paging node can copy inside it (MovePagingSupported), else out
  * to system memory, from where it is brought in again, into other holes, before its device runs.
  *
+ * Members of the list that room is wanted for are moved by one hole of a job only: a second one might want the place of what
+ * the first was made for, and so on. What does not fit then is left to repack.c.
+ *
  * This looks at everything in one segment. It happens only when enough pages are free and no hole is large enough.
  */
 #include <stdlib.h>
@@ -54,7 +57,7 @@ static bool add_victims(struct survey *survey)
     for (struct order_node *node = order_first(&survey->segment->victims); node; node = order_next(node)) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim_node);
 
-        if (eviction_movable(allocation, true) && !add_allocation(survey, allocation))
+        if (eviction_movable(allocation, allocation->vidmm->compact_own) && !add_allocation(survey, allocation))
             return false;
     }
     return true;
@@ -77,7 +80,8 @@ static bool add_listed(struct survey *survey, const struct vidmm_device *device)
     for (struct order_node *node = order_first(&device->listed[survey->segment->id]); node; node = order_next(node)) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
-        if (is_first_lister(open) && eviction_movable(open->allocation, true) && !add_allocation(survey, open->allocation))
+        if (is_first_lister(open) && eviction_movable(open->allocation, open->allocation->vidmm->compact_own) &&
+            !add_allocation(survey, open->allocation))
             return false;
     }
     return true;
@@ -152,13 +156,14 @@ static bool choose(const struct survey *survey, const struct room_request *room,
             *hole = start;
         }
     }
-    return best != UINT64_MAX;
+    return best != UINT64_MAX && best != 0; /* 0: there is a hole, so that is not what is missing */
 }
 
 static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint64_t hole, uint64_t pages)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
+    vidmm->compact_own = false;
     for (size_t i = 0; i < survey->count && NT_SUCCESS(status); i++) {
         const struct span *span = &survey->spans[i];
 

@@ -129,6 +129,13 @@ static struct vidmm_process *current_process(struct vidmm *vidmm)
     return NULL;
 }
 
+static bool inside(const char *ddi)
+{
+    const char *name = ddi_current_name();
+
+    return name && strcmp(name, ddi) == 0;
+}
+
 static bool context_closed(const struct paging_process *shared, const struct vidmm_context *context)
 {
     return hash_get(&shared->closing, (uint64_t)(uintptr_t)context) != NULL;
@@ -153,6 +160,8 @@ static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALL
     }
     if (args->hContext)
         return STATUS_INVALID_PARAMETER;
+    if (!device && !inside("DxgkDdiCreateDevice"))
+        return STATUS_INVALID_DEVICE_REQUEST; /* its end has begun */
     /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the caller's. */
     item->process = device ? device->process : current_process(vidmm);
     return !item->process || item->process == vidmm->paging_process ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
@@ -169,11 +178,10 @@ bool context_allocation_inside_paging(const char *rule)
 {
     static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch", "DxgkDdiSubmitCommand",
                                          "DxgkDdiSubmitCommandVirtual", "DxgkDdiPreemptCommand"};
-    const char *name = ddi_current_name();
 
-    for (size_t i = 0; name && i < sizeof(needed) / sizeof(needed[0]); i++) {
-        if (strcmp(name, needed[i]) == 0) {
-            VIOLATION(rule, "context allocation callback inside %s", name);
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (inside(needed[i])) {
+            VIOLATION(rule, "context allocation callback inside %s", needed[i]);
             return true;
         }
     }
@@ -295,9 +303,9 @@ static void destroy(struct context_allocation *item)
     if (item->handle)
         (void)handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
     item->handle = 0;
-    if (!item->initialised)
+    if (!item->committed)
         vidmm->scratch->uncommitted--;
-    item->initialised = true; /* nothing is to be made of it any more */
+    item->committed = true; /* nothing is to be made of it any more */
     item->context = NULL;
     list_remove(&item->link);
     list_remove(&item->owner_link);
@@ -347,20 +355,6 @@ void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
         }
     }
     sim_mutex_unlock(&vidmm->lock);
-}
-
-void context_allocation_device_finish(struct vidmm_device *device)
-{
-    struct vidmm *vidmm = device->process->vidmm;
-
-    if (!vidmm->scratch)
-        return;
-    LIST_FOR_SAFE(node, following, &vidmm->scratch->context_allocations) {
-        struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
-
-        if (!item->context && context_allocation_device(vidmm, item->device) == device)
-            leaked(item);
-    }
 }
 
 /* ---- callbacks ----------------------------------------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,9 @@ struct context_allocation {
     bool cpu_view;                  /* CTXA-040 */
     void *view;                     /* kernel address of it all, or NULL */
     bool pinned;                    /* the allocation is resident to stay */
-    bool initialised;               /* INIT_CONTEXT_RESOURCE was built */
+    bool initialised;               /* INIT_CONTEXT_RESOURCE was built for its content */
+    bool committed;                 /* resident, pinned and initialised */
+    bool restore;                   /* it was before the reset */
     struct follow follow;
     struct paging_job job;
 };

@@ -92,26 +92,27 @@ static NTSTATUS build_init(struct context_allocation *item)
 
 NTSTATUS context_allocation_commit(struct context_allocation *item)
 {
-    NTSTATUS status;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    if (item->initialised)
-        return STATUS_SUCCESS;
-    if (!item->allocation->resident) {
+    if (item->committed)
+        return status;
+    if (!item->allocation->resident)
         status = residency_bring_in(item->vidmm, item->allocation);
-        if (!NT_SUCCESS(status))
-            return status;
-    }
+    if (!NT_SUCCESS(status))
+        return status;
     if (!item->pinned) {
         item->allocation->pins++;
         item->pinned = true;
         eviction_update(item->allocation);
     }
     status = make_view(item);
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status) && !item->initialised)
         status = build_init(item);
     if (!NT_SUCCESS(status))
         return status;
     item->initialised = true;
+    item->committed = true;
+    item->restore = false;
     item->vidmm->scratch->uncommitted--;
     return STATUS_SUCCESS;
 }
@@ -139,7 +140,7 @@ bool context_allocations_ready(const struct vidmm_context *context)
     LIST_FOR(node, &shared->context_allocations) {
         const struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
-        if (!item->initialised && context_allocation_belongs(item, context))
+        if (!item->committed && context_allocation_belongs(item, context))
             return false;
     }
     return true;
@@ -160,16 +161,26 @@ void context_allocations_lost(struct vidmm *vidmm)
         return;
     LIST_FOR(node, &vidmm->scratch->context_allocations) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
-        const struct vidmm_allocation *allocation = item->allocation;
 
-        if (!item->initialised || allocation->segment == 0 || segment_is_aperture(&vidmm->segment[allocation->segment]))
+        if (!item->committed)
             continue;
-        item->initialised = false;
+        item->committed = false;
+        item->restore = true;
         vidmm->scratch->uncommitted++;
-        if (item->pinned) {
-            item->pinned = false;
-            item->allocation->pins--;
-        }
+        if (item->allocation->content == CONTENT_NONE)
+            item->initialised = false; /* CTXA-068; what is in system memory stays */
+        item->pinned = false;
+        item->allocation->pins--;
+    }
+}
+
+void context_allocations_restore(struct vidmm *vidmm)
+{
+    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+        struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+
+        if (item->restore)
+            (void)context_allocation_commit(item); /* if not now, then before the next submission */
     }
 }
 

@@ -5,8 +5,9 @@
  *   1  offered allocations, LOW before NORMAL before HIGH: their content is dropped     segment->victims
  *   2  allocations that no device lists, GPU work done                                  segment->victims
  *   3  allocations on the lists of devices that are idle, or suspended for this         device->listed[segment]
- *   4  of the device that memory is sought for, if it is idle: what has a lower priority than the newcomer and may go to
- *      another segment, from where it stays usable                                      device->listed[segment]
+ *
+ * The list of the device that memory is sought for is safe, with one exception: less important members that fit in another
+ * segment make way for more important ones, as long as the list as a whole fits (eviction_make_way).
  *
  * Inside a class lower priority first, then least recently used. Never: what is pinned, and what unfinished GPU work may use.
  * In class 3 a newcomer that has another choice of segment does not drive out what has a higher priority (RES-054). All orders
@@ -19,6 +20,7 @@
  * count as idle for this job. They are made complete again before they run (RES-050). A device that has just become complete
  * is spared until it has run something, so that two devices that do not fit together take turns instead of starving.
  */
+#include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
@@ -172,22 +174,41 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
     return best;
 }
 
-/* Class 4. */
-static struct vidmm_allocation *own_victim(struct vidmm *vidmm, UINT segment, const struct vidmm_allocation *newcomer)
+/* Class 4: of the requester, less important than the newcomer, and in the reckoning has room elsewhere. */
+static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment, const struct vidmm_allocation *newcomer)
 {
     struct vidmm_device *device = vidmm->requester;
 
     if (!device || !newcomer || !eviction_device_idle(device))
         return NULL;
     for (struct order_node *node = order_first(&device->listed[segment]); node; node = order_next(node)) {
-        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_open, order)->allocation;
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
-        if (allocation->priority >= newcomer->priority)
+        if (open->allocation->priority >= newcomer->priority)
             break;
-        if (eviction_movable(allocation, true) && (allocation->supported_set & ~segment_bit(segment)))
-            return allocation;
+        if (open->allocation->device_references == 1 && eviction_movable(open->allocation, true) &&
+            budget_fits_elsewhere(open, segment))
+            return open;
     }
     return NULL;
+}
+
+NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment)
+{
+    struct vidmm *vidmm = newcomer->vidmm;
+
+    while (!budget_allows(newcomer, segment)) {
+        struct vidmm_open *open = own_victim(vidmm, segment, newcomer);
+        NTSTATUS status;
+
+        if (!open)
+            return STATUS_NO_MEMORY;
+        status = residency_move_out(vidmm, open->allocation, true);
+        if (!NT_SUCCESS(status))
+            return status;
+        budget_charge_elsewhere(open, segment);
+    }
+    return STATUS_SUCCESS;
 }
 
 static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct room_request *room)
@@ -202,7 +223,7 @@ static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct ro
         eviction_update(victim); /* pinned since it got there */
     }
     victim = listed_victim(vidmm, room->segment->id, room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
-    return victim ? victim : own_victim(vidmm, room->segment->id, room->newcomer);
+    return victim;
 }
 
 /* Nothing can go now: will it later? */
@@ -230,13 +251,17 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
     return segment->leaving ? STATUS_RETRY : STATUS_NO_MEMORY;
 }
 
+static bool commits(const struct vidmm *vidmm, const struct room_request *room)
+{
+    return !segment_is_aperture(room->segment) || aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
+}
+
 static bool enough(const struct vidmm *vidmm, const struct room_request *room)
 {
     const struct vidmm_segment *segment = room->segment;
 
-    if (segment_is_aperture(segment) && !aperture_commits(vidmm, segment, room->pages << PAGE_BITS))
-        return false;
-    return segment->free.free_units >= room->pages && (!room->contiguous || extent_largest(&segment->free) >= room->pages);
+    return commits(vidmm, room) && segment->free.free_units >= room->pages &&
+           (!room->contiguous || extent_largest(&segment->free) >= room->pages);
 }
 
 static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
@@ -254,7 +279,7 @@ static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
 NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *room)
 {
     /* RES-057 */
-    if (room->contiguous && room->segment->free.free_units >= room->pages && !enough(vidmm, room)) {
+    if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
         NTSTATUS status = compact(vidmm, room);
 
         if (status != STATUS_NO_MEMORY)

@@ -8,6 +8,7 @@
  */
 #include "vidmm/gpu_va.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RESERVE_BYTES 65536u /* GPUVA-106 */
@@ -371,6 +372,16 @@ static NTSTATUS publish_job(struct vidmm *vidmm, void *arg)
     return publish(arg);
 }
 
+static void debug_check(const struct vidmm_space *space)
+{
+#ifdef DXGK_DEBUG_CHECKS
+    if (!space_validate(space))
+        abort();
+#else
+    (void)space;
+#endif
+}
+
 /* Lock not held. STATUS_PENDING, STATUS_SUCCESS or a failure; call->request.base is the place. */
 static NTSTATUS perform(struct va_call *call)
 {
@@ -378,7 +389,8 @@ static NTSTATUS perform(struct va_call *call)
     NTSTATUS status;
 
     sim_mutex_lock(&vidmm->lock);
-    status = vidmm->lost || (call->queue && call->queue->base.device->lost) ? STATUS_DEVICE_REMOVED : publish(call);
+    status = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost) ? STATUS_DEVICE_REMOVED : publish(call);
+    debug_check(call->space);
     sim_mutex_unlock(&vidmm->lock);
     if (status == STATUS_NO_MEMORY && call->for_worker)
         status = paging_run(vidmm, publish_job, call);
@@ -472,6 +484,7 @@ NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS
         status = STATUS_INVALID_PARAMETER; /* GPUVA-118 */
     else if (range_free(range))
         space_clean_later(space);
+    debug_check(space);
     sim_mutex_unlock(&vidmm->lock);
     return status;
 }

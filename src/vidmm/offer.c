@@ -182,8 +182,16 @@ static bool any(struct vidmm_open *open, UINT index, void *arg)
 
 struct reclaim_arg {
     D3DDDI_RECLAIM_RESULT *results;
-    bool missing;
+    struct residency_job *job;
 };
+
+static bool count_one(struct vidmm_open *open, UINT index, void *arg)
+{
+    (void)open;
+    (void)index;
+    ++*(UINT *)arg;
+    return true;
+}
 
 static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
 {
@@ -192,8 +200,7 @@ static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
 
     if (a->results && result > a->results[index])
         a->results[index] = result; /* of a resource: the worst of its members */
-    if (open->residency_count && !open->allocation->ready)
-        a->missing = true;
+    residency_job_add(a->job, open);
     return true;
 }
 
@@ -204,21 +211,24 @@ NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *re
     struct vidmm *vidmm = queue->base.vidmm;
     const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
     struct reclaim_arg arg = {.results = results};
+    UINT allocations = 0;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     *fence = 0;
     if (!is_one_list(&w))
         return status;
     sim_mutex_lock(&vidmm->lock);
-    if (walk(&w, any, NULL)) {
+    if (walk(&w, count_one, &allocations)) {
+        status = STATUS_NO_MEMORY;
+        arg.job = residency_job_new(device, allocations);
+    }
+    if (arg.job) {
         for (UINT i = 0; results && i < count; i++)
             results[i] = D3DDDI_RECLAIM_RESULT_OK;
         walk(&w, reclaim_one, &arg);
-        /* RES-069; without memory for a fence value it is brought in before the next submission all the same. */
-        if (arg.missing && NT_SUCCESS(residency_post_missing(queue, fence)))
-            status = STATUS_PENDING;
-        else
-            status = STATUS_SUCCESS;
+        status = residency_job_post(queue, arg.job, fence); /* RES-069 */
+        if (!NT_SUCCESS(status))
+            status = STATUS_SUCCESS; /* reclaimed it is; it will be brought in before the next submission */
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;

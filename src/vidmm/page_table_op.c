@@ -58,13 +58,9 @@ static void *table_cpu(const struct page_table *table)
 static struct gpu_va table_window(struct page_table *table)
 {
     struct vidmm_space *space = table->space;
-    struct paging_process *shared = space->shared;
 
-    if (space->paging && table->level == 0 && table->first >= shared->scratch_first) {
-        uint64_t index = (table->first - align_down(shared->scratch_first, shared->geometry.span)) / shared->geometry.span;
-
-        return (struct gpu_va){(shared->window_first + index * table->place.pages) << PAGE_BITS};
-    }
+    if (space->paging && table->level == 0 && table->first >= space->shared->scratch_first)
+        return scratch_table(space->vidmm, (struct gpu_va){table->first << PAGE_BITS});
     if (table->window.value == 0) {
         note(space, scratch_map(space->vidmm, &table->place.run, 1, false, &table->window));
         if (table->window.value != 0)
@@ -101,6 +97,8 @@ void table_change(const struct table_change *change)
         break;
     }
     update->pPageTableEntries = (DXGK_PTE *)(uintptr_t)change->entries;
+    if (table->level == 1 && geometry->caps.DualPteSupported)
+        update->pPageTableEntries64KB = space->shared->none; /* GPUVA-209 */
     update->StartIndex = change->start;
     update->NumPageTableEntries = change->count;
     update->Flags.Repeat = change->repeat;

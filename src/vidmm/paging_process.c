@@ -82,7 +82,9 @@ static NTSTATUS prepare(struct paging_process *shared)
             most = shared->geometry.entries[level];
     shared->entry_capacity = most < LARGEST_UPDATE ? most : LARGEST_UPDATE;
     shared->entries = util_alloc(shared->entry_capacity * sizeof(DXGK_PTE));
-    if (!shared->entries)
+    if (shared->geometry.caps.DualPteSupported)
+        shared->none = util_zalloc(shared->entry_capacity, sizeof(DXGK_PTE));
+    if (!shared->entries || (shared->geometry.caps.DualPteSupported && !shared->none))
         return STATUS_INSUFFICIENT_RESOURCES;
     if (!lay_out(shared))
         return STATUS_DEVICE_CONFIGURATION_ERROR;
@@ -99,6 +101,24 @@ static const struct page_table *leaf_of(const struct vidmm_space *space, uint64_
     while (below && below->level > 0)
         below = below->child[table_index(below, space->shared->geometry.shift[below->level], page)];
     return below ? below : table;
+}
+
+static bool needs_table_window(const struct paging_process *shared)
+{
+    const DXGK_GPUMMUCAPS *caps = &shared->geometry.caps;
+
+    return caps->PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL || caps->LegacyBehaviors.SourcePageTableVaInTransfer;
+}
+
+struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va)
+{
+    const struct paging_process *shared = vidmm->scratch;
+    uint64_t pages = vidmm->config.level[0].PageTableSizeInBytes >> PAGE_BITS;
+    uint64_t index = ((va.value >> PAGE_BITS) - shared->scratch_first) / shared->geometry.span;
+
+    if (!needs_table_window(shared))
+        return (struct gpu_va){0};
+    return (struct gpu_va){(shared->window_first + index * pages) << PAGE_BITS};
 }
 
 /* The leaf tables of the scratch area, seen by the paging process itself. */
@@ -176,7 +196,7 @@ static NTSTATUS make_tables(struct paging_process *shared)
         status = tables_settle(space);
     if (NT_SUCCESS(status))
         status = take_scratch_area(shared);
-    if (NT_SUCCESS(status) && shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
+    if (NT_SUCCESS(status) && needs_table_window(shared))
         status = map_table_window(shared);
     return status;
 }
@@ -284,6 +304,7 @@ void paging_process_destroy(struct vidmm *vidmm)
     hash_finish(&shared->windows);
     hash_finish(&shared->closing);
     util_free(shared->entries);
+    util_free(shared->none);
     util_free(shared);
     vidmm->scratch = NULL;
 }

@@ -16,6 +16,7 @@ struct paging_process {
     struct table_geometry geometry;
     DXGK_PTE *entries;          /* for one operation */
     uint32_t entry_capacity;
+    DXGK_PTE *none;             /* as many invalid entries, where the driver has dual PTEs (no table of 64 KB pages is used) */
     struct list spaces;         /* struct vidmm_space.link, all of the adapter */
     struct list unclean;        /* struct vidmm_space.unclean */
     uint64_t tables, table_pages;

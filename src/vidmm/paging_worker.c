@@ -285,6 +285,7 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     for (;;) {
         vidmm->requester = queue->device;
         vidmm->impatient = queue->impatient;
+        vidmm->compact_own = true;
         vidmm->suspend = NULL;
         vidmm->retry_at = SIM_FOREVER;
         worker->poked = false;

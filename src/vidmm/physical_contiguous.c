@@ -47,7 +47,8 @@ static void make_view(struct block *block, struct physical_memory *memory)
     block->guarded = false;
     block->view = memory->guard ? ram_view_reserve(memory->ram, block->backing.pages) : NULL;
     if (block->view) {
-        block->guarded = ram_view_point_run(memory->ram, block->view, 0, &source, block->backing.pages);
+        block->guarded = ram_view_point_run(memory->ram, block->view, 0, &source,
+                                            block->backing.pages);
         if (!block->guarded)
             ram_view_release(memory->ram, block->view, block->backing.pages);
     }

@@ -62,7 +62,6 @@ void open_missing(struct vidmm_open *open)
     if (!list_empty(&open->missing_link) || open->allocation->offer_in_force)
         return; /* what is offered nobody waits for */
     list_push_back(&device->missing_list, &open->missing_link);
-    open->missing_since = device->missing_clock;
     device->missing++;
 }
 
@@ -95,8 +94,11 @@ static void set_not_ready(struct vidmm_allocation *allocation)
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
-        if (open->residency_count)
-            open_missing(open);
+        if (!open->residency_count)
+            continue;
+        open_missing(open);
+        if (open->device == allocation->vidmm->requester)
+            open->device->displaced = true;
     }
 }
 
@@ -122,6 +124,7 @@ static NTSTATUS arrive(struct vidmm_allocation *allocation)
     allocation->busy_ticket = paging_ticket_now(vidmm);
     allocation->arriving = true;
     allocation->arrival.fn = arrived;
+    eviction_update(allocation);
     paging_defer(vidmm, &allocation->arrival);
     return STATUS_SUCCESS;
 }
@@ -340,6 +343,31 @@ static bool segment_usable(const struct vidmm_allocation *allocation, const stru
     return !cpu_access_forbids(allocation, segment);
 }
 
+static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool force)
+{
+    NTSTATUS status;
+
+    if (!segment_usable(allocation, segment))
+        return allocation->lock_count ? STATUS_RETRY : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
+    status = eviction_make_way(allocation, segment->id);
+    if (!NT_SUCCESS(status))
+        return status;
+    return segment_is_aperture(segment) ? place_in_system(allocation, segment, down, force)
+                                        : place_in_memory(allocation, segment, down, force);
+}
+
+NTSTATUS residency_place(struct vidmm_allocation *allocation, UINT segment)
+{
+    UINT order[VIDMM_MAX_SEGMENTS];
+    UINT down;
+    unsigned count = segment_order(allocation, order, &down);
+
+    for (unsigned i = 0; i < count; i++)
+        if (order[i] == segment)
+            return place_in(allocation, &allocation->vidmm->segment[segment], down >> i & 1, true);
+    return STATUS_NO_MEMORY;
+}
+
 NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
@@ -358,21 +386,16 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
         result = STATUS_NO_MEMORY;
     }
     count = segment_order(allocation, order, &down);
-    for (unsigned i = 0; i < count; i++) {
-        struct vidmm_segment *segment = &vidmm->segment[order[i]];
-        NTSTATUS status;
+    /* First without driving out what is more important; then whatever it takes (RES-054). */
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < count; i++) {
+            NTSTATUS status = place_in(allocation, &vidmm->segment[order[i]], down >> i & 1, pass == 1 || count == 1);
 
-        if (!segment_usable(allocation, segment)) {
-            if (allocation->lock_count)
-                result = STATUS_RETRY; /* ALLOC-128: until it is unlocked */
-            continue;
+            if (status == STATUS_RETRY)
+                result = status;
+            else if (status != STATUS_NO_MEMORY)
+                return status;
         }
-        status = segment_is_aperture(segment) ? place_in_system(allocation, segment, down >> i & 1, i + 1 == count)
-                                              : place_in_memory(allocation, segment, down >> i & 1, i + 1 == count);
-        if (status == STATUS_RETRY)
-            result = status;
-        else if (status != STATUS_NO_MEMORY)
-            return status;
     }
     return result;
 }

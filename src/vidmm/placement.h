@@ -14,8 +14,12 @@ void open_not_missing(struct vidmm_open *open);
 
 /* `open` goes: off the list, without waiting for anything. */
 void residency_forget(struct vidmm_open *open);
-/* The same as an operation of a queue. */
-NTSTATUS residency_post_missing(struct vidmm_paging_queue *queue, uint64_t *fence);
+/* An operation of a queue that brings in listed allocations which are not ready. The first gives NULL when out of memory; the last
+ * uses the job up: STATUS_PENDING with *fence, STATUS_SUCCESS if there was nothing to do, or STATUS_NO_MEMORY. */
+struct residency_job;
+struct residency_job *residency_job_new(struct vidmm_device *device, UINT count);
+void residency_job_add(struct residency_job *job, struct vidmm_open *open);
+NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job, uint64_t *fence);
 /* Bring in what the device is missing. Lock held, or no sim point passes meanwhile. */
 void residency_prepare(struct vidmm_device *device);
 
@@ -24,9 +28,17 @@ bool eviction_device_idle(struct vidmm_device *device);
 /* No client's GPU work can touch it, and nothing else holds it where it is. `own`: the list of the device that memory is sought for
  * does not protect it. */
 bool eviction_movable(const struct vidmm_allocation *allocation, bool own);
+/* Have room for the newcomer in the reckoning of its device's list, by moving less important members of the list to other
+ * segments. STATUS_NO_MEMORY: no (more) such. */
+NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment);
+/* repack.c: residency_bring_in for the list of a device, which fits by the reckoning of budget.c: where it does not because of
+ * how its members lie, all of them are placed anew. */
+NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation);
 /* compact.c: have a hole of that size by moving allocations out of it. STATUS_NO_MEMORY: there is no such place. */
 NTSTATUS compact(struct vidmm *vidmm, const struct room_request *room);
 
+/* Bring in to that segment of its set (system memory: the aperture), whatever it takes. */
+NTSTATUS residency_place(struct vidmm_allocation *allocation, UINT segment);
 /* Copy it to another place in its memory segment, outside pages [hole, hole + pages). STATUS_NO_MEMORY: no room there. */
 NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
 

@@ -4,6 +4,7 @@
  * GPU work uses them (RES-055). Each memory segment lists those that would rather be in it; giving space back to a segment
  * makes the worker look, when it has nothing else to do.
  */
+#include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
@@ -28,6 +29,8 @@ static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segm
 {
     uint64_t pages = segment_pages(segment, allocation->pages);
 
+    if (!budget_allows(allocation, segment->id))
+        return false;
     if (allocation->accessed_physically || !vidmm->config.gpu_mmu)
         return extent_largest(&segment->free) >= pages + (allocation->alignment >> PAGE_BITS);
     return segment->free.free_units >= pages;

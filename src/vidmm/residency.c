@@ -8,6 +8,7 @@
  * the segments together (device->charged), and is the process within its budget (budget.c)? Each entry is charged to the first
  * segment of its placement order that has room in this reckoning. Placement itself may choose otherwise.
  */
+#include "vidmm/allocation.h"
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
@@ -86,25 +87,24 @@ static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle
 
 /* ---- bringing in ----------------------------------------------------------------------------------------------------------- */
 
-/* What was missing before `limit`, oldest first. */
-static NTSTATUS bring_in_missing(struct vidmm_device *device, uint64_t limit)
+/* Everything that is missing, oldest first. What is moved out of the way for it is missing again, at the end of the list. */
+static NTSTATUS bring_in_missing(struct vidmm_device *device)
 {
-    struct vidmm *vidmm = device->process->vidmm;
+    struct list *node = device->missing_list.next;
 
-    LIST_FOR_SAFE(node, next, &device->missing_list) {
+    while (node != &device->missing_list) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
-        NTSTATUS status;
+        struct list *next = node->next;
+        NTSTATUS status = open->allocation->resident ? STATUS_SUCCESS : repack_bring_in(device, open->allocation);
 
-        if (open->missing_since > limit)
-            break;
-        if (open->allocation->resident)
-            continue; /* on its way */
-        status = residency_bring_in(vidmm, open->allocation);
         if (!NT_SUCCESS(status))
             return status;
-        /* What was there at once has left the list; if the next entry did, too (another open of the same), begin anew. */
-        if (list_empty(next))
-            next = device->missing_list.next;
+        if (!list_empty(node))
+            node = node->next; /* on its way */
+        else if (next != &device->missing_list && !list_empty(next))
+            node = next; /* it was there at once, and has left the list */
+        else
+            node = device->missing_list.next;
     }
     return STATUS_SUCCESS;
 }
@@ -121,20 +121,30 @@ static void fail_device(struct vidmm_device *device)
     paging_tell(vidmm);
 }
 
+/* One MakeResident: what was missing of its list. */
 struct residency_job {
     struct vidmm_device *device;
-    uint64_t limit;
+    UINT count;
+    struct vidmm_allocation *allocation[]; /* held */
 };
 
 static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
 {
     const struct residency_job *job = arg;
-    NTSTATUS status;
+    NTSTATUS status = STATUS_SUCCESS;
 
     (void)vidmm;
     if (job->device->lost)
         return STATUS_DEVICE_REMOVED;
-    status = bring_in_missing(job->device, job->limit);
+    job->device->displaced = false;
+    for (UINT i = 0; i < job->count && NT_SUCCESS(status); i++) {
+        struct vidmm_allocation *allocation = job->allocation[i];
+
+        if (!allocation->gone && !allocation->destroyed && allocation->device_references && !allocation->offer_in_force)
+            status = repack_bring_in(job->device, allocation);
+    }
+    if (NT_SUCCESS(status) && job->device->displaced)
+        status = bring_in_missing(job->device); /* what was moved out of the way */
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         fail_device(job->device); /* RES-040 */
     return status;
@@ -142,22 +152,58 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
 
 static void make_resident_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
 {
+    struct residency_job *job = arg;
+
     (void)vidmm;
     (void)status;
-    util_free(arg);
+    for (UINT i = 0; i < job->count; i++)
+        allocation_unhold(job->allocation[i]);
+    util_free(job);
 }
 
-NTSTATUS residency_post_missing(struct vidmm_paging_queue *queue, uint64_t *fence)
+/* Room for a list of `count`; NULL: out of memory. */
+static struct residency_job *job_new(struct vidmm_device *device, UINT count)
 {
-    struct residency_job *job = util_alloc(sizeof(*job));
-    NTSTATUS status = STATUS_NO_MEMORY;
+    struct residency_job *job;
+    uint64_t bytes;
 
-    if (!job)
-        return status;
-    *job = (struct residency_job){.device = queue->base.device, .limit = ++queue->base.device->missing_clock};
-    status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
-    if (!NT_SUCCESS(status))
-        util_free(job);
+    if (ckd_mul(&bytes, (uint64_t)count, sizeof(job->allocation[0])) || ckd_add(&bytes, bytes, sizeof(*job)))
+        return NULL;
+    job = util_alloc(bytes);
+    if (job) {
+        job->device = device;
+        job->count = 0;
+    }
+    return job;
+}
+
+static void job_add(struct residency_job *job, struct vidmm_allocation *allocation)
+{
+    allocation_hold(allocation);
+    job->allocation[job->count++] = allocation;
+}
+
+struct residency_job *residency_job_new(struct vidmm_device *device, UINT count)
+{
+    return job_new(device, count);
+}
+
+void residency_job_add(struct residency_job *job, struct vidmm_open *open)
+{
+    if (open->residency_count && !open->allocation->ready)
+        job_add(job, open->allocation);
+}
+
+NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job, uint64_t *fence)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    if (job->count) {
+        status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
+        if (NT_SUCCESS(status))
+            return STATUS_PENDING;
+    }
+    make_resident_done(queue->base.vidmm, job, status);
     return status;
 }
 
@@ -206,19 +252,16 @@ static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     }
 }
 
-/* Put what is new on the list. True: something has to be brought in, or is on its way. */
-static bool list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
+/* Put what is new on the list, and what is not there yet into the job. */
+static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, struct residency_job *job)
 {
-    bool waiting = false;
-
     for (UINT i = 0; i < count; i++) {
         struct vidmm_open *open = find(device, list[i]);
 
         if (list_empty(&open->residency_link))
             list_add(open);
-        waiting = waiting || !open->allocation->ready;
+        residency_job_add(job, open);
     }
-    return waiting;
 }
 
 static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
@@ -243,7 +286,7 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 
     *fence = 0;
     *bytes_to_trim = 0;
-    job = util_alloc(sizeof(*job)); /* first, so that a failure changes nothing */
+    job = job_new(device, count); /* first, so that a failure changes nothing */
     if (!job)
         return STATUS_NO_MEMORY;
     sim_mutex_lock(&vidmm->lock);
@@ -254,18 +297,14 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
             fail_device(device); /* RES-020 */
     }
     if (NT_SUCCESS(status)) {
-        *job = (struct residency_job){.device = device, .limit = ++device->missing_clock};
-        if (list_all(device, list, count)) {
-            status = paging_queue_post(queue, make_resident_job, make_resident_done, job, fence);
-            if (NT_SUCCESS(status))
-                status = STATUS_PENDING;
-            else
-                uncount_all(device, list, count);
-        }
+        list_all(device, list, count, job);
+        status = residency_job_post(queue, job, fence);
+        if (!NT_SUCCESS(status))
+            uncount_all(device, list, count);
+    } else {
+        util_free(job);
     }
     sim_mutex_unlock(&vidmm->lock);
-    if (status != STATUS_PENDING)
-        util_free(job);
     if (status == STATUS_NO_MEMORY)
         *bytes_to_trim = trim;
     return status;
@@ -325,7 +364,7 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
     (void)vidmm;
     if (device->lost)
         return STATUS_DEVICE_REMOVED;
-    status = bring_in_missing(device, UINT64_MAX);
+    status = bring_in_missing(device);
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
         fail_device(device);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every invariant of segments, allocations and residency lists, checked against the obvious slow count; for tests. */
+#include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
@@ -11,12 +12,17 @@ struct tally {
     uint64_t aperture;
 };
 
-#define HOLDS(condition)                                                                       \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            trace_instant(0, "vidmm_validate: " #condition, "line", __LINE__, NULL, 0);        \
-            return false;                                                                      \
-        }                                                                                      \
+/* One place for a breakpoint. */
+static bool broken(const char *what, uint64_t line)
+{
+    trace_instant(0, what, "line", line, NULL, 0);
+    return false;
+}
+
+#define HOLDS(condition)                                             \
+    do {                                                             \
+        if (!(condition))                                            \
+            return broken("vidmm_validate: " #condition, __LINE__); \
     } while (0)
 
 static uint64_t run_pages(const struct vidmm_allocation *allocation)
@@ -116,24 +122,21 @@ static bool check_device(const struct vidmm *vidmm, const struct vidmm_device *d
 {
     uint64_t charged[VIDMM_MAX_SEGMENTS] = {0};
     uint32_t missing = 0;
-    uint64_t since = 0;
 
     LIST_FOR(node, &device->residency) {
         const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
 
         HOLDS(open->device == device);
-        charged[open->charge] += open->allocation->pages;
+        charged[open->charge] += align_up(open->allocation->pages, open->allocation->alignment >> PAGE_BITS);
     }
     LIST_FOR(node, &device->missing_list) {
-        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
-
-        HOLDS(open->missing_since >= since);
-        since = open->missing_since;
+        HOLDS(CONTAINER(node, struct vidmm_open, missing_link)->device == device);
         missing++;
     }
     HOLDS(missing == device->missing);
     for (UINT id = 0; id <= vidmm->segment_count; id++) {
         HOLDS(charged[id] == device->charged[id]);
+        HOLDS(charged[id] <= budget_capacity(vidmm, id));
         HOLDS(order_validate(&device->listed[id]));
     }
     return true;

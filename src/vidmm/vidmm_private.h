@@ -268,7 +268,6 @@ struct vidmm_open {
     uint32_t mark;                /* scratch of one call */
     struct list residency_link;   /* device->residency while the count is > 0 */
     struct list missing_link;     /* device->missing_list while listed and not ready */
-    uint64_t missing_since;       /* device->missing_clock when it got there */
     uint64_t listed_at;           /* vidmm->clock when it got on the list */
     UINT charge;                  /* segment that its list entry is counted against; 0: system memory */
     bool charged;
@@ -308,7 +307,7 @@ struct vidmm_device {
     struct list opens, residency, queues, resource_opens;
     uint32_t missing;             /* opens on the residency list whose allocation is not ready */
     struct list missing_list;     /* them, oldest first */
-    uint64_t missing_clock;
+    bool displaced;               /* something of its list was moved out for the job that runs */
     uint64_t used_at;             /* order of last submission, for eviction */
     bool held;                    /* vidmm_device_prepare said no: device_resident is owed to the scheduler */
     bool tell_resident, tell_error; /* to be told to the scheduler by the retire fiber */
@@ -357,6 +356,7 @@ struct vidmm {
     struct list departures;       /* allocations to move out when the worker has nothing else to do */
     struct vidmm_device *requester; /* whose list the running job serves; its own allocations are no victims */
     bool impatient;               /* the running job may have devices suspended */
+    bool compact_own;             /* it may move members of the requester's list out of the way */
     struct vidmm_process *suspend; /* with STATUS_RETRY: run again after this process was suspended */
     uint64_t retry_at;            /* with STATUS_RETRY: when the job is worth running again at the latest */
     uint64_t usage[2];            /* bytes on residency lists by memory segment group, once per process */

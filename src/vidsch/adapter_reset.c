@@ -2,14 +2,17 @@
 /*
  * Reset of the whole adapter, on the recovery thread:
  *
- *   stop all nodes -> nobody in the driver (TdrDdiDelay, else 0x116) -> CollectDbgInfo(0x117) -> ResetFromTimeout
+ *   stop all nodes -> nobody in the driver (TdrDdiDelay, else 0x116) -> CollectDbgInfo(0x117)
+ *   -> ResetFromTimeout
  *   -> everything in flight and all paging work is abandoned, all devices are lost
- *   -> vidmm tells the driver what left video memory; those paging buffers are dropped -> RestartFromTimeout
+ *   -> vidmm tells the driver what left video memory; those paging buffers are dropped
+ *   -> RestartFromTimeout
  *   -> vidmm rebuilds page tables through the paging node, which works again
  */
 #include "vidsch/vidsch_private.h"
 
-static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter, const char *why)
+static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
+                         const char *why)
 {
     vidsch->config.adapter_lost(vidsch->ddi, VIDEO_TDR_FAILURE);
     verify_fatal(rule, VIDEO_TDR_FAILURE, parameter, 0, 0, 0, "recovery failed: %s", why);
@@ -65,7 +68,10 @@ static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
 
         if (!device->system) /* TDR-055, TDR-058 */
-            vidsch_device_lose(device, device == guilty ? D3DKMT_DEVICEEXECUTION_HUNG : D3DKMT_DEVICEEXECUTION_RESET, true);
+            vidsch_device_lose(device,
+                               device == guilty ? D3DKMT_DEVICEEXECUTION_HUNG
+                                                : D3DKMT_DEVICEEXECUTION_RESET,
+                               true);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: creation with all checks of what client and driver say, the promised buffer and list sizes, priorities, the end.
+ * Contexts: creation with all checks of what client and driver say, the promised buffer and list
+ * sizes, priorities, the end.
  */
 #include <stdio.h>
 
@@ -9,13 +10,15 @@
 /* ---- checks ---- */
 
 /* What the client asks for, before the driver is called. */
-static NTSTATUS check_request(const struct vidsch *vidsch, const struct vidsch_context_request *request)
+static NTSTATUS check_request(const struct vidsch *vidsch,
+                              const struct vidsch_context_request *request)
 {
     if (request->node >= vidsch->config.nodes) /* PATCH-022 */
         return STATUS_INVALID_PARAMETER;
     if (request->engine_affinity > 1) /* PATCH-024 */
         return STATUS_INVALID_PARAMETER;
-    if (request->virtual_addressing != vidsch->node[request->node].info.virtual_addressing) /* CAPS-102, SUBMIT-011 */
+    if (request->virtual_addressing !=
+        vidsch->node[request->node].info.virtual_addressing) /* CAPS-102, SUBMIT-011 */
         return STATUS_INVALID_PARAMETER;
     if (request->flags.Reserved || request->flags.NoKmdAccess) /* KMT-149 */
         return STATUS_INVALID_PARAMETER;
@@ -38,16 +41,18 @@ static NTSTATUS check_answer(struct vidsch_context *context)
     if (info->Caps.UseIoMmu && !context->node->info.metadata.IoMmuSupported)
         return STATUS_INVALID_PARAMETER; /* PATCH-049 */
     if (context->mm.virtual_addressing && info->PagingCompanionNodeId >= vidsch->config.nodes) {
-        VIOLATION("GPUVA-138", "PagingCompanionNodeId %u, but there are %u nodes", (unsigned)info->PagingCompanionNodeId,
-                  vidsch->config.nodes);
+        VIOLATION("GPUVA-138", "PagingCompanionNodeId %u, but there are %u nodes",
+                  (unsigned)info->PagingCompanionNodeId, vidsch->config.nodes);
         return STATUS_INVALID_PARAMETER;
     }
     if (takes_buffers && info->DmaBufferSize == 0)
         return STATUS_INVALID_PARAMETER; /* PATCH-036 */
     if (info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set) {
-        VIOLATION("PATCH-038", "DmaBufferSegmentSet 0x%x names segment %u, which is no aperture segment",
+        VIOLATION("PATCH-038",
+                  "DmaBufferSegmentSet 0x%x names segment %u, which is no aperture segment",
                   info->DmaBufferSegmentSet,
-                  1u + (unsigned)__builtin_ctz(info->DmaBufferSegmentSet & ~vidsch->config.aperture_segment_set));
+                  1u + (unsigned)__builtin_ctz(info->DmaBufferSegmentSet &
+                                               ~vidsch->config.aperture_segment_set));
         return STATUS_INVALID_PARAMETER;
     }
     return STATUS_SUCCESS;
@@ -68,12 +73,14 @@ static NTSTATUS make_lists(struct vidsch_context *context)
     const DXGK_CONTEXTINFO *info = &context->info;
 
     context->command_bytes = whole_pages(info->DmaBufferSize);
-    context->allocation_count = info->Caps.NoPatchingRequired ? VIDSCH_NO_PATCHING_LIST : info->AllocationListSize;
+    context->allocation_count = info->Caps.NoPatchingRequired ? VIDSCH_NO_PATCHING_LIST
+                                                              : info->AllocationListSize;
     context->patch_count = info->Caps.NoPatchingRequired ? 0 : info->PatchLocationListSize;
     if (!vidsch_client_block_create(vidsch, &context->commands, context->command_bytes) ||
         !vidsch_client_block_create(vidsch, &context->allocations,
                                     context->allocation_count * sizeof(D3DDDI_ALLOCATIONLIST)) ||
-        !vidsch_client_block_create(vidsch, &context->patches, context->patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
+        !vidsch_client_block_create(vidsch, &context->patches,
+                                    context->patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
         return STATUS_NO_MEMORY;
     context->reserve = vidsch_dma_buffer_get(context);
     return context->reserve ? STATUS_SUCCESS : STATUS_NO_MEMORY;
@@ -104,14 +111,16 @@ void vidsch_context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->allocations);
     vidsch_client_block_destroy(vidsch, &context->patches);
     if (context->mm.host_handle)
-        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)context->mm.host_handle, DDI_HANDLE_CONTEXT);
+        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)context->mm.host_handle,
+                      DDI_HANDLE_CONTEXT);
     list_remove(&context->link);
     list_remove(&context->run_link);
     list_remove(&context->advance_link);
     util_free(context);
 }
 
-static struct vidsch_context *context_alloc(struct vidsch_device *device, struct vidsch_node *node, bool is_virtual, bool system)
+static struct vidsch_context *context_alloc(struct vidsch_device *device, struct vidsch_node *node,
+                                            bool is_virtual, bool system)
 {
     struct vidsch_context *context = util_zalloc(1, sizeof(*context));
     uint32_t handle;
@@ -139,7 +148,8 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
     if (trace_current) {
         char name[48];
 
-        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)", handle, device->process->id);
+        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)", handle,
+                 device->process->id);
         context->track = trace_track_create("contexts", name);
     }
     return context;
@@ -159,7 +169,8 @@ static void destroy_driver_side(struct vidsch_context *context)
     vidmm_context_finish(&context->mm);
 }
 
-/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its answer is in order. */
+/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its
+ * answer is in order. */
 static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -194,13 +205,15 @@ static NTSTATUS copy_private(const struct vidsch_context_request *request, void 
     *copy = util_alloc(request->private_bytes);
     if (!*copy)
         return STATUS_NO_MEMORY;
-    if (request->private_data && sim_copy_checked(*copy, request->private_data, request->private_bytes))
+    if (request->private_data &&
+        sim_copy_checked(*copy, request->private_data, request->private_bytes))
         return STATUS_SUCCESS;
     util_free(*copy);
     return STATUS_INVALID_PARAMETER;
 }
 
-NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch_context_request *request,
+NTSTATUS vidsch_context_create(struct vidsch_device *device,
+                               const struct vidsch_context_request *request,
                                struct vidsch_context **out)
 {
     struct vidsch *vidsch = device->vidsch;
@@ -216,7 +229,8 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch
         status = copy_private(request, &args.pPrivateDriverData);
     if (!NT_SUCCESS(status))
         return status;
-    context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing, false);
+    context = context_alloc(device, &vidsch->node[request->node], request->virtual_addressing,
+                            false);
     if (!context) {
         util_free(args.pPrivateDriverData);
         return STATUS_NO_MEMORY;
@@ -249,7 +263,7 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
     context = context_alloc(vidsch->system_device, node, node->info.virtual_addressing, true);
     if (!context)
         return STATUS_NO_MEMORY;
-    args.Flags.SystemContext = 1; /* PAGE-020 */
+    args.Flags.SystemContext = 1;                                 /* PAGE-020 */
     args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
     status = create_driver_side(context, &args);
     if (!NT_SUCCESS(status)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices. A device is the unit of error: once lost it stays so until it is destroyed (KMT-122). Losing it can happen at any
- * level up to DISPATCH; its contexts are taken out of scheduling at once, and what needs PASSIVE_LEVEL (telling vidmm,
- * DxgkDdiCancelCommand for each packet that never reached the hardware) is left to the worker, which finds it on vidsch->lost.
+ * Devices. A device is the unit of error: once lost it stays so until it is destroyed (KMT-122).
+ * Losing it can happen at any level up to DISPATCH; its contexts are taken out of scheduling at
+ * once, and what needs PASSIVE_LEVEL (telling vidmm, DxgkDdiCancelCommand for each packet that
+ * never reached the hardware) is left to the worker, which finds it on vidsch->lost.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -36,7 +37,8 @@ struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_pr
     uint32_t id = vidmm_process_nt(mm)->id;
 
     if (!process) {
-        LIST_FOR(link, &vidsch->processes) { /* one that has a record of timeouts, and opened the adapter again */
+        /* Perhaps one that has a record of timeouts, and opened the adapter again. */
+        LIST_FOR(link, &vidsch->processes) {
             struct vidsch_process *old = CONTAINER(link, struct vidsch_process, link);
 
             if (!old->mm && old->id == id)
@@ -72,11 +74,8 @@ void vidsch_process_put(struct vidsch *vidsch, struct vidsch_process *process)
 
 void vidsch_wait_reset(struct vidsch *vidsch)
 {
-    while (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted) {
-        vidsch->changed_waiters++;
-        sim_waitq_wait(&vidsch->changed, SIM_FOREVER);
-        vidsch->changed_waiters--;
-    }
+    while (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
+        vidsch_wait_changed(vidsch, SIM_FOREVER);
 }
 
 /* CAPS-063: an accelerator without any MMU serves one process at a time. */
@@ -122,7 +121,8 @@ void vidsch_device_free(struct vidsch_device *device)
     if (device->handle_recorded)
         hash_remove(&vidsch->driver_devices, handle_key(device->driver_handle));
     if (device->host_handle)
-        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)device->host_handle, DDI_HANDLE_DEVICE);
+        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)device->host_handle,
+                      DDI_HANDLE_DEVICE);
     list_remove(&device->link);
     list_remove(&device->lost_link);
     vidsch_process_put(vidsch, device->process);
@@ -139,7 +139,9 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     device->vidsch = vidsch;
     device->process = process;
     device->state = D3DKMT_DEVICEEXECUTION_ACTIVE;
-    device->fault.FaultedPrimitiveAPISequenceNumber = DXGK_PRIMITIVE_API_SEQUENCE_NUMBER_UNKNOWN; /* KMT-131 */
+    device->awaited_ticket = UINT64_MAX;
+    device->fault.FaultedPrimitiveAPISequenceNumber =
+        DXGK_PRIMITIVE_API_SEQUENCE_NUMBER_UNKNOWN; /* KMT-131 */
     device->fault.FaultedBindTableEntry = DXGK_BIND_TABLE_ENTRY_UNKNOWN;
     list_init(&device->link);
     list_init(&device->lost_link);
@@ -158,12 +160,14 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     return device;
 }
 
-static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process, const D3DKMT_CREATEDEVICEFLAGS *flags,
-                       bool system, struct vidsch_device **out)
+static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
+                       const D3DKMT_CREATEDEVICEFLAGS *flags, bool system,
+                       struct vidsch_device **out)
 {
     struct vidsch_device *device = device_alloc(vidsch, process);
     uint64_t epoch = vidsch->paging_epoch;
-    DXGKARG_CREATEDEVICE args = {0}; /* Flags and pInfo share their place: with contexts the driver is only given the flags */
+    /* Flags and pInfo share their place: a driver with contexts is only given the flags. */
+    DXGKARG_CREATEDEVICE args = {0};
     NTSTATUS status;
 
     if (!device)
@@ -173,9 +177,12 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process, co
         device->flags = *flags;
     args.hDevice = device->host_handle;
     args.Flags.SystemDevice = system;
-    args.hKmdProcess = ddi_has(vidsch->ddi, DxgkDdiCreateProcess) ? vidmm_process_driver_handle(process->mm) : NULL;
+    args.hKmdProcess = ddi_has(vidsch->ddi, DxgkDdiCreateProcess)
+                           ? vidmm_process_driver_handle(process->mm)
+                           : NULL;
     status = ddi_create_device(vidsch->ddi, &args);
     if (!NT_SUCCESS(status)) {
+        vidmm_device_gone(vidsch->vidmm, device->host_handle);
         vidsch_device_free(device);
         return status;
     }
@@ -183,20 +190,22 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process, co
     status = vidmm_device_create(process->mm, device->driver_handle, device, &device->mm);
     if (!NT_SUCCESS(status)) {
         (void)ddi_destroy_device(vidsch->ddi, device->driver_handle);
+        vidmm_device_gone(vidsch->vidmm, device->host_handle);
         vidsch_device_free(device);
         return status;
     }
     record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
-    if (!system && (vidsch->quiescing || epoch != vidsch->paging_epoch)) /* what came meanwhile concerns it, too */
+    if (!system && (vidsch->quiescing ||
+                    epoch != vidsch->paging_epoch)) /* what came meanwhile concerns it, too */
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true);
     *out = device;
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm, const D3DKMT_CREATEDEVICEFLAGS *flags,
-                              struct vidsch_device **device)
+NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
+                              const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **out)
 {
     struct vidsch_process *process;
     NTSTATUS status = STATUS_ACCESS_DENIED;
@@ -208,14 +217,15 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm, c
     if (!process)
         return STATUS_NO_MEMORY;
     if (!process->blocked && !taken_by_another(vidsch, process)) /* TDR-042, PATCH-016 */
-        status = create(vidsch, process, flags, false, device);
+        status = create(vidsch, process, flags, false, out);
     vidsch_process_put(vidsch, process);
     return status;
 }
 
 NTSTATUS vidsch_device_create_system(struct vidsch *vidsch)
 {
-    struct vidsch_process *process = vidsch_process_get(vidsch, vidmm_paging_process(vidsch->vidmm));
+    struct vidmm_process *mm = vidmm_paging_process(vidsch->vidmm);
+    struct vidsch_process *process = vidsch_process_get(vidsch, mm);
     NTSTATUS status;
 
     if (!process)
@@ -261,6 +271,7 @@ void vidsch_device_destroy(struct vidsch_device *device)
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
     }
+    vidmm_device_gone(vidsch->vidmm, device->host_handle);
     device->process->devices--;
     vidsch_device_free(device);
 }
@@ -298,7 +309,7 @@ static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
         args->pDmaBufferPrivateData = buffer->private_data;
         args->DmaBufferPrivateDataSize = buffer->private_bytes;
     }
-    if (packet->kind == PACKET_VIRTUAL) {
+    if (!buffer || packet->kind == PACKET_VIRTUAL) {
         args->DmaBufferVirtualAddress = packet->va;
         args->DmaBufferSize = packet->bytes;
         args->DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
@@ -323,16 +334,16 @@ static void cancel_queue(struct vidsch_context *context)
     while ((link = list_pop_front(&context->queue)) != NULL) {
         struct packet *packet = CONTAINER(link, struct packet, link);
 
-        if (packet_is_work(packet) && !packet->resubmission && vidsch->config.caps.CancelCommandAware &&
-            ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
+        if (packet_is_work(packet) && !packet->resubmission &&
+            vidsch->config.caps.CancelCommandAware && ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
             DXGKARG_CANCELCOMMAND args;
             NTSTATUS status;
 
             describe(packet, &args);
             status = ddi_cancel_command(vidsch->ddi, &args);
             if (!NT_SUCCESS(status) && !sim_current->stopped)
-                verify_fatal("TDR-064", 0x119, 0x9, (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered 0x%08x",
-                             (unsigned)status);
+                verify_fatal("TDR-064", 0x119, 0x9, (uint32_t)status, 0, 0,
+                             "DxgkDdiCancelCommand answered 0x%08x", (unsigned)status);
         }
         vidsch_packet_finish(packet);
     }
@@ -345,7 +356,7 @@ void vidsch_device_lost_work(struct vidsch_device *device)
         cancel_queue(CONTAINER(link, struct vidsch_context, link));
     vidsch_syncs_lost(device);
     device->cleaning = false;
-    sim_waitq_wake(&device->changed, UINT32_MAX);
+    vidsch_device_wake(device);
     vidsch_changed(device->vidsch);
 }
 
@@ -375,7 +386,8 @@ NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission
         return STATUS_DEVICE_REMOVED;
     if (!device_is_lost(device))
         return STATUS_SUCCESS;
-    return submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE : STATUS_DEVICE_REMOVED;
+    return submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
+                                             : STATUS_DEVICE_REMOVED;
 }
 
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device)

@@ -2,11 +2,12 @@
 /*
  * One packet to the driver, from the worker.
  *
- *   physical mode   id -> DxgkDdiPatch (PASSIVE) with final addresses -> on the ring -> DxgkDdiSubmitCommand (DISPATCH)
- *   virtual mode    id ->                                                on the ring -> DxgkDdiSubmitCommandVirtual (DISPATCH)
+ *   physical mode   id -> Patch with final addresses (PASSIVE) -> ring -> SubmitCommand (DISPATCH)
+ *   virtual mode    id -> ring -> SubmitCommandVirtual (DISPATCH)
  *
- * The packet is on the ring before the driver sees it, since its completion may come before the call returns (SUBMIT-027);
- * after the call it may be gone. While `busy_node` is set, recovery does not touch the node.
+ * The packet is on the ring before the driver sees it, since its completion may come before the
+ * call returns (SUBMIT-027); after the call it may be gone. While `busy_node` is set, recovery does
+ * not touch the node.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -19,7 +20,7 @@ uint32_t vidsch_next_fence(struct vidsch_node *node)
     return fence;
 }
 
-/* The lists with the places of now. False: an allocation is not on the residency list (GPUVA-247). */
+/* The list with the places of now. False: an allocation is not on the residency list (GPUVA-247). */
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
@@ -34,9 +35,11 @@ static bool place_allocations(struct packet *packet)
         *element = (DXGK_ALLOCATIONLIST){.hDeviceSpecificAllocation = reference->device_specific};
         element->WriteOperation = reference->write;
         if (reference->handle) {
-            struct vidmm_open *open = handle_lookup(&process->handles, reference->handle, NT_CLIENT_ALLOCATION);
+            struct vidmm_open *open = handle_lookup(&process->handles, reference->handle,
+                                                    NT_CLIENT_ALLOCATION);
 
-            if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_on_residency_list(open))
+            if (!open || vidmm_open_device(open) != device->mm ||
+                !vidmm_open_on_residency_list(open))
                 return false;
             vidmm_open_place(open, &place);
             element->SegmentId = place.segment & 0x1Fu;
@@ -46,19 +49,22 @@ static bool place_allocations(struct packet *packet)
     return true;
 }
 
-/* A status that stops the machine; if the rule was lowered, the packet is dropped and its device is in error. */
-static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status, const struct packet *packet)
+/* A status that stops the machine; if the rule was lowered, the packet is dropped and its device is
+ * in error. */
+static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status,
+                            const struct packet *packet)
 {
-    verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence, packet->context->node->ordinal,
-                 "the driver answered 0x%08x for fence %u of node %u", (unsigned)status, packet->fence,
-                 packet->context->node->ordinal);
+    verify_fatal(rule, 0x119, parameter, (uint32_t)status, packet->fence,
+                 packet->context->node->ordinal,
+                 "the driver answered 0x%08x for fence %u of node %u", (unsigned)status,
+                 packet->fence, packet->context->node->ordinal);
 }
 
 static bool patch(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
     struct vidsch *vidsch = context->device->vidsch;
-    DXGKARG_PATCH args = {.hContext = context->mm.driver_handle, .SubmissionFenceId = packet->fence};
+    DXGKARG_PATCH args = {.hContext = context->mm.driver_handle};
     NTSTATUS status;
 
     if (packet->kind == PACKET_PAGING) {
@@ -90,6 +96,7 @@ static bool patch(struct packet *packet)
         args.Flags.NullRendering = packet->null_rendering;
         vidsch->statistics.patches += buffer->patch_count;
     }
+    args.SubmissionFenceId = packet->fence;
     status = ddi_patch(vidsch->ddi, &args);
     if (!NT_SUCCESS(status)) {
         refused_fatally("PATCH-157", 0x3, status, packet);
@@ -169,7 +176,8 @@ static NTSTATUS submit_virtual(struct packet *packet)
     return ddi_submit_command_virtual(context->device->vidsch->ddi, &args);
 }
 
-/* The driver would not take the packet with this id, if it is still there: its device is in error, and it ends in its turn. */
+/* The driver would not take the packet with this id, if it is still there: its device is in error,
+ * and it ends in its turn. */
 static void refuse(struct vidsch_node *node, uint32_t fence)
 {
     for (uint32_t i = 0; i < node->count; i++) {
@@ -205,8 +213,8 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (!may_refuse || status != STATUS_INVALID_PARAMETER)
         verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, fence, node->ordinal,
                      "%s answered 0x%08x for fence %u of node %u",
-                     is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand", (unsigned)status, fence,
-                     node->ordinal);
+                     is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand",
+                     (unsigned)status, fence, node->ordinal);
     refuse(node, fence);
 }
 
@@ -219,7 +227,8 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
     if (packet->kind == PACKET_PAGING)
         list_push_front(&node->resubmit, &packet->link);
     else
-        list_push_front(&context->queue, &packet->link); /* of a lost context: to be cancelled there */
+        list_push_front(&context->queue,
+                        &packet->link); /* of a lost context: to be cancelled there */
 }
 
 static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
@@ -257,6 +266,6 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
         context->state = CONTEXT_IDLE;
         vidsch_queue_advance(context);
     }
-    if (!list_empty(&context->device->changed.waiters))
-        sim_waitq_wake(&context->device->changed, UINT32_MAX);
+    if (context->pending == 0 || context->device->pending == 0)
+        vidsch_device_wake(context->device); /* somebody may wait for the worker to let go of it */
 }

@@ -6,9 +6,10 @@
  *   canary | private block, zeroed once | canary
  *   allocation list        canary element | patch-location list | canary element
  *
- * A buffer is referenced by whoever fills it and by each packet made from it; with the last reference it goes back to the
- * pool of its context (PATCH-043), newest first. Buffers that are not as large as what is promised by now are freed instead.
- * In virtual mode a buffer is just its private block.
+ * A buffer is referenced by whoever fills it and by each packet made from it; with the last
+ * reference it goes back to the pool of its context (PATCH-043), newest first. Buffers that are not
+ * as large as what is promised by now are freed instead. In virtual mode a buffer is just its
+ * private block.
  */
 #include <string.h>
 
@@ -18,8 +19,8 @@
 
 /* ---- memory ---- */
 
-bool vidsch_pages_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard, struct page_number *first,
-                       struct page_number *logical)
+bool vidsch_pages_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
+                       struct page_number *first, struct page_number *logical)
 {
     struct ram_request request = {
         .pages = pages + 2 * guard,
@@ -42,11 +43,12 @@ bool vidsch_pages_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard, st
     return true;
 }
 
-void vidsch_pages_give(struct vidsch *vidsch, struct page_number first, uint64_t pages, uint64_t guard,
-                       struct page_number logical)
+void vidsch_pages_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
+                       uint64_t guard, struct page_number logical)
 {
     iommu_unmap_run(vidsch->config.domain, logical, pages);
-    ram_give_contiguous(vidsch->config.ram, (struct page_number){first.value - guard}, pages + 2 * guard);
+    ram_give_contiguous(vidsch->config.ram, (struct page_number){first.value - guard},
+                        pages + 2 * guard);
 }
 
 static bool is_canary(const uint8_t *bytes, size_t count)
@@ -59,7 +61,7 @@ static bool is_canary(const uint8_t *bytes, size_t count)
 uint8_t *vidsch_private_create(uint32_t bytes)
 {
     size_t whole = align_up(bytes, 8);
-    uint8_t *block = util_zalloc(1, whole + 2 * VIDSCH_CANARY_BYTES);
+    uint8_t *block = util_zalloc(1, whole + 2 * (size_t)VIDSCH_CANARY_BYTES);
 
     if (!block)
         return NULL;
@@ -70,7 +72,8 @@ uint8_t *vidsch_private_create(uint32_t bytes)
 
 bool vidsch_private_intact(const uint8_t *block, uint32_t bytes)
 {
-    return is_canary(block, VIDSCH_CANARY_BYTES) && is_canary(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY_BYTES);
+    return is_canary(block, VIDSCH_CANARY_BYTES) &&
+           is_canary(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY_BYTES);
 }
 
 /* ---- client memory ---- */
@@ -78,12 +81,15 @@ bool vidsch_private_intact(const uint8_t *block, uint32_t bytes)
 bool vidsch_client_block_create(struct vidsch *vidsch, struct client_block *block, uint64_t bytes)
 {
     struct ram *ram = vidsch->config.ram;
-    struct ram_request request = {.pages = align_up(bytes, PAGE_BYTES) >> PAGE_BITS, .owner = RAM_CLIENT, .cache = RAM_CACHED, .zero = true};
+    struct ram_request request = {.pages = align_up(bytes, PAGE_BYTES) >> PAGE_BITS,
+                                  .owner = RAM_CLIENT,
+                                  .cache = RAM_CACHED,
+                                  .zero = true};
 
     *block = (struct client_block){0};
     if (bytes == 0)
         return true;
-    block->frames = util_alloc(request.pages * sizeof(*block->frames));
+    block->frames = util_alloc((size_t)request.pages * sizeof(*block->frames));
     if (!block->frames)
         return false;
     if (!ram_take_pages(ram, &request, block->frames)) {
@@ -92,7 +98,8 @@ bool vidsch_client_block_create(struct vidsch *vidsch, struct client_block *bloc
         return false;
     }
     block->pages = request.pages;
-    block->view = ram_view_reserve(ram, block->pages + 1); /* the last page stays unmapped, against overruns */
+    block->view = ram_view_reserve(ram, block->pages +
+                                            1); /* the last page stays unmapped, against overruns */
     if (block->view && ram_view_point(ram, block->view, 0, block->frames, block->pages, true))
         return true;
     vidsch_client_block_destroy(vidsch, block);
@@ -121,7 +128,8 @@ static void buffer_free(struct dma_buffer *buffer)
     struct vidsch_context *context = buffer->owner;
 
     if (buffer->data)
-        vidsch_pages_give(context->device->vidsch, buffer->first, buffer->pages, 1, buffer->first_logical);
+        vidsch_pages_give(context->device->vidsch, buffer->first, buffer->pages, 1,
+                          buffer->first_logical);
     util_free(buffer->private_block);
     util_free(buffer->references_map);
     util_free(buffer->allocations);
@@ -136,7 +144,8 @@ static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *
 
     buffer->allocation_capacity = context->allocation_count;
     buffer->patch_capacity = context->patch_count;
-    buffer->references_map = util_zalloc(context->allocation_count + 1, sizeof(*buffer->references_map));
+    buffer->references_map = util_zalloc(context->allocation_count + 1,
+                                         sizeof(*buffer->references_map));
     buffer->allocations = util_zalloc(context->allocation_count + 1, sizeof(*buffer->allocations));
     patches = util_zalloc(context->patch_count + 2, sizeof(*patches));
     if (!buffer->references_map || !buffer->allocations || !patches) {
@@ -192,9 +201,9 @@ static bool is_as_promised(const struct dma_buffer *buffer)
 {
     const struct vidsch_context *context = buffer->owner;
 
-    return !context->has_lists ||
-           (buffer->capacity == context->command_bytes && buffer->allocation_capacity >= context->allocation_count &&
-            buffer->patch_capacity >= context->patch_count);
+    return !context->has_lists || (buffer->capacity == context->command_bytes &&
+                                   buffer->allocation_capacity >= context->allocation_count &&
+                                   buffer->patch_capacity >= context->patch_count);
 }
 
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context)
@@ -229,7 +238,7 @@ void vidsch_dma_buffer_put(struct dma_buffer *buffer)
     list_push_front(&context->free_buffers, &buffer->link);
     context->buffers_free++;
     if (context->dying)
-        sim_waitq_wake(&context->device->changed, UINT32_MAX);
+        vidsch_device_wake(context->device);
 }
 
 void vidsch_dma_buffers_free(struct vidsch_context *context)
@@ -248,15 +257,18 @@ bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi)
     size_t element = sizeof(*buffer->patches);
 
     if (!is_canary(guard_before(buffer), VIDSCH_CANARY_BYTES) ||
-        !is_canary(buffer->data + buffer->capacity, VIDSCH_CANARY_BYTES) || !is_canary(lists, element) ||
+        !is_canary(buffer->data + buffer->capacity, VIDSCH_CANARY_BYTES) ||
+        !is_canary(lists, element) ||
         !is_canary(lists + (buffer->patch_capacity + 1) * element, element)) {
-        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, buffer->capacity, buffer->patch_capacity, 0,
+        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, buffer->capacity,
+                     buffer->patch_capacity, 0,
                      "%s wrote outside its DMA buffer or patch-location list", ddi);
         return false;
     }
-    if (buffer->private_block && !vidsch_private_intact(buffer->private_block, buffer->private_bytes)) {
-        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0, 0,
-                     "%s wrote outside the private data of its DMA buffer", ddi);
+    if (buffer->private_block &&
+        !vidsch_private_intact(buffer->private_block, buffer->private_bytes)) {
+        verify_fatal("PATCH-066", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0,
+                     0, "%s wrote outside the private data of its DMA buffer", ddi);
         return false;
     }
     return true;

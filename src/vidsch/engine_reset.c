@@ -3,15 +3,18 @@
  * Reset of one engine (TDR-020), on the recovery thread:
  *
  *   close the node -> snapshot, notifications of the node ignored -> empty? call it off
- *   -> flush DPCs -> CollectDbgInfo(0x141) -> QueryDependentEngineGroup -> preempt the dependent nodes, 500 ms
- *   -> QueryEngineStatus, ResetEngine for each node that is left, in ascending order -> check of the aborted id
+ *   -> flush DPCs -> CollectDbgInfo(0x141) -> QueryDependentEngineGroup
+ *   -> preempt the dependent nodes, 500 ms
+ *   -> QueryEngineStatus, ResetEngine for each node that is left, in ascending order
+ *   -> check of the aborted id
  *   -> culprit's device lost, packets before it completed, packets behind it given again
  *
  * Anything that goes wrong on the way, or an aborted paging packet, becomes an adapter reset.
  */
 #include "vidsch/vidsch_private.h"
 
-/* From now on the driver's notifications for the node are dropped; what it had notified before counts (TDR-034). */
+/* From now on the driver's notifications for the node are dropped; what it had notified before
+ * counts (TDR-034). */
 static void close_node(struct vidsch_node *node)
 {
     node->stopped = true;
@@ -39,7 +42,8 @@ static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
     if (++process->timeouts < vidsch->config.tdr.limit_count || process->blocked)
         return;
     process->blocked = true;
-    WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id, process->timeouts);
+    WARNING("TDR-041", "record 0x142: process %u is blocked after %u engine timeouts", process->id,
+            process->timeouts);
     LIST_FOR(link, &vidsch->devices) {
         struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
 
@@ -67,8 +71,8 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
 
     if (!is_legal_aborted(node, aborted)) { /* TDR-032 */
         verify_fatal("TDR-032", 0x119, 0xA, aborted, node->last_completed, node->last_submitted,
-                     "DxgkDdiResetEngine aborted fence %u; completed %u, submitted %u", aborted, node->last_completed,
-                     node->last_submitted);
+                     "DxgkDdiResetEngine aborted fence %u; completed %u, submitted %u", aborted,
+                     node->last_completed, node->last_submitted);
         return false;
     }
     node->generation++;
@@ -83,7 +87,9 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
             struct vidsch_process *process = device->process;
             bool fault = node->recover == RECOVER_PAGE_FAULT;
 
-            vidsch_device_lose(device, fault ? D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT : D3DKMT_DEVICEEXECUTION_HUNG,
+            vidsch_device_lose(device,
+                               fault ? D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT
+                                     : D3DKMT_DEVICEEXECUTION_HUNG,
                                !fault); /* TDR-033, TDR-056 */
             if (!fault)
                 count_timeout(node->vidsch, process);
@@ -110,8 +116,10 @@ static bool reset_one(struct vidsch_node *node)
     trace_instant(node->track, "engine status", "responsive", responsive, NULL, 0);
     status = ddi_reset_engine(vidsch->ddi, &reset);
     if (!NT_SUCCESS(status)) {
-        WARNING("TDR-039", "DxgkDdiResetEngine answered 0x%08x for node %u: promoted to an adapter reset (reason 9)",
-                (unsigned)status, node->ordinal);
+        WARNING(
+            "TDR-039",
+            "DxgkDdiResetEngine answered 0x%08x for node %u: promoted to adapter reset (reason 9)",
+            (unsigned)status, node->ordinal);
         return false;
     }
     vidsch->statistics.engine_resets++;
@@ -132,8 +140,8 @@ static uint64_t dependent_nodes(struct vidsch_node *node)
     if (!NT_SUCCESS(status))
         return 0; /* TDR-027 */
     if (args.DependentNodeOrdinalMask & ~all)
-        VIOLATION("TDR-027", "dependent nodes 0x%llx, but there are %u", (unsigned long long)args.DependentNodeOrdinalMask,
-                  vidsch->config.nodes);
+        VIOLATION("TDR-027", "dependent nodes 0x%llx, but there are %u",
+                  (unsigned long long)args.DependentNodeOrdinalMask, vidsch->config.nodes);
     if (!(args.DependentNodeOrdinalMask & 1ull << node->ordinal)) {
         verify_fatal("TDR-026", 0x119, 0x8, node->ordinal, args.DependentNodeOrdinalMask, 0,
                      "dependent nodes 0x%llx of node %u lack the node itself",
@@ -151,7 +159,8 @@ static bool any_preempting(const struct vidsch *vidsch, uint64_t mask)
     return false;
 }
 
-/* Ask the dependent nodes to give their packets back; returns those that did not within the time (TDR-028). */
+/* Ask the dependent nodes to give their packets back; returns those that did not within the time
+ * (TDR-028). */
 static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
 {
     uint64_t deadline, late = 0;
@@ -168,15 +177,9 @@ static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
             vidsch_preempt(node, PREEMPT_DEPENDENT);
     }
     deadline = sim_now() + VIDSCH_DEPENDENT_NS;
-    while (any_preempting(vidsch, mask)) {
-        enum sim_wake why;
-
-        vidsch->changed_waiters++;
-        why = sim_waitq_wait(&vidsch->changed, deadline);
-        vidsch->changed_waiters--;
-        if (why == SIM_TIMED_OUT)
+    while (any_preempting(vidsch, mask))
+        if (!vidsch_wait_changed(vidsch, deadline))
             break;
-    }
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if ((mask & 1ull << i) && vidsch->node[i].preempting)
             late |= 1ull << i;

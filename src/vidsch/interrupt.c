@@ -1,40 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver notifies at interrupt level. DxgkCbNotifyInterrupt checks and records, into a ring that cannot overflow: a
- * node has at most `depth` completions to report, one preemption, one fault a packet, and of the rest one record each until the
- * DPC. Nothing becomes visible before DxgkCbNotifyDpc walks the ring, in order (SUBMIT-059, SUBMIT-064).
+ * What the driver notifies at interrupt level. DxgkCbNotifyInterrupt checks and records, into a
+ * ring that cannot overflow: a node has at most `depth` completions to report, one preemption, one
+ * fault a packet, and of the rest one record each until the DPC. Nothing becomes visible before
+ * DxgkCbNotifyDpc walks the ring, in order (SUBMIT-059, SUBMIT-064).
  *
- * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until the DPC.
+ * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until
+ * the DPC.
  */
 #include "vidsch/vidsch_private.h"
 
-static void invalid_fence(const char *rule, const struct vidsch_node *node, UINT fence, const char *what)
+static void invalid_fence(const char *rule, const struct vidsch_node *node, UINT fence,
+                          const char *what)
 {
     verify_fatal(rule, 0x119, 0x1, fence, node->reported, node->last_submitted,
-                 "%s with fence %u on node %u: completed %u, submitted %u", what, fence, node->ordinal, node->reported,
-                 node->last_submitted);
+                 "%s with fence %u on node %u: completed %u, submitted %u", what, fence,
+                 node->ordinal, node->reported, node->last_submitted);
 }
 
 /* The node a notification is about; NULL if it is dropped. */
-static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT engine, const char *what)
+static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT engine,
+                                   const char *what)
 {
     struct vidsch_node *node;
 
     if (ordinal >= vidsch->config.nodes || engine != 0) {
-        verify_fatal("SUBMIT-045", 0x119, 0x1, ordinal, engine, 0, "%s names node %u, engine %u", what, ordinal, engine);
+        verify_fatal("SUBMIT-045", 0x119, 0x1, ordinal, engine, 0, "%s names node %u, engine %u",
+                     what, ordinal, engine);
         return NULL;
     }
     node = &vidsch->node[ordinal];
     if (node->ignoring || vidsch->resetting)
         return NULL; /* TDR-022 */
     if (node->after_reset) {
-        VIOLATION("TDR-024", "%s for node %u between its reset and the next submission", what, ordinal);
+        VIOLATION("TDR-024", "%s for node %u between its reset and the next submission", what,
+                  ordinal);
         return NULL;
     }
     return node;
 }
 
-static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type, const struct vidsch_node *node)
+static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type,
+                                 const struct vidsch_node *node)
 {
     struct irq_record *r;
 
@@ -70,7 +77,8 @@ static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT 
         return;
     }
     if (!is_in_flight(node, fence)) {
-        invalid_fence(node->preempt_answered ? "PREEMPT-020" : "SUBMIT-043", node, fence, "DMA_COMPLETED");
+        invalid_fence(node->preempt_answered ? "PREEMPT-020" : "SUBMIT-043", node, fence,
+                      "DMA_COMPLETED");
         return;
     }
     node->reported = fence;
@@ -79,7 +87,8 @@ static void dma_completed(struct vidsch *vidsch, UINT fence, UINT ordinal, UINT 
         r->fence = fence;
 }
 
-static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed, UINT ordinal, UINT engine)
+static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed, UINT ordinal,
+                          UINT engine)
 {
     struct vidsch_node *node = node_of(vidsch, ordinal, engine, "DMA_PREEMPTED");
     struct irq_record *r;
@@ -105,8 +114,8 @@ static void dma_preempted(struct vidsch *vidsch, UINT preemption, UINT completed
 
 static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
-    struct vidsch_node *node =
-        node_of(vidsch, data->DmaFaulted.NodeOrdinal, data->DmaFaulted.EngineOrdinal, "DMA_FAULTED");
+    struct vidsch_node *node = node_of(vidsch, data->DmaFaulted.NodeOrdinal,
+                                       data->DmaFaulted.EngineOrdinal, "DMA_FAULTED");
     struct irq_record *r;
 
     if (!node)
@@ -123,7 +132,7 @@ static void dma_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_
     }
 }
 
-#define FAULT_RECOVERY                                                                          \
+#define FAULT_RECOVERY                                                                \
     (DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED | DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED | \
      DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR)
 
@@ -131,15 +140,15 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
 {
     unsigned flags = (unsigned)data->DmaPageFaulted.PageFaultFlags;
     UINT fence = data->DmaPageFaulted.FaultedFenceId;
-    struct vidsch_node *node =
-        node_of(vidsch, data->DmaPageFaulted.NodeOrdinal, data->DmaPageFaulted.EngineOrdinal, "DMA_PAGE_FAULTED");
+    struct vidsch_node *node = node_of(vidsch, data->DmaPageFaulted.NodeOrdinal,
+                                       data->DmaPageFaulted.EngineOrdinal, "DMA_PAGE_FAULTED");
     struct irq_record *r;
 
     if (!node)
         return;
     if (flags & DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR) {
-        verify_fatal("GPUVA-255", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress, flags,
-                     "the driver reported a fatal hardware error on node %u", node->ordinal);
+        verify_fatal("GPUVA-255", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress,
+                     flags, "the driver reported a fatal hardware error on node %u", node->ordinal);
         return;
     }
     if ((flags & DXGK_PAGE_FAULT_FENCE_INVALID) && (fence != 0 || !(flags & FAULT_RECOVERY))) {
@@ -205,12 +214,15 @@ static bool is_vsync(DXGK_INTERRUPT_TYPE type)
            type == DXGK_INTERRUPT_CRTC_VSYNC_WITH_MULTIPLANE_OVERLAY3;
 }
 
-static void monitored_fence_signaled(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+static void monitored_fence_signaled(struct vidsch *vidsch,
+                                     const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
     struct vidsch_node *node = node_of(vidsch, data->MonitoredFenceSignaled.NodeOrdinal,
-                                       data->MonitoredFenceSignaled.EngineOrdinal, "MONITORED_FENCE_SIGNALED");
+                                       data->MonitoredFenceSignaled.EngineOrdinal,
+                                       "MONITORED_FENCE_SIGNALED");
 
-    if (node && !node->monitored_noted && record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
+    if (node && !node->monitored_noted &&
+        record(vidsch, DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED, node))
         node->monitored_noted = true;
 }
 
@@ -228,11 +240,13 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
 
     vidsch->statistics.interrupts_notified++;
     if (is_vsync(type)) {
-        verify_fatal("SUBMIT-072", 0x119, 0x7, (uint64_t)type, 0, 0, "interrupt type %d on a render-only adapter", (int)type);
+        verify_fatal("SUBMIT-072", 0x119, 0x7, (uint64_t)type, 0, 0,
+                     "interrupt type %d on a render-only adapter", (int)type);
         return;
     }
     if (type_since(type) == 0 || type_since(type) > vidsch->config.wddm_version) {
-        VIOLATION("SUBMIT-074", "interrupt type %d from a driver of version 0x%x", (int)type, vidsch->config.wddm_version);
+        VIOLATION("SUBMIT-074", "interrupt type %d from a driver of version 0x%x", (int)type,
+                  vidsch->config.wddm_version);
         return;
     }
     if (data->Flags.Value != 0)
@@ -243,8 +257,9 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
                       data->DmaCompleted.EngineOrdinal);
         break;
     case DXGK_INTERRUPT_DMA_PREEMPTED:
-        dma_preempted(vidsch, data->DmaPreempted.PreemptionFenceId, data->DmaPreempted.LastCompletedFenceId,
-                      data->DmaPreempted.NodeOrdinal, data->DmaPreempted.EngineOrdinal);
+        dma_preempted(vidsch, data->DmaPreempted.PreemptionFenceId,
+                      data->DmaPreempted.LastCompletedFenceId, data->DmaPreempted.NodeOrdinal,
+                      data->DmaPreempted.EngineOrdinal);
         break;
     case DXGK_INTERRUPT_DMA_FAULTED:
         dma_faulted(vidsch, data);
@@ -256,18 +271,20 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
         monitored_fence_signaled(vidsch, data);
         break;
     case DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT:
-        engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal, data->GpuEngineTimeout.EngineOrdinal);
+        engine_hung(vidsch, data->GpuEngineTimeout.NodeOrdinal,
+                    data->GpuEngineTimeout.EngineOrdinal);
         break;
     case DXGK_INTERRUPT_GPU_ENGINE_STATE_CHANGE:
         if (data->EngineStateChange.NewState == DXGK_ENGINE_STATE_HUNG)
-            engine_hung(vidsch, data->EngineStateChange.NodeOrdinal, data->EngineStateChange.EngineOrdinal);
+            engine_hung(vidsch, data->EngineStateChange.NodeOrdinal,
+                        data->EngineStateChange.EngineOrdinal);
         break;
     case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* no suspension is ever asked for here */
-        verify_fatal("PREEMPT-043", 0x119, 0x11, data->SuspendContextCompleted.ContextSuspendFence, 0, 0,
-                     "suspend fence %llu was not issued",
+        verify_fatal("PREEMPT-043", 0x119, 0x11, data->SuspendContextCompleted.ContextSuspendFence,
+                     0, 0, "suspend fence %llu was not issued",
                      (unsigned long long)data->SuspendContextCompleted.ContextSuspendFence);
         break;
-    default: /* display, hardware queues, logs, native fences: nothing of the kind exists on this adapter */
+    default: /* display, hardware queues, logs, native fences: this adapter has none of them */
         VIOLATION("SUBMIT-073", "interrupt type %d has no object on this adapter", (int)type);
         break;
     }
@@ -284,8 +301,8 @@ static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
         return;
     device = node_in_flight(node, 0)->context->device;
     if (device->system) {
-        verify_fatal("SUBMIT-076", 0x119, 0x5, fence, node->ordinal, 0, "paging packet %u of node %u faulted", fence,
-                     node->ordinal);
+        verify_fatal("SUBMIT-076", 0x119, 0x5, fence, node->ordinal, 0,
+                     "paging packet %u of node %u faulted", fence, node->ordinal);
         return;
     }
     vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
@@ -301,7 +318,8 @@ static void process_page_fault(struct vidsch_node *node, const struct irq_record
 
     if (node->vidsch->bus_fault_noted) {
         node->vidsch->bus_fault_noted = false;
-        trace_instant(node->track, "bus fault", "address", node->vidsch->last_bus_fault.address.value, "access",
+        trace_instant(node->track, "bus fault", "address",
+                      node->vidsch->last_bus_fault.address.value, "access",
                       node->vidsch->last_bus_fault.access);
     }
     if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {

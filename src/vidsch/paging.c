@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging buffers, as vidmm sees them: take an empty one, fill it, submit it, wait for its ticket. They are packets of the
- * system context, which has a level of its own above all clients (SUBMIT-023). Packet and buffer are one object, so that
- * submitting allocates nothing.
+ * Paging buffers, as vidmm sees them: take an empty one, fill it, submit it, wait for its ticket.
+ * They are packets of the system context, which has a level of its own above all clients
+ * (SUBMIT-023). Packet and buffer are one object, so that submitting allocates nothing.
  *
- * Tickets complete in order. A buffer that was left empty is not submitted, but its ticket completes with the youngest
- * packet queued before it (GPUVA-187).
+ * Tickets complete in order. A buffer that was left empty is not submitted, but its ticket
+ * completes with the youngest packet queued before it (GPUVA-187).
  */
 #include "vidsch/vidsch_private.h"
 
@@ -15,9 +15,13 @@ static void slot_free(struct vidsch *vidsch, struct paging_slot *slot)
     sim_waitq_wake(&vidsch->paging_wait, UINT32_MAX);
 }
 
-static bool slot_data(struct vidsch *vidsch, struct paging_slot *slot, const DXGK_CONTEXTINFO *info)
+/* PagingBufferSize and PagingBufferPrivateDataSize of the driver (PAGE-003, PAGE-005), not the
+ * sizes that it gives for the context. */
+static bool slot_data(struct vidsch *vidsch, struct paging_slot *slot)
 {
-    slot->pages = align_up(info->DmaBufferSize, PAGE_BYTES) >> PAGE_BITS;
+    uint32_t private_bytes = vidsch->config.paging_buffer_private_bytes;
+
+    slot->pages = align_up(vidsch->config.paging_buffer_bytes, PAGE_BYTES) >> PAGE_BITS;
     if (!vidsch_pages_take(vidsch, slot->pages, 1, &slot->first, &slot->first_logical)) {
         slot->pages = 0;
         return false;
@@ -25,13 +29,13 @@ static bool slot_data(struct vidsch *vidsch, struct paging_slot *slot, const DXG
     slot->public.data = ram_direct(vidsch->config.ram, page_phys(slot->first));
     slot->public.capacity = (uint32_t)(slot->pages << PAGE_BITS);
     slot->public.logical.value = slot->first_logical.value << PAGE_BITS;
-    if (info->DmaBufferPrivateDataSize == 0)
+    if (private_bytes == 0)
         return true;
-    slot->private_block = vidsch_private_create(info->DmaBufferPrivateDataSize);
+    slot->private_block = vidsch_private_create(private_bytes);
     if (!slot->private_block)
         return false;
     slot->public.private_data = slot->private_block + VIDSCH_CANARY_BYTES;
-    slot->public.private_capacity = info->DmaBufferPrivateDataSize;
+    slot->public.private_capacity = private_bytes;
     return true;
 }
 
@@ -53,6 +57,8 @@ NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
 {
     struct vidsch_context *context = vidsch->system_context;
 
+    if (vidsch->config.paging_buffer_bytes == 0)
+        return STATUS_SUCCESS; /* PAGE-004: an adapter that never pages */
     vidsch->paging_slots = util_zalloc(VIDSCH_PAGING_BUFFERS, sizeof(*vidsch->paging_slots));
     if (!vidsch->paging_slots)
         return STATUS_NO_MEMORY;
@@ -60,7 +66,7 @@ NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
         struct paging_slot *slot = &vidsch->paging_slots[i];
 
         slot->public.scheduler_private = slot;
-        if (!slot_data(vidsch, slot, &context->info))
+        if (!slot_data(vidsch, slot))
             return STATUS_NO_MEMORY;
         if (context->mm.virtual_addressing) {
             NTSTATUS status = slot_map(vidsch, slot);
@@ -121,7 +127,8 @@ void vidsch_paging_abandon(struct vidsch *vidsch)
 
 static HANDLE system_context(struct ddi_adapter *adapter)
 {
-    return adapter->vidsch->system_context ? adapter->vidsch->system_context->mm.driver_handle : NULL;
+    return adapter->vidsch->system_context ? adapter->vidsch->system_context->mm.driver_handle
+                                           : NULL;
 }
 
 static HANDLE system_device(struct ddi_adapter *adapter)
@@ -134,6 +141,8 @@ static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_pagi
     struct vidsch *vidsch = adapter->vidsch;
     struct list *link;
 
+    if (!vidsch->paging_slots)
+        return STATUS_NOT_SUPPORTED;
     while ((link = list_pop_front(&vidsch->paging_free)) == NULL) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
@@ -144,14 +153,17 @@ static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_pagi
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket)
+static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
+                                     struct vidmm_paging_buffer *buffer, uint64_t *ticket)
 {
     struct vidsch *vidsch = adapter->vidsch;
     struct paging_slot *slot = buffer->scheduler_private;
     bool empty = buffer->used == 0 && buffer->private_used == 0;
 
-    if (slot->private_block && !vidsch_private_intact(slot->private_block, slot->public.private_capacity)) {
-        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, slot->public.private_capacity, 0, 0,
+    if (slot->private_block &&
+        !vidsch_private_intact(slot->private_block, slot->public.private_capacity)) {
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13,
+                     slot->public.private_capacity, 0, 0,
                      "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");
         empty = true;
     }
@@ -165,7 +177,8 @@ static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter, struct vidmm_p
         return STATUS_SUCCESS;
     }
     slot->last_ticket = *ticket;
-    slot->packet = (struct packet){.context = vidsch->system_context, .kind = PACKET_PAGING, .paging = slot};
+    slot->packet = (struct packet){
+        .context = vidsch->system_context, .kind = PACKET_PAGING, .paging = slot};
     list_init(&slot->packet.link);
     list_init(&slot->packet.after);
     list_init(&slot->packet.device_link);
@@ -198,21 +211,20 @@ static uint64_t device_ticket(struct vidmm_device *mm)
     return device->last_ticket;
 }
 
-/* The list is in order of tickets, so its head is the oldest that is not done. */
 static bool device_done(struct vidmm_device *mm, uint64_t ticket)
 {
-    const struct vidsch_device *device = vidmm_device_owner(mm);
-
-    return list_empty(&device->outstanding) || CONTAINER(device->outstanding.next, struct packet, device_link)->ticket > ticket;
+    return vidsch_ticket_done(vidmm_device_owner(mm), ticket);
 }
 
 static NTSTATUS device_wait(struct vidmm_device *mm, uint64_t ticket)
 {
     struct vidsch_device *device = vidmm_device_owner(mm);
 
-    while (!device_done(mm, ticket)) {
+    while (!vidsch_ticket_done(device, ticket)) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
+        if (device->awaited_ticket > ticket)
+            device->awaited_ticket = ticket;
         sim_waitq_wait(&device->changed, SIM_FOREVER);
     }
     return STATUS_SUCCESS;
@@ -258,11 +270,8 @@ static NTSTATUS process_suspend(struct vidmm_process *mm)
         if (device->process == process)
             park(device);
     }
-    while (process_runs(vidsch, process) && !sim_current->stopped) {
-        vidsch->changed_waiters++;
-        sim_waitq_wait(&vidsch->changed, SIM_FOREVER);
-        vidsch->changed_waiters--;
-    }
+    while (process_runs(vidsch, process) && !sim_current->stopped)
+        vidsch_wait_changed(vidsch, SIM_FOREVER);
     return STATUS_SUCCESS;
 }
 

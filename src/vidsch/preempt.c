@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until its answer nothing is submitted
- * there (PREEMPT-012). The answer splits the ring: packets up to LastCompletedFenceId are completed, the others go back to
- * where they came from, paging packets to be given first and with their ids, render packets with new ones.
+ * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until its
+ * answer nothing is submitted there (PREEMPT-012). The answer splits the ring: packets up to
+ * LastCompletedFenceId are completed, the others go back to where they came from, paging packets to
+ * be given first and with their ids, render packets with new ones.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -74,8 +75,8 @@ NTSTATUS vidsch_preempt(struct vidsch_node *node, enum preempt_reason reason)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
     if (!NT_SUCCESS(status))
-        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, args.PreemptionFenceId, node->ordinal,
-                     "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
+        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, args.PreemptionFenceId,
+                     node->ordinal, "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
     return status;
 }
 
@@ -108,7 +109,8 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
 }
 
 /*
- * The worker found nothing it may submit to the node. Is something better waiting than what runs? (PREEMPT-039, PREEMPT-040)
+ * The worker found nothing it may submit to the node. Is something better waiting than what runs?
+ * (PREEMPT-039, PREEMPT-040)
  *
  *   paging waits, node full of other work         now
  *   a higher level waits                          after one quantum of the running packet
@@ -123,14 +125,16 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     uint32_t level;
     uint64_t due;
 
-    if (node->ready_mask == 0 || node->count < node->depth || node->preempting || node->stopped || vidsch->resetting)
+    if (node->ready_mask == 0 || node->count < node->depth || node->preempting || node->stopped ||
+        vidsch->resetting)
         return; /* PREEMPT-015: with nothing in flight there is nothing to preempt */
     if (!vidsch->config.tdr.enable_preemption || !vidsch->config.caps.PreemptionAware)
         return;
     running = node_in_flight(node, 0)->context;
     level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
     waiting = node->ready[level].next;
-    if (waiting == &running->run_link) /* its own next packet is no reason, but there may be another context */
+    if (waiting ==
+        &running->run_link) /* its own next packet is no reason, but there may be another context */
         waiting = waiting->next;
     if (waiting == &node->ready[level] || level < running->level)
         return;
@@ -157,7 +161,8 @@ uint64_t vidsch_tdr_delay(const struct vidsch *vidsch)
     return vidsch->config.tdr.delay * VIDSCH_SECOND_NS;
 }
 
-/* The timer is not moved at each completion: when it fires it looks how long the oldest packet has been the oldest. */
+/* The timer is not moved at each completion: when it fires it looks how long the oldest packet has
+ * been the oldest. */
 void vidsch_watch_start(struct vidsch_node *node)
 {
     if (node->vidsch->config.tdr.level != 0 && !sim_event_pending(&node->watch.event))

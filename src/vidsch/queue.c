@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Software queues. Each context has one, first in first out (SUBMIT-014, SUBMIT-017). What its head is decides its state:
+ * Software queues. Each context has one, first in first out (SUBMIT-014, SUBMIT-017). What its head
+ * is decides its state:
  *
  *   nothing            IDLE
- *   GPU packet         READY: on the ready list of its node, at its level. The worker takes it (SUBMITTING).
+ *   GPU packet         READY: on the ready list of its node, at its level, where the worker takes it
  *   wait               satisfied: taken off at once; else BLOCKED, and the objects know of it
- *   signal             carried out at once if nothing of the context is on the node; else hung behind the youngest packet in
- *                      flight (packet->after), where it is carried out when that packet is retired. So signals never hold up
- *                      the packets behind them, and still nothing overtakes.
+ *   signal             carried out at once if nothing of the context is on the node; else hung behind
+ *                      the youngest packet in flight (packet->after), where it is carried out when that
+ *                      packet is retired. So signals never hold up the packets behind them, and still
+ *                      nothing overtakes.
  *
- * A signal can satisfy waits of other contexts, whose signals satisfy further ones. That chain is walked with a list
- * (vidsch->advance) instead of recursion.
+ * A signal can satisfy waits of other contexts, whose signals satisfy further ones. That chain is
+ * walked with a list (vidsch->advance) instead of recursion.
  *
- * Ready lists are one per level with a mask of the nonempty ones: taking the context of highest priority is O(1), and moving
- * it to the end of its list after each packet is the round robin of SUBMIT-019.
+ * Ready lists are one per level with a mask of the nonempty ones: taking the context of highest
+ * priority is O(1), and moving it to the end of its list after each packet is the round robin of
+ * SUBMIT-019.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -47,6 +50,40 @@ void vidsch_changed(struct vidsch *vidsch)
         sim_waitq_wake(&vidsch->changed, UINT32_MAX);
 }
 
+bool vidsch_wait_changed(struct vidsch *vidsch, uint64_t deadline)
+{
+    enum sim_wake why;
+
+    vidsch->changed_waiters++;
+    why = sim_waitq_wait(&vidsch->changed, deadline);
+    vidsch->changed_waiters--;
+    return why != SIM_TIMED_OUT;
+}
+
+bool vidsch_ticket_done(const struct vidsch_device *device, uint64_t ticket)
+{
+    /* The list is in order of tickets, so its head is the oldest that is not done. */
+    return list_empty(&device->outstanding) ||
+           CONTAINER(device->outstanding.next, struct packet, device_link)->ticket > ticket;
+}
+
+void vidsch_device_wake(struct vidsch_device *device)
+{
+    device->awaited_ticket = UINT64_MAX; /* who goes on waiting sets it again */
+    sim_waitq_wake(&device->changed, UINT32_MAX);
+}
+
+/* Whether the end of a packet may be what somebody waits for: waking them for each would cost two
+ * switches a packet. */
+static bool is_awaited(const struct vidsch_context *context)
+{
+    const struct vidsch_device *device = context->device;
+
+    return device->pending == 0 || context->pending == 0 ||
+           (device->awaited_ticket != UINT64_MAX &&
+            vidsch_ticket_done(device, device->awaited_ticket));
+}
+
 void vidsch_packet_finish(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -61,8 +98,8 @@ void vidsch_packet_finish(struct packet *packet)
     if (packet->paging)
         vidsch_paging_retired(vidsch, packet->paging);
     vidsch_packet_free(vidsch, packet);
-    if (!list_empty(&device->changed.waiters))
-        sim_waitq_wake(&device->changed, UINT32_MAX);
+    if (!list_empty(&device->changed.waiters) && is_awaited(context))
+        vidsch_device_wake(device);
     vidsch_changed(vidsch);
 }
 
@@ -199,7 +236,8 @@ void vidsch_queue_advance(struct vidsch_context *context)
     vidsch_queue_run(context->device->vidsch);
 }
 
-/* One preempted packet, to the head of the queue it came from, with the signals that hang behind it (PREEMPT-023). */
+/* One preempted packet, to the head of the queue it came from, with the signals that hang behind it
+ * (PREEMPT-023). */
 static void return_render(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -230,7 +268,8 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
         packet->resubmission = true;
         if (packet->kind == PACKET_PAGING) {
             packet->context->last_in_flight = NULL;
-            list_push_front(&node->resubmit, &packet->link); /* PREEMPT-021, PAGE-024: first, in order, ids kept */
+            list_push_front(&node->resubmit,
+                            &packet->link); /* PREEMPT-021, PAGE-024: first, in order, ids kept */
         } else {
             return_render(packet);
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recovery thread: engine and adapter resets, one at a time, beside the worker, which goes on with the healthy nodes.
- * Whoever finds a node hung or is told to reset it closes the node (`stopped`) and wakes this thread.
+ * The recovery thread: engine and adapter resets, one at a time, beside the worker, which goes on
+ * with the healthy nodes. Whoever finds a node hung or is told to reset it closes the node
+ * (`stopped`) and wakes this thread.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -37,15 +38,9 @@ bool vidsch_wait_worker(struct vidsch *vidsch, const struct vidsch_node *node)
 {
     uint64_t deadline = sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS;
 
-    while (vidsch->busy_node && (!node || vidsch->busy_node == node)) {
-        enum sim_wake why;
-
-        vidsch->changed_waiters++;
-        why = sim_waitq_wait(&vidsch->changed, deadline);
-        vidsch->changed_waiters--;
-        if (why == SIM_TIMED_OUT)
+    while (vidsch->busy_node && (!node || vidsch->busy_node == node))
+        if (!vidsch_wait_changed(vidsch, deadline))
             return false;
-    }
     return true;
 }
 
@@ -54,7 +49,8 @@ void vidsch_collect_debug_info(struct vidsch *vidsch, UINT reason)
 {
     enum { REPORT_BYTES = 65536 };
     DXGKARG_COLLECTDBGINFO_EXT extension = {0};
-    DXGKARG_COLLECTDBGINFO args = {.Reason = reason, .BufferSize = REPORT_BYTES, .pExtension = &extension};
+    DXGKARG_COLLECTDBGINFO args = {
+        .Reason = reason, .BufferSize = REPORT_BYTES, .pExtension = &extension};
     NTSTATUS status;
 
     if (!ddi_has(vidsch->ddi, DxgkDdiCollectDbgInfo))
@@ -63,9 +59,9 @@ void vidsch_collect_debug_info(struct vidsch *vidsch, UINT reason)
     if (!args.pBuffer)
         args.BufferSize = 0;
     status = ddi_collect_dbg_info(vidsch->ddi, &args);
-    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 || extension.Reserved6 ||
-        extension.Reserved7)
-        VIOLATION("TDR-068", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
+    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 ||
+        extension.Reserved6 || extension.Reserved7)
+        VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
     if (NT_SUCCESS(status))
         trace_instant(0, "debug report", "reason", reason, "bucketing key", extension.BucketingKey);
     util_free(args.pBuffer);
@@ -113,11 +109,8 @@ static bool recovering(const struct vidsch *vidsch)
 
 static NTSTATUS wait_recovered(struct vidsch *vidsch)
 {
-    while (recovering(vidsch)) {
-        vidsch->changed_waiters++;
-        sim_waitq_wait(&vidsch->changed, SIM_FOREVER);
-        vidsch->changed_waiters--;
-    }
+    while (recovering(vidsch))
+        vidsch_wait_changed(vidsch, SIM_FOREVER);
     return STATUS_SUCCESS;
 }
 

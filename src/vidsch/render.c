@@ -2,17 +2,19 @@
 /*
  * D3DKMTRender: a command buffer becomes DMA buffers.
  *
- *   client list -> own map and the driver's list -> DxgkDdiRender -> checks of what came back -> queue
- *                                                     ^  INSUFFICIENT_DMA_BUFFER: queue, fresh buffer, again  |
- *                                                     +-------------------------------------------------------+
+ *   client list -> own map, driver's list -> DxgkDdiRender -> checks of what came back -> queue
+ *                                              ^                                          |
+ *                                              +-- INSUFFICIENT_DMA_BUFFER: fresh buffer -+
  *
- * The driver reads the client's memory itself; the host reads each list element once and never looks at the commands.
+ * The driver reads the client's memory itself; the host reads each list element once and never
+ * looks at the commands.
  */
 #include "vidsch/vidsch_private.h"
 
 struct submission {
     struct vidsch_context *context;
-    struct vidsch_context *contexts[D3DDDI_MAX_BROADCAST_CONTEXT + 1]; /* all that get the packet, context first */
+    struct vidsch_context
+        *contexts[D3DDDI_MAX_BROADCAST_CONTEXT + 1]; /* all that get the packet, context first */
     uint32_t count;
     D3DKMT_RENDER *args;
     struct dma_buffer *buffer;
@@ -25,15 +27,19 @@ static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DK
 {
     if (!context->has_lists) /* KMT-301 */
         return STATUS_INVALID_PARAMETER;
-    if (args->CommandOffset > args->CommandLength || args->CommandLength > context->command_bytes) /* PATCH-063 */
+    if (args->CommandOffset > args->CommandLength ||
+        args->CommandLength > context->command_bytes) /* PATCH-063 */
         return STATUS_INVALID_PARAMETER;
-    if (args->AllocationCount > context->allocation_count || args->PatchLocationCount > context->patch_count)
-        return STATUS_INVALID_PARAMETER; /* PATCH-073, KMT-303 */
+    if (args->AllocationCount > context->allocation_count ||
+        args->PatchLocationCount > context->patch_count)
+        return STATUS_INVALID_PARAMETER;                            /* PATCH-073, KMT-303 */
     if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT) /* PATCH-059 */
         return STATUS_INVALID_PARAMETER;
-    if (args->pPrivateDriverData || args->PrivateDriverDataSize || args->Flags.Reserved) /* KMT-307 */
+    if (args->pPrivateDriverData || args->PrivateDriverDataSize ||
+        args->Flags.Reserved) /* KMT-307 */
         return STATUS_INVALID_PARAMETER;
-    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback || args->Flags.RenderKm) /* KMT-306, PATCH-097 */
+    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback ||
+        args->Flags.RenderKm) /* KMT-306, PATCH-097 */
         return STATUS_NOT_SUPPORTED;
     return STATUS_SUCCESS;
 }
@@ -47,7 +53,8 @@ static NTSTATUS collect_contexts(struct submission *s)
     s->contexts[0] = s->context;
     s->count = 1;
     for (ULONG i = 0; i < s->args->BroadcastContextCount; i++) {
-        struct vidsch_context *context = handle_lookup(&process->handles, s->args->BroadcastContext[i], NT_CLIENT_CONTEXT);
+        struct vidsch_context *context = handle_lookup(
+            &process->handles, s->args->BroadcastContext[i], NT_CLIENT_CONTEXT);
 
         if (!context || context->device != device || !context->has_lists)
             return STATUS_INVALID_PARAMETER;
@@ -67,16 +74,22 @@ static NTSTATUS convert_list(struct submission *s)
     const volatile D3DDDI_ALLOCATIONLIST *list = s->context->allocations.view;
 
     for (UINT i = 0; i < s->args->AllocationCount; i++) {
-        struct dma_reference reference = {.handle = list[i].hAllocation, .write = list[i].WriteOperation};
+        struct dma_reference reference = {.handle = list[i].hAllocation,
+                                          .write = list[i].WriteOperation};
         struct vidmm_place place = {0};
 
         if (reference.handle) {
-            struct vidmm_open *open = handle_lookup(&process->handles, reference.handle, NT_CLIENT_ALLOCATION);
+            struct vidmm_open *open = handle_lookup(&process->handles, reference.handle,
+                                                    NT_CLIENT_ALLOCATION);
 
             if (!open || vidmm_open_device(open) != device->mm)
                 return STATUS_INVALID_HANDLE;
             if (!vidmm_open_accessed_physically(open)) /* RES-032 */
                 return STATUS_INVALID_PARAMETER;
+            if (vidmm_open_offered(open)) /* KMT-310 */
+                return STATUS_GRAPHICS_ALLOCATION_INVALID;
+            if (reference.write && vidmm_open_read_only(open)) /* KMT-311 */
+                return STATUS_ACCESS_DENIED;
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
         }
@@ -129,12 +142,15 @@ static NTSTATUS take_pointers(struct submission *s, const DXGKARG_RENDER *render
 
     if (!advance_of(buffer->data, render->pDmaBuffer, buffer->capacity, &buffer->used)) {
         verify_fatal("PATCH-065", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, buffer->capacity, 0, 0,
-                     "DxgkDdiRender returned a pDmaBuffer outside the %u bytes given", buffer->capacity);
+                     "DxgkDdiRender returned a pDmaBuffer outside the %u bytes given",
+                     buffer->capacity);
         return STATUS_INVALID_PARAMETER;
     }
-    if (!advance_of(buffer->private_data, render->pDmaBufferPrivateData, buffer->private_bytes, &buffer->private_used)) {
-        verify_fatal("PATCH-070", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0, 0,
-                     "DxgkDdiRender returned private data outside the %u bytes given", buffer->private_bytes);
+    if (!advance_of(buffer->private_data, render->pDmaBufferPrivateData, buffer->private_bytes,
+                    &buffer->private_used)) {
+        verify_fatal("PATCH-070", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0,
+                     0, "DxgkDdiRender returned private data outside the %u bytes given",
+                     buffer->private_bytes);
         return STATUS_INVALID_PARAMETER;
     }
     if (buffer->private_used == 0) /* PATCH-069 */
@@ -145,9 +161,11 @@ static NTSTATUS take_pointers(struct submission *s, const DXGKARG_RENDER *render
         buffer->patch_count = 0;
         return STATUS_SUCCESS;
     }
-    if (!advance_of(buffer->patches, render->pPatchLocationListOut, buffer->patch_capacity * sizeof(*buffer->patches), &bytes) ||
+    if (!advance_of(buffer->patches, render->pPatchLocationListOut,
+                    buffer->patch_capacity * sizeof(*buffer->patches), &bytes) ||
         bytes % sizeof(*buffer->patches) != 0) {
-        VIOLATION("PATCH-085", "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");
+        VIOLATION("PATCH-085",
+                  "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");
         return STATUS_INVALID_PARAMETER;
     }
     buffer->patch_count = bytes / (uint32_t)sizeof(*buffer->patches);
@@ -159,10 +177,12 @@ static void take_unbinds(struct dma_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->allocation_count; i++)
         if (!buffer->allocations[i].hDeviceSpecificAllocation)
-            buffer->references_map[i] = (struct dma_reference){.write = buffer->references_map[i].write};
+            buffer->references_map[i] = (struct dma_reference){
+                .write = buffer->references_map[i].write};
 }
 
-/* From WDDM 2.0 the list serves patching only: slots and split offsets are not looked at (PATCH-130). */
+/* From WDDM 2.0 the list serves patching only: slots and split offsets are not looked at
+ * (PATCH-130). */
 static NTSTATUS check_patches(const struct dma_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->patch_count; i++) {
@@ -170,18 +190,19 @@ static NTSTATUS check_patches(const struct dma_buffer *buffer)
         bool null;
 
         if (patch->AllocationIndex >= buffer->allocation_count) {
-            VIOLATION("PATCH-102", "patch location %u refers to allocation %u of %u (0x10E/0x8)", i, patch->AllocationIndex,
-                      buffer->allocation_count);
+            VIOLATION("PATCH-102", "patch location %u refers to allocation %u of %u (0x10E/0x8)", i,
+                      patch->AllocationIndex, buffer->allocation_count);
             return STATUS_INVALID_PARAMETER;
         }
         null = !buffer->references_map[patch->AllocationIndex].device_specific;
         if (patch->Reserved)
             VIOLATION("PATCH-105", "patch location %u has reserved bits: 0x%08x", i, patch->Value);
         if (null && patch->AllocationOffset)
-            VIOLATION("PATCH-108", "patch location %u has offset 0x%x into no allocation", i, patch->AllocationOffset);
+            VIOLATION("PATCH-108", "patch location %u has offset 0x%x into no allocation", i,
+                      patch->AllocationOffset);
         if (!null && patch->PatchOffset >= buffer->used) {
-            VIOLATION("PATCH-110", "patch location %u is at 0x%x, behind the 0x%x bytes produced", i, patch->PatchOffset,
-                      buffer->used);
+            VIOLATION("PATCH-110", "patch location %u is at 0x%x, behind the 0x%x bytes produced",
+                      i, patch->PatchOffset, buffer->used);
             return STATUS_INVALID_PARAMETER;
         }
     }
@@ -226,7 +247,8 @@ static NTSTATUS queue(struct submission *s)
         }
         packets[i]->buffer = s->buffer;
         s->buffer->references++;
-        packets[i]->null_rendering = s->args->Flags.NullRendering || s->contexts[i]->flags.NullRendering; /* PATCH-096 */
+        packets[i]->null_rendering = s->args->Flags.NullRendering ||
+                                     s->contexts[i]->flags.NullRendering; /* PATCH-096 */
     }
     for (uint32_t i = 0; i < s->count; i++)
         vidsch_queue_push(packets[i]);
@@ -271,7 +293,8 @@ static NTSTATUS translate(struct submission *s, bool *more)
     if (!NT_SUCCESS(status))
         return status;
     if (*more && buffer->used == 0 && s->multipass == before) { /* PATCH-088 */
-        VIOLATION("PATCH-088", "DxgkDdiRender found %u empty bytes insufficient (0x10E/0x16)", buffer->capacity);
+        VIOLATION("PATCH-088", "DxgkDdiRender found %u empty bytes insufficient (0x10E/0x16)",
+                  buffer->capacity);
         return STATUS_NO_MEMORY;
     }
     return STATUS_SUCCESS;
@@ -329,8 +352,9 @@ struct promise { /* the three blocks of client memory and their sizes */
 
 static struct promise promise_of(const struct vidsch_context *context)
 {
-    return (struct promise){context->commands,      context->allocations,      context->patches,
-                            context->command_bytes, context->allocation_count, context->patch_count};
+    return (struct promise){context->commands,         context->allocations,
+                            context->patches,          context->command_bytes,
+                            context->allocation_count, context->patch_count};
 }
 
 static void promise_set(struct vidsch_context *context, const struct promise *promise)
@@ -343,9 +367,10 @@ static void promise_set(struct vidsch_context *context, const struct promise *pr
     context->patch_count = promise->patch_count;
 }
 
-/* A block of the size that is wanted, within the limits of KMT-305; the present one if that is its size, or without memory. */
-static void resize_block(struct vidsch *vidsch, struct client_block *block, uint32_t *size, UINT wanted, UINT least, UINT most,
-                         size_t element)
+/* A block of the size that is wanted, within the limits of KMT-305; the present one if that is its
+ * size, or without memory. */
+static void resize_block(struct vidsch *vidsch, struct client_block *block, uint32_t *size,
+                         UINT wanted, UINT least, UINT most, size_t element)
 {
     struct client_block fresh;
     uint64_t bytes;
@@ -371,7 +396,8 @@ static void drop_replaced(struct vidsch *vidsch, struct promise *gone, const str
         vidsch_client_block_destroy(vidsch, &gone->patches);
 }
 
-/* PATCH-057. If there is no memory, for a block or for a DMA buffer that fits it, things stay as they were. */
+/* PATCH-057. If there is no memory, for a block or for a DMA buffer that fits it, things stay as
+ * they were. */
 static void resize(struct vidsch_context *context, const D3DKMT_RENDER *args)
 {
     struct vidsch *vidsch = context->device->vidsch;
@@ -379,14 +405,16 @@ static void resize(struct vidsch_context *context, const D3DKMT_RENDER *args)
     struct dma_buffer *reserve;
 
     if (args->Flags.ResizeCommandBuffer)
-        resize_block(vidsch, &fresh.commands, &fresh.command_bytes, args->NewCommandBufferSize, context->info.DmaBufferSize,
-                     VIDSCH_MAX_COMMANDS, 1);
+        resize_block(vidsch, &fresh.commands, &fresh.command_bytes, args->NewCommandBufferSize,
+                     context->info.DmaBufferSize, VIDSCH_MAX_COMMANDS, 1);
     if (args->Flags.ResizeAllocationList && !context->info.Caps.NoPatchingRequired)
-        resize_block(vidsch, &fresh.allocations, &fresh.allocation_count, args->NewAllocationListSize,
-                     context->info.AllocationListSize, VIDSCH_MAX_LIST, sizeof(D3DDDI_ALLOCATIONLIST));
+        resize_block(vidsch, &fresh.allocations, &fresh.allocation_count,
+                     args->NewAllocationListSize, context->info.AllocationListSize, VIDSCH_MAX_LIST,
+                     sizeof(D3DDDI_ALLOCATIONLIST));
     if (args->Flags.ResizePatchLocationList && !context->info.Caps.NoPatchingRequired)
         resize_block(vidsch, &fresh.patches, &fresh.patch_count, args->NewPatchLocationListSize,
-                     context->info.PatchLocationListSize, VIDSCH_MAX_LIST, sizeof(D3DDDI_PATCHLOCATIONLIST));
+                     context->info.PatchLocationListSize, VIDSCH_MAX_LIST,
+                     sizeof(D3DDDI_PATCHLOCATIONLIST));
     promise_set(context, &fresh);
     reserve = vidsch_dma_buffer_get(context);
     if (!reserve) {
@@ -426,7 +454,8 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
         status = vidmm_context_prepare(&s.contexts[i]->mm);
     if (!NT_SUCCESS(status))
         return status;
-    reserve = vidsch_dma_buffer_get(context); /* what the next call is promised, before this one can succeed (PATCH-054) */
+    reserve = vidsch_dma_buffer_get(
+        context); /* what the next call is promised, before this one can succeed (PATCH-054) */
     if (!reserve)
         return STATUS_NO_MEMORY;
     s.buffer = context->reserve;
@@ -447,7 +476,8 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
     sim_mutex_lock(&context->render_lock);
     status = render(context, args);
     if (NT_SUCCESS(status)) {
-        if (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList || args->Flags.ResizePatchLocationList)
+        if (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList ||
+            args->Flags.ResizePatchLocationList)
             resize(context, args);
         args->QueuedBufferCount = context->work; /* PATCH-058 */
         status = STATUS_SUCCESS;

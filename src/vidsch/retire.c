@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of packets. A node's packets in flight are a ring, oldest first; the hardware ends them in that order, so a
- * completion of fence N takes everything at or below N off the front (SUBMIT-042): O(1) a packet. Runs at DPC time, from
- * vidsch_notify_dpc (SUBMIT-047), or in the threads that recover a node.
+ * The end of packets. A node's packets in flight are a ring, oldest first; the hardware ends them
+ * in that order, so a completion of fence N takes everything at or below N off the front
+ * (SUBMIT-042): O(1) a packet. Runs at DPC time, from vidsch_notify_dpc (SUBMIT-047), or in the
+ * threads that recover a node.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -14,7 +15,8 @@ static void span_begin(struct vidsch_node *node)
         return;
     packet = node_in_flight(node, 0);
     node->span_open = true;
-    trace_begin(node->track, packet->kind == PACKET_PAGING ? "paging" : "render", "fence", packet->fence);
+    trace_begin(node->track, packet->kind == PACKET_PAGING ? "paging" : "render", "fence",
+                packet->fence);
 }
 
 static void span_end(struct vidsch_node *node, const struct packet *packet)
@@ -56,7 +58,8 @@ static void completed(struct vidsch_node *node, uint32_t fence)
         node->reported = fence;
 }
 
-/* The oldest packet is done: signals behind it, fences its process may have written, and its memory. */
+/* The oldest packet is done: signals behind it, fences its process may have written, and its
+ * memory. */
 static void retire_oldest(struct vidsch_node *node)
 {
     struct packet *packet = ring_pop(node);
@@ -93,7 +96,7 @@ void vidsch_retire_failed(struct vidsch_node *node)
     vidsch_packet_finish(packet);
 }
 
-/* Packets that the driver refused count as completed as soon as all before them are (SUBMIT-107). */
+/* Packets that the driver refused count as completed once all before them are (SUBMIT-107). */
 void vidsch_retire_refused(struct vidsch_node *node)
 {
     while (node->count && node_in_flight(node, 0)->refused)

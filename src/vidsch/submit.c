@@ -5,7 +5,8 @@
 #include "util/checked.h"
 #include "vidsch/vidsch_private.h"
 
-static NTSTATUS check(struct vidsch_context *const *contexts, UINT count, const D3DKMT_SUBMITCOMMAND *args)
+static NTSTATUS check(struct vidsch_context *const *contexts, UINT count,
+                      const D3DKMT_SUBMITCOMMAND *args)
 {
     const struct vidsch *vidsch;
     uint64_t end;
@@ -16,7 +17,8 @@ static NTSTATUS check(struct vidsch_context *const *contexts, UINT count, const 
     for (UINT i = 0; i < count; i++) {
         const struct vidsch_context *context = contexts[i];
 
-        if (context->device != contexts[0]->device || !context->mm.virtual_addressing || context->flags.SynchronizationOnly)
+        if (context->device != contexts[0]->device || !context->mm.virtual_addressing ||
+            context->flags.SynchronizationOnly)
             return STATUS_INVALID_PARAMETER; /* KMT-316, PATCH-030 */
         if (args->PrivateDriverDataSize > context->info.DmaBufferPrivateDataSize)
             return STATUS_INVALID_PARAMETER; /* SUBMIT-111 */
@@ -35,8 +37,8 @@ static NTSTATUS check(struct vidsch_context *const *contexts, UINT count, const 
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITCOMMAND *args, const void *private_data,
-                            struct packet **out)
+static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITCOMMAND *args,
+                            const void *private_data, struct packet **out)
 {
     struct vidsch *vidsch = context->device->vidsch;
     struct packet *packet = vidsch_packet_create(context, PACKET_VIRTUAL);
@@ -55,18 +57,20 @@ static NTSTATUS make_packet(struct vidsch_context *context, const D3DKMT_SUBMITC
             vidsch_packet_free(vidsch, packet);
             return STATUS_NO_MEMORY;
         }
-        if (args->PrivateDriverDataSize && !sim_copy_checked(buffer->private_data, private_data, args->PrivateDriverDataSize)) {
+        if (args->PrivateDriverDataSize &&
+            !sim_copy_checked(buffer->private_data, private_data, args->PrivateDriverDataSize)) {
             vidsch_packet_free(vidsch, packet);
             return STATUS_INVALID_PARAMETER;
         }
-        memset(buffer->private_data + args->PrivateDriverDataSize, 0, buffer->private_bytes - args->PrivateDriverDataSize);
+        memset(buffer->private_data + args->PrivateDriverDataSize, 0,
+               buffer->private_bytes - args->PrivateDriverDataSize);
     }
     *out = packet;
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count, const D3DKMT_SUBMITCOMMAND *args,
-                               const void *private_data)
+NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count,
+                               const D3DKMT_SUBMITCOMMAND *args, const void *private_data)
 {
     struct packet *packets[D3DDDI_MAX_BROADCAST_CONTEXT];
     struct vidsch *vidsch;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Synchronization objects for the client interface: creation, and the calls that wait and signal. What happens when a queued
- * operation is reached is in sync_queue.c.
+ * Synchronization objects for the client interface: creation, and the calls that wait and signal.
+ * What happens when a queued operation is reached is in sync_queue.c.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -19,8 +19,8 @@ static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
         return false;
     if (f.CrossAdapter && (!f.NtSecuritySharing || (!monitored && info->Type != D3DDDI_FENCE)))
         return false;
-    if (!monitored && (f.TopOfPipeline || f.NoSignal || f.NoWait || f.NoSignalMaxValueOnTdr || f.NoGPUAccess ||
-                       f.LocalMemoryPreferred))
+    if (!monitored && (f.TopOfPipeline || f.NoSignal || f.NoWait || f.NoSignalMaxValueOnTdr ||
+                       f.NoGPUAccess || f.LocalMemoryPreferred))
         return false;
     if (f.NoSignal && f.NoWait)
         return false;
@@ -33,7 +33,8 @@ static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 
 static NTSTATUS check_info(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
-    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX || info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
+    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX ||
+        info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
         return STATUS_INVALID_PARAMETER;
     if (!flags_are_legal(info))
         return STATUS_INVALID_PARAMETER;
@@ -47,7 +48,8 @@ static NTSTATUS check_info(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct vidsch_sync **out)
+NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                            struct vidsch_sync **out)
 {
     struct vidsch *vidsch = device->vidsch;
     NTSTATUS status = vidsch_device_check(device, false);
@@ -71,7 +73,9 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
         }
         *sync->slot.kernel = sync->queued = info->MonitoredFence.InitialFenceValue;
         info->MonitoredFence.FenceValueCPUVirtualAddress = sync->slot.client;
-        info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess ? 0 : sync->slot.va.value;
+        info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess
+                                                               ? 0
+                                                               : sync->slot.va.value;
         break;
     case D3DDDI_FENCE:
         sync->value = sync->queued = info->Fence.FenceValue;
@@ -115,7 +119,8 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
         if (op->kind == OP_WAIT_CPU)
             vidsch_cpu_wait_end(vidsch, op, STATUS_INVALID_HANDLE); /* SUBMIT-145 */
     }
-    if (sync->type == D3DDDI_MONITORED_FENCE && !list_empty(&sync->waiters) && list_empty(&sync->watch_link))
+    if (sync->type == D3DDDI_MONITORED_FENCE && !list_empty(&sync->waiters) &&
+        list_empty(&sync->watch_link))
         list_push_back(&sync->process->watched, &sync->watch_link);
     if (sync->owner) { /* KMT-366 */
         sync->owner = NULL;
@@ -171,20 +176,24 @@ static bool has_duplicates(const void *const *list, UINT count)
     return false;
 }
 
-/* SUBMIT-141: with 32-bit fences, what lies further than half the range away cannot be told from the past. */
+/* SUBMIT-141: with 32-bit fences, what lies further than half the range away cannot be told from
+ * the past. */
 static bool out_of_range(const struct vidsch_sync *sync, uint64_t value)
 {
     uint64_t now;
 
-    if (!sync->vidsch->config.caps.No64BitAtomics || sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoGPUAccess)
+    if (!sync->vidsch->config.caps.No64BitAtomics || sync->type != D3DDDI_MONITORED_FENCE ||
+        sync->flags.NoGPUAccess)
         return false;
     now = vidsch_sync_current(sync);
     return (value > now ? value - now : now - value) > UINT32_MAX / 2;
 }
 
-static NTSTATUS check_wait(const struct vidsch *vidsch, struct vidsch_sync *const *list, const UINT64 *values, UINT count)
+static NTSTATUS check_wait(const struct vidsch *vidsch, struct vidsch_sync *const *list,
+                           const UINT64 *values, UINT count)
 {
-    if (count == 0 || count > D3DDDI_MAX_OBJECT_WAITED_ON || has_duplicates((const void *const *)list, count))
+    if (count == 0 || count > D3DDDI_MAX_OBJECT_WAITED_ON ||
+        has_duplicates((const void *const *)list, count))
         return STATUS_INVALID_PARAMETER;
     for (UINT i = 0; i < count; i++) {
         if (list[i]->vidsch != vidsch || list[i]->type == D3DDDI_CPU_NOTIFICATION)
@@ -197,10 +206,11 @@ static NTSTATUS check_wait(const struct vidsch *vidsch, struct vidsch_sync *cons
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_signal(const struct vidsch *vidsch, struct vidsch_sync *const *list, const UINT64 *values, UINT count,
-                             D3DDDICB_SIGNALFLAGS flags)
+static NTSTATUS check_signal(const struct vidsch *vidsch, struct vidsch_sync *const *list,
+                             const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
 {
-    if (count == 0 || count > D3DDDI_MAX_OBJECT_SIGNALED || has_duplicates((const void *const *)list, count))
+    if (count == 0 || count > D3DDDI_MAX_OBJECT_SIGNALED ||
+        has_duplicates((const void *const *)list, count))
         return STATUS_INVALID_PARAMETER;
     for (UINT i = 0; i < count; i++) {
         const struct vidsch_sync *sync = list[i];
@@ -235,7 +245,8 @@ static void note_queued(struct vidsch_sync *const *list, const UINT64 *values, U
 
 /* ---- queued in contexts ---- */
 
-NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list, const UINT64 *values, UINT count)
+NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list,
+                              const UINT64 *values, UINT count)
 {
     struct vidsch *vidsch = context->device->vidsch;
     NTSTATUS status = vidsch_device_check(context->device, true);
@@ -260,7 +271,8 @@ NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync
 
 static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT count)
 {
-    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT + 1u || has_duplicates((const void *const *)contexts, count))
+    if (count == 0 || count > D3DDDI_MAX_BROADCAST_CONTEXT + 1u ||
+        has_duplicates((const void *const *)contexts, count))
         return STATUS_INVALID_PARAMETER;
     for (UINT i = 1; i < count; i++)
         if (contexts[i]->device != contexts[0]->device)
@@ -268,7 +280,8 @@ static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT coun
     return vidsch_device_check(contexts[0]->device, true);
 }
 
-/* One packet in each context, all for the same operation; all or nothing. Takes over the reference to `op`. */
+/* One packet in each context, all for the same operation; all or nothing. Takes over the reference
+ * to `op`. */
 static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count, struct sync_op *op)
 {
     struct vidsch *vidsch = contexts[0]->device->vidsch;
@@ -292,8 +305,9 @@ static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count, struct vidsch_sync *const *list,
-                                const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
+NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count,
+                                struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                D3DDDICB_SIGNALFLAGS flags)
 {
     NTSTATUS status = check_contexts(contexts, contexts_count);
     struct vidsch *vidsch;
@@ -336,7 +350,8 @@ NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT 
 
 /* ---- from the CPU ---- */
 
-NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags)
+NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                D3DDDICB_SIGNALFLAGS flags)
 {
     D3DDDICB_SIGNALFLAGS others = flags;
     NTSTATUS status;
@@ -359,8 +374,8 @@ NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *v
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any,
-                                 struct sync_op **out)
+static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                 bool wait_any, struct sync_op **out)
 {
     struct sync_op *op;
     NTSTATUS status;
@@ -384,7 +399,8 @@ static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, uint64_t deadline)
+NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                              bool wait_any, uint64_t deadline)
 {
     struct vidsch *vidsch;
     struct sync_op *op;
@@ -407,8 +423,9 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     return status;
 }
 
-NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any,
-                                void (*notify)(void *context, NTSTATUS status), void *context)
+NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                bool wait_any, void (*notify)(void *context, NTSTATUS status),
+                                void *context)
 {
     struct vidsch *vidsch;
     struct sync_op *op;

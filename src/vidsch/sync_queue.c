@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits and signals as they happen. An operation (struct sync_op) names objects and values; a packet of a context's queue, or
- * a waiting thread, refers to it. A wait that is not satisfied stands in the waiter list of each of its objects; whenever an
- * object changes, its waiters are tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
+ * Waits and signals as they happen. An operation (struct sync_op) names objects and values; a
+ * packet of a context's queue, or a waiting thread, refers to it. A wait that is not satisfied
+ * stands in the waiter list of each of its objects; whenever an object changes, its waiters are
+ * tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
  *
- * The GPU writes monitored fences behind our back. Fences that somebody waits for are therefore on the list of their process
- * (`watched`), and are read again whenever a packet of the process is retired (SUBMIT-136) or the driver says so (SUBMIT-083).
+ * The GPU writes monitored fences behind our back. Fences that somebody waits for are therefore on
+ * the list of their process (`watched`), and are read again whenever a packet of the process is
+ * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
  */
 #include "vidsch/vidsch_private.h"
 
-struct sync_op *vidsch_op_create(struct vidsch *vidsch, enum sync_op_kind kind, struct vidsch_sync *const *list,
-                                 const UINT64 *values, UINT count)
+struct sync_op *vidsch_op_create(struct vidsch *vidsch, enum sync_op_kind kind,
+                                 struct vidsch_sync *const *list, const UINT64 *values, UINT count)
 {
     struct sync_op *op = slab_take(&vidsch->ops);
 
@@ -28,7 +30,8 @@ struct sync_op *vidsch_op_create(struct vidsch *vidsch, enum sync_op_kind kind, 
     }
     op->at_submission = count > 0;
     for (UINT i = 0; i < count; i++) {
-        op->entries[i] = (struct sync_entry){.sync = list[i], .op = op, .value = values ? values[i] : 0};
+        op->entries[i] = (struct sync_entry){
+            .sync = list[i], .op = op, .value = values ? values[i] : 0};
         list_init(&op->entries[i].link);
         list[i]->references++;
         if (!list[i]->flags.TopOfPipeline)
@@ -212,7 +215,8 @@ static void signal_mutex(struct vidsch_sync *sync, const struct vidsch_context *
     vidsch_sync_changed(sync);
 }
 
-static void signal_entry(const struct sync_op *op, const struct sync_entry *entry, struct vidsch_context *context)
+static void signal_entry(const struct sync_op *op, const struct sync_entry *entry,
+                         struct vidsch_context *context)
 {
     struct vidsch_sync *sync = entry->sync;
 
@@ -227,7 +231,7 @@ static void signal_entry(const struct sync_op *op, const struct sync_entry *entr
         break;
     case D3DDDI_SEMAPHORE:
         if (sync->count == sync->max_count) {
-            WARNING("SUBMIT-134", "a semaphore was signalled beyond its %u counts", sync->max_count);
+            WARNING("SUBMIT-134", "a semaphore was signalled beyond %u", sync->max_count);
             break;
         }
         sync->count++;
@@ -263,12 +267,14 @@ static bool concerns(const struct sync_op *op, const struct vidsch_device *devic
     return false;
 }
 
-/* A reset makes fences that the device could have signalled jump to the maximum, for its waiters would wait for ever. */
+/* A reset makes fences that the device could have signalled jump to the maximum, for its waiters
+ * would wait for ever. */
 static void jump(struct vidsch_sync *sync)
 {
     bool narrow = sync->vidsch->config.caps.No64BitAtomics && !sync->flags.NoGPUAccess;
 
-    if (sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoSignal || sync->flags.NoSignalMaxValueOnTdr)
+    if (sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoSignal ||
+        sync->flags.NoSignalMaxValueOnTdr)
         return;
     sync->queued = narrow ? UINT32_MAX : UINT64_MAX; /* KMT-394 */
     write_fence(sync, sync->queued);
@@ -287,7 +293,8 @@ void vidsch_syncs_lost(struct vidsch_device *device)
         if (concerns(op, device))
             vidsch_cpu_wait_end(vidsch, op, STATUS_DEVICE_REMOVED); /* TDR-060 */
     }
-    if (device->state != D3DKMT_DEVICEEXECUTION_RESET && device->state != D3DKMT_DEVICEEXECUTION_HUNG)
+    if (device->state != D3DKMT_DEVICEEXECUTION_RESET &&
+        device->state != D3DKMT_DEVICEEXECUTION_HUNG)
         return;
     LIST_FOR(node, &device->syncs)
         jump(CONTAINER(node, struct vidsch_sync, link)); /* TDR-059 */

@@ -20,13 +20,15 @@ static uint32_t length(const struct list *list)
 static bool node_is_sound(const struct vidsch_node *node)
 {
     REQUIRE(node->count <= node->depth && node->depth <= node->ring_mask + 1);
-    REQUIRE(!fence_after(node->last_completed, node->reported) && !fence_after(node->reported, node->last_submitted));
+    REQUIRE(!fence_after(node->last_completed, node->reported) &&
+            !fence_after(node->reported, node->last_submitted));
     REQUIRE(node->next_fence != 0);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct packet *packet = node_in_flight(node, i);
 
         REQUIRE(packet_is_work(packet) && packet->context->node == node);
-        REQUIRE(fence_after(packet->fence, node->last_completed) && !fence_after(packet->fence, node->last_submitted));
+        REQUIRE(fence_after(packet->fence, node->last_completed) &&
+                !fence_after(packet->fence, node->last_submitted));
         REQUIRE(i == 0 || fence_after(packet->fence, node_in_flight(node, i - 1)->fence));
         REQUIRE(list_empty(&packet->after) || packet->context->last_in_flight);
     }
@@ -35,7 +37,8 @@ static bool node_is_sound(const struct vidsch_node *node)
         LIST_FOR(link, &node->ready[level]) {
             const struct vidsch_context *context = CONTAINER(link, struct vidsch_context, run_link);
 
-            REQUIRE(context->state == CONTEXT_READY && context->level == level && context->node == node);
+            REQUIRE(context->state == CONTEXT_READY && context->level == level &&
+                    context->node == node);
             REQUIRE(!context->device->awaiting_residency || context->device->vidsch->worker);
         }
     }
@@ -76,7 +79,8 @@ static bool context_is_sound(const struct vidsch_context *context, uint32_t *wor
         const struct packet *packet = CONTAINER(link, struct packet, link);
 
         REQUIRE(packet->context == context);
-        REQUIRE((packet->kind == PACKET_WAIT || packet->kind == PACKET_SIGNAL) == (packet->op != NULL));
+        REQUIRE((packet->kind == PACKET_WAIT || packet->kind == PACKET_SIGNAL) ==
+                (packet->op != NULL));
         pending++;
         work += packet_is_work(packet);
     }
@@ -89,7 +93,8 @@ static bool context_is_sound(const struct vidsch_context *context, uint32_t *wor
         REQUIRE(packet_is_work(CONTAINER(context->queue.next, struct packet, link)));
     if (context->state == CONTEXT_BLOCKED)
         REQUIRE(CONTAINER(context->queue.next, struct packet, link)->kind == PACKET_WAIT);
-    REQUIRE(length(&context->free_buffers) == context->buffers_free && context->buffers_free <= context->buffers);
+    REQUIRE(length(&context->free_buffers) == context->buffers_free &&
+            context->buffers_free <= context->buffers);
     LIST_FOR(link, &context->mutexes)
         REQUIRE(CONTAINER(link, struct vidsch_sync, owner_link)->owner == context);
     *work_of_device += context->work;
@@ -147,5 +152,6 @@ bool vidsch_validate(struct vidsch *vidsch)
     REQUIRE(list_empty(&vidsch->advance) && !vidsch->advancing);
     REQUIRE(vidsch->paging_completed <= vidsch->paging_last);
     REQUIRE(length(&vidsch->paging_free) <= VIDSCH_PAGING_BUFFERS);
-    return slab_validate(&vidsch->packets) && slab_validate(&vidsch->ops) && hash_validate(&vidsch->driver_devices);
+    return slab_validate(&vidsch->packets) && slab_validate(&vidsch->ops) &&
+           hash_validate(&vidsch->driver_devices);
 }

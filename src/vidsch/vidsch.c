@@ -4,22 +4,26 @@
  *
  * A packet's life
  *
- *   client thread   D3DKMTRender / SubmitCommand / a queued wait or signal: made, put on the queue of its context   queue.c
- *   worker          head of the queue, context of highest priority, device resident: Patch, fence id, Submit        worker.c,
- *                                                                                                               dispatch.c
- *   DIRQL           the driver notifies: checked and recorded                                                interrupt.c
- *   DPC             retired in order: signals behind it, fences reread, waiters woken, buffers recycled         retire.c
+ *   client thread   D3DKMTRender, SubmitCommand, a queued wait or signal: made, and put on the queue
+ *                   of its context                                 render.c, submit.c, sync.c, queue.c
+ *   worker          head of the queue, context of highest priority, device resident: fence id, Patch,
+ *                   SubmitCommand                                               worker.c, dispatch.c
+ *   DIRQL           the driver notifies: checked and recorded                          interrupt.c
+ *   DPC             retired in order: signals behind it, fences reread, waiters woken, buffers
+ *                   recycled                                                              retire.c
  *
- * Per packet there is no allocation (slabs, pools), no search (ready lists by level, a ring per node), and at most two switches
- * of fibers: to the worker, and back.
+ * Per packet there is no allocation (slabs, pools), no search (ready lists by level, a ring per
+ * node), and at most two switches of fibers: to the worker, and back.
  *
  * When things go wrong
  *
- *   the node is full of less important work, or silent: it is asked to preempt                                  preempt.c
- *   it does not answer: its engine is reset; if that fails, the adapter           recovery.c, engine_reset.c, adapter_reset.c
- *   the driver reports a fault, or refuses a packet: the device is lost                              device.c, interrupt.c
+ *   the node is full of less important work, or silent: it is asked to preempt             preempt.c
+ *   it does not answer: its engine is reset; if that fails, the adapter
+ *                                                recovery.c, engine_reset.c, adapter_reset.c
+ *   the driver reports a fault, or refuses a packet: the device is lost        device.c, interrupt.c
  *
- * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system process.
+ * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system
+ * process.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -29,7 +33,8 @@
 
 static uint32_t depth_of(const struct vidsch_config *config)
 {
-    uint32_t depth = config->required_dma_queue_entry ? config->required_dma_queue_entry : 2; /* LIFE-053 */
+    uint32_t depth = config->required_dma_queue_entry ? config->required_dma_queue_entry
+                                                      : 2; /* LIFE-053 */
 
     if (config->caps.HwQueuePacketCap && config->caps.HwQueuePacketCap < depth) /* SUBMIT-016 */
         depth = config->caps.HwQueuePacketCap;
@@ -46,7 +51,7 @@ static void node_track(struct vidsch_node *node)
     while (length < 31 && node->info.metadata.FriendlyName[length]) {
         WCHAR c = node->info.metadata.FriendlyName[length];
 
-        name[length++] = c >= 32 && c < 127 ? (char)c : '?';
+        name[length++] = (char)(c >= 32 && c < 127 ? c : '?');
     }
     snprintf(name + length, sizeof(name) - length, "%snode %u", length ? ", " : "", node->ordinal);
     node->track = trace_track_create("nodes", name);
@@ -114,7 +119,8 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 {
     struct vidsch *vidsch;
 
-    if (config->nodes == 0 || config->nodes > VIDSCH_MAX_NODES || config->paging_node >= config->nodes)
+    if (config->nodes == 0 || config->nodes > VIDSCH_MAX_NODES ||
+        config->paging_node >= config->nodes)
         return STATUS_DEVICE_CONFIGURATION_ERROR; /* SUBMIT-002, PATCH-028 */
     if (!config->caps.MultiEngineAware || config->wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return STATUS_NOT_SUPPORTED;
@@ -187,7 +193,8 @@ static NTSTATUS start_threads(struct vidsch *vidsch)
     vidsch->worker = sim_thread_create("scheduler", SIM_THREAD_KERNEL, vidsch_worker_main, vidsch);
     if (!vidsch->worker)
         return STATUS_NO_MEMORY;
-    vidsch->recovery = sim_thread_create("recovery", SIM_THREAD_KERNEL, vidsch_recovery_main, vidsch);
+    vidsch->recovery = sim_thread_create("recovery", SIM_THREAD_KERNEL, vidsch_recovery_main,
+                                         vidsch);
     return vidsch->recovery ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -196,12 +203,9 @@ static void stop_threads(struct vidsch *vidsch)
     vidsch->worker_end = vidsch->recovery_end = true;
     vidsch_worker_wake(vidsch);
     sim_waitq_wake(&vidsch->recovery_wait, UINT32_MAX);
-    while (!sim_current->stopped &&
-           ((vidsch->worker && !vidsch->worker_ended) || (vidsch->recovery && !vidsch->recovery_ended))) {
-        vidsch->changed_waiters++;
-        sim_waitq_wait(&vidsch->changed, SIM_FOREVER);
-        vidsch->changed_waiters--;
-    }
+    while (!sim_current->stopped && ((vidsch->worker && !vidsch->worker_ended) ||
+                                     (vidsch->recovery && !vidsch->recovery_ended)))
+        vidsch_wait_changed(vidsch, SIM_FOREVER);
     sim_thread_release(vidsch->worker);
     sim_thread_release(vidsch->recovery);
     vidsch->worker = vidsch->recovery = NULL;
@@ -242,12 +246,10 @@ void vidsch_quiesce(struct vidsch *vidsch)
 {
     vidsch->quiescing = true;
     LIST_FOR(link, &vidsch->devices)
-        vidsch_device_lose(CONTAINER(link, struct vidsch_device, link), D3DKMT_DEVICEEXECUTION_STOPPED, true);
-    while (clients_busy(vidsch) && !sim_current->stopped) {
-        vidsch->changed_waiters++;
-        sim_waitq_wait(&vidsch->changed, SIM_FOREVER);
-        vidsch->changed_waiters--;
-    }
+        vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
+                           D3DKMT_DEVICEEXECUTION_STOPPED, true);
+    while (clients_busy(vidsch) && !sim_current->stopped)
+        vidsch_wait_changed(vidsch, SIM_FOREVER);
 }
 
 void vidsch_stop(struct vidsch *vidsch)

@@ -2,19 +2,22 @@
 /*
  * The GPU scheduler of one adapter: what the rooms above call.
  *
- *   vidsch                nodes (fence counter, packets in flight), system device and context, worker thread, timeouts
+ *   vidsch                nodes (fence counter, packets in flight), system device and context,
+ *    |                    worker thread, timeouts
  *    +- device            unit of error; client (D3DKMT) handle NT_CLIENT_DEVICE
  *        +- context       one node; software queue (FIFO of packets), DMA-buffer pool
  *   sync                  synchronization objects
  *
- * One worker fiber per adapter picks packets: highest priority context first, then round robin; Patch and SubmitCommand are called
- * from it, so nothing of the GPU scheduler class overlaps. Client calls only queue. A node holds as many packets in flight as
+ * One worker fiber per adapter picks packets: highest priority context first, then round robin;
+ * Patch and SubmitCommand are called from it, so nothing of the GPU scheduler class overlaps.
+ * Client calls only queue. A node holds as many packets in flight as
  * RequiredDmaQueueEntry/HwQueuePacketCap allow.
  *
  * PASSIVE_LEVEL on a simulated thread unless a function says otherwise.
  *
- * Objects behind the driver's host handles (ddi_adapter.handles): DDI_HANDLE_CONTEXT: struct vidmm_context; DDI_HANDLE_DEVICE:
- * struct vidmm_device * (a pointer to that pointer, which is NULL until DxgkDdiCreateDevice has returned).
+ * Objects behind the driver's host handles (ddi_adapter.handles): DDI_HANDLE_CONTEXT: struct
+ * vidmm_context; DDI_HANDLE_DEVICE: struct vidmm_device * (a pointer to that pointer, which is NULL
+ * until DxgkDdiCreateDevice has returned).
  */
 #ifndef DXGK_VIDSCH_H
 #define DXGK_VIDSCH_H
@@ -36,9 +39,9 @@ struct vidsch_context;
 struct vidsch_sync;
 
 struct vidsch_tdr_settings { /* names of the registry values; units as there */
-    UINT level;         /* TdrLevel: 0 off, 1 fatal, 3 recover */
-    UINT delay;         /* TdrDelay, s */
-    UINT ddi_delay;     /* TdrDdiDelay, s */
+    UINT level;              /* TdrLevel: 0 off, 1 fatal, 3 recover */
+    UINT delay;              /* TdrDelay, s */
+    UINT ddi_delay;          /* TdrDdiDelay, s */
     UINT limit_count, limit_time;
     UINT debug_mode;
     bool enable_preemption;
@@ -61,30 +64,36 @@ struct vidsch_config {
     DXGK_VIDSCHCAPS caps;
     UINT max_allocation_list_slot;
     UINT required_dma_queue_entry;
-    UINT paging_buffer_bytes;         /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
+    /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
+    UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
-    UINT aperture_segment_set;      /* bit n: segment n + 1 is an aperture segment (for DmaBufferSegmentSet) */
-    uint64_t highest_address;       /* HighestAcceptableAddress; 0: no limit */
-    uint64_t virtual_address_end;   /* first address past the GPU address space; 0: 2^64 */
+    UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
+    uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */
+    uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
-    /* Adapter reset (TDR) asks port to do what is port's: device-level reset is done by the driver; port refreshes nothing else. */
+    /* Adapter reset (TDR) asks port to do what is port's: device-level reset is done by the driver;
+     * port refreshes nothing else. */
     void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
 };
 
 extern const struct vidmm_scheduler vidsch_for_vidmm;
 
-NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **vidsch);
-/* System device and system context on the paging node, worker thread. After vidmm_start_process, before vidmm_start. */
+NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out);
+/* System device and system context on the paging node, worker thread. After vidmm_start_process,
+ * before vidmm_start. */
 NTSTATUS vidsch_start(struct vidsch *vidsch);
-/* No new work; drain or cancel. Then client devices are destroyed by kmt, then vidmm_stop, then vidsch_stop (system objects). */
+/* No new work; drain or cancel. Then client devices are destroyed by kmt, then vidmm_stop, then
+ * vidsch_stop (system objects). */
 void vidsch_quiesce(struct vidsch *vidsch);
 void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
 
 struct vidsch_statistics {
-    uint64_t submissions, paging_submissions, patches /* locations applied by drivers: elements given to Patch */, preemptions, engine_resets, adapter_resets;
+    uint64_t submissions, paging_submissions,
+        patches /* locations applied by drivers: elements given to Patch */, preemptions,
+        engine_resets, adapter_resets;
     uint64_t interrupts_notified, dpcs_notified, fences_signaled;
 };
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics);
@@ -92,21 +101,26 @@ void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *st
 /* ---- interrupts: from port's DxgkCbNotifyInterrupt (DIRQL) and DxgkCbNotifyDpc (DISPATCH) ---- */
 void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void vidsch_notify_dpc(struct vidsch *vidsch);
-/* The bus refused a DMA access of the device: recorded for the report of the page fault that the driver notifies. Any level. */
+/* The bus refused a DMA access of the device: recorded for the report of the page fault that the
+ * driver notifies. Any level. */
 void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault);
 
 /* ---- devices and contexts (kmt) ---- */
-NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *process, const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **device);
-/* Lets queued work finish unless lost; destroys what is left of contexts and synchronization objects, opens, then the driver's device. */
+NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
+                              const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **out);
+/* Lets queued work finish unless lost; destroys what is left of contexts and synchronization
+ * objects, opens, then the driver's device. */
 void vidsch_device_destroy(struct vidsch_device *device);
 struct vidmm_device *vidsch_device_mm(struct vidsch_device *device);
 D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device);
 NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device);
 /* STATUS_SUCCESS, or what a submission (or another call) on a lost device gets (KMT-123). */
 NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission);
-/* Device error without the GPU (D3DKMTMarkDeviceAsError, a process that is killed): queued packets are cancelled (TDR-080). */
+/* Device error without the GPU (D3DKMTMarkDeviceAsError, a process that is killed): queued packets
+ * are cancelled (TDR-080). */
 NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state);
-NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state);
+NTSTATUS vidsch_device_fault_state(struct vidsch_device *device,
+                                   D3DKMT_DEVICEPAGEFAULT_STATE *state);
 
 struct vidsch_context_request {
     UINT node, engine_affinity;
@@ -116,12 +130,15 @@ struct vidsch_context_request {
     bool virtual_addressing;
     D3DKMT_CLIENTHINT hint;
 };
-NTSTATUS vidsch_context_create(struct vidsch_device *device, const struct vidsch_context_request *request, struct vidsch_context **context);
+NTSTATUS vidsch_context_create(struct vidsch_device *device,
+                               const struct vidsch_context_request *request,
+                               struct vidsch_context **out);
 void vidsch_context_destroy(struct vidsch_context *context);
 /* A context that owns a mutex must not be destroyed by its client (KMT-159). */
 bool vidsch_context_owns_mutex(const struct vidsch_context *context);
 struct vidsch_device *vidsch_context_device(const struct vidsch_context *context);
-/* The client-visible buffer and lists of a physical-mode context (D3DKMT_CREATECONTEXT and D3DKMT_RENDER outputs); client memory. */
+/* The client-visible buffer and lists of a physical-mode context (D3DKMT_CREATECONTEXT and
+ * D3DKMT_RENDER outputs); client memory. */
 struct vidsch_client_lists {
     void *command_buffer;
     UINT command_bytes;
@@ -134,32 +151,46 @@ void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_cl
 NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priority);
 INT vidsch_context_priority(const struct vidsch_context *context);
 
-/* args is a host copy; buffers it points to are client memory. Outputs (new buffers and sizes, QueuedBufferCount) are written to it. */
+/* args is a host copy; buffers it points to are client memory. Outputs (new buffers and sizes,
+ * QueuedBufferCount) are written to it. */
 NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args);
-NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count, const D3DKMT_SUBMITCOMMAND *args, const void *private_data);
+NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT count,
+                               const D3DKMT_SUBMITCOMMAND *args, const void *private_data);
 
 /* ---- synchronization objects ---- */
-NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, struct vidsch_sync **sync);
+NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                            struct vidsch_sync **out);
 void vidsch_sync_destroy(struct vidsch_sync *sync);
 struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync);
 D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync);
 /* Queued in the context: block or signal when reached. */
-NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list, const UINT64 *values, UINT count);
-NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count, struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
-NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, D3DDDICB_SIGNALFLAGS flags);
-/* EnqueueCpuEvent: `notify` once all contexts have come to it, or are lost (then with STATUS_DEVICE_REMOVED). */
-NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT count, void (*notify)(void *context, NTSTATUS status), void *context);
+NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list,
+                              const UINT64 *values, UINT count);
+NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT contexts_count,
+                                struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                D3DDDICB_SIGNALFLAGS flags);
+NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                D3DDDICB_SIGNALFLAGS flags);
+/* EnqueueCpuEvent: `notify` once all contexts have come to it, or are lost (then with
+ * STATUS_DEVICE_REMOVED). */
+NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT count,
+                                   void (*notify)(void *context, NTSTATUS status), void *context);
 /* CPU notification: called at each signal. */
 void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *context), void *context);
-/* Blocks until all (any) are reached; deadline in virtual ns (SIM_FOREVER). STATUS_TIMEOUT, STATUS_DEVICE_REMOVED (device lost
- * meanwhile), STATUS_INVALID_HANDLE (object destroyed meanwhile). */
-NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, uint64_t deadline);
-/* The same without blocking: `notify` is called exactly once if the result is a success, maybe before the return. All notify
- * functions run at DISPATCH_LEVEL or below and must not call the scheduler. */
-NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count, bool wait_any, void (*notify)(void *context, NTSTATUS status), void *context);
+/* Blocks until all (any) are reached; deadline in virtual ns (SIM_FOREVER). STATUS_TIMEOUT,
+ * STATUS_DEVICE_REMOVED (device lost meanwhile), STATUS_INVALID_HANDLE (object destroyed
+ * meanwhile). */
+NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                              bool wait_any, uint64_t deadline);
+/* The same without blocking: `notify` is called exactly once if the result is a success, maybe
+ * before the return. All notify functions run at DISPATCH_LEVEL or below and must not call the
+ * scheduler. */
+NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
+                                bool wait_any, void (*notify)(void *context, NTSTATUS status),
+                                void *context);
 UINT64 vidsch_sync_value(struct vidsch_sync *sync);
 /* Progress of a paging queue: for vidmm_paging_queue_create. */
-void vidsch_sync_progress(void *sync, uint64_t value);
+void vidsch_sync_progress(void *object, uint64_t value);
 
 /* Force a timeout now (escape, tests). */
 NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter);

@@ -2,9 +2,10 @@
 /*
  * What the files of vidsch share. Nothing outside src/vidsch includes this.
  *
- * Locking: none. One host thread runs the machine, and other fibers, interrupts and deferred calls get in only at points. The
- * code here makes no point of its own: what lies between two calls of ddi_*, vidmm_* or sim_waitq_wait is atomic. Each function
- * that makes such a call says so ("yields") and looks again at what may have changed.
+ * Locking: none. One host thread runs the machine, and other fibers, interrupts and deferred calls
+ * get in only at points. The code here makes no point of its own: what lies between two calls of
+ * ddi_*, vidmm_* or sim_waitq_wait is atomic. Each function that makes such a call says so
+ * ("yields") and looks again at what may have changed.
  */
 #ifndef DXGK_VIDSCH_PRIVATE_H
 #define DXGK_VIDSCH_PRIVATE_H
@@ -14,21 +15,21 @@
 #include "util/slab.h"
 #include "vidsch/vidsch.h"
 
-#define VIDSCH_ROOM (SIM_ROOMS - 1u) /* sim_machine.room: all schedulers of the machine */
-#define VIDSCH_LEVELS 16u /* ready lists of a node: 0..14 for client priorities -7..7, and paging */
-#define VIDSCH_PAGING_LEVEL 15u
-#define VIDSCH_PRIORITY_LIMIT 7
-#define VIDSCH_PAGING_BUFFERS 4u
-#define VIDSCH_MAX_NODES 64u
-#define VIDSCH_MAX_DEPTH 64u            /* packets in flight on a node */
-#define VIDSCH_QUANTUM_NS 20000000ull   /* PREEMPT-039 */
-#define VIDSCH_LONG_QUANTA 10u          /* PREEMPT-040 */
-#define VIDSCH_DEPENDENT_NS 500000000ull /* TDR-028 */
-#define VIDSCH_SECOND_NS 1000000000ull
-#define VIDSCH_CANARY_BYTES 64u
-#define VIDSCH_MAX_LIST 65536u          /* elements a client may ask for (KMT-305) */
-#define VIDSCH_MAX_COMMANDS (16u << 20) /* bytes a client may ask for */
-#define VIDSCH_NO_PATCHING_LIST 16u     /* RES-033 */
+#define VIDSCH_ROOM             (SIM_ROOMS - 1u) /* sim_machine.room: the machine's schedulers */
+#define VIDSCH_LEVELS           16u /* ready lists of a node: client priorities -7..7, and paging */
+#define VIDSCH_PAGING_LEVEL     15u
+#define VIDSCH_PRIORITY_LIMIT   7
+#define VIDSCH_PAGING_BUFFERS   4u
+#define VIDSCH_MAX_NODES        64u
+#define VIDSCH_MAX_DEPTH        64u          /* packets in flight on a node */
+#define VIDSCH_QUANTUM_NS       20000000ull  /* PREEMPT-039 */
+#define VIDSCH_LONG_QUANTA      10u          /* PREEMPT-040 */
+#define VIDSCH_DEPENDENT_NS     500000000ull /* TDR-028 */
+#define VIDSCH_SECOND_NS        1000000000ull
+#define VIDSCH_CANARY_BYTES     64u
+#define VIDSCH_MAX_LIST         65536u      /* elements a client may ask for (KMT-305) */
+#define VIDSCH_MAX_COMMANDS     (16u << 20) /* bytes a client may ask for */
+#define VIDSCH_NO_PATCHING_LIST 16u         /* RES-033 */
 
 enum packet_kind {
     PACKET_RENDER,  /* portion of a DMA buffer: Patch, SubmitCommand */
@@ -49,19 +50,19 @@ struct packet {
     struct list after;       /* signals that follow: carried out when this packet is retired */
     struct list device_link; /* device->outstanding, in order of ticket (GPU work only) */
     struct vidsch_context *context;
-    struct dma_buffer *buffer;  /* render: all of it; virtual: its private block */
+    struct dma_buffer *buffer; /* render: all of it; virtual: its private block */
     struct paging_slot *paging;
-    struct sync_op *op;         /* wait, signal */
-    uint64_t ticket;            /* of the device */
-    uint64_t flow;              /* trace: one number per packet of the adapter */
-    uint64_t va;                /* virtual: address and bytes of the commands */
+    struct sync_op *op; /* wait, signal */
+    uint64_t ticket;    /* of the device */
+    uint64_t flow;      /* trace: one number per packet of the adapter */
+    uint64_t va;        /* virtual: address and bytes of the commands */
     uint32_t bytes;
     uint32_t umd_private_bytes;
-    uint32_t fence;             /* SubmissionFenceId of the present submission; 0: none yet */
+    uint32_t fence; /* SubmissionFenceId of the present submission; 0: none yet */
     uint8_t kind;
-    bool resubmission;          /* was on the node before */
+    bool resubmission; /* was on the node before */
     bool null_rendering;
-    bool refused;               /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
+    bool refused; /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
 };
 
 /* Move everything from one list to another, empty one. */
@@ -82,7 +83,8 @@ static inline bool packet_is_work(const struct packet *packet)
 
 /* ---- DMA buffers (dma_buffer.c) ---- */
 
-struct dma_reference { /* what one allocation list element stands for; the host's own map (PATCH-082) */
+/* What one element of the allocation list stands for: the host's own map (PATCH-082). */
+struct dma_reference {
     D3DKMT_HANDLE handle;
     HANDLE device_specific; /* NULL: nothing */
     bool write;
@@ -150,15 +152,15 @@ struct sync_op {
     uint32_t references; /* packets, or the waiting thread */
     uint32_t remaining;  /* signal: contexts that have not come to it */
     bool rewind, at_submission;
-    bool any;            /* wait: one object is enough */
-    bool registered;     /* its entries stand in the waiter lists of their objects */
+    bool any;        /* wait: one object is enough */
+    bool registered; /* its entries stand in the waiter lists of their objects */
     bool done;
     NTSTATUS status;
     struct vidsch_context *context; /* queued wait */
     struct sim_thread *thread;      /* of a blocking wait */
     void (*notify)(void *context, NTSTATUS status);
     void *notify_context;
-    struct sync_entry *entries;     /* inline_entries, or a block of its own */
+    struct sync_entry *entries; /* inline_entries, or a block of its own */
     struct sync_entry inline_entries[SYNC_INLINE_ENTRIES];
 };
 
@@ -166,18 +168,18 @@ struct vidsch_sync {
     struct vidsch *vidsch;
     struct vidsch_device *device; /* NULL once the handle is gone */
     struct vidsch_process *process;
-    struct list link;             /* device->syncs, or vidsch->dead_syncs */
-    struct list watch_link;       /* process->watched: a monitored fence with waiters */
-    struct list waiters;          /* struct sync_entry, in order of arrival */
-    struct list owner_link;       /* owner->mutexes */
+    struct list link;       /* device->syncs, or vidsch->dead_syncs */
+    struct list watch_link; /* process->watched: a monitored fence with waiters */
+    struct list waiters;    /* struct sync_entry, in order of arrival */
+    struct list owner_link; /* owner->mutexes */
     D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type;
     D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags;
-    uint32_t references;          /* the handle, and each entry of an operation */
-    struct vidmm_fence_slot slot; /* monitored fence */
-    uint64_t value;               /* D3DDDI_FENCE */
-    uint64_t queued;              /* highest value asked for so far */
-    uint32_t count, max_count;    /* semaphore; mutex: 1 free, 0 owned */
-    struct vidsch_context *owner; /* mutex */
+    uint32_t references;           /* the handle, and each entry of an operation */
+    struct vidmm_fence_slot slot;  /* monitored fence */
+    uint64_t value;                /* D3DDDI_FENCE */
+    uint64_t queued;               /* highest value asked for so far */
+    uint32_t count, max_count;     /* semaphore; mutex: 1 free, 0 owned */
+    struct vidsch_context *owner;  /* mutex */
     void (*notify)(void *context); /* CPU notification */
     void *notify_context;
 };
@@ -185,35 +187,36 @@ struct vidsch_sync {
 /* ---- process, device, context ---- */
 
 struct vidsch_process {
-    struct list link; /* vidsch->processes */
+    struct list link;         /* vidsch->processes */
     struct vidmm_process *mm; /* NULL while it has no device */
     uint32_t id;              /* nt_process.id */
     uint32_t devices;
-    uint32_t references;      /* devices, synchronization objects, suspensions */
+    uint32_t references; /* devices, synchronization objects, suspensions */
     uint32_t suspended;
-    struct list watched;      /* monitored fences with waiters (SUBMIT-136) */
-    uint32_t timeouts;        /* engine timeouts since window_start (TDR-041) */
+    struct list watched; /* monitored fences with waiters (SUBMIT-136) */
+    uint32_t timeouts;   /* engine timeouts since window_start (TDR-041) */
     uint64_t window_start;
     bool blocked;
 };
 
 struct vidsch_device {
-    struct vidmm_device *mm; /* first: what the driver's host handle resolves to points to it; NULL until it exists */
+    struct vidmm_device *mm; /* first: the driver's host handle resolves to it; NULL until it is */
     struct vidsch *vidsch;
     struct vidsch_process *process;
     struct list link;      /* vidsch->devices */
     struct list lost_link; /* vidsch->lost: queued work to be cancelled by the worker */
     struct list contexts, syncs;
-    struct list outstanding; /* GPU packets, oldest first */
-    struct list parked;      /* contexts that could run but for residency or suspension */
+    struct list outstanding;  /* GPU packets, oldest first */
+    struct list parked;       /* contexts that could run but for residency or suspension */
     struct sim_waitq changed; /* woken when packets end */
     HANDLE host_handle, driver_handle;
     D3DKMT_CREATEDEVICEFLAGS flags;
     D3DKMT_DEVICEEXECUTION_STATE state;
     D3DKMT_DEVICEPAGEFAULT_STATE fault;
     uint64_t last_ticket;
-    uint32_t pending;   /* packets of any kind, queued or in flight */
-    uint32_t in_flight; /* GPU packets on a node, or on the way there */
+    uint64_t awaited_ticket; /* the least that somebody on `changed` waits for; UINT64_MAX: none */
+    uint32_t pending;        /* packets of any kind, queued or in flight */
+    uint32_t in_flight;      /* GPU packets on a node, or on the way there */
     bool system;
     bool handle_recorded;
     bool awaiting_residency;
@@ -242,11 +245,11 @@ struct vidsch_context {
     enum context_state state;
     uint32_t level;
     INT priority;
-    uint32_t pending;        /* packets of any kind */
-    uint32_t work;           /* GPU packets among them */
+    uint32_t pending; /* packets of any kind */
+    uint32_t work;    /* GPU packets among them */
     D3DDDI_CREATECONTEXTFLAGS flags;
-    DXGK_CONTEXTINFO info;   /* as the driver answered */
-    bool has_lists;          /* physical mode, takes commands */
+    DXGK_CONTEXTINFO info; /* as the driver answered */
+    bool has_lists;        /* physical mode, takes commands */
     bool dying;
     /* promised sizes and what backs them */
     uint32_t command_bytes, allocation_count, patch_count;
@@ -261,8 +264,20 @@ struct vidsch_context {
 
 /* ---- nodes ---- */
 
-enum preempt_reason { PREEMPT_NONE, PREEMPT_PRIORITY, PREEMPT_PAGING, PREEMPT_TIMEOUT, PREEMPT_DEPENDENT };
-enum recover_cause { RECOVER_NONE, RECOVER_TIMEOUT, RECOVER_PAGE_FAULT, RECOVER_DRIVER, RECOVER_FORCED };
+enum preempt_reason {
+    PREEMPT_NONE,
+    PREEMPT_PRIORITY,
+    PREEMPT_PAGING,
+    PREEMPT_TIMEOUT,
+    PREEMPT_DEPENDENT
+};
+enum recover_cause {
+    RECOVER_NONE,
+    RECOVER_TIMEOUT,
+    RECOVER_PAGE_FAULT,
+    RECOVER_DRIVER,
+    RECOVER_FORCED
+};
 
 struct node_event {
     struct sim_event event;
@@ -318,7 +333,7 @@ static inline struct packet *node_in_flight(const struct vidsch_node *node, uint
 struct irq_record {
     DXGK_INTERRUPT_TYPE type;
     uint32_t node;
-    uint32_t fence;          /* completed, faulted, last completed of a preemption */
+    uint32_t fence; /* completed, faulted, last completed of a preemption */
     NTSTATUS status;
     uint64_t generation;
     DXGK_PAGE_FAULT_FLAGS page_fault_flags;
@@ -333,8 +348,8 @@ struct vidsch {
     struct vidsch_node *node; /* config.nodes of them */
     struct slab packets, ops;
     struct list processes, devices;
-    struct list lost;       /* devices whose queued work the worker has to cancel */
-    struct list advance;    /* contexts whose head may have become something else */
+    struct list lost;    /* devices whose queued work the worker has to cancel */
+    struct list advance; /* contexts whose head may have become something else */
     bool advancing;
     struct list dead_syncs; /* objects without references: freed at PASSIVE_LEVEL */
     struct list cpu_waits;
@@ -346,11 +361,12 @@ struct vidsch {
     struct sim_thread *worker;
     struct sim_waitq worker_wait;
     bool worker_idle, worker_end, worker_ended;
-    uint64_t kick;                 /* nodes to look at */
-    bool restoring;                /* after an adapter reset: only paging runs */
+    uint64_t kick;                       /* nodes to look at */
+    bool restoring;                      /* after an adapter reset: only paging runs */
     struct vidsch_context *busy_context; /* the worker has a packet of it in hand */
-    struct vidsch_node *busy_node; /* a Patch, SubmitCommand or PreemptCommand for it is being made by the worker */
-    struct sim_waitq changed;      /* woken by everything that stop, suspend and recovery wait for */
+    struct vidsch_node *
+        busy_node; /* a Patch, SubmitCommand or PreemptCommand for it is being made by the worker */
+    struct sim_waitq changed; /* woken by everything that stop, suspend and recovery wait for */
     uint32_t changed_waiters;
     /* interrupts */
     struct irq_record *records;
@@ -362,16 +378,16 @@ struct vidsch {
     uint64_t paging_last, paging_completed; /* tickets */
     struct paging_slot *paging_youngest;    /* queued last, and not done */
     uint64_t paging_epoch;                  /* resets that threw paging work away */
-    bool paging_discard;                    /* between reset and restart: buffers are dropped (TDR-051) */
+    bool paging_discard; /* between reset and restart: buffers are dropped (TDR-051) */
     /* recovery */
     struct sim_thread *recovery;
     struct sim_waitq recovery_wait;
     bool recovery_idle, recovery_end, recovery_ended;
-    bool resetting;             /* adapter reset in progress */
+    bool resetting; /* adapter reset in progress */
     bool adapter_reset_wanted;
     enum recover_cause adapter_cause;
-    uint64_t recoveries;        /* finished or called off */
-    uint64_t *reset_times;      /* ring of tdr.limit_count */
+    uint64_t recoveries;   /* finished or called off */
+    uint64_t *reset_times; /* ring of tdr.limit_count */
     uint32_t reset_count;
     struct iommu_fault last_bus_fault;
     bool bus_fault_noted;
@@ -395,7 +411,8 @@ struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_
 void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet); /* that was never queued */
 /* Behind everything of the context; the context must not be lost. */
 void vidsch_queue_push(struct packet *packet);
-/* Look at the head of the context again: carry out signals, try waits, make ready. Schedule only notes it for the next run. */
+/* Look at the head of the context again: carry out signals, try waits, make ready. Schedule only
+ * notes it for the next run. */
 void vidsch_queue_advance(struct vidsch_context *context);
 void vidsch_queue_schedule(struct vidsch_context *context);
 void vidsch_queue_run(struct vidsch *vidsch);
@@ -404,14 +421,19 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
 /* The packet is over, whatever its kind: accounting, waiters, memory. */
 void vidsch_packet_finish(struct packet *packet);
 void vidsch_drop_after(struct packet *packet);
+/* All GPU packets of the device up to the ticket are done. O(1). */
+bool vidsch_ticket_done(const struct vidsch_device *device, uint64_t ticket);
+void vidsch_device_wake(struct vidsch_device *device);
 void vidsch_context_ready(struct vidsch_context *context);
 void vidsch_context_unready(struct vidsch_context *context);
 void vidsch_device_unpark(struct vidsch_device *device);
 void vidsch_kick(struct vidsch_node *node);
 void vidsch_changed(struct vidsch *vidsch);
+/* Block until something of general interest has changed (yields). False: the deadline came first. */
+bool vidsch_wait_changed(struct vidsch *vidsch, uint64_t deadline);
 
 /* ---- worker.c ---- */
-void vidsch_worker_main(void *vidsch);
+void vidsch_worker_main(void *arg);
 void vidsch_worker_wake(struct vidsch *vidsch);
 
 /* ---- dispatch.c: one packet to the driver (yields) ---- */
@@ -423,7 +445,8 @@ void vidsch_retire_through(struct vidsch_node *node, uint32_t fence);
 void vidsch_retire_refused(struct vidsch_node *node);
 /* Take the oldest packet off the node as failed: signals behind it are dropped. */
 void vidsch_retire_failed(struct vidsch_node *node);
-/* Take everything off the ring; completed ones are retired before. Returns how many were put in `packets`. */
+/* Take everything off the ring; completed ones are retired before. Returns how many were put in
+ * `packets`. */
 uint32_t vidsch_ring_take(struct vidsch_node *node, struct packet **packets);
 void vidsch_ring_push(struct vidsch_node *node, struct packet *packet);
 
@@ -441,28 +464,32 @@ void vidsch_watch_check(struct vidsch_node *node); /* yields */
 uint64_t vidsch_tdr_delay(const struct vidsch *vidsch);
 
 /* ---- recovery.c, engine_reset.c, adapter_reset.c ---- */
-void vidsch_recovery_main(void *vidsch);
+void vidsch_recovery_main(void *arg);
 /* Ask for it; any level up to DISPATCH_LEVEL. */
 void vidsch_want_engine_reset(struct vidsch_node *node, enum recover_cause cause);
 void vidsch_want_adapter_reset(struct vidsch *vidsch, enum recover_cause cause);
 void vidsch_engine_reset(struct vidsch_node *node);
 void vidsch_adapter_reset(struct vidsch *vidsch);
 void vidsch_collect_debug_info(struct vidsch *vidsch, UINT reason);
-/* Wait until the worker is not inside the driver for the node (NULL: for any). False: TdrDdiDelay went by. */
+/* Wait until the worker is not inside the driver for the node (NULL: for any). False: TdrDdiDelay
+ * went by. */
 bool vidsch_wait_worker(struct vidsch *vidsch, const struct vidsch_node *node);
 
 /* ---- device.c ---- */
 /* The process on whichever adapter of the machine it belongs to; NULL: it has no device. */
-struct vidsch_process *vidsch_process_find(const struct vidmm_process *process, struct vidsch **vidsch);
-struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *process);
+struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch);
+struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *mm);
 void vidsch_process_put(struct vidsch *vidsch, struct vidsch_process *process);
-/* The device is in error from now on; its queued work is cancelled by the worker. No points, <= DISPATCH_LEVEL. */
-void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state, bool reset);
+/* The device is in error from now on; its queued work is cancelled by the worker. No points, <=
+ * DISPATCH_LEVEL. */
+void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state,
+                        bool reset);
 /* What the worker does about a lost device (yields). */
 void vidsch_device_lost_work(struct vidsch_device *device);
 NTSTATUS vidsch_device_create_system(struct vidsch *vidsch);
 void vidsch_device_free(struct vidsch_device *device);
-/* Block until nothing of the device (context; NULL: all) is queued or in flight, and the worker has done with it. */
+/* Block until nothing of the device (context; NULL: all) is queued or in flight, and the worker has
+ * done with it. */
 void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context);
 /* Block while the adapter is being reset (TDR-081). */
 void vidsch_wait_reset(struct vidsch *vidsch);
@@ -479,15 +506,18 @@ void vidsch_context_free(struct vidsch_context *context);
 /* ---- dma_buffer.c ---- */
 bool vidsch_client_block_create(struct vidsch *vidsch, struct client_block *block, uint64_t bytes);
 void vidsch_client_block_destroy(struct vidsch *vidsch, struct client_block *block);
-/* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of memory. */
+/* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
+ * memory. */
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffers_free(struct vidsch_context *context);
 /* Stops the machine (PATCH-066) and is false if something around the buffer was written to. */
 bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi);
 /* Contiguous pages that the device may reach. */
-bool vidsch_pages_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard, struct page_number *first, struct page_number *logical);
-void vidsch_pages_give(struct vidsch *vidsch, struct page_number first, uint64_t pages, uint64_t guard, struct page_number logical);
+bool vidsch_pages_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
+                       struct page_number *first, struct page_number *logical);
+void vidsch_pages_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
+                       uint64_t guard, struct page_number logical);
 uint8_t *vidsch_private_create(uint32_t bytes);
 bool vidsch_private_intact(const uint8_t *block, uint32_t bytes);
 
@@ -499,7 +529,8 @@ void vidsch_paging_retired(struct vidsch *vidsch, struct paging_slot *slot);
 void vidsch_paging_abandon(struct vidsch *vidsch);
 
 /* ---- sync_queue.c (no points, <= DISPATCH_LEVEL, unless said) ---- */
-struct sync_op *vidsch_op_create(struct vidsch *vidsch, enum sync_op_kind kind, struct vidsch_sync *const *list, const UINT64 *values, UINT count);
+struct sync_op *vidsch_op_create(struct vidsch *vidsch, enum sync_op_kind kind,
+                                 struct vidsch_sync *const *list, const UINT64 *values, UINT count);
 void vidsch_op_release(struct vidsch *vidsch, struct sync_op *op);
 /* Are its objects satisfied now? Then their counts and ownerships are taken, and the wait is done. */
 bool vidsch_wait_try(struct sync_op *op);
@@ -519,6 +550,7 @@ uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
 void vidsch_mutexes_free(struct vidsch_context *context);
 
 /* Device pages of contiguous or scattered system memory, mapped in the paging process for good. */
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va);
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va);
 
 #endif

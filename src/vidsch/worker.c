@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker: the one thread that gives packets to the driver. Who has something for a node kicks it (a bit in vidsch->kick);
- * the worker sleeps only when no bit is set, so a burst of packets or completions costs one wake-up. Each turn gives one packet
- * to each kicked node, and leaves the bit set while that succeeds, so no node starves another.
+ * The worker: the one thread that gives packets to the driver. Who has something for a node kicks
+ * it (a bit in vidsch->kick); the worker sleeps only when no bit is set, so a burst of packets or
+ * completions costs one wake-up. Each turn gives one packet to each kicked node, and leaves the bit
+ * set while that succeeds, so no node starves another.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -16,7 +17,8 @@ void vidsch_worker_wake(struct vidsch *vidsch)
 
 static bool node_closed(const struct vidsch_node *node)
 {
-    return node->vidsch->resetting || node->stopped || node->preempting || node->count >= node->depth;
+    return node->vidsch->resetting || node->stopped || node->preempting ||
+           node->count >= node->depth;
 }
 
 static struct vidsch_context *first_ready(const struct vidsch_node *node)
@@ -29,7 +31,8 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
     return CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
 }
 
-/* Is everything there that the context needs (RES-010, SUBMIT-024)? If not it is parked until vidmm reports it. May yield. */
+/* Is everything there that the context needs (RES-010, SUBMIT-024)? If not it is parked until vidmm
+ * reports it. May yield. */
 static bool resident(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
@@ -120,7 +123,8 @@ void vidsch_worker_main(void *arg)
         if (!list_empty(&vidsch->dead_syncs))
             vidsch_syncs_reap(vidsch);
         if (!list_empty(&vidsch->lost)) {
-            struct vidsch_device *device = CONTAINER(list_pop_front(&vidsch->lost), struct vidsch_device, lost_link);
+            struct vidsch_device *device = CONTAINER(list_pop_front(&vidsch->lost),
+                                                     struct vidsch_device, lost_link);
 
             vidsch_device_lost_work(device);
             continue;

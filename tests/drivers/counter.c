@@ -16,6 +16,6 @@ DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE
 {
     UNREFERENCED_PARAMETER(DriverObject);
     if (RegistryPath)
-        RegistryPath->Buffer = (WCHAR *)(uintptr_t)&count_up;
+        RegistryPath->Buffer = (WCHAR *)(ULONG_PTR)&count_up;
     return count_up();
 }

@@ -14,5 +14,5 @@ __attribute__((used)) NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PU
 
 DECLSPEC_EXPORT void *NTAPI KeepEntry(void)
 {
-    return (void *)(uintptr_t)&DriverEntry;
+    return (void *)(ULONG_PTR)&DriverEntry;
 }

@@ -764,6 +764,89 @@ static void routines_return_as_they_were_called(void **state)
     run(check_call_state);
 }
 
+static DEVICE_OBJECT some_device;
+
+static VOID NTAPI keep_fast_mutex(PDEVICE_OBJECT object, PVOID context)
+{
+    (void)object;
+    (void)context;
+    ExAcquireFastMutex(&fast);
+}
+
+static void check_kept_mutex(void)
+{
+    PIO_WORKITEM item = IoAllocateWorkItem(&some_device);
+
+    ExInitializeFastMutex(&fast);
+    IoQueueWorkItem(item, keep_fast_mutex, DelayedWorkQueue, NULL);
+    pause_ns(1000000);
+    CHECK_RULE("THREAD-008", broken("THREAD-008") && broken("THREAD-006") && errors() == 1);
+    IoFreeWorkItem(item);
+}
+
+static void kept_mutexes_are_noted(void **state)
+{
+    (void)state;
+    run(check_kept_mutex);
+    h.threads_left = 4;
+}
+
+/* ---- deadlock detection ---- */
+
+static void check_lock_order(void)
+{
+    KSPIN_LOCK *a = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*a), TAG);
+    KSPIN_LOCK b, c;
+    FAST_MUTEX mutex;
+    KMUTEX other;
+    KIRQL old, inner;
+
+    KeInitializeSpinLock(a);
+    KeInitializeSpinLock(&b);
+    KeAcquireSpinLock(a, &old);
+    KeAcquireSpinLock(&b, &inner);
+    KeReleaseSpinLock(&b, inner);
+    KeReleaseSpinLock(a, old);
+    CHECK_RULE("NT-059", errors() == 0);
+    KeAcquireSpinLock(&b, &old);
+    KeAcquireSpinLock(a, &inner);
+    KeReleaseSpinLock(a, inner);
+    KeReleaseSpinLock(&b, old);
+    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1001));
+
+    /* The same memory is another lock when it was freed. */
+    forget_reports();
+    ExFreePool(a);
+    ExInitializeFastMutex(&mutex);
+    KeInitializeMutex(&other, 0);
+    ExAcquireFastMutex(&mutex);
+    KeWaitForSingleObject(&other, Executive, KernelMode, FALSE, NULL);
+    KeReleaseMutex(&other, FALSE);
+    ExReleaseFastMutex(&mutex);
+    CHECK_RULE("NT-059", errors() == 0);
+    KeWaitForSingleObject(&other, Executive, KernelMode, FALSE, NULL);
+    ExAcquireFastMutex(&mutex);
+    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1001));
+    ExReleaseFastMutex(&mutex);
+    KeReleaseMutex(&other, FALSE);
+
+    c = 0x1234;
+    KeAcquireSpinLock(&c, &old);
+    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1002));
+    KeReleaseSpinLock(&c, old);
+    KeReleaseSpinLock(&c, old);
+    CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1007));
+}
+
+static void order_inversions_are_found(void **state)
+{
+    const struct nt_config config = {.deadlock_detection = true};
+
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    run(check_lock_order);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -786,6 +869,8 @@ int main(void)
         WITH(rundown_waits_for_holders),
         WITH(resources_are_recursive_and_shared),
         WITH(routines_return_as_they_were_called),
+        WITH(kept_mutexes_are_noted),
+        WITH(order_inversions_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -525,6 +525,75 @@ static void a_share_of_requests_can_fail(void **state)
     CHECK_RULE("NT-003", share_failed > 60 && share_failed < 200);
 }
 
+/* ---- special pool ---- */
+
+static uint32_t fault_code;
+
+static void note_fault(const struct sim_fault *fault)
+{
+    fault_code = nt_pool_fault((void *)fault->address);
+    sim_stop();
+}
+
+static uint8_t *special;
+
+static void touch(void *arg)
+{
+    sim_inside_enter(SIM_FOREVER);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the access */
+    *(volatile uint8_t *)arg = 1;
+}
+
+static void overrun_special(void)
+{
+    special = allocate(NonPagedPoolNx, 32);
+    memset(special, 1, 32);
+    fault_code = 0;
+    start("driver", touch, special + 32);
+}
+
+static void use_freed_special(void)
+{
+    special = allocate(NonPagedPoolNx, 5000);
+    memset(special, 1, 5000);
+    release(special);
+    fault_code = 0;
+    start("driver", touch, special + 100);
+}
+
+static void double_free_special(void)
+{
+    special = allocate(NonPagedPoolNx, 50);
+    CHECK_RULE("NT-007", (uintptr_t)special % 16 == 0);
+    release(special);
+    assert_int_equal(errors(), 0);
+    release(special);
+    CHECK_RULE("NT-023", reported("NT-023", 0xC4, 0x13));
+}
+
+static void special_pool_faults_at_the_access(void **state)
+{
+    const struct nt_config config = {.special_pool = true};
+
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    sim_on_fault(note_fault);
+    run(overrun_special);
+    CHECK_RULE("NT-025", fault_code == 0xCD);
+    h.threads_left = 1;
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    sim_on_fault(note_fault);
+    run(use_freed_special);
+    CHECK_RULE("NT-025", fault_code == 0xCC);
+    h.threads_left = 1;
+    harness_teardown(state);
+    harness_boot(1, 1, &config);
+    run(double_free_special);
+    run(stress);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +618,7 @@ int main(void)
         WITH(random_use_keeps_blocks_apart),
         WITH(each_internal_failure_is_survived),
         WITH(a_share_of_requests_can_fail),
+        WITH(special_pool_faults_at_the_access),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

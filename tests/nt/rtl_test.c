@@ -2,6 +2,8 @@
 /* Strings, lists, lookaside lists, debug output, and the small rest. */
 #include "support/harness.h"
 
+#include <ntstrsafe.h>
+
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -133,6 +135,26 @@ static void bitmaps_are_searched(void **state)
 {
     (void)state;
     run(check_bitmap);
+}
+
+static void check_safe_strings(void)
+{
+    WCHAR small[2], large[16];
+
+    CHECK_RULE("NT-156", RtlStringCbPrintfW(small, sizeof(small), L"%ws", L"abc") ==
+                                 STATUS_BUFFER_OVERFLOW &&
+                             small[0] == L'a' && small[1] == 0);
+    CHECK_RULE("NT-156", RtlStringCbPrintfW(large, sizeof(large), L"%d-%ws", 12, L"abc") ==
+                                 STATUS_SUCCESS &&
+                             memcmp(large, L"12-abc", 14) == 0);
+    CHECK_RULE("NT-156", RtlStringCchPrintfW(small, 2, L"ab") == STATUS_BUFFER_OVERFLOW &&
+                             small[1] == 0);
+}
+
+static void safe_strings_are_cut(void **state)
+{
+    (void)state;
+    run(check_safe_strings);
 }
 
 /* ---- lists ---- */
@@ -595,6 +617,7 @@ int main(void)
         WITH(memory_is_compared),
         WITH(numbers_and_guids_are_text),
         WITH(bitmaps_are_searched),
+        WITH(safe_strings_are_cut),
         WITH_SMP(lists_are_atomic),
         WITH_SMP(lookaside_lists_keep_entries),
         WITH(debug_text_is_formatted),

@@ -17,17 +17,17 @@
 
 void check_rule_record(const char *rule, const char *file, int line, const char *function);
 
-#define CHECK_RULE(rule, condition)                                    \
-    do {                                                               \
-        if (!(condition))                                              \
-            fail_msg("%s does not hold: %s", rule, #condition);        \
-        check_rule_record(rule, __FILE__, __LINE__, __func__);         \
+#define CHECK_RULE(rule, condition)                             \
+    do {                                                        \
+        if (!(condition))                                       \
+            fail_msg("%s does not hold: %s", rule, #condition); \
+        check_rule_record(rule, __FILE__, __LINE__, __func__);  \
     } while (0)
 
-#define CHECK(condition)                                               \
-    do {                                                               \
-        if (!(condition))                                              \
-            fail_msg("%s", #condition);                                \
+#define CHECK(condition)                \
+    do {                                \
+        if (!(condition))               \
+            fail_msg("%s", #condition); \
     } while (0)
 
 #endif

@@ -314,7 +314,7 @@ static void the_device_reaches_the_pages_until_the_free(void **state)
     (void)state;
     for (unsigned i = 0; i < 4; i++)
         CHECK_RULE("IOMMU-001", device_reach(pfn(&args, i)) == pfn(&args, i));
-    CHECK_RULE("IOMMU-002", iommu_domain_mapped_pages(f.domain) == 4);
+    CHECK(iommu_domain_mapped_pages(f.domain) == 4);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-074", device_reach(last) == 0);
 }

@@ -49,12 +49,14 @@ static void nothing_happens_before_notify_dpc(struct fixture *f)
     f->driver.engine[1].count = 0;
     driver_complete(f, 1, 1);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-059", f->vidsch->node[1].last_completed == 0 && s.device->pending == 2 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
+    CHECK_RULE("SUBMIT-059", f->vidsch->node[1].last_completed == 0 && s.device->pending == 2 &&
+                                 calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
     CHECK_RULE("SUBMIT-065", f->vidsch->node[1].reported == 1);
     f->driver.no_notify_dpc = false;
     driver_complete(f, 1, 2);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-047", f->vidsch->node[1].last_completed == 2 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
+    CHECK_RULE("SUBMIT-047",
+               f->vidsch->node[1].last_completed == 2 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
     CHECK_RULE("THREAD-063", f->vidsch->node[1].last_completed == 2);
     finish(f, &s);
 }
@@ -74,9 +76,11 @@ static void records_are_processed_in_order(struct fixture *f)
     data.DmaFaulted.NodeOrdinal = 1;
     driver_notify(f, &data);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-064", vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
-                                 vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-    CHECK(f->vidsch->statistics.dpcs_notified >= 1 && f->vidsch->statistics.interrupts_notified == 2);
+    CHECK_RULE("SUBMIT-064",
+               vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                   vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    CHECK(f->vidsch->statistics.dpcs_notified >= 1 &&
+          f->vidsch->statistics.interrupts_notified == 2);
     f->driver.engine[1].completed = 2;
     finish(f, &s);
 }
@@ -111,7 +115,8 @@ static void repeating_the_last_id_is_reported(struct fixture *f)
     pass(MS);
     driver_complete(f, 1, 1);
     pass(MS);
-    CHECK_RULE("SUBMIT-044", violations(f, "SUBMIT-044") == 1 && f->vidsch->node[1].last_completed == 1);
+    CHECK_RULE("SUBMIT-044",
+               violations(f, "SUBMIT-044") == 1 && f->vidsch->node[1].last_completed == 1);
     f->driver.engine[1].queue[0] = 2;
     f->driver.engine[1].queue[1] = 3;
     f->driver.engine[1].count = f->vidsch->node[1].count;
@@ -154,13 +159,17 @@ static void a_dma_fault_costs_the_device(struct fixture *f)
     f->driver.engine[1].count = 0;
     f->driver.engine[1].completed = 2;
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-075", f->vidsch->node[1].last_completed == 2 &&
-                                 vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    CHECK_RULE("SUBMIT-075",
+               f->vidsch->node[1].last_completed == 2 &&
+                   vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     CHECK_RULE("SUBMIT-088", submit(s.second, 0, 0) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE &&
-                                 vidsch_device_check(s.other, false) == STATUS_DEVICE_REMOVED && s.other->mm->lost);
-    CHECK_RULE("SUBMIT-089", vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ACTIVE && calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
-    CHECK_RULE("KMT-129", vidsch_device_mark_error(s.other, D3DKMT_DEVICEEXECUTION_HUNG) == STATUS_SUCCESS &&
-                              vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+                                 vidsch_device_check(s.other, false) == STATUS_DEVICE_REMOVED &&
+                                 s.other->mm->lost);
+    CHECK_RULE("SUBMIT-089", vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                                 calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
+    CHECK_RULE("KMT-129",
+               vidsch_device_mark_error(s.other, D3DKMT_DEVICEEXECUTION_HUNG) == STATUS_SUCCESS &&
+                   vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     finish(f, &s);
 }
 
@@ -169,22 +178,28 @@ static void a_page_fault_costs_the_device(struct fixture *f)
     struct stuck s = make_stuck(f);
     D3DKMT_DEVICEPAGEFAULT_STATE state;
 
-    CHECK_RULE("KMT-131", vidsch_device_fault_state(s.device, &state) == STATUS_SUCCESS && state.PageFaultFlags == 0 &&
+    CHECK_RULE("KMT-131", vidsch_device_fault_state(s.device, &state) == STATUS_SUCCESS &&
+                              state.PageFaultFlags == 0 &&
                               state.FaultedVirtualAddress == D3DGPU_NULL &&
-                              state.FaultedPrimitiveAPISequenceNumber == DXGK_PRIMITIVE_API_SEQUENCE_NUMBER_UNKNOWN &&
+                              state.FaultedPrimitiveAPISequenceNumber ==
+                                  DXGK_PRIMITIVE_API_SEQUENCE_NUMBER_UNKNOWN &&
                               state.FaultedBindTableEntry == DXGK_BIND_TABLE_ENTRY_UNKNOWN);
     notify_page_fault(f, 2, DXGK_PAGE_FAULT_WRITE);
     f->driver.engine[1].count = 0;
     f->driver.engine[1].completed = 2;
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-077", f->vidsch->node[1].last_completed == 2 &&
-                                 vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
+    CHECK_RULE("SUBMIT-077",
+               f->vidsch->node[1].last_completed == 2 &&
+                   vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
     CHECK_RULE("GPUVA-254", vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     CHECK_RULE("SUBMIT-080", calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_RESET) == 0);
     CHECK(vidsch_device_fault_state(s.other, &state) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-081", state.FaultedVirtualAddress == 0xABC000 && state.PageFaultFlags == DXGK_PAGE_FAULT_WRITE);
-    CHECK_RULE("SUBMIT-082", state.FaultErrorCode.DeviceSpecificCode == 77 && state.FaultErrorCode.IsDeviceSpecificCode);
-    CHECK_RULE("KMT-130", state.FaultedPrimitiveAPISequenceNumber == 0x1234 && state.FaultedBindTableEntry == 9 &&
+    CHECK_RULE("SUBMIT-081", state.FaultedVirtualAddress == 0xABC000 &&
+                                 state.PageFaultFlags == DXGK_PAGE_FAULT_WRITE);
+    CHECK_RULE("SUBMIT-082", state.FaultErrorCode.DeviceSpecificCode == 77 &&
+                                 state.FaultErrorCode.IsDeviceSpecificCode);
+    CHECK_RULE("KMT-130", state.FaultedPrimitiveAPISequenceNumber == 0x1234 &&
+                              state.FaultedBindTableEntry == 9 &&
                               state.FaultedPipelineStage == DXGK_RENDER_PIPELINE_STAGE_PIXEL_SHADER);
     finish(f, &s);
 }
@@ -199,13 +214,15 @@ static void a_page_fault_may_reset_the_engine(struct fixture *f)
     f->driver.aborted = 1; /* the driver counts the faulted packet as its last completed one */
     notify_page_fault(f, 1, DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-080", calls_of(f, CALL_RESET_ENGINE) == 1 && call_at(f, CALL_RESET_ENGINE, 0)->reset_engine.NodeOrdinal == 1 &&
+    CHECK_RULE("SUBMIT-080", calls_of(f, CALL_RESET_ENGINE) == 1 &&
+                                 call_at(f, CALL_RESET_ENGINE, 0)->reset_engine.NodeOrdinal == 1 &&
                                  calls_of(f, CALL_RESET) == 0);
     CHECK_RULE("GPUVA-255", calls_of(f, CALL_PREEMPT) == 0 && calls_of(f, CALL_RESET_ENGINE) == 1);
     CHECK(vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT);
     CHECK_RULE("SUBMIT-088", submit(s.context, 0, 0) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE);
     idle(s.other);
-    CHECK_RULE("GPUVA-254", vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ACTIVE && f->driver.engine[1].completed == 3);
+    CHECK_RULE("GPUVA-254", vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                                f->driver.engine[1].completed == 3);
     finish(f, &s);
 }
 
@@ -215,7 +232,8 @@ static void a_page_fault_may_reset_the_adapter(struct fixture *f)
 
     notify_page_fault(f, 1, DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-080", calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1 && calls_of(f, CALL_RESET_ENGINE) == 0);
+    CHECK_RULE("SUBMIT-080", calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1 &&
+                                 calls_of(f, CALL_RESET_ENGINE) == 0);
     CHECK(vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT &&
           vidsch_device_state(s.other) == D3DKMT_DEVICEEXECUTION_RESET);
     finish(f, &s);
@@ -231,7 +249,8 @@ static void a_page_fault_of_paging_resets_the_adapter(struct fixture *f)
     notify_page_fault(f, 1, 0);
     pass(5 * MS);
     CHECK_RULE("GPUVA-257", calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1);
-    CHECK_RULE("GPUVA-257", vidsch_device_state(f->vidsch->system_device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("GPUVA-257",
+               vidsch_device_state(f->vidsch->system_device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
@@ -277,7 +296,8 @@ static void types_without_meaning_are_dropped(struct fixture *f)
 {
     static const int display[] = {6, 8, 14}, unknown[] = {0, 21, 1000, 19, 20};
     struct stuck s = make_stuck(f);
-    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED, .Flags.ValidPhysicalAdapterMask = 1};
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED,
+                                            .Flags.ValidPhysicalAdapterMask = 1};
 
     for (uint64_t i = 0; i < 3; i++) {
         notify_type(f, display[i]);
@@ -292,7 +312,8 @@ static void types_without_meaning_are_dropped(struct fixture *f)
     data.DmaCompleted.NodeOrdinal = 1;
     driver_notify_now(f, &data);
     pass(MS);
-    CHECK_RULE("SUBMIT-058", violations(f, "SUBMIT-058") == 1 && f->vidsch->node[1].last_completed == 1);
+    CHECK_RULE("SUBMIT-058",
+               violations(f, "SUBMIT-058") == 1 && f->vidsch->node[1].last_completed == 1);
     f->driver.engine[1].completed = 1;
     f->driver.engine[1].queue[0] = 2;
     f->driver.engine[1].queue[1] = 3;
@@ -309,7 +330,8 @@ static void a_reported_engine_timeout_resets_at_once(struct fixture *f)
     data.GpuEngineTimeout.NodeOrdinal = 1;
     driver_notify_now(f, &data);
     pass(5 * MS);
-    CHECK_RULE("TDR-073", calls_of(f, CALL_RESET_ENGINE) == 1 && calls_of(f, CALL_PREEMPT) == 0 && sim_now() - before < SECOND);
+    CHECK_RULE("TDR-073", calls_of(f, CALL_RESET_ENGINE) == 1 && calls_of(f, CALL_PREEMPT) == 0 &&
+                              sim_now() - before < SECOND);
     CHECK(vidsch_device_state(s.device) == D3DKMT_DEVICEEXECUTION_HUNG);
     finish(f, &s);
 }
@@ -350,7 +372,8 @@ static void complete_on_an_unknown_engine(struct fixture *f)
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
 
     make_stuck(f);
-    data.DmaCompleted.SubmissionFenceId = data.DmaCompleted.NodeOrdinal = data.DmaCompleted.EngineOrdinal = 1;
+    data.DmaCompleted.SubmissionFenceId = data.DmaCompleted.NodeOrdinal =
+        data.DmaCompleted.EngineOrdinal = 1;
     driver_notify_now(f, &data);
     pass(MS);
 }

@@ -9,20 +9,24 @@
 static void device_handles_and_flags(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
-    const struct call *system = call_at(f, CALL_CREATE_DEVICE, 0), *call = call_at(f, CALL_CREATE_DEVICE, 1);
+    const struct call *system = call_at(f, CALL_CREATE_DEVICE, 0),
+                      *call = call_at(f, CALL_CREATE_DEVICE, 1);
     HANDLE on_entry = call->create_device.args.hDevice;
 
     CHECK(call->irql == SIM_IRQL_PASSIVE);
     CHECK_RULE("PATCH-002", call->handle == f->ddi.context);
-    CHECK_RULE("PATCH-003", handle_type(&f->ddi.handles, (uint32_t)(uintptr_t)on_entry) == DDI_HANDLE_DEVICE);
+    CHECK_RULE("PATCH-003",
+               handle_type(&f->ddi.handles, (uint32_t)(uintptr_t)on_entry) == DDI_HANDLE_DEVICE);
     make_context(device, 1);
     CHECK_RULE("PATCH-003", last_call(f, CALL_CREATE_CONTEXT)->handle == device->driver_handle &&
                                 device->driver_handle != on_entry);
-    CHECK_RULE("PATCH-005", (system->create_device.flags & 1) == 1 && (call->create_device.flags & 1) == 0);
+    CHECK_RULE("PATCH-005",
+               (system->create_device.flags & 1) == 1 && (call->create_device.flags & 1) == 0);
     CHECK_RULE("PATCH-007", call->create_device.flags == 0);
     CHECK_RULE("PATCH-012", call->create_device.args.Pasid == 0);
     CHECK_RULE("PATCH-011", call->create_device.args.hKmdProcess == NULL);
-    CHECK(vidsch_device_mm(device)->owner == device && vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK(vidsch_device_mm(device)->owner == device &&
+          vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     vidsch_device_destroy(device);
     CHECK(handle_type(&f->ddi.handles, (uint32_t)(uintptr_t)on_entry) == 0);
 }
@@ -31,16 +35,20 @@ static void a_device_is_told_its_process(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
 
-    CHECK_RULE("PATCH-011", last_call(f, CALL_CREATE_DEVICE)->create_device.args.hKmdProcess == f->client.driver_handle);
+    CHECK_RULE("PATCH-011", last_call(f, CALL_CREATE_DEVICE)->create_device.args.hKmdProcess ==
+                                f->client.driver_handle);
     vidsch_device_destroy(device);
 }
 
 static void system_objects_come_first(struct fixture *f)
 {
-    const struct call *device = call_at(f, CALL_CREATE_DEVICE, 0), *context = call_at(f, CALL_CREATE_CONTEXT, 0);
+    const struct call *device = call_at(f, CALL_CREATE_DEVICE, 0),
+                      *context = call_at(f, CALL_CREATE_CONTEXT, 0);
 
-    CHECK_RULE("PATCH-006", calls_of(f, CALL_CREATE_DEVICE) == 1 && calls_of(f, CALL_CREATE_CONTEXT) == 1 &&
-                                (device->create_device.flags & 1) && context->create_context.args.Flags.SystemContext);
+    CHECK_RULE("PATCH-006", calls_of(f, CALL_CREATE_DEVICE) == 1 &&
+                                calls_of(f, CALL_CREATE_CONTEXT) == 1 &&
+                                (device->create_device.flags & 1) &&
+                                context->create_context.args.Flags.SystemContext);
     CHECK_RULE("PATCH-025", context->create_context.args.NodeOrdinal == f->config.paging_node);
     CHECK_RULE("SUBMIT-106", context->create_context.args.Flags.VirtualAddressing == 1);
     CHECK(context->handle == f->vidsch->system_device->driver_handle);
@@ -57,8 +65,10 @@ static void a_refused_device_leaves_nothing(struct fixture *f)
         struct vidsch_device *device = NULL;
 
         f->driver.status[CALL_CREATE_DEVICE] = refusals[i];
-        CHECK_RULE("PATCH-013", vidsch_device_create(f->vidsch, &f->client, NULL, &device) == refusals[i]);
-        CHECK_RULE("PATCH-013", !device && f->ddi.handles.live == live && calls_of(f, CALL_DESTROY_DEVICE) == 0);
+        CHECK_RULE("PATCH-013",
+                   vidsch_device_create(f->vidsch, &f->client, NULL, &device) == refusals[i]);
+        CHECK_RULE("PATCH-013",
+                   !device && f->ddi.handles.live == live && calls_of(f, CALL_DESTROY_DEVICE) == 0);
     }
     f->driver.status[CALL_CREATE_DEVICE] = STATUS_SUCCESS;
 }
@@ -96,7 +106,8 @@ static void as_many_as_memory_holds(struct fixture *f)
 
     for (int i = 0; i < MANY; i++)
         devices[i] = make_device(f);
-    CHECK_RULE("PATCH-014", f->vidsch->processes.next != &f->vidsch->processes && calls_of(f, CALL_CREATE_DEVICE) == MANY + 1);
+    CHECK_RULE("PATCH-014", f->vidsch->processes.next != &f->vidsch->processes &&
+                                calls_of(f, CALL_CREATE_DEVICE) == MANY + 1);
     for (int i = 0; i < MANY; i++)
         CHECK(vidsch_device_state(devices[i]) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     for (int i = 0; i < MANY; i++)
@@ -112,12 +123,15 @@ static void a_prototype_serves_one_process(struct fixture *f)
     struct vidsch_device *mine = make_device(f), *device = NULL;
     uint32_t calls = calls_of(f, CALL_CREATE_DEVICE);
 
-    CHECK_RULE("PATCH-016", vidsch_device_create(f->vidsch, &f->other_client, NULL, &device) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("PATCH-016", vidsch_device_create(f->vidsch, &f->other_client, NULL, &device) ==
+                                STATUS_ACCESS_DENIED);
     CHECK_RULE("PATCH-016", calls_of(f, CALL_CREATE_DEVICE) == calls);
-    CHECK_RULE("PATCH-015", vidsch_device_create(f->vidsch, &f->client, NULL, &device) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-015",
+               vidsch_device_create(f->vidsch, &f->client, NULL, &device) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
     vidsch_device_destroy(mine);
-    CHECK_RULE("PATCH-015", vidsch_device_create(f->vidsch, &f->other_client, NULL, &device) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-015",
+               vidsch_device_create(f->vidsch, &f->other_client, NULL, &device) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
 
@@ -132,10 +146,11 @@ static void destruction_waits_and_goes_in_order(struct fixture *f)
         submit(context, 0x1000, 16);
     vidsch_device_destroy(device);
     last = f->driver.call_count - 1;
-    CHECK_RULE("PATCH-017", f->driver.calls[last].kind == CALL_DESTROY_DEVICE && f->driver.calls[last].irql == SIM_IRQL_PASSIVE);
+    CHECK_RULE("PATCH-017", f->driver.calls[last].kind == CALL_DESTROY_DEVICE &&
+                                f->driver.calls[last].irql == SIM_IRQL_PASSIVE);
     CHECK_RULE("PATCH-017", f->driver.calls[last - 1].kind == CALL_DESTROY_CONTEXT &&
-                                f->driver.calls[last - 2].kind == CALL_DESTROY_CONTEXT && f->mm.device_destroyed_at == 1 &&
-                                f->mm.order == 2);
+                                f->driver.calls[last - 2].kind == CALL_DESTROY_CONTEXT &&
+                                f->mm.device_destroyed_at == 1 && f->mm.order == 2);
     CHECK_RULE("PATCH-017", f->driver.engine[1].completed == 5);
     CHECK_RULE("PATCH-052", calls_of(f, CALL_SUBMIT_VIRTUAL) == 5);
 }
@@ -145,18 +160,21 @@ static void failing_destruction_is_reported(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
 
-    f->driver.status[CALL_DESTROY_DEVICE] = f->driver.status[CALL_DESTROY_CONTEXT] = STATUS_UNSUCCESSFUL;
+    f->driver.status[CALL_DESTROY_DEVICE] = f->driver.status[CALL_DESTROY_CONTEXT] =
+        STATUS_UNSUCCESSFUL;
     vidsch_context_destroy(context);
     CHECK_RULE("PATCH-053", violations(f, "PATCH-053") == 1 && list_empty(&device->contexts));
     vidsch_device_destroy(device);
-    CHECK_RULE("PATCH-018", violations(f, "PATCH-018") == 1 && calls_of(f, CALL_DESTROY_DEVICE) == 1);
+    CHECK_RULE("PATCH-018",
+               violations(f, "PATCH-018") == 1 && calls_of(f, CALL_DESTROY_DEVICE) == 1);
     f->driver.status[CALL_DESTROY_DEVICE] = f->driver.status[CALL_DESTROY_CONTEXT] = STATUS_SUCCESS;
 }
 
 static void create_in_thread(void *arg)
 {
     struct fixture *f = arg;
-    struct vidmm_process *process = nt_process_current() == f->process ? &f->client : &f->other_client;
+    struct vidmm_process *process = nt_process_current() == f->process ? &f->client
+                                                                       : &f->other_client;
 
     vidsch_device_destroy(make_device_of(f, process));
 }
@@ -184,15 +202,18 @@ static void context_arguments(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     char private_data[] = "0123456789abcdef";
-    struct vidsch_context_request request = {.node = 0, .private_data = private_data, .private_bytes = 16};
+    struct vidsch_context_request request = {
+        .node = 0, .private_data = private_data, .private_bytes = 16};
     struct vidsch_context *context, *other;
     const struct call *call;
 
     CHECK(vidsch_context_create(device, &request, &context) == STATUS_SUCCESS);
     call = last_call(f, CALL_CREATE_CONTEXT);
-    CHECK_RULE("PATCH-020", calls_of(f, CALL_CREATE_CONTEXT) == 2 && call->irql == SIM_IRQL_PASSIVE &&
+    CHECK_RULE("PATCH-020", calls_of(f, CALL_CREATE_CONTEXT) == 2 &&
+                                call->irql == SIM_IRQL_PASSIVE &&
                                 call->handle == device->driver_handle);
-    CHECK_RULE("PATCH-021", handle_lookup(&f->ddi.handles, (uint32_t)(uintptr_t)call->create_context.args.hContext,
+    CHECK_RULE("PATCH-021", handle_lookup(&f->ddi.handles,
+                                          (uint32_t)(uintptr_t)call->create_context.args.hContext,
                                           DDI_HANDLE_CONTEXT) == &context->mm);
     CHECK_RULE("PATCH-021", context->mm.driver_handle != call->create_context.args.hContext);
     CHECK_RULE("PATCH-023", call->create_context.args.EngineAffinity == 1);
@@ -201,7 +222,8 @@ static void context_arguments(struct fixture *f)
     CHECK_RULE("PATCH-031", call->create_context.args.pPrivateDriverData != private_data &&
                                 memcmp(call->create_context.private_data, private_data, 16) == 0);
     CHECK_RULE("PATCH-032", call->create_context.info_is_zero);
-    request = (struct vidsch_context_request){.node = 1, .virtual_addressing = true, .engine_affinity = 1};
+    request = (struct vidsch_context_request){
+        .node = 1, .virtual_addressing = true, .engine_affinity = 1};
     CHECK(vidsch_context_create(device, &request, &other) == STATUS_SUCCESS);
     call = last_call(f, CALL_CREATE_CONTEXT);
     CHECK_RULE("PATCH-023", call->create_context.args.EngineAffinity == 1);
@@ -212,9 +234,11 @@ static void context_arguments(struct fixture *f)
     CHECK(f->mm.detached == 2 && f->mm.finished == 2);
 }
 
-static NTSTATUS try_context(struct vidsch_device *device, UINT node, bool is_virtual, UINT affinity, UINT flags)
+static NTSTATUS try_context(struct vidsch_device *device, UINT node, bool is_virtual, UINT affinity,
+                            UINT flags)
 {
-    struct vidsch_context_request request = {.node = node, .virtual_addressing = is_virtual, .engine_affinity = affinity};
+    struct vidsch_context_request request = {
+        .node = node, .virtual_addressing = is_virtual, .engine_affinity = affinity};
     struct vidsch_context *context = NULL;
     NTSTATUS status;
 
@@ -247,7 +271,8 @@ static void bad_requests_do_not_reach_the_driver(struct fixture *f)
 static void a_synchronization_context_takes_no_commands(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
-    struct vidsch_context_request request = {.node = 1, .virtual_addressing = true, .flags.SynchronizationOnly = 1};
+    struct vidsch_context_request request = {
+        .node = 1, .virtual_addressing = true, .flags.SynchronizationOnly = 1};
     struct vidsch_sync *fence = make_fence(device, 0);
     struct vidsch_context *context, *physical;
 
@@ -256,7 +281,8 @@ static void a_synchronization_context_takes_no_commands(struct fixture *f)
     request = (struct vidsch_context_request){.flags.SynchronizationOnly = 1};
     CHECK(vidsch_context_create(device, &request, &physical) == STATUS_SUCCESS);
     CHECK(render(physical, 0) == STATUS_INVALID_PARAMETER);
-    CHECK(signal_gpu(physical, fence, 1) == STATUS_SUCCESS && wait_gpu(context, fence, 1) == STATUS_SUCCESS);
+    CHECK(signal_gpu(physical, fence, 1) == STATUS_SUCCESS &&
+          wait_gpu(context, fence, 1) == STATUS_SUCCESS);
     CHECK(signal_gpu(context, fence, 2) == STATUS_SUCCESS && wait_cpu(fence, 2) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
@@ -277,7 +303,8 @@ static void a_refused_context_leaves_nothing(struct fixture *f)
                                 list_empty(&device->contexts));
     f->driver.status[CALL_CREATE_CONTEXT] = STATUS_SUCCESS;
     f->mm.attach_status = STATUS_NO_MEMORY;
-    CHECK(try_context(device, 0, false, 0, 0) == STATUS_NO_MEMORY && calls_of(f, CALL_DESTROY_CONTEXT) == 1);
+    CHECK(try_context(device, 0, false, 0, 0) == STATUS_NO_MEMORY &&
+          calls_of(f, CALL_DESTROY_CONTEXT) == 1);
     f->mm.attach_status = STATUS_SUCCESS;
     vidsch_device_destroy(device);
 }
@@ -300,18 +327,22 @@ static void answers_are_checked(struct fixture *f)
     CHECK_RULE("PATCH-037", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS);
     f->driver.info[0] = good;
     f->driver.info[0].Reserved = 1;
-    CHECK_RULE("PATCH-047", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS && violations(f, "PATCH-047") == 1);
+    CHECK_RULE("PATCH-047", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS &&
+                                violations(f, "PATCH-047") == 1);
     f->driver.info[0] = good;
     f->driver.info[0].Caps.UseIoMmu = 1;
     CHECK_RULE("PATCH-049", try_context(device, 0, false, 0, 0) == STATUS_INVALID_PARAMETER);
     f->driver.info[0] = good;
     f->driver.info[0].Caps.Reserved = 1;
-    CHECK_RULE("PATCH-049", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS && violations(f, "PATCH-049") == 1);
+    CHECK_RULE("PATCH-049", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS &&
+                                violations(f, "PATCH-049") == 1);
     f->driver.info[0] = good;
     f->driver.info[0].PagingCompanionNodeId = 2;
-    CHECK_RULE("GPUVA-138", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS && violations(f, "GPUVA-138") == 0);
+    CHECK_RULE("GPUVA-138", try_context(device, 0, false, 0, 0) == STATUS_SUCCESS &&
+                                violations(f, "GPUVA-138") == 0);
     f->driver.info[1].PagingCompanionNodeId = 2;
-    CHECK_RULE("GPUVA-138", try_context(device, 1, true, 0, 0) == STATUS_INVALID_PARAMETER && violations(f, "GPUVA-138") == 1);
+    CHECK_RULE("GPUVA-138", try_context(device, 1, true, 0, 0) == STATUS_INVALID_PARAMETER &&
+                                violations(f, "GPUVA-138") == 1);
     vidsch_device_destroy(device);
 }
 
@@ -322,10 +353,14 @@ static void the_first_lists(struct fixture *f)
     struct vidsch_client_lists lists;
 
     vidsch_context_lists(context, &lists);
-    CHECK_RULE("PATCH-051", lists.command_buffer && lists.command_bytes >= 8192 && lists.allocations && lists.patches);
+    CHECK_RULE("PATCH-051", lists.command_buffer && lists.command_bytes >= 8192 &&
+                                lists.allocations && lists.patches);
     CHECK_RULE("PATCH-045", lists.allocation_count == 8);
     CHECK_RULE("PATCH-046", lists.patch_count == 16);
-    CHECK_RULE("KMT-154", ((uintptr_t)lists.command_buffer | (uintptr_t)lists.allocations | (uintptr_t)lists.patches) % 4096 == 0);
+    CHECK_RULE("KMT-154", ((uintptr_t)lists.command_buffer | (uintptr_t)lists.allocations |
+                           (uintptr_t)lists.patches) %
+                                  4096 ==
+                              0);
     for (UINT i = 0; i < lists.command_bytes; i++)
         CHECK(((uint8_t *)lists.command_buffer)[i] == 0);
     memset(lists.command_buffer, 1, lists.command_bytes);
@@ -344,8 +379,10 @@ static void no_patching_means_no_patching(struct fixture *f)
     f->driver.info[0].Caps.NoPatchingRequired = 1;
     context = make_context(device, 0);
     vidsch_context_lists(context, &lists);
-    CHECK_RULE("PATCH-048", lists.allocation_count == 16 && lists.patch_count == 0 && !lists.patches);
-    CHECK(render(context, 16) == STATUS_SUCCESS && vidsch_device_wait_idle(device) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-048",
+               lists.allocation_count == 16 && lists.patch_count == 0 && !lists.patches);
+    CHECK(render(context, 16) == STATUS_SUCCESS &&
+          vidsch_device_wait_idle(device) == STATUS_SUCCESS);
     CHECK_RULE("PATCH-048", calls_of(f, CALL_SUBMIT) == 1 && calls_of(f, CALL_PATCH) == 0);
     CHECK(call_at(f, CALL_RENDER, 0)->render.args.PatchLocationListOutSize == 0);
     vidsch_device_destroy(device);
@@ -357,9 +394,11 @@ static void priorities_are_checked(struct fixture *f)
     struct vidsch_context *context = make_context(device, 1);
 
     CHECK_RULE("SUBMIT-020", vidsch_context_priority(context) == 0);
-    CHECK_RULE("SUBMIT-020", vidsch_context_set_priority(context, 8) == STATUS_INVALID_PARAMETER &&
-                                 vidsch_context_set_priority(context, -8) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-020", vidsch_context_set_priority(context, -7) == STATUS_SUCCESS && vidsch_context_priority(context) == -7 &&
+    CHECK_RULE("SUBMIT-020",
+               vidsch_context_set_priority(context, 8) == STATUS_INVALID_PARAMETER &&
+                   vidsch_context_set_priority(context, -8) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-020", vidsch_context_set_priority(context, -7) == STATUS_SUCCESS &&
+                                 vidsch_context_priority(context) == -7 &&
                                  vidsch_context_set_priority(context, 7) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
@@ -378,12 +417,15 @@ static void configurations_are_checked(void **state)
 
     (void)state;
     f->config.paging_node = 2;
-    CHECK_RULE("PATCH-028", vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR && !vidsch);
+    CHECK_RULE("PATCH-028",
+               vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR && !vidsch);
     f->config.paging_node = 0;
     f->config.nodes = 65;
-    CHECK_RULE("SUBMIT-002", vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR);
+    CHECK_RULE("SUBMIT-002",
+               vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR);
     f->config.nodes = 0;
-    CHECK_RULE("SUBMIT-002", vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR);
+    CHECK_RULE("SUBMIT-002",
+               vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR);
     fixture_close(f);
 }
 
@@ -406,11 +448,11 @@ static void set_no_buffer(struct fixture *f)
     f->driver.on_create_context = no_buffer;
 }
 
-#define TEST(name, ...)                                                     \
-    static void test_##name(void **state)                                   \
-    {                                                                       \
-        (void)state;                                                        \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name);        \
+#define TEST(name, ...)                                              \
+    static void test_##name(void **state)                            \
+    {                                                                \
+        (void)state;                                                 \
+        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
     }
 
 TEST(device_handles_and_flags, 0)

@@ -32,7 +32,8 @@ static void answer(struct fixture *f, UINT id, UINT completed)
     pass(MS);
 }
 
-/* Node 1 is full of packets 1 and 2 of a context with priority 0, which has a third; a more important one waits. */
+/* Node 1 is full of packets 1 and 2 of a context with priority 0, which has a third; a more
+ * important one waits. */
 struct scene {
     struct vidsch_device *device, *other;
     struct vidsch_context *low, *high;
@@ -75,15 +76,19 @@ static void after_one_quantum_for_higher_priority(struct fixture *f)
     pass(10 * MS);
     CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
     pass(15 * MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 && call_at(f, CALL_PREEMPT, 0)->time - start >= QUANTUM &&
+    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 &&
+                                  call_at(f, CALL_PREEMPT, 0)->time - start >= QUANTUM &&
                                   call_at(f, CALL_PREEMPT, 0)->time - start < QUANTUM + MS);
     call = call_at(f, CALL_PREEMPT, 0);
-    CHECK_RULE("PREEMPT-007", call->irql == SIM_IRQL_DISPATCH && call->preempt.NodeOrdinal == 1 && call->preempt.EngineOrdinal == 0 &&
+    CHECK_RULE("PREEMPT-007", call->irql == SIM_IRQL_DISPATCH && call->preempt.NodeOrdinal == 1 &&
+                                  call->preempt.EngineOrdinal == 0 &&
                                   call->preempt.Flags.Value == 0);
+    CHECK_RULE("SUBMIT-003", call->preempt.EngineOrdinal == 0 && sent(f, 0)->EngineOrdinal == 0);
     CHECK_RULE("PREEMPT-011", call->preempt.PreemptionFenceId == 3);
     submit(s.high, 10, 16);
     pass(50 * MS);
-    CHECK_RULE("PREEMPT-012", calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
+    CHECK_RULE("PREEMPT-012",
+               calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
     answer(f, 3, 0);
     CHECK_RULE("PREEMPT-010", calls_of(f, CALL_SUBMIT_VIRTUAL) == 4);
     end_scene(f, &s);
@@ -98,7 +103,8 @@ static void at_passive_level_if_the_driver_wants(struct fixture *f)
     submit(s.high, 9, 16);
     pass(30 * MS);
     CHECK_RULE("PREEMPT-008", call_at(f, CALL_PREEMPT, 0)->irql == SIM_IRQL_PASSIVE);
-    CHECK_RULE("PREEMPT-009", f->driver.most_inside == 1 && call_at(f, CALL_PREEMPT, 0)->process == 0);
+    CHECK_RULE("PREEMPT-009",
+               f->driver.most_inside == 1 && call_at(f, CALL_PREEMPT, 0)->process == 0);
     answer(f, 3, 0);
     end_scene(f, &s);
 }
@@ -194,17 +200,23 @@ static void what_was_completed_is_and_the_rest_is_not(struct fixture *f)
     answer(f, 3, 1);
     CHECK_RULE("PREEMPT-017", f->vidsch->node[1].last_completed == 1);
     CHECK_RULE("PREEMPT-016", f->vidsch->node[1].preempting == PREEMPT_NONE);
-    CHECK_RULE("PREEMPT-023", sent(f, 2)->DmaBufferVirtualAddress == 9); /* competes again, and loses */
+    CHECK_RULE("PREEMPT-023",
+               sent(f, 2)->DmaBufferVirtualAddress == 9); /* competes again, and loses */
     CHECK(vidsch_validate(f->vidsch));
     f->driver.engine[1].ignores_preemption = false;
     driver_run(f, 1);
     CHECK(wait_cpu(fence, 1) == STATUS_SUCCESS);
-    CHECK_RULE("PREEMPT-022", sent(f, 3)->DmaBufferVirtualAddress == 2 && sent(f, 3)->SubmissionFenceId == 5);
-    CHECK_RULE("PREEMPT-024", sent(f, 3)->Flags.Resubmission && !sent(f, 0)->Flags.Resubmission && !sent(f, 2)->Flags.Resubmission);
-    CHECK_RULE("PREEMPT-023", sent(f, 4)->DmaBufferVirtualAddress == 3 && !sent(f, 4)->Flags.Resubmission);
-    CHECK_RULE("PREEMPT-025", sent(f, 3)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
+    CHECK_RULE("PREEMPT-022",
+               sent(f, 3)->DmaBufferVirtualAddress == 2 && sent(f, 3)->SubmissionFenceId == 5);
+    CHECK_RULE("PREEMPT-024", sent(f, 3)->Flags.Resubmission && !sent(f, 0)->Flags.Resubmission &&
+                                  !sent(f, 2)->Flags.Resubmission);
+    CHECK_RULE("PREEMPT-023",
+               sent(f, 4)->DmaBufferVirtualAddress == 3 && !sent(f, 4)->Flags.Resubmission);
+    CHECK_RULE("PREEMPT-025",
+               sent(f, 3)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
     end_scene(f, &s);
-    CHECK_RULE("PREEMPT-022", f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
+    CHECK_RULE("PREEMPT-022",
+               f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
 }
 
 static void completions_may_come_before_the_answer(struct fixture *f)
@@ -215,12 +227,15 @@ static void completions_may_come_before_the_answer(struct fixture *f)
     pass(30 * MS);
     driver_complete(f, 1, 1);
     pass(MS);
-    CHECK_RULE("PREEMPT-020", f->vidsch->node[1].last_completed == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
+    CHECK_RULE("PREEMPT-020",
+               f->vidsch->node[1].last_completed == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
     driver_complete(f, 1, 2);
     pass(MS);
-    CHECK_RULE("PREEMPT-015", f->vidsch->node[1].count == 0 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
+    CHECK_RULE("PREEMPT-015",
+               f->vidsch->node[1].count == 0 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
     answer(f, 3, 2); /* the race: nothing was left to preempt */
-    CHECK_RULE("PREEMPT-015", calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 && !sent(f, 2)->Flags.Resubmission);
+    CHECK_RULE("PREEMPT-015",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 && !sent(f, 2)->Flags.Resubmission);
     end_scene(f, &s);
 }
 
@@ -232,9 +247,39 @@ static void answered_inside_the_call(struct fixture *f)
     f->driver.engine[1].answers_inside = true;
     submit(s.high, 9, 16);
     pass(30 * MS);
-    CHECK_RULE("PREEMPT-014", calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
-                                  sent(f, 2)->DmaBufferVirtualAddress == 9 && sent(f, 3)->DmaBufferVirtualAddress == 1);
+    CHECK_RULE("PREEMPT-014", calls_of(f, CALL_PREEMPT) == 1 &&
+                                  calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
+                                  sent(f, 2)->DmaBufferVirtualAddress == 9 &&
+                                  sent(f, 3)->DmaBufferVirtualAddress == 1);
     end_scene(f, &s);
+}
+
+static void a_signal_at_submission_does_not_hold_its_packet(struct fixture *f)
+{
+    struct vidsch_device *device = make_device(f), *other = make_device(f);
+    struct vidsch_context *low = make_context(device, 1), *high = make_context(other, 1);
+    struct vidsch_sync *fence = make_fence(device, 0);
+    UINT64 value = 1;
+
+    vidsch_context_set_priority(high, 1);
+    f->driver.engine[1].hang = true;
+    submit(low, 1, 16);
+    CHECK(vidsch_sync_signal_gpu(&low, 1, &fence, &value, 1,
+                                 (D3DDDICB_SIGNALFLAGS){.SignalAtSubmission = 1}) == STATUS_SUCCESS);
+    submit(low, 2, 16);
+    pass(MS);
+    CHECK(vidsch_sync_value(fence) == 1);
+    submit(high, 9, 16);
+    pass(30 * MS);
+    CHECK_RULE("PREEMPT-038", calls_of(f, CALL_PREEMPT) == 1 &&
+                                  calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
+                                  sent(f, 3)->DmaBufferVirtualAddress == 1 &&
+                                  sent(f, 3)->Flags.Resubmission && vidsch_sync_value(fence) == 1);
+    driver_run(f, 1);
+    idle(device);
+    idle(other);
+    vidsch_device_destroy(device);
+    vidsch_device_destroy(other);
 }
 
 static void physical_packets_are_patched_again(struct fixture *f)
@@ -260,13 +305,20 @@ static void physical_packets_are_patched_again(struct fixture *f)
     idle(device);
     first = call_at(f, CALL_PATCH, 0);
     again = call_at(f, CALL_PATCH, 3);
-    CHECK_RULE("PATCH-158", calls_of(f, CALL_PATCH) == 5 && again->patch.args.pDmaBuffer == first->patch.args.pDmaBuffer);
-    CHECK_RULE("PREEMPT-025", again->patch.args.SubmissionFenceId > first->patch.args.SubmissionFenceId &&
-                                  again->patch.args.pDmaBufferPrivateData == first->patch.args.pDmaBufferPrivateData &&
-                                  again->patch.args.DmaBufferSubmissionEndOffset == 16);
-    CHECK_RULE("PREEMPT-026", first->patch.list[0].PhysicalAddress.QuadPart == 0x10000 && again->patch.list[0].PhysicalAddress.QuadPart == 0x99000);
-    CHECK_RULE("PREEMPT-024", call_at(f, CALL_SUBMIT, 3)->submit.Flags.Value == 0x80 && call_at(f, CALL_SUBMIT, 0)->submit.Flags.Value == 0);
-    CHECK_RULE("PREEMPT-027", call_at(f, CALL_SUBMIT, 3)->submit.DmaBufferSubmissionStartOffset == 0 && call_at(f, CALL_SUBMIT, 3)->submit.DmaBufferSubmissionEndOffset == 16);
+    CHECK_RULE("PATCH-158", calls_of(f, CALL_PATCH) == 5 &&
+                                again->patch.args.pDmaBuffer == first->patch.args.pDmaBuffer);
+    CHECK_RULE("PREEMPT-025",
+               again->patch.args.SubmissionFenceId > first->patch.args.SubmissionFenceId &&
+                   again->patch.args.pDmaBufferPrivateData ==
+                       first->patch.args.pDmaBufferPrivateData &&
+                   again->patch.args.DmaBufferSubmissionEndOffset == 16);
+    CHECK_RULE("PREEMPT-026", first->patch.list[0].PhysicalAddress.QuadPart == 0x10000 &&
+                                  again->patch.list[0].PhysicalAddress.QuadPart == 0x99000);
+    CHECK_RULE("PREEMPT-024", call_at(f, CALL_SUBMIT, 3)->submit.Flags.Value == 0x80 &&
+                                  call_at(f, CALL_SUBMIT, 0)->submit.Flags.Value == 0);
+    CHECK_RULE("PREEMPT-027",
+               call_at(f, CALL_SUBMIT, 3)->submit.DmaBufferSubmissionStartOffset == 0 &&
+                   call_at(f, CALL_SUBMIT, 3)->submit.DmaBufferSubmissionEndOffset == 16);
     memory_close(f, a);
     vidsch_device_destroy(device);
     vidsch_device_destroy(other);
@@ -279,22 +331,25 @@ static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
     uint64_t ticket;
 
     f->driver.engine[1].hang = true;
-    submit(context, 1, 16);                            /* 1 */
+    submit(context, 1, 16); /* 1 */
     pass(MS);
-    page(f, 64);                                       /* 2 */
-    ticket = page(f, 128);                             /* 3 */
-    submit(context, 2, 16);                            /* 4 */
+    page(f, 64);            /* 2 */
+    ticket = page(f, 128);  /* 3 */
+    submit(context, 2, 16); /* 4 */
     pass(MS);
     CHECK(f->vidsch->node[1].count == 4);
     submit(context, 3, 16);
     page(f, 192); /* the node is full: preempts, with id 5 */
     pass(5 * MS);
-    CHECK_RULE("PREEMPT-021", calls_of(f, CALL_PREEMPT) == 1 && sent(f, 4)->SubmissionFenceId == 2 && sent(f, 4)->DmaBufferSize == 64 &&
-                                  sent(f, 5)->SubmissionFenceId == 3 && sent(f, 5)->DmaBufferSize == 128);
+    CHECK_RULE("PREEMPT-021",
+               calls_of(f, CALL_PREEMPT) == 1 && sent(f, 4)->SubmissionFenceId == 2 &&
+                   sent(f, 4)->DmaBufferSize == 64 && sent(f, 5)->SubmissionFenceId == 3 &&
+                   sent(f, 5)->DmaBufferSize == 128);
     CHECK_RULE("PAGE-024", sent(f, 4)->Flags.Paging && sent(f, 5)->Flags.Paging);
     CHECK_RULE("PREEMPT-024", sent(f, 4)->Flags.Resubmission && sent(f, 5)->Flags.Resubmission);
-    CHECK_RULE("SUBMIT-040", sent(f, 6)->SubmissionFenceId == 6 && sent(f, 6)->DmaBufferSize == 192 && sent(f, 7)->SubmissionFenceId == 7 &&
-                                 sent(f, 7)->DmaBufferVirtualAddress == 1);
+    CHECK_RULE("SUBMIT-040",
+               sent(f, 6)->SubmissionFenceId == 6 && sent(f, 6)->DmaBufferSize == 192 &&
+                   sent(f, 7)->SubmissionFenceId == 7 && sent(f, 7)->DmaBufferVirtualAddress == 1);
     CHECK(vidsch_validate(f->vidsch));
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
@@ -316,7 +371,8 @@ static void the_timeout_watch_asks_first(struct fixture *f)
     pass(1900 * MS);
     CHECK_RULE("TDR-004", calls_of(f, CALL_PREEMPT) == 0);
     pass(200 * MS);
-    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 && call_at(f, CALL_PREEMPT, 0)->time - start >= 2 * SECOND);
+    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 1 &&
+                                  call_at(f, CALL_PREEMPT, 0)->time - start >= 2 * SECOND);
     CHECK_RULE("PREEMPT-003", calls_of(f, CALL_RESET_ENGINE) == 0);
     driver_run(f, 1);
     idle(device);
@@ -396,7 +452,8 @@ static void lies_are_fatal(void **state)
     FATAL(NULL, answer_with_the_future, "PREEMPT-018", 0x119, 0x1);
     FATAL(NULL, answer_with_the_past, "PREEMPT-018", 0x119, 0x1);
     FATAL(NULL, complete_what_was_preempted, "PREEMPT-020", 0x119, 0x1);
-    FATAL_AS("PREEMPT-013", (&(struct fixture_options){.prepare = set_preempt_fails}), request, "SUBMIT-037", 0x119, 0x2);
+    FATAL_AS("PREEMPT-013", (&(struct fixture_options){.prepare = set_preempt_fails}), request,
+             "SUBMIT-037", 0x119, 0x2);
 }
 
 #define TEST(name, ...)                                              \
@@ -417,6 +474,7 @@ TEST(never_for_a_driver_that_is_not_aware, .no_preemption = true)
 TEST(what_was_completed_is_and_the_rest_is_not, 0)
 TEST(completions_may_come_before_the_answer, 0)
 TEST(answered_inside_the_call, 0)
+TEST(a_signal_at_submission_does_not_hold_its_packet, 0)
 TEST(physical_packets_are_patched_again, 0)
 TEST(preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
 TEST(the_timeout_watch_asks_first, 0)
@@ -435,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_what_was_completed_is_and_the_rest_is_not),
         cmocka_unit_test(test_completions_may_come_before_the_answer),
         cmocka_unit_test(test_answered_inside_the_call),
+        cmocka_unit_test(test_a_signal_at_submission_does_not_hold_its_packet),
         cmocka_unit_test(test_physical_packets_are_patched_again),
         cmocka_unit_test(test_preempted_paging_keeps_its_id_and_goes_first),
         cmocka_unit_test(test_the_timeout_watch_asks_first),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How packets get to the nodes and end there: order, priorities, fence ids, residency, paging, virtual mode. */
+/* How packets get to the nodes and end there: order, priorities, fence ids, residency, paging,
+ * virtual mode. */
 #include "support/fixture.h"
 
 #include <string.h>
@@ -27,14 +28,18 @@ static void one_virtual_packet(struct fixture *f)
 
     CHECK(submit(context, 0x10000, 256) == STATUS_SUCCESS);
     CHECK_RULE("KMT-324", calls_of(f, CALL_SUBMIT_VIRTUAL) == 0 && context->pending == 1);
-    CHECK_RULE("SUBMIT-146", vidsch_device_wait_idle(device) == STATUS_SUCCESS && context->pending == 0);
+    CHECK_RULE("SUBMIT-146",
+               vidsch_device_wait_idle(device) == STATUS_SUCCESS && context->pending == 0);
     call = call_at(f, CALL_SUBMIT_VIRTUAL, 0);
-    CHECK_RULE("SUBMIT-104", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 && calls_of(f, CALL_PATCH) == 0 && calls_of(f, CALL_SUBMIT) == 0);
+    CHECK_RULE("SUBMIT-104", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
+                                 calls_of(f, CALL_PATCH) == 0 && calls_of(f, CALL_SUBMIT) == 0);
     CHECK_RULE("SUBMIT-105", call->irql == SIM_IRQL_DISPATCH && call->handle == f->ddi.context);
-    CHECK_RULE("SUBMIT-109", sent(f, 0)->DmaBufferVirtualAddress == 0x10000 && sent(f, 0)->DmaBufferSize == 256);
+    CHECK_RULE("SUBMIT-109",
+               sent(f, 0)->DmaBufferVirtualAddress == 0x10000 && sent(f, 0)->DmaBufferSize == 256);
     CHECK_RULE("SUBMIT-027", call->submit_virtual.in_flight == 1);
     CHECK_RULE("SUBMIT-039", sent(f, 0)->SubmissionFenceId == 1);
-    CHECK(sent(f, 0)->hContext == context->mm.driver_handle && sent(f, 0)->NodeOrdinal == 1 && sent(f, 0)->EngineOrdinal == 0);
+    CHECK(sent(f, 0)->hContext == context->mm.driver_handle && sent(f, 0)->NodeOrdinal == 1 &&
+          sent(f, 0)->EngineOrdinal == 0);
     CHECK_RULE("SUBMIT-035", sent(f, 0)->Flags.Value == 0);
     CHECK(f->vidsch->node[1].last_completed == 1);
     vidsch_device_destroy(device);
@@ -45,22 +50,28 @@ static void private_data_of_virtual_packets(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
     uint8_t data[33];
-    D3DKMT_SUBMITCOMMAND args = {.Commands = 0x1000, .CommandLength = 16, .PrivateDriverDataSize = 32};
+    D3DKMT_SUBMITCOMMAND args = {
+        .Commands = 0x1000, .CommandLength = 16, .PrivateDriverDataSize = 32};
 
     memset(data, 0xAA, sizeof(data));
     CHECK(vidsch_submit_command(&context, 1, &args, data) == STATUS_SUCCESS);
     idle(device);
     args.PrivateDriverDataSize = 33;
-    CHECK_RULE("SUBMIT-111", vidsch_submit_command(&context, 1, &args, data) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-111",
+               vidsch_submit_command(&context, 1, &args, data) == STATUS_INVALID_PARAMETER);
     args.PrivateDriverDataSize = 5;
     CHECK_RULE("SUBMIT-111", vidsch_submit_command(&context, 1, &args, data) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-110", sent(f, 0)->DmaBufferPrivateDataSize == 32 && sent(f, 0)->DmaBufferUmdPrivateDataSize == 32 &&
-                                 call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.private_data[31] == 0xAA);
-    CHECK_RULE("SUBMIT-110", sent(f, 1)->DmaBufferUmdPrivateDataSize == 5 &&
-                                 call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[4] == 0xAA);
-    CHECK_RULE("SUBMIT-111", call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[5] == 0 &&
-                                 call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[31] == 0);
+    CHECK_RULE("SUBMIT-110",
+               sent(f, 0)->DmaBufferPrivateDataSize == 32 &&
+                   sent(f, 0)->DmaBufferUmdPrivateDataSize == 32 &&
+                   call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.private_data[31] == 0xAA);
+    CHECK_RULE("SUBMIT-110",
+               sent(f, 1)->DmaBufferUmdPrivateDataSize == 5 &&
+                   call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[4] == 0xAA);
+    CHECK_RULE("SUBMIT-111",
+               call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[5] == 0 &&
+                   call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[31] == 0);
     vidsch_device_destroy(device);
 }
 
@@ -73,31 +84,41 @@ static void the_private_block_lives_to_the_fence(struct fixture *f)
     submit(context, 0x1000, 16);
     submit(context, 0x2000, 16);
     pass(MS);
-    CHECK_RULE("SUBMIT-110", calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 && sent(f, 0)->pDmaBufferPrivateData != sent(f, 1)->pDmaBufferPrivateData);
+    CHECK_RULE("SUBMIT-110",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
+                   sent(f, 0)->pDmaBufferPrivateData != sent(f, 1)->pDmaBufferPrivateData);
     driver_run(f, 1);
     idle(device);
     submit(context, 0x3000, 16);
     idle(device);
-    CHECK(sent(f, 2)->pDmaBufferPrivateData == sent(f, 0)->pDmaBufferPrivateData || sent(f, 2)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
+    CHECK(sent(f, 2)->pDmaBufferPrivateData == sent(f, 0)->pDmaBufferPrivateData ||
+          sent(f, 2)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
     vidsch_device_destroy(device);
 }
 
 static void virtual_arguments_are_checked(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
-    struct vidsch_context *context = make_context(device, 1), *second = make_context(device, 1), *physical = make_context(device, 0);
-    struct vidsch_context *both[3] = {context, second, context}, *mixed[2] = {context, make_context(other, 1)};
+    struct vidsch_context *context = make_context(device, 1), *second = make_context(device, 1),
+                          *physical = make_context(device, 0);
+    struct vidsch_context *both[3] = {context, second, context},
+                          *mixed[2] = {context, make_context(other, 1)};
     D3DKMT_SUBMITCOMMAND args = {.Commands = 0x1000, .CommandLength = 16};
 
-    CHECK_RULE("SUBMIT-112", vidsch_submit_command(both, 0, &args, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-112", vidsch_submit_command(both, 65, &args, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-316", vidsch_submit_command(both, 3, &args, NULL) == STATUS_INVALID_PARAMETER &&
-                              vidsch_submit_command(mixed, 2, &args, NULL) == STATUS_INVALID_PARAMETER &&
-                              vidsch_submit_command(&physical, 1, &args, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-317", submit(context, UINT64_MAX - 8, 16) == STATUS_INVALID_PARAMETER && submit(context, 0, 0) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-112",
+               vidsch_submit_command(both, 0, &args, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-112",
+               vidsch_submit_command(both, 65, &args, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-316",
+               vidsch_submit_command(both, 3, &args, NULL) == STATUS_INVALID_PARAMETER &&
+                   vidsch_submit_command(mixed, 2, &args, NULL) == STATUS_INVALID_PARAMETER &&
+                   vidsch_submit_command(&physical, 1, &args, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-317", submit(context, UINT64_MAX - 8, 16) == STATUS_INVALID_PARAMETER &&
+                              submit(context, 0, 0) == STATUS_SUCCESS);
     CHECK_RULE("SUBMIT-112", vidsch_submit_command(both, 2, &args, NULL) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-112", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && sent(f, 1)->hContext != sent(f, 2)->hContext &&
+    CHECK_RULE("SUBMIT-112", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 &&
+                                 sent(f, 1)->hContext != sent(f, 2)->hContext &&
                                  sent(f, 1)->SubmissionFenceId != sent(f, 2)->SubmissionFenceId);
     args.Flags.PresentRedirected = 1;
     CHECK_RULE("KMT-320", vidsch_submit_command(both, 1, &args, NULL) == STATUS_NOT_SUPPORTED);
@@ -122,7 +143,8 @@ static void a_refused_packet_ends_in_its_turn(struct fixture *f)
     pass(MS);
     submit(culprit, 0x2000, 16);
     pass(MS);
-    CHECK_RULE("SUBMIT-107", vidsch_device_state(bad) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT && f->vidsch->node[1].last_completed == 0);
+    CHECK_RULE("SUBMIT-107", vidsch_device_state(bad) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT &&
+                                 f->vidsch->node[1].last_completed == 0);
     CHECK_RULE("SUBMIT-088", submit(culprit, 0x2000, 16) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE);
     driver_run(f, 1);
     idle(device);
@@ -148,7 +170,8 @@ static void a_node_holds_two_packets(struct fixture *f)
     for (uint32_t i = 0; i < 8; i++)
         CHECK(submit(context, 0x1000 * i, 16) == STATUS_SUCCESS);
     pass(MS);
-    CHECK_RULE("SUBMIT-015", calls_of(f, CALL_SUBMIT_VIRTUAL) == depth && f->vidsch->node[1].count == depth);
+    CHECK_RULE("SUBMIT-015",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == depth && f->vidsch->node[1].count == depth);
     CHECK_RULE("SUBMIT-014", context->work == 8);
     CHECK(vidsch_validate(f->vidsch));
     driver_run(f, 1);
@@ -190,8 +213,10 @@ static void nodes_are_independent(struct fixture *f)
         submit(b, 0x2000, 16);
     }
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-018", f->vidsch->node[2].last_completed == 3 && f->vidsch->node[1].last_completed == 0);
-    CHECK_RULE("SUBMIT-039", f->vidsch->node[2].last_submitted == 3 && f->vidsch->node[1].last_submitted == 2);
+    CHECK_RULE("SUBMIT-018",
+               f->vidsch->node[2].last_completed == 3 && f->vidsch->node[1].last_completed == 0);
+    CHECK_RULE("SUBMIT-039",
+               f->vidsch->node[2].last_submitted == 3 && f->vidsch->node[1].last_submitted == 2);
     driver_run(f, 1);
     idle(device);
     vidsch_device_destroy(device);
@@ -231,14 +256,16 @@ static void priority_then_round_robin(struct fixture *f)
 static void nothing_runs_before_everything_is_resident(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
-    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 2), *c = make_context(other, 1);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 2),
+                          *c = make_context(other, 1);
 
     device->mm->missing = true;
     submit(a, 0x1000, 16);
     submit(b, 0x2000, 16);
     submit(c, 0x3000, 16);
     pass(5 * MS);
-    CHECK_RULE("SUBMIT-024", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 && sent(f, 0)->DmaBufferVirtualAddress == 0x3000);
+    CHECK_RULE("SUBMIT-024", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
+                                 sent(f, 0)->DmaBufferVirtualAddress == 0x3000);
     CHECK_RULE("RES-010", device->mm->asked >= 1 && device->mm->asked <= 2);
     CHECK(vidsch_validate(f->vidsch));
     device->mm->missing = false;
@@ -307,15 +334,18 @@ static void paging_goes_first_and_in_order(struct fixture *f)
     CHECK(!vidsch_for_vidmm.paging_done(&f->ddi, first));
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, second) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-095", vidsch_for_vidmm.paging_done(&f->ddi, nothing) && !vidsch_for_vidmm.paging_done(&f->ddi, third));
+    CHECK_RULE("SUBMIT-095", vidsch_for_vidmm.paging_done(&f->ddi, nothing) &&
+                                 !vidsch_for_vidmm.paging_done(&f->ddi, third));
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, third) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-023", sent(f, 2)->Flags.Paging && sent(f, 3)->Flags.Paging && sent(f, 4)->Flags.Paging && !sent(f, 5)->Flags.Paging);
+    CHECK_RULE("SUBMIT-023", sent(f, 2)->Flags.Paging && sent(f, 3)->Flags.Paging &&
+                                 sent(f, 4)->Flags.Paging && !sent(f, 5)->Flags.Paging);
     CHECK_RULE("SUBMIT-095", calls_of(f, CALL_SUBMIT_VIRTUAL) == 7);
     CHECK_RULE("GPUVA-187", calls_of(f, CALL_SUBMIT_VIRTUAL) == 7);
-    CHECK_RULE("SUBMIT-041", sent(f, 2)->SubmissionFenceId == 3 && sent(f, 5)->SubmissionFenceId == 6);
-    CHECK_RULE("PAGE-021", sent(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull && sent(f, 2)->DmaBufferSize == 64 &&
-                               calls_of(f, CALL_PATCH) == 0);
+    CHECK_RULE("SUBMIT-041",
+               sent(f, 2)->SubmissionFenceId == 3 && sent(f, 5)->SubmissionFenceId == 6);
+    CHECK_RULE("PAGE-021", sent(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull &&
+                               sent(f, 2)->DmaBufferSize == 64 && calls_of(f, CALL_PATCH) == 0);
     CHECK(sent(f, 2)->hContext == f->vidsch->system_context->mm.driver_handle);
     CHECK(f->vidsch->statistics.paging_submissions == 3 && f->vidsch->statistics.submissions == 7);
     vidsch_device_destroy(device);
@@ -325,7 +355,8 @@ static void an_empty_paging_buffer_alone_is_done_at_once(struct fixture *f)
 {
     uint64_t ticket = page(f, 0);
 
-    CHECK_RULE("GPUVA-187", vidsch_for_vidmm.paging_done(&f->ddi, ticket) && calls_of(f, CALL_SUBMIT_VIRTUAL) == 0);
+    CHECK_RULE("GPUVA-187", vidsch_for_vidmm.paging_done(&f->ddi, ticket) &&
+                                calls_of(f, CALL_SUBMIT_VIRTUAL) == 0);
 }
 
 static void paging_buffers_run_out_and_come_back(struct fixture *f)
@@ -334,7 +365,8 @@ static void paging_buffers_run_out_and_come_back(struct fixture *f)
 
     for (int i = 0; i < 20; i++)
         ticket = page(f, 64); /* blocks while all are in use */
-    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS && calls_of(f, CALL_SUBMIT_VIRTUAL) == 20);
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS &&
+          calls_of(f, CALL_SUBMIT_VIRTUAL) == 20);
     for (uint32_t i = 1; i < 20; i++)
         CHECK(sent(f, i)->SubmissionFenceId == i + 1);
 }
@@ -353,9 +385,11 @@ static void device_tickets(struct fixture *f)
     second = vidsch_for_vidmm.device_ticket(device->mm);
     pass(MS); /* the second is done, the first is not: neither ticket is */
     CHECK(f->vidsch->node[2].last_completed == 1);
-    CHECK(!vidsch_for_vidmm.device_done(device->mm, first) && !vidsch_for_vidmm.device_done(device->mm, second));
+    CHECK(!vidsch_for_vidmm.device_done(device->mm, first) &&
+          !vidsch_for_vidmm.device_done(device->mm, second));
     driver_run(f, 1);
-    CHECK(vidsch_for_vidmm.device_wait(device->mm, second) == STATUS_SUCCESS && vidsch_for_vidmm.device_done(device->mm, first));
+    CHECK(vidsch_for_vidmm.device_wait(device->mm, second) == STATUS_SUCCESS &&
+          vidsch_for_vidmm.device_done(device->mm, first));
     vidsch_device_destroy(device);
 }
 
@@ -372,7 +406,8 @@ static void ids_wrap_around(struct fixture *f)
     for (int i = 0; i < 5; i++)
         CHECK(submit(context, 0x1000, 16) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-039", sent(f, 1)->SubmissionFenceId == UINT32_MAX && sent(f, 2)->SubmissionFenceId == 1);
+    CHECK_RULE("SUBMIT-039",
+               sent(f, 1)->SubmissionFenceId == UINT32_MAX && sent(f, 2)->SubmissionFenceId == 1);
     CHECK(node->last_completed == 3);
     vidsch_device_destroy(device);
 }
@@ -386,7 +421,8 @@ static void a_completion_may_come_first(struct fixture *f)
     for (int i = 0; i < 6; i++)
         submit(context, 0x1000, 16);
     idle(device);
-    CHECK_RULE("SUBMIT-027", f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
+    CHECK_RULE("SUBMIT-027",
+               f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
     vidsch_device_destroy(device);
 }
 
@@ -411,7 +447,8 @@ static void one_completion_for_several(struct fixture *f)
 static void nothing_overlaps_in_the_scheduler_class(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
-    struct vidsch_context *c[3] = {make_context(device, 0), make_context(device, 1), make_context(device, 2)};
+    struct vidsch_context *c[3] = {make_context(device, 0), make_context(device, 1),
+                                   make_context(device, 2)};
 
     for (int i = 0; i < 10; i++) {
         render(c[0], 16);
@@ -427,7 +464,8 @@ static void nothing_overlaps_in_the_scheduler_class(struct fixture *f)
 static void cancelled_packets_are_announced(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f), *healthy = make_device(f);
-    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 0), *c = make_context(healthy, 1);
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 0),
+                          *c = make_context(healthy, 1);
     const DXGKARG_CANCELCOMMAND *cancel;
 
     f->driver.engine[1].hang = f->driver.engine[0].hang = true;
@@ -439,23 +477,33 @@ static void cancelled_packets_are_announced(struct fixture *f)
     submit(c, 0x9000, 16);
     CHECK(vidsch_device_mark_error(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT) == STATUS_SUCCESS);
     pass(MS);
-    CHECK_RULE("TDR-061", calls_of(f, CALL_CANCEL) == 3 && call_at(f, CALL_CANCEL, 0)->irql == SIM_IRQL_PASSIVE);
+    CHECK_RULE("SUBMIT-155", f->driver.most_inside == 1);
+    CHECK_RULE("TDR-061", calls_of(f, CALL_CANCEL) == 3 &&
+                              call_at(f, CALL_CANCEL, 0)->irql == SIM_IRQL_PASSIVE);
     cancel = &call_at(f, CALL_CANCEL, 0)->cancel;
-    CHECK_RULE("TDR-065", cancel->DmaBufferVirtualAddress == 2 && call_at(f, CALL_CANCEL, 1)->cancel.DmaBufferVirtualAddress == 3);
-    CHECK_RULE("TDR-063", cancel->hContext == a->mm.driver_handle && cancel->DmaBufferSize == 16 && !cancel->pDmaBuffer);
+    CHECK_RULE("TDR-065", cancel->DmaBufferVirtualAddress == 2 &&
+                              call_at(f, CALL_CANCEL, 1)->cancel.DmaBufferVirtualAddress == 3);
+    CHECK_RULE("TDR-063", cancel->hContext == a->mm.driver_handle && cancel->DmaBufferSize == 16 &&
+                              !cancel->pDmaBuffer);
     cancel = &call_at(f, CALL_CANCEL, 2)->cancel;
-    CHECK_RULE("TDR-063", cancel->hContext == b->mm.driver_handle && cancel->pDmaBuffer && cancel->DmaBufferSubmissionEndOffset == 48 &&
+    CHECK_RULE("TDR-063", cancel->hContext == b->mm.driver_handle && cancel->pDmaBuffer &&
+                              cancel->DmaBufferSubmissionEndOffset == 48 &&
                               cancel->pAllocationList && cancel->DmaBufferSize == 8192);
-    CHECK_RULE("TDR-080", device->pending == 4 && vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    CHECK_RULE("TDR-080", device->pending == 4 &&
+                              vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     driver_run(f, 0);
     driver_run(f, 1);
     idle(device);
     CHECK_RULE("SUBMIT-089", f->driver.engine[0].completed == 2);
     idle(healthy);
-    CHECK_RULE("SUBMIT-089", vidsch_device_state(healthy) == D3DKMT_DEVICEEXECUTION_ACTIVE && last_call(f, CALL_SUBMIT_VIRTUAL)->submit_virtual.args.DmaBufferVirtualAddress == 0x9000);
+    CHECK_RULE("SUBMIT-089",
+               vidsch_device_state(healthy) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
+                   last_call(f, CALL_SUBMIT_VIRTUAL)->submit_virtual.args.DmaBufferVirtualAddress ==
+                       0x9000);
     vidsch_device_destroy(device);
     vidsch_device_destroy(healthy);
-    CHECK_RULE("PATCH-052", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && calls_of(f, CALL_DESTROY_CONTEXT) == 3);
+    CHECK_RULE("PATCH-052",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && calls_of(f, CALL_DESTROY_CONTEXT) == 3);
 }
 
 static void without_the_cap_packets_are_dropped(struct fixture *f)
@@ -492,8 +540,10 @@ static void set_virtual_fails(struct fixture *f)
 static void failures_are_fatal(void **state)
 {
     (void)state;
-    FATAL((&(struct fixture_options){.cancel_aware = true, .prepare = set_cancel_fails}), cancel_something, "TDR-064", 0x119, 0x9);
-    FATAL_AS("SUBMIT-108", (&(struct fixture_options){.prepare = set_virtual_fails}), one_virtual_packet, "SUBMIT-037", 0x119, 0x2);
+    FATAL((&(struct fixture_options){.cancel_aware = true, .prepare = set_cancel_fails}),
+          cancel_something, "TDR-064", 0x119, 0x9);
+    FATAL_AS("SUBMIT-108", (&(struct fixture_options){.prepare = set_virtual_fails}),
+             one_virtual_packet, "SUBMIT-037", 0x119, 0x2);
 }
 
 static void a_stopping_adapter_lets_go_of_everything(struct fixture *f)
@@ -507,10 +557,12 @@ static void a_stopping_adapter_lets_go_of_everything(struct fixture *f)
         submit(context, 0x1000, 16);
     vidsch_quiesce(f->vidsch);
     CHECK_RULE("TDR-055", vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_STOPPED);
-    CHECK_RULE("KMT-123", submit(context, 0, 0) == STATUS_DEVICE_REMOVED && vidsch_device_check(device, false) == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("KMT-123", submit(context, 0, 0) == STATUS_DEVICE_REMOVED &&
+                              vidsch_device_check(device, false) == STATUS_DEVICE_REMOVED);
     CHECK(device->pending == 0 && vidsch_sync_value(fence) == 0);
     vidsch_device_destroy(device);
-    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) == STATUS_SUCCESS); /* vidmm_stop still evicts */
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) ==
+          STATUS_SUCCESS); /* vidmm_stop still evicts */
 }
 
 #define TEST(name, ...)                                              \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two attacks on the whole: each internal allocation of each call fails once, and nothing may have changed; and many clients
- * do random things, with a GPU that is slow, preempts, faults and hangs, and every invariant holds after every step.
+ * Two attacks on the whole: each internal allocation of each call fails once, and nothing may have
+ * changed; and many clients do random things, with a GPU that is slow, preempts, faults and hangs,
+ * and every invariant holds after every step.
  */
 #include "support/fixture.h"
 
@@ -58,7 +59,8 @@ static NTSTATUS op_device(struct subject *s)
 static NTSTATUS create_context(struct subject *s, UINT node)
 {
     uint8_t data[8] = {0};
-    struct vidsch_context_request request = {.node = node, .virtual_addressing = node == 1, .private_data = data, .private_bytes = 8};
+    struct vidsch_context_request request = {
+        .node = node, .virtual_addressing = node == 1, .private_data = data, .private_bytes = 8};
     struct vidsch_context *context = NULL;
     NTSTATUS status = vidsch_context_create(s->device, &request, &context);
 
@@ -204,12 +206,17 @@ static void a_failed_resize_keeps_the_old_sizes(struct fixture *f)
     render(context, 16);
     vidsch_device_wait_idle(device);
     for (uint64_t n = 1; n < 40; n++) {
-        D3DKMT_RENDER args = {.CommandLength = 16, .NewCommandBufferSize = 65536, .NewAllocationListSize = 1000, .NewPatchLocationListSize = 1000};
+        D3DKMT_RENDER args = {.CommandLength = 16,
+                              .NewCommandBufferSize = 65536,
+                              .NewAllocationListSize = 1000,
+                              .NewPatchLocationListSize = 1000};
 
-        args.Flags.ResizeCommandBuffer = args.Flags.ResizeAllocationList = args.Flags.ResizePatchLocationList = 1;
+        args.Flags.ResizeCommandBuffer = args.Flags.ResizeAllocationList =
+            args.Flags.ResizePatchLocationList = 1;
         heap->fail_at = heap->requests + n;
         if (vidsch_render(context, &args) == STATUS_SUCCESS) {
-            CHECK_RULE("KMT-305", args.NewCommandBufferSize == 8192 || args.NewCommandBufferSize == 65536);
+            CHECK_RULE("KMT-305",
+                       args.NewCommandBufferSize == 8192 || args.NewCommandBufferSize == 65536);
             memset(args.pNewCommandBuffer, 1, args.NewCommandBufferSize);
             CHECK(context->reserve && context->reserve->capacity == args.NewCommandBufferSize);
         }
@@ -234,7 +241,8 @@ static void starting_fails_cleanly(void **state)
     for (uint64_t n = 1; n < 100 && !done; n++) {
         struct fixture *f = fixture_run(&(struct fixture_options){.fail_start = n}, nothing);
 
-        CHECK(f->finished && !f->bug.happened && f->leaked == 0 && f->pages_lost == 0 && f->mapped == 0);
+        CHECK(f->finished && !f->bug.happened && f->leaked == 0 && f->pages_lost == 0 &&
+              f->mapped == 0);
         CHECK(f->start_status == STATUS_SUCCESS || f->start_status == STATUS_NO_MEMORY);
         done = f->start_status == STATUS_SUCCESS;
         fixture_close(f);
@@ -283,7 +291,8 @@ static void open_client(struct client *c)
     D3DKMT_CREATEDEVICEFLAGS flags = {0};
 
     c->device = NULL;
-    while (vidsch_device_create(c->f->vidsch, c->index & 1 ? &c->f->other_client : &c->f->client, &flags, &c->device) != STATUS_SUCCESS)
+    while (vidsch_device_create(c->f->vidsch, c->index & 1 ? &c->f->other_client : &c->f->client,
+                                &flags, &c->device) != STATUS_SUCCESS)
         pass(MS);
     for (UINT i = 0; i < 3; i++) {
         struct vidsch_context_request request = {.node = i, .virtual_addressing = i > 0};
@@ -366,7 +375,8 @@ static void client_thread(void *arg)
             open_client(c);
         }
         if (!vidsch_validate(c->f->vidsch))
-            fail_msg("seed %llu, client %u, step %d", (unsigned long long)c->f->options.seed, c->index, i);
+            fail_msg("seed %llu, client %u, step %d", (unsigned long long)c->f->options.seed,
+                     c->index, i);
     }
     vidsch_device_destroy(c->device);
 }
@@ -384,7 +394,8 @@ static void pager_thread(void *arg)
     }
 }
 
-/* Nothing of one process runs, as while its page tables move. The node must come back, or suspending waits for a reset. */
+/* Nothing of one process runs, as while its page tables move. The node must come back, or
+ * suspending waits for a reset. */
 static void suspend_for_a_while(struct fixture *f, struct fake_engine *engine)
 {
     struct vidmm_process *process = sim_random(2) ? &f->client : &f->other_client;
@@ -443,14 +454,21 @@ static void random_runs(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct vidsch_tdr_settings tdr = {.level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
+        struct vidsch_tdr_settings tdr = {
+            .level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
 
-        struct fixture *f = fixture_run(&(struct fixture_options){.seed = seed, .nodes = 3, .virtual_mask = 6, .cancel_aware = seed & 1, .tdr = tdr,
-                                                .no_engine_reset = seed % 3 == 0, .depth = 1 + (uint32_t)seed % 4},
-                      random_clients);
+        struct fixture *f = fixture_run(&(struct fixture_options){.seed = seed,
+                                                                  .nodes = 3,
+                                                                  .virtual_mask = 6,
+                                                                  .cancel_aware = seed & 1,
+                                                                  .tdr = tdr,
+                                                                  .no_engine_reset = seed % 3 == 0,
+                                                                  .depth = 1 + (uint32_t)seed % 4},
+                                        random_clients);
 
         if (!f->finished || f->bug.happened || f->leaked || f->pages_lost || f->mapped)
-            fail_msg("seed %llu: %s", (unsigned long long)seed, f->bug.happened ? f->bug.rule : "not clean");
+            fail_msg("seed %llu: %s", (unsigned long long)seed,
+                     f->bug.happened ? f->bug.rule : "not clean");
         for (uint32_t kind = 0; kind < CALL_KINDS; kind++)
             total[kind] += calls_of(f, (enum call_kind)kind);
         fixture_close(f);
@@ -466,8 +484,11 @@ static void the_same_seed_is_the_same_run(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct vidsch_tdr_settings tdr = {.level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
-        struct fixture *f = fixture_run(&(struct fixture_options){.seed = 99, .nodes = 3, .virtual_mask = 6, .tdr = tdr}, random_clients);
+        struct vidsch_tdr_settings tdr = {
+            .level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
+        struct fixture *f = fixture_run(
+            &(struct fixture_options){.seed = 99, .nodes = 3, .virtual_mask = 6, .tdr = tdr},
+            random_clients);
 
         results[i][0] = f->sim->now;
         results[i][1] = f->driver.call_count;

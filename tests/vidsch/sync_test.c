@@ -23,7 +23,8 @@ static NTSTATUS try_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONO
 
 static NTSTATUS try_flags(struct vidsch_device *device, int type, UINT flags)
 {
-    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)type, .Flags.Value = flags};
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = (D3DDDI_SYNCHRONIZATIONOBJECT_TYPE)type,
+                                              .Flags.Value = flags};
 
     if (type == D3DDDI_SEMAPHORE)
         info.Semaphore.MaxCount = 1;
@@ -40,7 +41,17 @@ static struct vidsch_sync *make(struct vidsch_device *device, D3DDDI_SYNCHRONIZA
 
 /* ---- creation ---- */
 
-enum { SHARED = 1, NT_SHARING = 2, CROSS = 4, TOP = 8, NO_SIGNAL = 16, NO_WAIT = 32, NO_MAX = 64, NO_GPU = 128, BY_KMD = 256 };
+enum {
+    SHARED = 1,
+    NT_SHARING = 2,
+    CROSS = 4,
+    TOP = 8,
+    NO_SIGNAL = 16,
+    NO_WAIT = 32,
+    NO_MAX = 64,
+    NO_GPU = 128,
+    BY_KMD = 256
+};
 
 static void types_and_flags_are_checked(struct fixture *f)
 {
@@ -48,46 +59,66 @@ static void types_and_flags_are_checked(struct fixture *f)
 
     for (int type = 1; type <= 5; type++)
         CHECK_RULE("SUBMIT-126", try_flags(device, type, 0) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-126", try_flags(device, 0, 0) == STATUS_INVALID_PARAMETER && try_flags(device, 7, 0) == STATUS_INVALID_PARAMETER &&
-                                 try_flags(device, D3DDDI_PERIODIC_MONITORED_FENCE, 0) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-127", try_flags(device, D3DDDI_FENCE, NT_SHARING) == STATUS_INVALID_PARAMETER &&
-                                 try_flags(device, D3DDDI_FENCE, SHARED | NT_SHARING) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-127", try_flags(device, D3DDDI_FENCE, TOP) == STATUS_INVALID_PARAMETER &&
-                                 try_flags(device, D3DDDI_SEMAPHORE, NO_SIGNAL) == STATUS_INVALID_PARAMETER &&
-                                 try_flags(device, D3DDDI_FENCE, NO_WAIT) == STATUS_INVALID_PARAMETER &&
-                                 try_flags(device, D3DDDI_MONITORED_FENCE, TOP) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-127", try_flags(device, D3DDDI_MONITORED_FENCE, NO_SIGNAL | NO_WAIT) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-127", try_flags(device, D3DDDI_MONITORED_FENCE, BY_KMD) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-355", try_flags(device, D3DDDI_CPU_NOTIFICATION, BY_KMD) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("KMT-338", try_flags(device, D3DDDI_MONITORED_FENCE, SHARED) == STATUS_INVALID_PARAMETER &&
-                              try_flags(device, D3DDDI_MONITORED_FENCE, SHARED | NT_SHARING) == STATUS_SUCCESS);
-    CHECK_RULE("KMT-341", try_flags(device, D3DDDI_FENCE, NO_MAX) == STATUS_INVALID_PARAMETER &&
-                              try_flags(device, D3DDDI_FENCE, NO_GPU) == STATUS_INVALID_PARAMETER &&
-                              try_flags(device, D3DDDI_MONITORED_FENCE, 0x80000000u) == STATUS_INVALID_PARAMETER &&
-                              try_flags(device, D3DDDI_MONITORED_FENCE, 0x400) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-126", try_flags(device, 0, 0) == STATUS_INVALID_PARAMETER &&
+                                 try_flags(device, 7, 0) == STATUS_INVALID_PARAMETER &&
+                                 try_flags(device, D3DDDI_PERIODIC_MONITORED_FENCE, 0) ==
+                                     STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-127",
+               try_flags(device, D3DDDI_FENCE, NT_SHARING) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_FENCE, SHARED | NT_SHARING) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-127",
+               try_flags(device, D3DDDI_FENCE, TOP) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_SEMAPHORE, NO_SIGNAL) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_FENCE, NO_WAIT) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_MONITORED_FENCE, TOP) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-127", try_flags(device, D3DDDI_MONITORED_FENCE, NO_SIGNAL | NO_WAIT) ==
+                                 STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-127",
+               try_flags(device, D3DDDI_MONITORED_FENCE, BY_KMD) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-355",
+               try_flags(device, D3DDDI_CPU_NOTIFICATION, BY_KMD) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("KMT-338",
+               try_flags(device, D3DDDI_MONITORED_FENCE, SHARED) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_MONITORED_FENCE, SHARED | NT_SHARING) == STATUS_SUCCESS);
+    CHECK_RULE("KMT-341",
+               try_flags(device, D3DDDI_FENCE, NO_MAX) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_FENCE, NO_GPU) == STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_MONITORED_FENCE, 0x80000000u) ==
+                       STATUS_INVALID_PARAMETER &&
+                   try_flags(device, D3DDDI_MONITORED_FENCE, 0x400) == STATUS_INVALID_PARAMETER);
     CHECK(try_flags(device, D3DDDI_FENCE, CROSS | SHARED) == STATUS_INVALID_PARAMETER &&
-          try_flags(device, D3DDDI_SEMAPHORE, CROSS | SHARED | NT_SHARING) == STATUS_INVALID_PARAMETER &&
+          try_flags(device, D3DDDI_SEMAPHORE, CROSS | SHARED | NT_SHARING) ==
+              STATUS_INVALID_PARAMETER &&
           try_flags(device, D3DDDI_FENCE, CROSS | SHARED | NT_SHARING) == STATUS_SUCCESS);
-    CHECK_RULE("KMT-343", try_create(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE}) == STATUS_INVALID_PARAMETER &&
-                              try_create(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 2}}) ==
-                                  STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-350", try_create(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .MonitoredFence.EngineAffinity = 2}) ==
-                              STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-343",
+               try_create(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE}) ==
+                       STATUS_INVALID_PARAMETER &&
+                   try_create(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE,
+                                                                          .Semaphore = {1, 2}}) ==
+                       STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-350",
+               try_create(device,
+                          (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE,
+                                                              .MonitoredFence.EngineAffinity = 2}) ==
+                   STATUS_INVALID_PARAMETER);
     vidsch_device_destroy(device);
 }
 
 static void monitored_fence_addresses(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
-    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = D3DDDI_MONITORED_FENCE, .MonitoredFence.InitialFenceValue = 41};
+    D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = D3DDDI_MONITORED_FENCE,
+                                              .MonitoredFence.InitialFenceValue = 41};
     struct vidsch_sync *fence;
 
     CHECK(vidsch_sync_create(device, &info, &fence) == STATUS_SUCCESS);
     CHECK_RULE("SUBMIT-135", (uintptr_t)info.MonitoredFence.FenceValueCPUVirtualAddress % 8 == 0 &&
                                  *(uint64_t *)info.MonitoredFence.FenceValueCPUVirtualAddress == 41);
     CHECK_RULE("KMT-345", info.MonitoredFence.FenceValueGPUVirtualAddress == fence->slot.va.value);
-    CHECK_RULE("SUBMIT-138", signal_cpu(fence, 42) == STATUS_SUCCESS && *(uint64_t *)info.MonitoredFence.FenceValueCPUVirtualAddress == 42 &&
-                                 vidsch_sync_value(fence) == 42);
+    CHECK_RULE("SUBMIT-138",
+               signal_cpu(fence, 42) == STATUS_SUCCESS &&
+                   *(uint64_t *)info.MonitoredFence.FenceValueCPUVirtualAddress == 42 &&
+                   vidsch_sync_value(fence) == 42);
     vidsch_sync_destroy(fence);
     info.Flags.NoGPUAccess = 1;
     CHECK(vidsch_sync_create(device, &info, &fence) == STATUS_SUCCESS);
@@ -104,11 +135,16 @@ static void a_wait_holds_its_context_only(struct fixture *f)
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 0);
 
-    CHECK_RULE("SUBMIT-128", wait_gpu(a, fence, 5) == STATUS_SUCCESS && submit(a, 0x1000, 16) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-128",
+               wait_gpu(a, fence, 5) == STATUS_SUCCESS && submit(a, 0x1000, 16) == STATUS_SUCCESS);
     submit(b, 0x2000, 16);
     pass(10 * SECOND);
-    CHECK_RULE("SUBMIT-144", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 && call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.args.DmaBufferVirtualAddress == 0x2000 &&
-                                 calls_of(f, CALL_PREEMPT) == 0 && calls_of(f, CALL_RESET_ENGINE) == 0 && f->vidsch->node[1].count == 0);
+    CHECK_RULE("SUBMIT-144",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
+                   call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.args.DmaBufferVirtualAddress ==
+                       0x2000 &&
+                   calls_of(f, CALL_PREEMPT) == 0 && calls_of(f, CALL_RESET_ENGINE) == 0 &&
+                   f->vidsch->node[1].count == 0);
     CHECK(vidsch_validate(f->vidsch));
     signal_cpu(fence, 4);
     pass(MS);
@@ -132,7 +168,8 @@ static void a_signal_waits_for_what_is_before_it(struct fixture *f)
     signal_gpu(context, fence, 2);
     pass(MS);
     CHECK_RULE("KMT-383", vidsch_sync_value(fence) == 0);
-    CHECK(f->vidsch->node[1].count == 2 && vidsch_validate(f->vidsch)); /* signals do not hold up packets */
+    CHECK(f->vidsch->node[1].count == 2 &&
+          vidsch_validate(f->vidsch)); /* signals do not hold up packets */
     f->driver.engine[1].count = 0;
     driver_complete(f, 1, 1);
     pass(MS);
@@ -148,21 +185,25 @@ static void signals_at_submission(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 0);
-    struct vidsch_sync *top = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.TopOfPipeline = 1});
+    struct vidsch_sync *top = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE,
+                                                    .Flags.TopOfPipeline = 1});
     UINT64 value = 1;
 
     f->driver.engine[1].hang = true;
     for (int i = 0; i < 2; i++)
         submit(context, 0x1000, 16);
     submit(context, 0x2000, 16); /* does not fit on the node yet */
-    CHECK(vidsch_sync_signal_gpu(&context, 1, &fence, &value, 1, (D3DDDICB_SIGNALFLAGS){.SignalAtSubmission = 1}) == STATUS_SUCCESS);
+    CHECK(vidsch_sync_signal_gpu(&context, 1, &fence, &value, 1,
+                                 (D3DDDICB_SIGNALFLAGS){.SignalAtSubmission = 1}) == STATUS_SUCCESS);
     signal_gpu(context, top, 1);
     pass(MS);
     CHECK_RULE("SUBMIT-130", vidsch_sync_value(fence) == 0);
     f->driver.engine[1].count = 0;
     driver_complete(f, 1, 1);
     pass(MS);
-    CHECK_RULE("SUBMIT-130", vidsch_sync_value(fence) == 1 && f->vidsch->node[1].last_completed == 1);
+    CHECK_RULE("SUBMIT-130",
+               vidsch_sync_value(fence) == 1 && f->vidsch->node[1].last_completed == 1);
     CHECK_RULE("SUBMIT-143", vidsch_sync_value(top) == 1 && f->vidsch->node[1].last_completed == 1);
     driver_complete(f, 1, 3);
     idle(device);
@@ -181,15 +222,20 @@ static void broadcast_signals_wait_for_all(struct fixture *f)
     f->driver.engine[1].hang = true;
     submit(c[0], 0x1000, 16);
     submit(c[1], 0x1000, 16);
-    CHECK_RULE("SUBMIT-129", vidsch_sync_signal_gpu(c, 2, &fence, &value, 1, none) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-129",
+               vidsch_sync_signal_gpu(c, 2, &fence, &value, 1, none) == STATUS_SUCCESS);
     pass(MS);
-    CHECK_RULE("SUBMIT-129", f->vidsch->node[2].last_completed == 1 && vidsch_sync_value(fence) == 0);
+    CHECK_RULE("SUBMIT-129",
+               f->vidsch->node[2].last_completed == 1 && vidsch_sync_value(fence) == 0);
     driver_run(f, 1);
     idle(device);
     CHECK_RULE("SUBMIT-129", vidsch_sync_value(fence) == 7);
-    CHECK_RULE("KMT-370", vidsch_sync_signal_gpu(mixed, 2, &fence, &value, 1, none) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-371", vidsch_sync_signal_gpu(same, 2, &fence, &value, 1, none) == STATUS_INVALID_PARAMETER &&
-                              vidsch_sync_signal_gpu(c, 66, &fence, &value, 1, none) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-370", vidsch_sync_signal_gpu(mixed, 2, &fence, &value, 1, none) ==
+                              STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-371", vidsch_sync_signal_gpu(same, 2, &fence, &value, 1, none) ==
+                                  STATUS_INVALID_PARAMETER &&
+                              vidsch_sync_signal_gpu(c, 66, &fence, &value, 1, none) ==
+                                  STATUS_INVALID_PARAMETER);
     vidsch_device_destroy(other);
     vidsch_device_destroy(device);
 }
@@ -205,9 +251,14 @@ static void counts_are_limited(struct fixture *f)
         list[i] = make_fence(device, 0);
         values[i] = 1;
     }
-    CHECK_RULE("KMT-371", vidsch_sync_signal_gpu(&context, 1, list, values, 33, (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_INVALID_PARAMETER &&
-                              vidsch_sync_signal_gpu(&context, 1, list, values, 0, (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-128", vidsch_sync_wait_gpu(context, list, values, 33) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE(
+        "KMT-371",
+        vidsch_sync_signal_gpu(&context, 1, list, values, 33, (D3DDDICB_SIGNALFLAGS){.Value = 0}) ==
+                STATUS_INVALID_PARAMETER &&
+            vidsch_sync_signal_gpu(&context, 1, list, values, 0,
+                                   (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-128",
+               vidsch_sync_wait_gpu(context, list, values, 33) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("SUBMIT-128", vidsch_sync_wait_gpu(context, list, values, 32) == STATUS_SUCCESS);
     submit(context, 0x1000, 16);
     for (int i = 0; i < 32; i++) {
@@ -216,9 +267,13 @@ static void counts_are_limited(struct fixture *f)
         pass(MS);
     }
     CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == 1);
-    CHECK_RULE("SUBMIT-129", vidsch_sync_signal_gpu(&context, 1, list, values, 32, (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-129",
+               vidsch_sync_signal_gpu(&context, 1, list, values, 32,
+                                      (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_SUCCESS);
     list[1] = list[0];
-    CHECK_RULE("KMT-371", vidsch_sync_signal_gpu(&context, 1, list, values, 2, (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-371", vidsch_sync_signal_gpu(&context, 1, list, values, 2,
+                                                 (D3DDDICB_SIGNALFLAGS){.Value = 0}) ==
+                              STATUS_INVALID_PARAMETER);
     idle(device);
     vidsch_device_destroy(device);
 }
@@ -233,19 +288,23 @@ static void values_do_not_fall_by_accident(struct fixture *f)
     D3DDDICB_SIGNALFLAGS rewind = {.AllowFenceRewind = 1};
     UINT64 value = 3;
 
-    CHECK_RULE("SUBMIT-139", signal_cpu(fence, 4) == STATUS_INVALID_PARAMETER && signal_gpu(context, fence, 4) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("SUBMIT-139", signal_cpu(fence, 4) == STATUS_INVALID_PARAMETER &&
+                                 signal_gpu(context, fence, 4) == STATUS_INVALID_PARAMETER &&
                                  vidsch_sync_value(fence) == 5);
     CHECK_RULE("KMT-385", signal_cpu(fence, 5) == STATUS_SUCCESS);
     f->driver.engine[1].hang = true;
     submit(context, 0x1000, 16);
     CHECK(signal_gpu(context, fence, 10) == STATUS_SUCCESS);
-    CHECK_RULE("SUBMIT-139", signal_gpu(context, fence, 9) == STATUS_INVALID_PARAMETER && signal_cpu(fence, 9) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("SUBMIT-139", vidsch_sync_signal_cpu(&fence, &value, 1, rewind) == STATUS_SUCCESS && vidsch_sync_value(fence) == 3);
+    CHECK_RULE("SUBMIT-139", signal_gpu(context, fence, 9) == STATUS_INVALID_PARAMETER &&
+                                 signal_cpu(fence, 9) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-139", vidsch_sync_signal_cpu(&fence, &value, 1, rewind) == STATUS_SUCCESS &&
+                                 vidsch_sync_value(fence) == 3);
     driver_run(f, 1);
     idle(device);
     CHECK(vidsch_sync_value(fence) == 10);
     value = 2;
-    CHECK_RULE("SUBMIT-139", vidsch_sync_signal_gpu(&context, 1, &fence, &value, 1, rewind) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-139",
+               vidsch_sync_signal_gpu(&context, 1, &fence, &value, 1, rewind) == STATUS_SUCCESS);
     idle(device);
     CHECK_RULE("SUBMIT-139", vidsch_sync_value(fence) == 2);
     vidsch_device_destroy(device);
@@ -272,11 +331,17 @@ static void rights_of_the_handle(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
-    struct vidsch_sync *no_signal = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoSignal = 1});
-    struct vidsch_sync *no_wait = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoWait = 1});
+    struct vidsch_sync *no_signal = make(
+        device,
+        (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoSignal = 1});
+    struct vidsch_sync *no_wait = make(
+        device,
+        (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoWait = 1});
 
-    CHECK_RULE("SUBMIT-140", signal_cpu(no_signal, 1) == STATUS_ACCESS_DENIED && signal_gpu(context, no_signal, 1) == STATUS_ACCESS_DENIED);
-    CHECK_RULE("SUBMIT-140", wait_gpu(context, no_wait, 1) == STATUS_ACCESS_DENIED && wait_cpu(no_wait, 1) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("SUBMIT-140", signal_cpu(no_signal, 1) == STATUS_ACCESS_DENIED &&
+                                 signal_gpu(context, no_signal, 1) == STATUS_ACCESS_DENIED);
+    CHECK_RULE("SUBMIT-140", wait_gpu(context, no_wait, 1) == STATUS_ACCESS_DENIED &&
+                                 wait_cpu(no_wait, 1) == STATUS_ACCESS_DENIED);
     CHECK(wait_cpu(no_signal, 0) == STATUS_SUCCESS && signal_cpu(no_wait, 1) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
@@ -286,11 +351,14 @@ static void narrow_fences(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 10);
-    struct vidsch_sync *wide = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoGPUAccess = 1});
+    struct vidsch_sync *wide = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE,
+                                                    .Flags.NoGPUAccess = 1});
 
-    CHECK_RULE("SUBMIT-141", signal_cpu(fence, 11ull + UINT32_MAX / 2) == STATUS_INVALID_PARAMETER &&
-                                 wait_gpu(context, fence, 11ull + UINT32_MAX / 2) == STATUS_INVALID_PARAMETER &&
-                                 signal_cpu(fence, 10ull + UINT32_MAX / 2) == STATUS_SUCCESS);
+    CHECK_RULE("SUBMIT-141",
+               signal_cpu(fence, 11ull + UINT32_MAX / 2) == STATUS_INVALID_PARAMETER &&
+                   wait_gpu(context, fence, 11ull + UINT32_MAX / 2) == STATUS_INVALID_PARAMETER &&
+                   signal_cpu(fence, 10ull + UINT32_MAX / 2) == STATUS_SUCCESS);
     CHECK_RULE("SUBMIT-142", signal_cpu(wide, UINT64_MAX - 1) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
 }
@@ -302,7 +370,8 @@ static void fences_are_read_again(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 0);
-    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED};
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {
+        .InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED};
 
     wait_gpu(a, fence, 5);
     submit(a, 0x1000, 16);
@@ -311,8 +380,10 @@ static void fences_are_read_again(struct fixture *f)
     CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == 0);
     submit(b, 0x2000, 16);
     idle(device);
-    CHECK_RULE("SUBMIT-136", calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
-                                 call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.args.DmaBufferVirtualAddress == 0x1000);
+    CHECK_RULE("SUBMIT-136",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
+                   call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.args.DmaBufferVirtualAddress ==
+                       0x1000);
     wait_gpu(a, fence, 9);
     submit(a, 0x3000, 16);
     *fence->slot.kernel = 9;
@@ -364,7 +435,8 @@ static void cpu_waits(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_sync *a = make_fence(device, 0), *b = make_fence(device, 0);
-    struct waiter all = {.list = {a, b}, .values = {1, 1}}, any = {.list = {a, b}, .values = {2, 2}, .any = true};
+    struct waiter all = {.list = {a, b}, .values = {1, 1}},
+                  any = {.list = {a, b}, .values = {2, 2}, .any = true};
     struct sim_thread *threads[2] = {spawn(f, wait_thread, &all), spawn(f, wait_thread, &any)};
     UINT64 value = 9;
 
@@ -445,15 +517,20 @@ static void notifications(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[2] = {make_context(device, 1), make_context(device, 1)};
-    struct vidsch_sync *fence = make_fence(device, 0), *event = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_CPU_NOTIFICATION});
+    struct vidsch_sync *fence = make_fence(device, 0),
+                       *event = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){
+                                                 .Type = D3DDDI_CPU_NOTIFICATION});
     UINT64 value = 3;
     int signals = 0;
 
     notified = 0;
-    CHECK(vidsch_sync_wait_async(&fence, &value, 1, false, on_notify, NULL) == STATUS_SUCCESS && notified == 0);
+    CHECK(vidsch_sync_wait_async(&fence, &value, 1, false, on_notify, NULL) == STATUS_SUCCESS &&
+          notified == 0);
     signal_cpu(fence, 3);
     CHECK_RULE("SUBMIT-137", notified == 1 && notified_status == STATUS_SUCCESS);
-    CHECK_RULE("KMT-392", vidsch_sync_wait_async(&fence, &value, 1, false, on_notify, NULL) == STATUS_SUCCESS && notified == 2);
+    CHECK_RULE("KMT-392", vidsch_sync_wait_async(&fence, &value, 1, false, on_notify, NULL) ==
+                                  STATUS_SUCCESS &&
+                              notified == 2);
     f->driver.engine[1].hang = true;
     submit(c[0], 0x1000, 16);
     CHECK(vidsch_sync_enqueue_event(c, 2, on_notify, NULL) == STATUS_SUCCESS);
@@ -481,12 +558,15 @@ static void d3dddi_fence(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *fence = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE, .Fence.FenceValue = 4});
+    struct vidsch_sync *fence = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE, .Fence.FenceValue = 4});
     struct vidsch_sync *two[2] = {fence, make_fence(device, 0)};
     UINT64 values[2] = {5, 5};
 
     CHECK_RULE("KMT-344", vidsch_sync_value(fence) == 4);
-    CHECK_RULE("SUBMIT-132", vidsch_sync_signal_gpu(&a, 1, two, values, 2, (D3DDDICB_SIGNALFLAGS){.Value = 0}) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-132",
+               vidsch_sync_signal_gpu(&a, 1, two, values, 2, (D3DDDICB_SIGNALFLAGS){.Value = 0}) ==
+                   STATUS_INVALID_PARAMETER);
     wait_gpu(a, fence, 5);
     submit(a, 0x1000, 16);
     pass(MS);
@@ -504,8 +584,10 @@ static void d3dddi_fence(struct fixture *f)
 static void semaphores_count(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
-    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1), *c = make_context(device, 1);
-    struct vidsch_sync *semaphore = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {2, 1}});
+    struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1),
+                          *c = make_context(device, 1);
+    struct vidsch_sync *semaphore = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {2, 1}});
 
     wait_gpu(a, semaphore, 0);
     submit(a, 0x1, 16);
@@ -517,11 +599,15 @@ static void semaphores_count(struct fixture *f)
     CHECK_RULE("SUBMIT-134", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1);
     signal_gpu(a, semaphore, 0);
     pass(MS);
-    CHECK_RULE("KMT-389", calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 && call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.args.DmaBufferVirtualAddress == 0x2);
+    CHECK_RULE(
+        "KMT-389",
+        calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
+            call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.args.DmaBufferVirtualAddress == 0x2);
     for (int i = 0; i < 4; i++)
         signal_gpu(a, semaphore, 0);
     idle(device);
-    CHECK_RULE("SUBMIT-134", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && semaphore->count == 2 && violations(f, "SUBMIT-134") == 1);
+    CHECK_RULE("SUBMIT-134", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && semaphore->count == 2 &&
+                                 violations(f, "SUBMIT-134") == 1);
     vidsch_device_destroy(device);
 }
 
@@ -529,7 +615,9 @@ static void mutexes_have_owners(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *mutex = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX, .SynchronizationMutex.InitialState = 1});
+    struct vidsch_sync *mutex = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX,
+                                                    .SynchronizationMutex.InitialState = 1});
 
     wait_gpu(a, mutex, 0);
     submit(a, 0x1, 16);
@@ -556,7 +644,8 @@ static void a_destroyed_mutex_is_free(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *mutex = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX});
+    struct vidsch_sync *mutex = make(
+        device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX});
 
     wait_gpu(a, mutex, 0);
     wait_gpu(b, mutex, 0);
@@ -574,8 +663,11 @@ static void a_wait_takes_all_or_nothing(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *both[2] = {make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 1}}),
-                                   make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 0}})};
+    struct vidsch_sync *both[2] = {
+        make(device,
+             (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 1}}),
+        make(device,
+             (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 0}})};
 
     CHECK(vidsch_sync_wait_gpu(a, both, NULL, 2) == STATUS_SUCCESS);
     submit(a, 0x1, 16);
@@ -588,7 +680,8 @@ static void a_wait_takes_all_or_nothing(struct fixture *f)
     signal_gpu(b, both[1], 0);
     signal_gpu(b, both[0], 0);
     idle(device);
-    CHECK_RULE("KMT-387", calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 && both[0]->count == 0 && both[1]->count == 0);
+    CHECK_RULE("KMT-387",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 && both[0]->count == 0 && both[1]->count == 0);
     vidsch_device_destroy(device);
 }
 
@@ -628,8 +721,10 @@ static void waits_and_signals_of_a_lost_device_are_dropped(struct fixture *f)
     join(thread);
     CHECK_RULE("TDR-060", w.status == STATUS_DEVICE_REMOVED);
     idle(device);
-    CHECK_RULE("TDR-060", calls_of(f, CALL_SUBMIT_VIRTUAL) == 0 && vidsch_sync_value(fence) == 0 && list_empty(&fence->waiters));
-    CHECK(wait_gpu(context, fence, 1) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE && wait_cpu(fence, 1) == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("TDR-060", calls_of(f, CALL_SUBMIT_VIRTUAL) == 0 && vidsch_sync_value(fence) == 0 &&
+                              list_empty(&fence->waiters));
+    CHECK(wait_gpu(context, fence, 1) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE &&
+          wait_cpu(fence, 1) == STATUS_DEVICE_REMOVED);
     vidsch_device_destroy(device);
 }
 

@@ -2,6 +2,7 @@
 /* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that forgets nothing by itself. */
 #include "b_rig.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t entry_of(const DXGK_PTE *pte, bool upper)
@@ -68,16 +69,25 @@ static uint64_t *table_memory(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_UP
     }
 }
 
+static void put(struct hash_map *map, uint64_t key, void *value)
+{
+    uint64_t fail_at = sim_current->heap.fail_at;
+
+    sim_current->heap.fail_at = 0;
+    CHECK(hash_put(map, key, value));
+    sim_current->heap.fail_at = fail_at;
+}
+
 static struct b_table *table_record(struct b_rig *rig, const uint64_t *memory)
 {
     uint64_t key = (uint64_t)(uintptr_t)memory;
     struct b_table *table = hash_get(&rig->tables, key);
 
     if (!table) {
-        table = util_zalloc(1, sizeof(*table));
+        table = calloc(1, sizeof(*table)); /* the GPU does not take part in fault injection */
         CHECK(table);
         table->key = key;
-        CHECK(hash_put(&rig->tables, key, table));
+        put(&rig->tables, key, table);
     }
     return table;
 }
@@ -130,8 +140,33 @@ static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHT
                 drop[count++] = key;
         }
         for (size_t i = 0; i < count; i++)
-            util_free(hash_remove(&rig->tlb, drop[i]));
+            free(hash_remove(&rig->tlb, drop[i]));
     } while (count == 512);
+}
+
+void *b_paging_memory(struct b_rig *rig, uint64_t va)
+{
+    DXGKARG_SETROOTPAGETABLE root = paging_root(rig);
+    uint64_t entry;
+
+    CHECK(b_access(rig, &root, va, &entry));
+    return (uint8_t *)gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12) + va % B_PAGE;
+}
+
+static void execute_fill(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL *fill)
+{
+    for (uint64_t at = 0; at < fill->FillSizeInBytes; at += sizeof(UINT))
+        memcpy(b_paging_memory(rig, fill->DestinationVirtualAddress + at), &fill->FillPattern, sizeof(UINT));
+}
+
+/* What the driver of the rig does with its private data: copies it to the start and its last byte to the end. */
+static void execute_context_update(struct b_rig *rig, const struct b_op *op)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION *update = &op->args.UpdateContextAllocation;
+
+    for (UINT i = 0; i < update->DriverPrivateDataSize; i++)
+        *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + i) = ((const uint8_t *)op->data)[i];
+    *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + update->ContextAllocationSize - 1) = 0x99;
 }
 
 void b_gpu_execute(struct b_rig *rig, struct b_op *op)
@@ -142,6 +177,12 @@ void b_gpu_execute(struct b_rig *rig, struct b_op *op)
         execute_update(rig, op);
     else if (op->args.Operation == DXGK_OPERATION_FLUSH_TLB)
         execute_flush(rig, &op->args.FlushTlb);
+    else if (op->args.Operation == DXGK_OPERATION_VIRTUAL_FILL)
+        execute_fill(rig, &op->args.FillVirtual);
+    else if (op->args.Operation == DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION)
+        execute_context_update(rig, op);
+    else if (op->args.Operation == DXGK_OPERATION_INIT_CONTEXT_RESOURCE && op->args.InitContextResource.Destination.GpuVirtualAddress)
+        *(uint32_t *)b_paging_memory(rig, op->args.InitContextResource.Destination.GpuVirtualAddress) = 0x1417;
 }
 
 bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
@@ -187,10 +228,10 @@ bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t 
     if (!b_walk(rig, root, va, entry))
         return false;
     if (rig->sticky) {
-        line = util_alloc(sizeof(*line));
+        line = malloc(sizeof(*line));
         CHECK(line);
         *line = (struct tlb_line){.root = root->Address.SegmentOffset | root->Address.SegmentId, .page = va >> 12, .entry = *entry};
-        CHECK(hash_put(&rig->tlb, key, line));
+        put(&rig->tlb, key, line);
     }
     return true;
 }

@@ -224,7 +224,7 @@ static void forget(struct hash_map *map)
     void *value;
 
     while (hash_next(map, &cursor, &key, &value))
-        util_free(value);
+        free(value);
     hash_finish(map);
     hash_init(map);
 }
@@ -338,6 +338,8 @@ static void set_up(struct b_rig *rig)
 
 static void tear_down(struct b_rig *rig)
 {
+    forget(&rig->tables);
+    forget(&rig->tlb);
     for (uint32_t i = 0; i < rig->op_count; i++) {
         free(rig->ops[i].entries);
         free(rig->ops[i].data);

@@ -158,6 +158,8 @@ bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va
 bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry);
 DXGKARG_SETROOTPAGETABLE b_root(const struct vidmm_space *space);
 void b_gpu_execute(struct b_rig *rig, struct b_op *op);
+/* Bytes at an address of the paging process. */
+void *b_paging_memory(struct b_rig *rig, uint64_t va);
 uint64_t b_entry_page(uint64_t entry);
 UINT b_entry_segment(uint64_t entry);
 

@@ -30,7 +30,7 @@
 #define MM_BASE 0x40000000u /* BaseAddress of VRAM */
 #define MM_APERTURE_BASE 0x100000000u
 #define MM_MB (1u << 20)
-#define MM_MAX_OPS 65536u
+#define MM_MAX_OPS 400000u
 #define MM_MAX_EVENTS 4096u
 
 /* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of mm_private. */

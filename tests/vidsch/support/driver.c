@@ -138,6 +138,7 @@ static void enter_class(struct fixture *f)
 {
     if (++f->driver.inside > f->driver.most_inside)
         f->driver.most_inside = f->driver.inside;
+    f->driver.overlapped |= f->driver.inside_zero > 0;
     sim_point();
 }
 
@@ -272,7 +273,8 @@ static NTSTATUS NTAPI submit_command(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARG_
     return f->driver.status[CALL_SUBMIT];
 }
 
-static NTSTATUS NTAPI submit_command_virtual(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL args)
+static NTSTATUS NTAPI submit_command_virtual(IN_CONST_HANDLE adapter,
+                                             IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL args)
 {
     struct fixture *f = fixture_of(adapter);
     struct call *call = note(f, CALL_SUBMIT_VIRTUAL, adapter);
@@ -320,11 +322,13 @@ static NTSTATUS NTAPI cancel_command(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARG_
     struct fixture *f = fixture_of(adapter);
 
     note(f, CALL_CANCEL, adapter)->cancel = *args;
-    sim_point();
+    enter_class(f);
+    leave_class(f);
     return f->driver.status[CALL_CANCEL];
 }
 
-static NTSTATUS NTAPI query_current_fence(IN_CONST_HANDLE adapter, INOUT_PDXGKARG_QUERYCURRENTFENCE args)
+static NTSTATUS NTAPI query_current_fence(IN_CONST_HANDLE adapter,
+                                          INOUT_PDXGKARG_QUERYCURRENTFENCE args)
 {
     struct fixture *f = fixture_of(adapter);
 
@@ -333,7 +337,8 @@ static NTSTATUS NTAPI query_current_fence(IN_CONST_HANDLE adapter, INOUT_PDXGKAR
     return f->driver.on_query_fence ? f->driver.on_query_fence(f, args) : STATUS_SUCCESS;
 }
 
-static NTSTATUS NTAPI query_group(IN_CONST_HANDLE adapter, INOUT_DXGKARG_QUERYDEPENDENTENGINEGROUP args)
+static NTSTATUS NTAPI query_group(IN_CONST_HANDLE adapter,
+                                  INOUT_DXGKARG_QUERYDEPENDENTENGINEGROUP args)
 {
     struct fixture *f = fixture_of(adapter);
 
@@ -399,7 +404,17 @@ static NTSTATUS NTAPI collect(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARG_COLLECT
 {
     struct fixture *f = fixture_of(adapter);
 
-    note(f, CALL_COLLECT, adapter)->reason = args->Reason;
+    struct call *call = note(f, CALL_COLLECT, adapter);
+    const uint8_t *bytes = args->pBuffer;
+
+    call->collect.reason = args->Reason;
+    call->collect.bytes = args->BufferSize;
+    call->collect.is_zero = true;
+    for (SIZE_T i = 0; i < args->BufferSize; i++)
+        call->collect.is_zero &= bytes[i] == 0;
+    if (f->driver.writes_reserved)
+        args->pExtension->Reserved5 = 1;
+    args->pExtension->BucketingKey = 7;
     return f->driver.status[CALL_COLLECT];
 }
 
@@ -445,7 +460,8 @@ void driver_init(struct fixture *f)
                                         .AllocationListSize = 8,
                                         .PatchLocationListSize = 16};
     for (uint32_t i = 0; i < 4; i++)
-        d->engine[i] = (struct fake_engine){.event.fire = ran, .fixture = f, .ordinal = i, .run_ns = 10000};
+        d->engine[i] = (struct fake_engine){
+            .event.fire = ran, .fixture = f, .ordinal = i, .run_ns = 10000};
     d->dpc.routine = dpc;
     list_init(&d->dpc.link);
     sim_interrupt_connect(&d->interrupt, service, f, 0, SIM_IRQL_DEVICE);

@@ -31,6 +31,8 @@ static void configure(struct fixture *f)
     c->caps.HwQueuePacketCap = o->packet_cap & 15u;
     c->caps.No64BitAtomics = o->no_64bit_atomics;
     c->required_dma_queue_entry = o->depth;
+    c->paging_buffer_bytes = 12288;
+    c->paging_buffer_private_bytes = 24;
     c->per_engine_tdr = !o->no_engine_reset;
     c->tdr = o->tdr;
     c->adapter_lost = adapter_lost;
@@ -81,14 +83,15 @@ static bool build(struct fixture *f)
     f->ram = ram_create(&ram);
     warm_ram(f->ram);
     f->bus = bus_create(f->ram);
+    ddi_install(&hooks);
+    sim_thread_release(sim_thread_create("warm", SIM_THREAD_KERNEL, nothing, NULL));
+    sim_run(NULL, NULL, 1); /* what the machine itself keeps is there now */
+    f->blocks = f->sim->heap.live_blocks;
     nt.ram = f->ram;
     nt.bus = f->bus;
     f->nt = nt_create(&nt);
-    ddi_install(&hooks);
-    f->domain_blocks = f->sim->heap.live_blocks;
     f->domain = iommu_domain_create(f->ram, f->options.wide_iommu ? IOMMU_REMAP : IOMMU_OFF,
                                     (struct logical_addr){UINT32_MAX});
-    f->domain_blocks = f->sim->heap.live_blocks - f->domain_blocks;
     driver_table(&table);
     if (f->options.create_process)
         table.DxgkDdiCreateProcess = driver_create_process;
@@ -103,11 +106,8 @@ static bool build(struct fixture *f)
     f->process = nt_process_create("client");
     f->client = (struct vidmm_process){.nt = f->process, .driver_handle = (HANDLE)(uintptr_t)0x77};
     f->other_process = nt_process_create("other");
-    f->other_client = (struct vidmm_process){.nt = f->other_process, .driver_handle = (HANDLE)(uintptr_t)0x78};
-    sim_thread_release(sim_thread_create("warm", SIM_THREAD_KERNEL, nothing, NULL)); /* what the machine itself keeps */
-    sim_run(NULL, NULL, 1);
-    handle_remove(&f->ddi.handles, handle_create(&f->ddi.handles, DDI_HANDLE_DEVICE, f), 0); /* tables that stay */
-    handle_remove(&f->process->handles, handle_create(&f->process->handles, NT_CLIENT_DEVICE, f), 0);
+    f->other_client = (struct vidmm_process){.nt = f->other_process,
+                                             .driver_handle = (HANDLE)(uintptr_t)0x78};
     driver_init(f);
     configure(f);
     return f->sim && f->ram && f->nt && f->process;
@@ -142,11 +142,22 @@ static bool is_finished(void *arg)
     return ((struct fixture *)arg)->finished;
 }
 
+/* What build() made after it had counted the blocks. */
+static void pull_down(struct fixture *f)
+{
+    if (!f->domain)
+        return;
+    iommu_domain_destroy(f->domain);
+    f->domain = NULL;
+    ddi_adapter_finish(&f->ddi);
+    nt_destroy(f->nt);
+}
+
 struct fixture *fixture_run(const struct fixture_options *options, void (*body)(struct fixture *f))
 {
     struct fixture *f = calloc(1, sizeof(*f));
     struct sim_thread *thread;
-    uint64_t before, pages;
+    uint64_t pages;
 
     if (options)
         f->options = *options;
@@ -161,7 +172,6 @@ struct fixture *fixture_run(const struct fixture_options *options, void (*body)(
     f->body = body;
     if (f->options.prepare)
         f->options.prepare(f);
-    before = f->sim->heap.live_blocks - f->domain_blocks;
     if (vidsch_create(&f->config, &f->vidsch) != STATUS_SUCCESS)
         fail_msg("vidsch_create");
     thread = nt_client_thread_create(f->process, "client", client_main, f);
@@ -174,21 +184,17 @@ struct fixture *fixture_run(const struct fixture_options *options, void (*body)(
         sim_run(NULL, NULL, f->sim->now + 1);
         f->mapped = iommu_domain_mapped_pages(f->domain);
         f->pages_lost = pages - ram_free_pages(f->ram);
-        iommu_domain_destroy(f->domain); /* its tables are its own affair */
-        f->domain = NULL;
-        f->leaked = f->sim->heap.live_blocks > before ? f->sim->heap.live_blocks - before : 0;
+        pull_down(f);
+        f->leaked = f->sim->heap.live_blocks - f->blocks;
     }
     return f;
 }
 
 void fixture_close(struct fixture *f)
 {
-    if (f->domain)
-        iommu_domain_destroy(f->domain);
-    ddi_adapter_finish(&f->ddi);
+    pull_down(f);
     verify_log_install(NULL);
     verify_log_destroy(f->log);
-    nt_destroy(f->nt);
     bus_destroy(f->bus);
     ram_destroy(f->ram);
     sim_leave();
@@ -213,15 +219,16 @@ void fixture_check(const struct fixture_options *options, void (*body)(struct fi
     fixture_close(f);
 }
 
-void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)(struct fixture *f), const char *rule, uint32_t code,
-                             uint64_t parameter)
+void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)(struct fixture *f),
+                             const char *rule, uint32_t code, uint64_t parameter)
 {
     struct fixture *f = fixture_run(options, body);
 
     if (!f->bug.happened)
         fail_msg("no bug check by %s", rule);
     if (f->bug.code != code || f->bug.parameter[0] != parameter || strcmp(f->bug.rule, rule) != 0)
-        fail_msg("bug check 0x%x/0x%llx by %s", f->bug.code, (unsigned long long)f->bug.parameter[0], f->bug.rule);
+        fail_msg("bug check 0x%x/0x%llx by %s", f->bug.code,
+                 (unsigned long long)f->bug.parameter[0], f->bug.rule);
     fixture_close(f);
 }
 

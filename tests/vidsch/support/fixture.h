@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine for scheduler tests: simulated processors, a driver that does what the test says (driver.c), a memory manager
- * likewise (memory.c), and the scheduler between them. Node 0 takes physical contexts, node 1 virtual ones and paging, unless
- * the options say otherwise. A test body runs on a client thread, with the scheduler started, and stopped after it.
+ * A machine for scheduler tests: simulated processors, a driver that does what the test says
+ * (driver.c), a memory manager likewise (memory.c), and the scheduler between them. Node 0 takes
+ * physical contexts, node 1 virtual ones and paging, unless the options say otherwise. A test body
+ * runs on a client thread, with the scheduler started, and stopped after it.
  */
 #ifndef DXGK_TESTS_VIDSCH_FIXTURE_H
 #define DXGK_TESTS_VIDSCH_FIXTURE_H
@@ -14,35 +15,73 @@
 #include "vidsch/vidsch_private.h"
 #include "verify/verify.h"
 
-#define MS 1000000ull
+#define MS     1000000ull
 #define SECOND 1000000000ull
 
 /* ---- the driver ---- */
 
 enum call_kind {
-    CALL_CREATE_DEVICE, CALL_DESTROY_DEVICE, CALL_CREATE_CONTEXT, CALL_DESTROY_CONTEXT, CALL_RENDER, CALL_PATCH,
-    CALL_SUBMIT, CALL_SUBMIT_VIRTUAL, CALL_PREEMPT, CALL_CANCEL, CALL_QUERY_FENCE, CALL_QUERY_GROUP, CALL_QUERY_ENGINE,
-    CALL_RESET_ENGINE, CALL_RESET, CALL_RESTART, CALL_COLLECT, CALL_KINDS,
+    CALL_CREATE_DEVICE,
+    CALL_DESTROY_DEVICE,
+    CALL_CREATE_CONTEXT,
+    CALL_DESTROY_CONTEXT,
+    CALL_RENDER,
+    CALL_PATCH,
+    CALL_SUBMIT,
+    CALL_SUBMIT_VIRTUAL,
+    CALL_PREEMPT,
+    CALL_CANCEL,
+    CALL_QUERY_FENCE,
+    CALL_QUERY_GROUP,
+    CALL_QUERY_ENGINE,
+    CALL_RESET_ENGINE,
+    CALL_RESET,
+    CALL_RESTART,
+    CALL_COLLECT,
+    CALL_KINDS,
 };
 
 struct call { /* one DDI call, with its arguments as they were on entry */
     enum call_kind kind;
     uint64_t time;
     uint8_t irql;
-    HANDLE handle; /* first argument */
+    HANDLE handle;    /* first argument */
     uint32_t process; /* of the calling thread */
     union {
-        struct { DXGKARG_CREATEDEVICE args; UINT flags; } create_device;
-        struct { DXGKARG_CREATECONTEXT args; uint8_t private_data[16]; bool info_is_zero; } create_context;
-        struct { DXGKARG_RENDER args; DXGK_ALLOCATIONLIST list[4]; uint8_t private_byte; } render;
-        struct { DXGKARG_PATCH args; DXGK_ALLOCATIONLIST list[4]; D3DDDI_PATCHLOCATIONLIST patches[4]; } patch;
+        struct {
+            DXGKARG_CREATEDEVICE args;
+            UINT flags;
+        } create_device;
+        struct {
+            DXGKARG_CREATECONTEXT args;
+            uint8_t private_data[16];
+            bool info_is_zero;
+        } create_context;
+        struct {
+            DXGKARG_RENDER args;
+            DXGK_ALLOCATIONLIST list[4];
+            uint8_t private_byte;
+        } render;
+        struct {
+            DXGKARG_PATCH args;
+            DXGK_ALLOCATIONLIST list[4];
+            D3DDDI_PATCHLOCATIONLIST patches[4];
+        } patch;
         DXGKARG_SUBMITCOMMAND submit;
-        struct { DXGKARG_SUBMITCOMMANDVIRTUAL args; uint8_t private_data[32]; uint32_t in_flight; } submit_virtual;
+        struct {
+            DXGKARG_SUBMITCOMMANDVIRTUAL args;
+            uint8_t private_data[32];
+            uint32_t in_flight;
+        } submit_virtual;
         DXGKARG_PREEMPTCOMMAND preempt;
         DXGKARG_CANCELCOMMAND cancel;
         DXGKARG_QUERYDEPENDENTENGINEGROUP group;
         DXGKARG_RESETENGINE reset_engine;
-        UINT reason;
+        struct {
+            UINT reason;
+            SIZE_T bytes;
+            bool is_zero;
+        } collect;
     };
 };
 
@@ -55,14 +94,14 @@ struct fake_engine {
     uint32_t queue[64]; /* fences, oldest first */
     uint32_t count;
     uint32_t completed, submitted;
-    bool hang;           /* completes nothing */
+    bool hang; /* completes nothing */
     bool ignores_preemption;
-    bool answers_inside;  /* notifies before PreemptCommand returns */
+    bool answers_inside;   /* notifies before PreemptCommand returns */
     bool completes_inside; /* notifies before SubmitCommand returns */
-    uint64_t run_ns;     /* time of one packet */
+    uint64_t run_ns;       /* time of one packet */
 };
 
-#define MAX_CALLS 4096u
+#define MAX_CALLS         4096u
 #define MAX_NOTIFICATIONS 64u
 
 struct fake_driver {
@@ -77,12 +116,14 @@ struct fake_driver {
     struct sim_dpc dpc;
     DXGKARGCB_NOTIFY_INTERRUPT_DATA notifications[MAX_NOTIFICATIONS];
     uint32_t notification_count;
-    bool no_notify_dpc; /* the DPC routine forgets DxgkCbNotifyDpc */
-    uint64_t group_mask; /* QueryDependentEngineGroup; 0: leave as preset */
-    uint32_t aborted;    /* ResetEngine; UINT32_MAX: the oldest in the queue, else the last completed */
-    uint32_t inside, most_inside; /* members of the GPU scheduler class */
+    bool no_notify_dpc;   /* the DPC routine forgets DxgkCbNotifyDpc */
+    bool writes_reserved; /* CollectDbgInfo: to the extension */
+    bool overlapped;      /* a member of the scheduler class ran beside a level zero DDI */
+    uint64_t group_mask;  /* QueryDependentEngineGroup; 0: leave as preset */
+    uint32_t aborted; /* ResetEngine; UINT32_MAX: the oldest in the queue, else the last completed */
+    uint32_t inside, most_inside;           /* members of the GPU scheduler class */
     uint32_t inside_zero, most_inside_zero; /* Render and CreateDevice */
-    uint64_t stall_ns, block_ns; /* how long those take, busy or waiting */
+    uint64_t stall_ns, block_ns;            /* how long those take, busy or waiting */
     /* Take part in a call: NULL, or what it returns. Called after the call was noted. */
     NTSTATUS (*on_render)(struct fixture *f, DXGKARG_RENDER *args);
     NTSTATUS (*on_patch)(struct fixture *f, const DXGKARG_PATCH *args);
@@ -97,10 +138,12 @@ DXGKDDI_CREATEPROCESS driver_create_process;
 /* Notify from the interrupt routine, soon; and at once, as through DxgkCbSynchronizeExecution. */
 void driver_notify(struct fixture *f, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
 void driver_notify_now(struct fixture *f, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data);
-void driver_complete(struct fixture *f, UINT node, UINT fence); /* DMA_COMPLETED through driver_notify_now */
+void driver_complete(struct fixture *f, UINT node,
+                     UINT fence);              /* DMA_COMPLETED through driver_notify_now */
 void driver_run(struct fixture *f, UINT node); /* an engine that hung goes on */
 uint32_t calls_of(const struct fixture *f, enum call_kind kind);
-const struct call *call_at(const struct fixture *f, enum call_kind kind, uint32_t index); /* NULL: fewer */
+const struct call *call_at(const struct fixture *f, enum call_kind kind,
+                           uint32_t index); /* NULL: fewer */
 const struct call *last_call(const struct fixture *f, enum call_kind kind);
 
 /* ---- the memory manager ---- */
@@ -120,14 +163,14 @@ struct vidmm_device {
 struct vidmm_open {
     struct vidmm_device *device;
     struct vidmm_place place;
-    bool physical, listed;
+    bool physical, listed, offered, read_only;
     D3DKMT_HANDLE handle;
 };
 
 struct vidmm {
     struct vidmm_process paging;
     uint32_t cleanups, restores, attached, detached, finished, prepared, opens_closed;
-    uint32_t slots;
+    uint32_t gone;
     NTSTATUS attach_status;
     bool restore_pages; /* vidmm_reset_restore submits a paging buffer and waits for it */
     bool cleanup_pages; /* vidmm_reset_cleanup builds one */
@@ -144,19 +187,20 @@ void memory_close(struct fixture *f, struct vidmm_open *open);
 
 struct fixture_options {
     uint64_t seed;
-    uint32_t nodes;       /* 0: 2 */
+    uint32_t nodes;        /* 0: 2 */
     uint32_t virtual_mask; /* nodes with virtual addressing; 0: 2 (node 1) */
-    bool physical_paging; /* on node 0 instead of node 1 */
-    bool create_process;  /* the driver has DxgkDdiCreateProcess */
+    bool physical_paging;  /* on node 0 instead of node 1 */
+    bool create_process;   /* the driver has DxgkDdiCreateProcess */
     uint32_t aperture_set;
     uint64_t highest_address;
-    uint32_t depth;       /* RequiredDmaQueueEntry; 0: 2 */
+    uint32_t depth; /* RequiredDmaQueueEntry; 0: 2 */
     uint32_t packet_cap;
-    uint32_t version;     /* 0: WDDM 2.9 */
-    bool no_preemption, no_engine_reset, cancel_aware, compute_only, no_query_fence, wide_iommu, no_64bit_atomics;
-    struct vidsch_tdr_settings tdr; /* 0: defaults */
+    uint32_t version; /* 0: WDDM 2.9 */
+    bool no_preemption, no_engine_reset, cancel_aware, compute_only, no_query_fence, wide_iommu,
+        no_64bit_atomics;
+    struct vidsch_tdr_settings tdr;     /* 0: defaults */
     void (*prepare)(struct fixture *f); /* before the scheduler starts */
-    uint64_t fail_start; /* which allocation of vidsch_start fails; 0: none */
+    uint64_t fail_start;                /* which allocation of vidsch_start fails; 0: none */
 };
 
 struct fixture {
@@ -182,24 +226,26 @@ struct fixture {
     bool finished;
     NTSTATUS start_status;
     struct verify_bugcheck bug; /* after the run */
-    uint64_t leaked, mapped, pages_lost, domain_blocks;
+    uint64_t leaked, mapped, pages_lost, blocks;
 };
 
-/* Run the body; afterwards `f` holds what there is to know, until fixture_close. The machine itself is gone. */
+/* Run the body; afterwards `f` holds what there is to know, until fixture_close. The machine itself
+ * is gone. */
 struct fixture *fixture_run(const struct fixture_options *options, void (*body)(struct fixture *f));
 void fixture_close(struct fixture *f);
 /* The usual case: nothing leaks, no bug check, no error reported. */
 void fixture_check(const struct fixture_options *options, void (*body)(struct fixture *f));
-/* A bug check is expected, with this code and first parameter, for this rule. The macro counts it as shown, also for a rule
- * that is reported under another's number ("As X"). */
-void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)(struct fixture *f), const char *rule, uint32_t code,
-                             uint64_t parameter);
-#define FATAL_AS(shown, options, body, rule, code, parameter)           \
-    do {                                                              \
+/* A bug check is expected, with this code and first parameter, for this rule. The macro counts
+ * it as shown, also for a rule that is reported under another's number ("As X"). */
+void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)(struct fixture *f),
+                             const char *rule, uint32_t code, uint64_t parameter);
+#define FATAL_AS(shown, options, body, rule, code, parameter)          \
+    do {                                                               \
         fixture_expect_bugcheck(options, body, rule, code, parameter); \
         check_rule_record(shown, __FILE__, __LINE__, __func__);        \
     } while (0)
-#define FATAL(options, body, rule, code, parameter) FATAL_AS(rule, options, body, rule, code, parameter)
+#define FATAL(options, body, rule, code, parameter) \
+    FATAL_AS(rule, options, body, rule, code, parameter)
 /* Violations (and warnings) of one rule so far. */
 uint64_t violations(const struct fixture *f, const char *rule);
 
@@ -210,7 +256,8 @@ struct vidsch_device *make_device_of(struct fixture *f, struct vidmm_process *pr
 struct vidsch_context *make_context(struct vidsch_device *device, UINT node);
 struct vidsch_sync *make_fence(struct vidsch_device *device, UINT64 value);
 NTSTATUS submit(struct vidsch_context *context, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes);
-NTSTATUS render(struct vidsch_context *context, UINT bytes); /* the driver copies `bytes` commands to the DMA buffer */
+NTSTATUS render(struct vidsch_context *context,
+                UINT bytes); /* the driver copies `bytes` commands to the DMA buffer */
 NTSTATUS wait_gpu(struct vidsch_context *context, struct vidsch_sync *sync, UINT64 value);
 NTSTATUS signal_gpu(struct vidsch_context *context, struct vidsch_sync *sync, UINT64 value);
 NTSTATUS signal_cpu(struct vidsch_sync *sync, UINT64 value);

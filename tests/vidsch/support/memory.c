@@ -36,7 +36,8 @@ struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm)
     return &vidmm->paging;
 }
 
-NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner, struct vidmm_device **device)
+NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
+                             struct vidmm_device **device)
 {
     struct vidmm_device *mm = util_zalloc(1, sizeof(*mm));
 
@@ -72,7 +73,8 @@ void vidmm_device_set_lost(struct vidmm_device *device)
     device->lost = true;
 }
 
-void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device, bool virtual_addressing, bool system)
+void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
+                        bool virtual_addressing, bool system)
 {
     memset(context, 0, sizeof(*context));
     context->device = device;
@@ -129,6 +131,22 @@ bool vidmm_open_accessed_physically(const struct vidmm_open *open)
     return open->physical;
 }
 
+bool vidmm_open_offered(const struct vidmm_open *open)
+{
+    return open->offered;
+}
+
+bool vidmm_open_read_only(const struct vidmm_open *open)
+{
+    return open->read_only;
+}
+
+void vidmm_device_gone(struct vidmm *vidmm, HANDLE host_device)
+{
+    (void)host_device;
+    vidmm->gone++;
+}
+
 bool vidmm_open_on_residency_list(const struct vidmm_open *open)
 {
     return open->listed;
@@ -146,7 +164,8 @@ NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fen
     (void)process;
     if (!memory)
         return STATUS_NO_MEMORY;
-    *slot = (struct vidmm_fence_slot){.kernel = memory, .client = memory, .va.value = 0x10000, .page = memory};
+    *slot = (struct vidmm_fence_slot){
+        .kernel = memory, .client = memory, .va.value = 0x10000, .page = memory};
     return STATUS_SUCCESS;
 }
 
@@ -156,7 +175,8 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     util_free(slot->page);
 }
 
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va)
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va)
 {
     (void)vidmm;
     (void)pages;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may be inside the driver of one adapter together (THREAD-012 to THREAD-037).
+ *
+ *   level 0, 1   any number, counted in `inside`; of one user process one thread; of one class of level 1 one thread
+ *   level 2, 3   nobody else: the thread is `alone` while `inside` holds only calls that it is itself in the middle of
+ *
+ * Locks are taken in one order: the process, then the right to be inside, then the class. So whoever holds a class lock is
+ * inside already and waits for nobody; and who is alone finds every class free.
+ *
+ * Somebody who waits to be alone (a seeker) holds back user threads that come later, so that he is not starved. He does not
+ * hold back threads of the system process: a call inside may be waiting for them (CreateContext for paging), and the seeker
+ * waits for that call. Calls that come from below a call already inside go in for the same reason.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ddi/ddi_private.h"
+
+#define ALONE_LIMIT (60ull * SECOND) /* THREAD-037 */
+
+struct seeker {
+    struct list link;
+    struct sim_thread *thread;
+    uint32_t own; /* calls inside that are his */
+};
+
+NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table, struct nt_image *image,
+                          const char *driver_name)
+{
+    memset(adapter, 0, sizeof(*adapter));
+    adapter->locks = util_zalloc(1, sizeof(*adapter->locks));
+    if (!adapter->locks)
+        return STATUS_NO_MEMORY;
+    for (unsigned i = 0; i < DDI_CLASSES; i++)
+        sim_mutex_init(&adapter->locks->class_lock[i]);
+    list_init(&adapter->locks->calls);
+    list_init(&adapter->locks->seekers);
+    sim_waitq_init(&adapter->locks->waiting);
+    adapter->table = *table;
+    adapter->image = image;
+    snprintf(adapter->driver_name, sizeof(adapter->driver_name), "%s", driver_name);
+    handle_table_init(&adapter->handles);
+    return STATUS_SUCCESS;
+}
+
+void ddi_adapter_finish(struct ddi_adapter *adapter)
+{
+    handle_table_finish(&adapter->handles);
+    util_free(adapter->locks);
+    adapter->locks = NULL;
+}
+
+/* ---- alone ---- */
+
+/* Calls of this adapter that the current stack is in the middle of, and that count in locks->inside. */
+static uint32_t own_calls(const struct ddi_adapter *adapter)
+{
+    uint32_t own = 0;
+
+    for (const struct ddi_frame *frame = ddi_current_frame(); frame; frame = frame->outer)
+        own += frame->adapter == adapter && frame->counted;
+    return own;
+}
+
+static bool is_alone(const struct ddi_locks *locks)
+{
+    return locks->alone && locks->alone == sim_current->thread;
+}
+
+/* Hand the driver to the first seeker, if it is his turn. */
+static void consider_seekers(struct ddi_locks *locks)
+{
+    struct seeker *first;
+
+    if (locks->alone || list_empty(&locks->seekers))
+        return;
+    first = CONTAINER(locks->seekers.next, struct seeker, link);
+    if (locks->inside > first->own)
+        return;
+    list_remove(&first->link);
+    locks->alone = first->thread;
+    locks->alone_depth = 1;
+    sim_unblock(first->thread, 0);
+}
+
+static bool become_alone(struct ddi_adapter *adapter, uint64_t limit)
+{
+    struct ddi_locks *locks = adapter->locks;
+    struct seeker seeker = {.thread = sim_current->thread, .own = own_calls(adapter)};
+
+    if (is_alone(locks)) {
+        locks->alone_depth++;
+        return true;
+    }
+    if (!locks->alone && list_empty(&locks->seekers) && locks->inside <= seeker.own) {
+        locks->alone = seeker.thread;
+        locks->alone_depth = 1;
+        return true;
+    }
+    list_push_back(&locks->seekers, &seeker.link);
+    sim_block(limit == SIM_FOREVER ? SIM_FOREVER : sim_now() + limit, NULL);
+    if (is_alone(locks)) /* whoever handed it over took the seeker off the list */
+        return true;
+    list_remove(&seeker.link);
+    sim_waitq_wake(&locks->waiting, UINT32_MAX); /* whom he held back */
+    return false;
+}
+
+static void end_alone(struct ddi_locks *locks)
+{
+    if (--locks->alone_depth > 0)
+        return;
+    locks->alone = NULL;
+    consider_seekers(locks);
+    sim_waitq_wake(&locks->waiting, UINT32_MAX);
+}
+
+NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit)
+{
+    return become_alone(adapter, limit) ? STATUS_SUCCESS : STATUS_IO_TIMEOUT;
+}
+
+void ddi_admit_others(struct ddi_adapter *adapter)
+{
+    end_alone(adapter->locks);
+}
+
+/* ---- inside ---- */
+
+/* Is the holder in the middle of a DDI beside which this level may run? */
+static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
+{
+    LIST_FOR(node, &locks->calls) {
+        const char *name = CONTAINER(node, struct ddi_call, link)->frame.name;
+
+        if (level == LEVEL_QUERY &&
+            (strcmp(name, "DxgkDdiSetPowerState") == 0 || strcmp(name, "DxgkDdiQueryChildRelations") == 0))
+            return true;
+        if (level == LEVEL_POWER && strcmp(name, "DxgkDdiResetFromTimeout") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool must_wait(const struct ddi_adapter *adapter, enum ddi_level level)
+{
+    const struct ddi_locks *locks = adapter->locks;
+
+    if (locks->alone)
+        return !is_alone(locks) && !admitted(locks, level);
+    return !list_empty(&locks->seekers) && nt_process_current() != nt_process_system() && own_calls(adapter) == 0;
+}
+
+static void join(struct ddi_adapter *adapter, enum ddi_level level)
+{
+    while (must_wait(adapter, level) && !sim_current->stopped)
+        sim_waitq_wait(&adapter->locks->waiting, SIM_FOREVER);
+    adapter->locks->inside++;
+}
+
+/* THREAD-016: no two threads of one user process inside through levels zero and one. Nobody else is inside with one who
+ * is alone. */
+static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
+{
+    struct nt_process *process = nt_process_current();
+
+    if (process == nt_process_system() || process->driver_entry.owner == sim_current->thread || is_alone(locks))
+        return;
+    sim_mutex_lock(&process->driver_entry);
+    frame->process = process;
+}
+
+/* THREAD-037: instead of hanging for ever. */
+static void report_who_is_inside(const struct ddi_adapter *adapter, const char *name)
+{
+    char list[128] = "";
+    size_t length = 0;
+
+    LIST_FOR(node, &adapter->locks->calls) {
+        const struct ddi_call *call = CONTAINER(node, struct ddi_call, link);
+
+        if (length < sizeof(list))
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "", call->frame.name);
+    }
+    VIOLATION("THREAD-037", "%s waited 60 s for the driver to be left by %s", name, length ? list : "an exclusion of the host");
+}
+
+NTSTATUS ddi_lock(struct ddi_call *call)
+{
+    struct ddi_adapter *adapter = call->frame.adapter;
+    struct ddi_locks *locks = adapter->locks;
+
+    if (call->level == LEVEL_ALONE) {
+        if (!become_alone(adapter, ALONE_LIMIT)) {
+            if (sim_current->stopped)
+                return STATUS_DEVICE_REMOVED;
+            report_who_is_inside(adapter, call->frame.name);
+            return STATUS_IO_TIMEOUT;
+        }
+        call->frame.alone = true;
+    } else {
+        if (call->level != LEVEL_POWER) /* THREAD-017 */
+            lock_process(&call->frame, locks);
+        join(adapter, call->level);
+        call->frame.counted = true;
+        if (call->level >= LEVEL_SCHEDULER && call->level <= LEVEL_CHILD) {
+            struct sim_mutex *mutex = &locks->class_lock[call->level - LEVEL_SCHEDULER];
+
+            if (mutex->owner != sim_current->thread) {
+                sim_mutex_lock(mutex);
+                call->class_lock = mutex;
+            }
+        }
+    }
+    list_push_back(&locks->calls, &call->link);
+    return STATUS_SUCCESS;
+}
+
+void ddi_unlock(struct ddi_call *call)
+{
+    struct ddi_locks *locks = call->frame.adapter->locks;
+
+    list_remove(&call->link);
+    if (call->class_lock)
+        sim_mutex_unlock(call->class_lock);
+    if (call->frame.alone)
+        end_alone(locks);
+    if (call->frame.counted) {
+        locks->inside--;
+        consider_seekers(locks);
+    }
+    if (call->frame.process)
+        sim_mutex_unlock(&call->frame.process->driver_entry);
+}

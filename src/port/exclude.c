@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DxgkCbExcludeAdapterAccess: a driver asks to be alone with its adapter (LIFE-108 to LIFE-112).
+ *
+ *   synchronous    inside a level two or three DDI: nobody else is in the driver anyway; the callback runs at once
+ *   asynchronous   a thread of the host's waits until everybody has left the driver, and keeps them out meanwhile
+ *
+ * A driver that waits in its DDI for its asynchronous callback waits for itself; after some time the callback comes with an error
+ * instead.
+ */
+#include "port/port_private.h"
+
+#define EXCLUSION_LIMIT_NS 10000000000u /* LIFE-112 */
+#define KNOWN_ATTRIBUTES (DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS | DXGK_EXCLUDE_BRIDGE_ACCESS)
+
+struct exclusion {
+    struct port_adapter *adapter;
+    ULONG attributes;
+    DXGKDDI_PROTECTED_CALLBACK callback;
+    PVOID context;
+};
+
+/* Like a DDI, but for the lock: the host has it. */
+static void call_back(const struct exclusion *exclusion, NTSTATUS status)
+{
+    struct port_adapter *adapter = exclusion->adapter;
+    struct ddi_frame frame = {.outer = sim_current->frame, .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
+    struct nt_image *image = nt_image_enter(adapter->ddi.image);
+    struct nt_call_state state;
+    uint64_t deadline;
+
+    frame.track = frame.outer ? frame.outer->track : TRACE_PROCESSOR(sim_current->processor);
+    sim_current->frame = &frame;
+    adapter->bridge_open = NT_SUCCESS(status) && exclusion->attributes & DXGK_EXCLUDE_BRIDGE_ACCESS;
+    nt_call_state(&state);
+    deadline = sim_inside_enter(SIM_FOREVER);
+    exclusion->callback(adapter->ddi.context, exclusion->context, status);
+    sim_inside_leave(deadline);
+    nt_call_check(&state, frame.name);
+    adapter->bridge_open = false;
+    sim_current->frame = frame.outer;
+    nt_image_enter(image);
+}
+
+static void run_exclusion(void *arg)
+{
+    struct exclusion *exclusion = arg;
+    struct port_adapter *adapter = exclusion->adapter;
+    NTSTATUS status = ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
+
+    if (NT_SUCCESS(status)) {
+        /* Moving all video memory out needs the memory manager's help. */
+        call_back(exclusion, exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS);
+        ddi_admit_others(&adapter->ddi);
+    } else {
+        VIOLATION("LIFE-112", "the driver was not left within %u s of DxgkCbExcludeAdapterAccess: a DDI waits for its protected callback",
+                  (unsigned)(EXCLUSION_LIMIT_NS / 1000000000u));
+        call_back(exclusion, status); /* LIFE-111 */
+    }
+    adapter->exclusions--;
+    util_free(exclusion);
+}
+
+void port_exclusions_wait(struct port_adapter *adapter)
+{
+    while (adapter->exclusions && !sim_current->stopped)
+        sim_block(sim_now() + 1000000, NULL);
+}
+
+static NTSTATUS request(struct port_adapter *adapter, const struct exclusion *wanted)
+{
+    struct exclusion *exclusion = util_alloc(sizeof(*exclusion));
+    struct sim_thread *thread;
+
+    if (!exclusion)
+        return STATUS_NO_MEMORY;
+    *exclusion = *wanted;
+    thread = sim_thread_create("exclusion", SIM_THREAD_KERNEL, run_exclusion, exclusion);
+    if (!thread) {
+        util_free(exclusion);
+        return STATUS_NO_MEMORY;
+    }
+    adapter->exclusions++;
+    sim_thread_release(thread);
+    return STATUS_SUCCESS;
+}
+
+static bool inside_exclusive_ddi(const struct port_adapter *adapter)
+{
+    const struct ddi_frame *ddi = ddi_current_ddi();
+
+    return ddi && ddi->adapter == &adapter->ddi && ddi->alone;
+}
+
+NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes, DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+                                              PVOID ProtectedCallbackContext)
+{
+    struct callback cb;
+    struct exclusion exclusion = {.attributes = Attributes, .callback = DxgkProtectedCallback, .context = ProtectedCallbackContext};
+    bool synchronous = Attributes & DXGK_EXCLUDE_CALL_SYNCHRONOUS;
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbExcludeAdapterAccess", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    exclusion.adapter = cb.adapter;
+    if (!DxgkProtectedCallback || Attributes & ~(ULONG)KNOWN_ATTRIBUTES ||
+        (synchronous && (Attributes & DXGK_EXCLUDE_EVICT_ALL || !inside_exclusive_ddi(cb.adapter)))) {
+        status = STATUS_INVALID_PARAMETER; /* LIFE-109 to LIFE-111 */
+    } else if (synchronous) {
+        call_back(&exclusion, STATUS_SUCCESS);
+    } else {
+        status = request(cb.adapter, &exclusion);
+    }
+    callback_end(&cb);
+    return status;
+}

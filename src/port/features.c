@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Optional features: who may turn on what (LIFE-122 to LIFE-126). */
+#include "port/port_private.h"
+
+bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
+{
+    return (UINT)feature < PORT_FEATURES && adapter->features_granted >> (UINT)feature & 1;
+}
+
+static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
+{
+    return adapter->port->config.features >> (UINT)feature & 1;
+}
+
+static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)
+{
+    adapter->features_asked |= 1ull << (UINT)feature;
+    if (enabled)
+        adapter->features_granted |= 1ull << (UINT)feature;
+    return enabled ? TRUE : FALSE;
+}
+
+static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
+{
+    struct callback cb;
+    DXGKARGCB_ISFEATUREENABLED copy;
+    NTSTATUS status;
+
+    if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
+        return STATUS_INVALID_PARAMETER;
+    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbIsFeatureEnabled", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    if (!NT_SUCCESS(status))
+        return status;
+    copy.Enabled = FALSE;
+    if ((UINT)copy.FeatureId < PORT_FEATURES)
+        copy.Enabled = answer(cb.adapter, copy.FeatureId, allowed(cb.adapter, copy.FeatureId));
+    else
+        status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
+    if (!sim_copy_checked(args, &copy, sizeof(copy)))
+        status = STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+/* LIFE-123, LIFE-124: what the driver says of its support decides, too. */
+static bool agrees(const struct port_adapter *adapter, const DXGKARGCB_QUERYFEATURESUPPORT *args)
+{
+    bool on = allowed(adapter, args->FeatureId);
+
+    switch (args->DriverSupportState) {
+    case DXGK_FEATURE_SUPPORT_ALWAYS_OFF:
+        WARNING("LIFE-123", "DxgkCbQueryFeatureSupport for feature %d that is always off", (int)args->FeatureId);
+        return false;
+    case DXGK_FEATURE_SUPPORT_EXPERIMENTAL:
+        return on && adapter->port->config.experiments;
+    case DXGK_FEATURE_SUPPORT_STABLE:
+        return on;
+    default:
+        if (!on)
+            WARNING("LIFE-124", "feature %d is disabled, and the driver calls it always on: it may refuse to start", (int)args->FeatureId);
+        return on;
+    }
+}
+
+static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT args)
+{
+    struct callback cb;
+    DXGKARGCB_QUERYFEATURESUPPORT copy;
+    NTSTATUS status;
+
+    if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
+        return STATUS_INVALID_PARAMETER;
+    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbQueryFeatureSupport", CALLER, SIM_IRQL_PASSIVE, "THREAD-054", 0);
+    if (!NT_SUCCESS(status))
+        return status;
+    copy.Enabled = FALSE;
+    if ((UINT)copy.FeatureId >= PORT_FEATURES || (UINT)copy.DriverSupportState > DXGK_FEATURE_SUPPORT_ALWAYS_ON)
+        status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
+    else
+        copy.Enabled = answer(cb.adapter, copy.FeatureId, agrees(cb.adapter, &copy));
+    if (!sim_copy_checked(args, &copy, sizeof(copy)))
+        status = STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbIsFeatureEnabled = is_feature_enabled;
+    interface->DxgkCbQueryFeatureSupport = query_feature_support;
+}

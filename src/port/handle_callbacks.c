@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Handle lookups, context allocations and GPU virtual address ranges: checked here, carried out by the memory manager. */
+#include "port/port_private.h"
+
+/* ---- handle lookups name no adapter; the one whose DDI is in progress is meant ---- */
+
+static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
+{
+    struct ddi_adapter *adapter;
+
+    if (!sim_current || sim_current->stopped)
+        return false;
+    adapter = ddi_current_adapter();
+    ddi_callback_enter(frame, adapter, name, caller);
+    if (sim_irql() > max_irql) {
+        VIOLATION(rule, "%s was called at %s", name, nt_irql_name(sim_irql()));
+        if (sim_irql() >= SIM_IRQL_DISPATCH) {
+            ddi_callback_leave(frame);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void *look_up(const char *name, uintptr_t caller, const DXGKARGCB_GETHANDLEDATA *args)
+{
+    struct ddi_frame frame;
+    DXGKARGCB_GETHANDLEDATA copy;
+    void *data = NULL;
+
+    if (!begin_lookup(&frame, name, caller, SIM_IRQL_APC, "THREAD-048"))
+        return NULL;
+    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+        data = vidmm_cb_get_handle_data(frame.adapter, &copy);
+    ddi_callback_leave(&frame);
+    return data;
+}
+
+static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)
+{
+    return look_up("DxgkCbGetHandleData", CALLER, args);
+}
+
+/* Nothing is destroyed while a DDI of the same process runs: no hold is needed, but one is paired with its release. */
+static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args, PDXGKARG_RELEASE_HANDLE release)
+{
+    void *data = look_up("DxgkCbAcquireHandleData", CALLER, args);
+
+    if (release && !sim_copy_checked(release, &data, sizeof(data)))
+        return NULL;
+    return data;
+}
+
+static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
+{
+    struct ddi_frame frame;
+
+    (void)args;
+    if (begin_lookup(&frame, "DxgkCbReleaseHandleData", CALLER, SIM_IRQL_APC, "THREAD-048"))
+        ddi_callback_leave(&frame);
+}
+
+static D3DKMT_HANDLE NTAPI get_handle_parent(IN_D3DKMT_HANDLE allocation)
+{
+    struct ddi_frame frame;
+    D3DKMT_HANDLE parent;
+
+    if (!begin_lookup(&frame, "DxgkCbGetHandleParent", CALLER, SIM_IRQL_APC, "THREAD-048"))
+        return 0;
+    parent = vidmm_cb_get_handle_parent(frame.adapter, allocation);
+    ddi_callback_leave(&frame);
+    return parent;
+}
+
+static D3DKMT_HANDLE NTAPI enum_handle_children(IN_CONST_PDXGKARGCB_ENUMHANDLECHILDREN args)
+{
+    struct ddi_frame frame;
+    DXGKARGCB_ENUMHANDLECHILDREN copy;
+    D3DKMT_HANDLE child = 0;
+
+    if (!begin_lookup(&frame, "DxgkCbEnumHandleChildren", CALLER, SIM_IRQL_PASSIVE, "THREAD-047"))
+        return 0;
+    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+        child = vidmm_cb_enum_handle_children(frame.adapter, &copy);
+    ddi_callback_leave(&frame);
+    return child;
+}
+
+/* ---- context allocations and GPU virtual addresses: at PASSIVE_LEVEL, on an adapter that has a memory manager ---- */
+
+static NTSTATUS begin(struct callback *cb, HANDLE adapter, const char *name, uintptr_t caller, unsigned flags)
+{
+    NTSTATUS status = callback_begin(cb, adapter, name, caller, SIM_IRQL_PASSIVE, "THREAD-047", flags);
+
+    if (NT_SUCCESS(status) && !cb->adapter->vidmm) {
+        callback_end(cb);
+        return STATUS_INVALID_DEVICE_STATE; /* before the adapter has finished its start */
+    }
+    return status;
+}
+
+static NTSTATUS NTAPI create_context_allocation(INOUT_PDXGKARGCB_CREATECONTEXTALLOCATION args)
+{
+    struct callback cb;
+    HANDLE handle = NULL;
+    NTSTATUS status;
+
+    if (!args || !sim_copy_checked(&handle, &args->hAdapter, sizeof(handle)))
+        return STATUS_INVALID_PARAMETER;
+    status = begin(&cb, handle, "DxgkCbCreateContextAllocation", CALLER, 0);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_cb_create_context_allocation(&cb.adapter->ddi, args);
+    callback_end(&cb);
+    return status;
+}
+
+static NTSTATUS NTAPI destroy_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_HANDLE allocation)
+{
+    struct callback cb;
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbDestroyContextAllocation", CALLER, CALLBACK_FREEING);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_cb_destroy_context_allocation(&cb.adapter->ddi, allocation);
+    callback_end(&cb);
+    return status;
+}
+
+static D3DGPU_VIRTUAL_ADDRESS NTAPI map_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_MAPCONTEXTALLOCATION args)
+{
+    struct callback cb;
+    DXGKARGCB_MAPCONTEXTALLOCATION copy;
+    D3DGPU_VIRTUAL_ADDRESS va = 0;
+
+    if (!NT_SUCCESS(begin(&cb, adapter, "DxgkCbMapContextAllocation", CALLER, 0)))
+        return 0;
+    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+        va = vidmm_cb_map_context_allocation(&cb.adapter->ddi, &copy);
+    callback_end(&cb);
+    return va;
+}
+
+static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_UPDATECONTEXTALLOCATION args)
+{
+    struct callback cb;
+    DXGKARGCB_UPDATECONTEXTALLOCATION copy;
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbUpdateContextAllocation", CALLER, 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+        status = vidmm_cb_update_context_allocation(&cb.adapter->ddi, &copy);
+    else
+        status = STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+static NTSTATUS NTAPI reserve_gpu_va(IN_CONST_HANDLE adapter, INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE args)
+{
+    struct callback cb;
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbReserveGpuVirtualAddressRange", CALLER, 0);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = args ? vidmm_cb_reserve_gpu_va(&cb.adapter->ddi, args) : STATUS_INVALID_PARAMETER;
+    callback_end(&cb);
+    return status;
+}
+
+void port_fill_handle_callbacks(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbGetHandleData = get_handle_data;
+    interface->DxgkCbGetHandleParent = get_handle_parent;
+    interface->DxgkCbEnumHandleChildren = enum_handle_children;
+    interface->DxgkCbAcquireHandleData = acquire_handle_data;
+    interface->DxgkCbReleaseHandleData = release_handle_data;
+    interface->DxgkCbCreateContextAllocation = create_context_allocation;
+    interface->DxgkCbDestroyContextAllocation = destroy_context_allocation;
+    interface->DxgkCbMapContextAllocation = map_context_allocation;
+    interface->DxgkCbUpdateContextAllocation = update_context_allocation;
+    interface->DxgkCbReserveGpuVirtualAddressRange = reserve_gpu_va;
+}

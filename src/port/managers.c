@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory manager and the scheduler of an adapter: made once the driver has answered everything, gone before it stops. */
+#include <string.h>
+
+#include "port/port_private.h"
+
+static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
+{
+    struct port_adapter *adapter = ddi->port;
+
+    (void)code;
+    adapter->lost = true;
+}
+
+static NTSTATUS create_vidmm(struct port_adapter *adapter)
+{
+    struct vidmm_config mm;
+    NTSTATUS status;
+
+    memset(&mm, 0, sizeof(mm));
+    mm.ddi = &adapter->ddi;
+    mm.ram = adapter->port->config.ram;
+    mm.device = adapter->device;
+    mm.domain = adapter->domain;
+    mm.scheduler = &vidsch_for_vidmm;
+    mm.caps = adapter->caps.MemoryManagementCaps;
+    mm.wddm_version = port_driver_version(adapter);
+    mm.aperture_commit_limit = adapter->caps.ApertureSegmentCommitLimit;
+    mm.internal_va_start = adapter->caps.InternalGpuVirtualAddressRangeStart;
+    mm.internal_va_end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
+    mm.paging_node = adapter->physical_caps.PagingNodeIndex;
+    mm.segments = adapter->segments;
+    mm.segment_count = adapter->segment_count;
+    mm.bad_range = adapter->bad_range;
+    mm.bad_range_count = adapter->bad_range_count;
+    mm.move_paging = adapter->physical_caps.Flags.MovePagingSupported;
+    mm.gpu_mmu = adapter->gpu_mmu;
+    mm.mmu = adapter->mmu;
+    memcpy(mm.level, adapter->level, sizeof(mm.level));
+    status = vidmm_create(&mm, &adapter->vidmm);
+    if (NT_SUCCESS(status))
+        adapter->ddi.vidmm = adapter->vidmm;
+    return status;
+}
+
+static NTSTATUS create_vidsch(struct port_adapter *adapter)
+{
+    struct vidsch_config sch;
+    NTSTATUS status;
+
+    memset(&sch, 0, sizeof(sch));
+    sch.ddi = &adapter->ddi;
+    sch.device = adapter->device;
+    sch.ram = adapter->port->config.ram;
+    sch.domain = adapter->domain;
+    sch.wddm_version = port_driver_version(adapter);
+    sch.nodes = adapter->nodes;
+    sch.node = adapter->node;
+    sch.paging_node = adapter->physical_caps.PagingNodeIndex;
+    sch.caps = adapter->caps.SchedulingCaps;
+    sch.max_allocation_list_slot = adapter->caps.MaxAllocationListSlotId;
+    sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
+    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize, PAGE_BYTES); /* CAPS-077 */
+    sch.paging_buffer_private_bytes = adapter->segments.PagingBufferPrivateDataSize;
+    sch.per_engine_tdr = adapter->caps.SupportPerEngineTDR;
+    for (UINT i = 0; i < adapter->segment_count; i++)
+        if (port_segment(adapter, i)->Flags.Aperture)
+            sch.aperture_segment_set |= 1u << i;
+    if (adapter->mode != IOMMU_REMAP) /* CAPS-020: logical mode has its own limit */
+        sch.highest_address = (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart;
+    if (adapter->gpu_mmu)
+        sch.virtual_address_end = 1ull << adapter->mmu.VirtualAddressBitCount;
+    sch.tdr = adapter->port->config.tdr;
+    sch.adapter_lost = adapter_lost;
+    status = vidsch_create(&sch, &adapter->vidsch);
+    if (NT_SUCCESS(status))
+        adapter->ddi.vidsch = adapter->vidsch;
+    return status;
+}
+
+NTSTATUS port_managers_create(struct port_adapter *adapter)
+{
+    NTSTATUS status = create_vidmm(adapter);
+
+    if (NT_SUCCESS(status))
+        status = create_vidsch(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_start_process(adapter->vidmm);
+    adapter->process_started = NT_SUCCESS(status);
+    if (NT_SUCCESS(status))
+        status = vidsch_start(adapter->vidsch);
+    adapter->vidsch_started = adapter->process_started && NT_SUCCESS(status);
+    if (NT_SUCCESS(status))
+        status = vidmm_start(adapter->vidmm);
+    adapter->vidmm_started = adapter->vidsch_started && NT_SUCCESS(status);
+    return status;
+}
+
+void port_managers_destroy(struct port_adapter *adapter)
+{
+    if (adapter->vidsch && adapter->vidsch_started)
+        vidsch_quiesce(adapter->vidsch);
+    if (adapter->vidmm && (adapter->vidmm_started || adapter->process_started))
+        vidmm_stop(adapter->vidmm);
+    if (adapter->vidsch && adapter->vidsch_started)
+        vidsch_stop(adapter->vidsch);
+    if (adapter->vidmm)
+        vidmm_destroy(adapter->vidmm);
+    if (adapter->vidsch)
+        vidsch_destroy(adapter->vidsch);
+    adapter->vidsch_started = adapter->vidmm_started = adapter->process_started = false;
+    adapter->vidmm = NULL;
+    adapter->vidsch = NULL;
+    adapter->ddi.vidmm = NULL;
+    adapter->ddi.vidsch = NULL;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to CAPS-103). */
+#include <string.h>
+
+#include "port/port_private.h"
+
+static NTSTATUS check_name(UINT node, const DXGKARG_GETNODEMETADATA *metadata)
+{
+    bool terminated = false;
+
+    for (UINT c = 0; c < sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]); c++)
+        terminated |= metadata->FriendlyName[c] == 0;
+    if (!terminated || (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
+        REFUSE("CAPS-101", "the FriendlyName of node %u must be %s", node,
+               metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
+{
+    DXGKARG_GETNODEMETADATA *metadata = &adapter->node[node].metadata;
+    NTSTATUS status;
+
+    memset(metadata, 0, sizeof(*metadata));
+    status = ddi_get_node_metadata(&adapter->ddi, node, metadata);
+    if (!NT_SUCCESS(status))
+        REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node, (unsigned)status);
+    if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
+        REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 && metadata->Flags.ContextSchedulingSupported &&
+        !port_feature_granted(adapter, DXGK_FEATURE_HWSCH))
+        VIOLATION("LIFE-126", "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted", node);
+    /* CAPS-102: the metadata name the addressing mode of the node. */
+    adapter->node[node].virtual_addressing = adapter->gpu_mmu && metadata->GpuMmuSupported;
+    return check_name(node, metadata);
+}
+
+/* CAPS-097, strict: a node that is not there. */
+static void probe_beyond(struct port_adapter *adapter)
+{
+    DXGKARG_GETNODEMETADATA metadata;
+    NTSTATUS status;
+
+    if (!verify_current || !verify_strict(verify_current))
+        return;
+    memset(&metadata, 0, sizeof(metadata));
+    status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes, &metadata);
+    if (status != STATUS_INVALID_PARAMETER)
+        VIOLATION("CAPS-097", "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x", adapter->nodes, (unsigned)status);
+}
+
+/* CAPS-061, CAPS-062 */
+static NTSTATUS check_models(struct port_adapter *adapter)
+{
+    if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported || !adapter->caps.MemoryManagementCaps.IoMmuSupported)
+        return STATUS_SUCCESS;
+    for (UINT i = 0; i < adapter->nodes; i++)
+        if (adapter->node[i].metadata.GpuMmuSupported != adapter->node[i].metadata.IoMmuSupported)
+            REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
+    WARNING("CAPS-061", "GpuMmu and IoMmu are both offered; GpuMmu is used");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_engine_types(struct port_adapter *adapter)
+{
+    UINT three_d = 0;
+
+    for (UINT i = 0; i < adapter->nodes; i++)
+        three_d += adapter->node[i].metadata.EngineType == DXGK_ENGINE_TYPE_3D;
+    if (three_d > 1)
+        WARNING("CAPS-099", "%u nodes are of type 3D", three_d);
+    return STATUS_SUCCESS;
+}
+
+/* What the host will call on the nodes there are (LIFE-023). */
+static NTSTATUS check_node_entries(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    for (UINT i = 0; i < adapter->nodes; i++) {
+        if (adapter->node[i].virtual_addressing)
+            continue; /* GPUVA-004, LIFE-033 */
+        if (!ddi_has(d, DxgkDdiRender) || !ddi_has(d, DxgkDdiPatch) || !ddi_has(d, DxgkDdiSubmitCommand))
+            REFUSE("LIFE-023", "node %u has no GPU virtual addressing, but DxgkDdiRender, DxgkDdiPatch or DxgkDdiSubmitCommand is NULL", i);
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_query_nodes(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    memset(adapter->node, 0, sizeof(adapter->node));
+    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+        return STATUS_SUCCESS;
+    for (UINT i = 0; i < adapter->nodes && NT_SUCCESS(status); i++)
+        status = query_node(adapter, i);
+    if (!NT_SUCCESS(status))
+        return status;
+    probe_beyond(adapter);
+    status = check_models(adapter);
+    if (NT_SUCCESS(status))
+        status = check_engine_types(adapter);
+    return NT_SUCCESS(status) ? check_node_entries(adapter) : status;
+}

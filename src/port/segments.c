@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The segment table, and the parts of segments that must not be used. */
+#include <string.h>
+
+#include "port/port_private.h"
+
+/* Larger than any driver's structure: a driver that steps by its own sizeof is found out (CAPS-074). */
+#define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
+#define MAX_SEGMENTS 31u
+#define MAX_BAD_RANGES 4096u
+
+/* The first call: how many (CAPS-072, CAPS-073). */
+static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
+{
+    DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
+    DXGK_QUERYSEGMENTOUT4 out;
+    NTSTATUS status;
+
+    memset(&out, 0, sizeof(out));
+    status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), &out, sizeof(out));
+    if (!NT_SUCCESS(status))
+        return status;
+    if (out.NbSegment > MAX_SEGMENTS || (out.NbSegment == 0 && !adapter->ddi.compute_only))
+        REFUSE("CAPS-073", "the driver reports %u segments", out.NbSegment);
+    *count = out.NbSegment;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
+{
+    DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
+    DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments;
+    NTSTATUS status;
+
+    memset(out, 0, sizeof(*out));
+    out->NbSegment = count;
+    out->pSegmentDescriptor = adapter->segment_table;
+    out->SegmentDescriptorStride = SEGMENT_STRIDE;
+    status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), out, sizeof(*out));
+    if (!NT_SUCCESS(status))
+        return status;
+    if (out->NbSegment != count)
+        REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count, out->NbSegment);
+    if (out->pSegmentDescriptor != adapter->segment_table || out->SegmentDescriptorStride != SEGMENT_STRIDE)
+        REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
+    for (UINT i = 0; i <= count; i++) /* the last one is a guard */
+        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE; byte++)
+            if (adapter->segment_table[i * SEGMENT_STRIDE + byte])
+                REFUSE("CAPS-074", "the driver stepped by another distance than SegmentDescriptorStride %u", SEGMENT_STRIDE);
+    adapter->segment_count = count;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
+{
+    const DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments;
+    UINT id = out->PagingBufferSegmentId;
+
+    if (id > adapter->segment_count)
+        REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id, adapter->segment_count);
+    if (id && !port_segment(adapter, id - 1)->Flags.Aperture)
+        REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
+    if (out->PagingBufferSize == 0 && adapter->segment_count)
+        REFUSE("CAPS-077", "PagingBufferSize is 0");
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS check_flags(struct port_adapter *adapter)
+{
+    const struct ddi_adapter *d = &adapter->ddi;
+
+    for (UINT i = 0; i < adapter->segment_count; i++) {
+        DXGK_SEGMENTFLAGS flags = port_segment(adapter, i)->Flags;
+
+        if (flags.SupportsCpuHostAperture && (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
+            REFUSE("LIFE-034", "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL", i + 1);
+        if (d->compute_only && (flags.UseBanking || flags.Agp))
+            REFUSE("CAPS-081", "segment %u: a compute-only driver reports linear segments only", i + 1);
+    }
+    return STATUS_SUCCESS;
+}
+
+/* ---- what must not be used ---- */
+
+/* CAPS-082, CAPS-083: asked for the segments that have such ranges, and for no other. */
+static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges, UINT count)
+{
+    DXGK_QUERYSEGMENTMEMORYSTATE in;
+    DXGKARG_QUERYADAPTERINFO args;
+
+    memset(&in, 0, sizeof(in));
+    in.DriverSegmentId = (WORD)(index + 1);
+    in.NumInvalidMemoryRanges = count;
+    in.pMemoryRanges = ranges;
+    memset(&args, 0, sizeof(args));
+    args.Type = DXGKQAITYPE_SEGMENTMEMORYSTATE;
+    args.pInputData = &in;
+    args.InputDataSize = sizeof(in);
+    args.pOutputData = ranges;
+    args.OutputDataSize = count * (UINT)sizeof(*ranges);
+    return ddi_query_adapter_info(&adapter->ddi, &args);
+}
+
+static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id, const DXGK_MEMORYRANGE *range,
+                                const DXGK_MEMORYRANGE *before, UINT count)
+{
+    uint64_t page = segment->Flags.Use64KBPages && !segment->Flags.Aperture ? 65536u : PAGE_BYTES;
+
+    if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
+        !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size))
+        REFUSE("CAPS-083", "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment", id,
+               (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
+    for (UINT i = 0; i < count; i++)
+        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset, before[i].SizeInBytes))
+            REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id, (unsigned long long)range->SegmentOffset);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
+{
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
+    UINT count = segment->NumInvalidMemoryRanges;
+    DXGK_MEMORYRANGE *ranges = util_zalloc(count, sizeof(*ranges));
+    NTSTATUS status;
+
+    if (!ranges)
+        return STATUS_NO_MEMORY;
+    status = query_bad_ranges(adapter, index, ranges, count);
+    for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
+        status = check_bad_range(segment, index + 1, &ranges[i], ranges, i);
+        adapter->bad_range[adapter->bad_range_count++] = (struct vidmm_bad_range){index + 1, ranges[i]};
+    }
+    util_free(ranges);
+    return status;
+}
+
+static NTSTATUS query_memory_state(struct port_adapter *adapter)
+{
+    uint64_t total = 0;
+
+    for (UINT i = 0; i < adapter->segment_count; i++)
+        total += port_segment(adapter, i)->NumInvalidMemoryRanges;
+    if (total == 0)
+        return STATUS_SUCCESS;
+    if (total > MAX_BAD_RANGES)
+        REFUSE("CAPS-083", "the segments have %llu invalid memory ranges", (unsigned long long)total);
+    adapter->bad_range = util_zalloc(total, sizeof(*adapter->bad_range));
+    if (!adapter->bad_range)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < adapter->segment_count; i++) {
+        NTSTATUS status = port_segment(adapter, i)->NumInvalidMemoryRanges ? take_bad_ranges(adapter, i) : STATUS_SUCCESS;
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_query_segments(struct port_adapter *adapter)
+{
+    UINT count;
+    NTSTATUS status;
+
+    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0) {
+        WARNING("SEG-004", "drivers below WDDM 2.0 are not run by this host yet");
+        return STATUS_NOT_SUPPORTED;
+    }
+    status = query_count(adapter, &count);
+    if (!NT_SUCCESS(status))
+        return status;
+    adapter->segment_table = util_zalloc(count + 1, SEGMENT_STRIDE);
+    if (!adapter->segment_table)
+        return STATUS_NO_MEMORY;
+    status = query_table(adapter, count);
+    if (NT_SUCCESS(status))
+        status = check_paging_buffer(adapter);
+    if (NT_SUCCESS(status))
+        status = check_flags(adapter);
+    return NT_SUCCESS(status) ? query_memory_state(adapter) : status;
+}

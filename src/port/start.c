@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* StartDevice and StopDevice, with everything before, between and after them (LIFE-046 to LIFE-072, LIFE-167 to LIFE-173). */
+#include <string.h>
+
+#include "port/port_private.h"
+
+#define MARKER 0xFEEDF00Du /* LIFE-068 */
+#define SILENCE_NS 1000000u /* how long a stopped device is watched (LIFE-171) */
+
+static void bus_fault(void *context, const struct iommu_fault *fault)
+{
+    struct port_adapter *adapter = context;
+
+    VIOLATION("IOMMU-072", "the device tried to %s logical address 0x%llx, which is not mapped for it",
+              fault->access == IOMMU_WRITE ? "write" : "read", (unsigned long long)fault->address.value);
+    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical", fault->address.value, "write", fault->access == IOMMU_WRITE);
+    if (adapter->vidsch)
+        vidsch_note_bus_fault(adapter->vidsch, fault);
+}
+
+/* ---- before ---- */
+
+/* LIFE-046, LIFE-047 */
+static NTSTATUS link_device(struct port_adapter *adapter)
+{
+    LINKED_DEVICE linked;
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiLinkDevice))
+        return STATUS_SUCCESS;
+    memset(&linked, 0, sizeof(linked));
+    status = ddi_link_device(&adapter->ddi, &adapter->pdo, &linked);
+    if (NT_SUCCESS(status) && linked.NumberOfLinksInChain > 1) {
+        WARNING("LIFE-047", "the driver reports a chain of %u links; this host has no linked adapters", linked.NumberOfLinksInChain);
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+/* LIFE-048, LIFE-049: what it answers concerns displays. */
+static void exchange_pre_start_info(struct port_adapter *adapter)
+{
+    DXGK_PRE_START_INFO info;
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiExchangePreStartInfo))
+        return;
+    memset(&info, 0, sizeof(info));
+    status = ddi_exchange_pre_start_info(&adapter->ddi, &info);
+    if (!NT_SUCCESS(status))
+        NOTE("LIFE-049", "DxgkDdiExchangePreStartInfo returned 0x%08x", (unsigned)status);
+}
+
+/* ---- StartDevice ---- */
+
+/* What the driver gets on loan for the call: exactly what its version of the host's structures holds. */
+struct start_arguments {
+    DXGK_START_INFO info;
+    DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
+};
+
+static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported, ULONG *children)
+{
+    if (sources == MARKER || reported == MARKER) {
+        VIOLATION("LIFE-068", "StartDevice left %s unwritten", sources == MARKER ? "NumberOfVideoPresentSources" : "NumberOfChildren");
+        sources = sources == MARKER ? 0 : sources;
+        reported = reported == MARKER ? 0 : reported;
+    }
+    *children = reported;
+    if (sources > 0) {
+        WARNING("LIFE-069", "the driver reports %u video present sources; this host runs render and compute adapters", sources);
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (reported > PORT_MAX_CHILDREN)
+        REFUSE("LIFE-067", "the driver reports %u children", reported);
+    (void)adapter;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS start_device(struct port_adapter *adapter, ULONG *sources, ULONG *children)
+{
+    struct start_arguments *arguments;
+    NTSTATUS status;
+
+    *sources = *children = MARKER;
+    ddi_loan_finish(&adapter->start_loan); /* of an earlier start */
+    if (!ddi_loan_init(&adapter->start_loan, sizeof(*arguments), "LIFE-061", "DXGKRNL_INTERFACE or DXGK_START_INFO of StartDevice, which has returned"))
+        return STATUS_NO_MEMORY;
+    arguments = adapter->start_loan.address;
+    port_fill_interface(adapter, &arguments->interface, port_interface_version(adapter->port));
+    arguments->info.RequiredDmaQueueEntry = adapter->port->config.required_dma_queue_entry;
+    arguments->info.AdapterGuid = adapter->guid;
+    arguments->info.AdapterLuid = adapter->luid;
+    status = ddi_start_device(&adapter->ddi, &arguments->info, &arguments->interface, sources, children);
+    ddi_loan_revoke(&adapter->start_loan);
+    return status;
+}
+
+/* ---- StopDevice ---- */
+
+/* LIFE-171: a stopped device is silent. */
+static void watch_silence(struct port_adapter *adapter, uint64_t interrupts, uint64_t dma)
+{
+    if (sim_current->thread)
+        sim_block(sim_now() + SILENCE_NS, NULL);
+    if (bus_device_interrupts(adapter->device) != interrupts)
+        VIOLATION("LIFE-171", "the device raised an interrupt after StopDevice");
+    if (bus_device_dma_bytes(adapter->device) != dma)
+        VIOLATION("LIFE-171", "the device accessed memory after StopDevice");
+}
+
+/* After StopDevice returned, with whatever status, or StartDevice failed: what the driver still holds. */
+static void after_stop(struct port_adapter *adapter)
+{
+    port_interrupts_disconnect(adapter);
+    adapter->state = PORT_STOPPED;
+    port_services_revoke(adapter);
+    port_maps_remove(adapter); /* LIFE-101 */
+    port_resources_revoke(adapter);
+    physical_adapter_set_started(adapter->physical, false);
+    physical_adapter_report_leaks(adapter->physical); /* PHYS-022 */
+}
+
+void port_stop(struct port_adapter *adapter)
+{
+    uint64_t interrupts, dma;
+    NTSTATUS status;
+
+    port_exclusions_wait(adapter);
+    if (adapter->stable_power)
+        port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
+    port_managers_destroy(adapter); /* LIFE-167 */
+    port_runtime_power_stop(adapter);
+    status = ddi_stop_device(&adapter->ddi);
+    if (!NT_SUCCESS(status) && !adapter->ddi.gone)
+        VIOLATION("LIFE-170", "StopDevice returned 0x%08x", (unsigned)status);
+    interrupts = bus_device_interrupts(adapter->device);
+    dma = bus_device_dma_bytes(adapter->device);
+    after_stop(adapter);
+    watch_silence(adapter, interrupts, dma);
+}
+
+void port_forget_answers(struct port_adapter *adapter)
+{
+    util_free(adapter->segment_table);
+    util_free(adapter->bad_range);
+    util_free(adapter->child);
+    util_free(adapter->child_connected);
+    adapter->segment_table = NULL;
+    adapter->bad_range = NULL;
+    adapter->bad_range_count = 0;
+    adapter->child = NULL;
+    adapter->child_connected = NULL;
+    adapter->children = 0;
+    port_components_forget(adapter);
+}
+
+/* ---- the sequence ---- */
+
+/* LIFE-072; the adapter is started. */
+static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
+{
+    ULONG children = 0;
+    NTSTATUS status = check_outputs(adapter, sources, reported, &children);
+
+    if (NT_SUCCESS(status))
+        status = port_query_after_start(adapter);
+    if (NT_SUCCESS(status))
+        status = port_query_children(adapter, children);
+    if (NT_SUCCESS(status) && ddi_has(&adapter->ddi, DxgkDdiControlEtwLogging))
+        ddi_control_etw_logging(&adapter->ddi, adapter->port->etw, 0, adapter->port->etw_level);
+    if (NT_SUCCESS(status))
+        status = port_domain_isolate(adapter);
+    if (NT_SUCCESS(status))
+        status = port_runtime_power_start(adapter);
+    if (NT_SUCCESS(status))
+        status = port_managers_create(adapter);
+    return status;
+}
+
+static NTSTATUS prepare_start(struct port_adapter *adapter)
+{
+    NTSTATUS status = link_device(adapter);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    exchange_pre_start_info(adapter);
+    status = port_query_before_start(adapter);
+    if (NT_SUCCESS(status))
+        status = port_domain_create(adapter);
+    return status;
+}
+
+NTSTATUS port_start(struct port_adapter *adapter)
+{
+    bool again = adapter->domain != NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
+    ULONG sources, children;
+    NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
+
+    if (NT_SUCCESS(status))
+        status = port_resources_create(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    bus_device_on_fault(adapter->device, bus_fault, adapter);
+    physical_adapter_set_started(adapter->physical, true);
+    adapter->state = PORT_STARTING;
+    port_interrupts_connect(adapter); /* LIFE-066 */
+    status = start_device(adapter, &sources, &children);
+    if (!NT_SUCCESS(status)) {
+        after_stop(adapter); /* LIFE-070: no StopDevice */
+        return status;
+    }
+    adapter->state = PORT_STARTED;
+    adapter->power = PowerDeviceD0; /* LIFE-155 */
+    status = complete_start(adapter, sources, children);
+    if (!NT_SUCCESS(status))
+        port_stop(adapter); /* LIFE-071 */
+    return status;
+}
+
+NTSTATUS port_adapter_restart(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    if (adapter->client_references)
+        return STATUS_DEVICE_BUSY;
+    if (adapter->state != PORT_STARTED || adapter->power != PowerDeviceD0 || adapter->unplugged)
+        return STATUS_INVALID_DEVICE_STATE;
+    port_stop(adapter);
+    port_forget_answers(adapter);
+    status = port_start(adapter);
+    if (!NT_SUCCESS(status))
+        adapter->lost = true;
+    return status;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of a device fits its segments by counting (budget.c), but it may lie badly: contiguous members find no hole, and no
+ * single hole can be made. Then the whole list is taken out and placed anew, each member in the segment it is charged to:
+ * contiguous ones first, larger alignment before smaller, larger before smaller; what may be scattered fills the rest. That fits
+ * whenever the reckoning does. It is the last resort before a device is put in error.
+ */
+#include <stdlib.h>
+
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+static bool is_contiguous(const struct vidmm_allocation *allocation)
+{
+    return allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu;
+}
+
+static int by_difficulty(const void *a, const void *b)
+{
+    const struct vidmm_open *const x = *(const struct vidmm_open *const *)a;
+    const struct vidmm_open *const y = *(const struct vidmm_open *const *)b;
+    const struct vidmm_allocation *p = x->allocation;
+    const struct vidmm_allocation *q = y->allocation;
+
+    if (is_contiguous(p) != is_contiguous(q))
+        return is_contiguous(p) ? -1 : 1;
+    if (p->alignment != q->alignment)
+        return p->alignment > q->alignment ? -1 : 1;
+    if (p->pages != q->pages)
+        return p->pages > q->pages ? -1 : 1;
+    return x->listed_at < y->listed_at ? -1 : x->listed_at > y->listed_at;
+}
+
+/* What can be moved of the list, and what is missing of it. */
+static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *count)
+{
+    struct vidmm_open **list;
+    size_t listed = 0;
+
+    LIST_FOR(node, &device->residency)
+        listed++;
+    list = util_alloc((listed ? listed : 1) * sizeof(struct vidmm_open *));
+    *count = 0;
+    if (!list)
+        return NULL;
+    LIST_FOR(node, &device->residency) {
+        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
+        const struct vidmm_allocation *allocation = open->allocation;
+
+        if (allocation->offer_in_force || allocation->pins || allocation->lock_count)
+            continue;
+        if (allocation->runs ? open->charge && eviction_movable(allocation, true) : true)
+            list[(*count)++] = open;
+    }
+    return list;
+}
+
+static NTSTATUS repack(struct vidmm_device *device)
+{
+    struct vidmm *vidmm = device->process->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+    struct vidmm_open **list;
+    size_t count;
+
+    if (!eviction_device_idle(device)) {
+        vidmm->suspend = device->process;
+        return STATUS_RETRY;
+    }
+    list = movable_list(device, &count);
+    if (!list)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
+    for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
+        status = residency_move_out(vidmm, list[i]->allocation, true);
+    for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
+        status = residency_place(list[i]->allocation, list[i]->charge ? list[i]->charge : vidmm->aperture);
+    util_free(list);
+    return status;
+}
+
+NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation)
+{
+    NTSTATUS status = residency_bring_in(device->process->vidmm, allocation);
+
+    if (status == STATUS_NO_MEMORY && allocation->device_references)
+        status = repack(device);
+    return status;
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine's own life: configuration, creation, drivers that fail in every way, clients, the end. */
+#include "host/support/refgpu_client.h"
+
+#include <fcntl.h>
+
+#include "host/host.h"
+
+/* ---- configuration and creation ---- */
+
+static void impossible_configurations_are_refused(void **state)
+{
+    struct dxgk_machine_config config;
+    char error[128];
+
+    (void)state;
+    for (unsigned i = 0; i < 7; i++) {
+        dxgk_machine_config_init(&config);
+        switch (i) {
+        case 0: config.size = 3; break;
+        case 1: config.ram_bytes = 4096; break;
+        case 2: config.ram_bytes = (uint64_t)2 << 40; break;
+        case 3: config.ram_bytes += 7; break;
+        case 4: config.processors = 0; break;
+        case 5: config.processors = 65; break;
+        default: config.iommu = (enum dxgk_iommu)9; break;
+        }
+        error[0] = '\0';
+        CHECK(!dxgk_machine_create(&config, error, sizeof(error)));
+        CHECK(error[0] && !strchr(error, '\n'));
+    }
+    dxgk_machine_config_init(&config);
+    config.processors = 0;
+    CHECK(!dxgk_machine_create(&config, NULL, 0));
+}
+
+static void extreme_configurations_work(void **state)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    (void)state;
+    machine_config(&m, &config);
+    config.ram_bytes = (uint64_t)1 << 40;
+    config.processors = 64;
+    machine_create(&m, &config);
+    dxgk_machine_destroy(m.dxgk);
+    machine_config(&m, &config);
+    config.ram_bytes = (uint64_t)64 << 20;
+    config.processors = 1;
+    machine_create(&m, &config);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void creation_survives_every_failing_allocation(void **state)
+{
+    struct dxgk_machine *machine = NULL;
+    unsigned failures = 0;
+
+    (void)state;
+    for (uint64_t n = 1; !machine; n++) {
+        struct dxgk_machine_config config;
+        char error[128] = "";
+
+        dxgk_machine_config_init(&config);
+        machine = host_machine_create(&config, n, error, sizeof(error));
+        if (machine && machine->requests_at_creation < n)
+            break;
+        if (machine) { /* one that may fail without harm */
+            dxgk_machine_destroy(machine);
+            machine = NULL;
+            continue;
+        }
+        CHECK(strcmp(error, "out of memory") == 0);
+        failures++;
+    }
+    CHECK(failures > 10);
+    dxgk_machine_destroy(machine);
+}
+
+/* ---- devices ---- */
+
+static void bad_devices_are_explained(void **state)
+{
+    static const char *const option[] = {"vram=123"};
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    (void)state;
+    machine_config(&m, &config);
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_add_device(m.dxgk, "/nowhere/device.so", NULL, 0, m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(m.error[0]);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), option, 1, m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(m.error[0]);
+    CHECK(dxgk_machine_add_device(m.dxgk, NULL, NULL, 0, m.error, sizeof(m.error)) == DXGK_ERROR);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* ---- drivers that fail ---- */
+
+static enum dxgk_result load_bad(struct machine *m, const char *name, unsigned watchdog_ms)
+{
+    struct dxgk_machine_config config;
+    char file[96];
+
+    machine_config(m, &config);
+    if (watchdog_ms)
+        config.watchdog_ms = watchdog_ms;
+    machine_create(m, &config);
+    CHECK(dxgk_machine_add_device(m->dxgk, machine_path("devices/refgpu.so"), NULL, 0, m->error, sizeof(m->error)) == DXGK_OK);
+    snprintf(file, sizeof(file), "tests/drivers/%s.so", name);
+    return dxgk_machine_load_driver(m->dxgk, machine_path(file), m->error, sizeof(m->error));
+}
+
+static bool violated(const struct machine *m, const char *rule)
+{
+    struct dxgk_violation v;
+
+    for (size_t i = 0; dxgk_machine_violation(m->dxgk, i, &v); i++)
+        if (strcmp(v.rule, rule) == 0)
+            return true;
+    return false;
+}
+
+static void check_says(const struct machine *m, const char *text)
+{
+    if (!strstr(m->error, text))
+        fail_msg("\"%s\" does not say \"%s\"", m->error, text);
+    CHECK(!strchr(m->error, '\n'));
+}
+
+static void missing_imports_are_an_error(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    CHECK(load_bad(&m, "missing_imports", 0) == DXGK_ERROR);
+    check_says(&m, "ExAnotherMissingRoutine, KeNoSuchRoutine");
+    CHECK_RULE("LIFE-005", violated(&m, "LIFE-005"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void a_failing_entry_leaves_nothing(void **state)
+{
+    struct dxgk_statistics s;
+    struct machine m;
+
+    (void)state;
+    CHECK_RULE("LIFE-009", load_bad(&m, "fails_entry", 0) == DXGK_ERROR);
+    check_says(&m, "fails_entry.so");
+    check_says(&m, "STATUS_DEVICE_CONFIGURATION_ERROR");
+    CHECK_RULE("LIFE-009", violated(&m, "NT-027")); /* the memory it kept */
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("LIFE-009", s.ddi_calls == 0);
+    /* the machine goes on */
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error, sizeof(m.error)) == DXGK_OK);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void an_incomplete_table_is_named(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    CHECK_RULE("LIFE-021", load_bad(&m, "incomplete_table", 0) == DXGK_ERROR);
+    check_says(&m, "LIFE-021");
+    check_says(&m, "is NULL");
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void a_crash_is_a_bug_check_with_a_place(void **state)
+{
+    struct dxgk_statistics s;
+    struct machine m;
+
+    (void)state;
+    CHECK_RULE("LIFE-002", load_bad(&m, "crashes_entry", 0) == DXGK_DRIVER_STOPPED);
+    check_says(&m, "crashes_entry.so!write_to");
+    check_says(&m, "0x18");
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("LIFE-002", s.bugcheck && s.bugcheck_code == 0x1E);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
+    CHECK(dxgk_machine_run(m.dxgk, "client", client_main, NULL) == DXGK_DRIVER_STOPPED);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void a_loop_is_found_by_the_watchdog(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    CHECK(load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
+    check_says(&m, "DriverEntry did not return");
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void a_wait_for_ever_is_a_deadlock(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    CHECK(load_bad(&m, "waits_entry", 0) == DXGK_DEADLOCK);
+    CHECK(m.error[0]);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+static void the_client_interface_is_not_for_drivers(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    CHECK_RULE("KMT-003", load_bad(&m, "calls_client", 0) == DXGK_ERROR);
+    check_says(&m, "KMT-003");
+    CHECK_RULE("KMT-003", violated(&m, "KMT-003"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* ---- severities ---- */
+
+static void severities_can_be_set(void **state)
+{
+    struct dxgk_machine_config config;
+    struct dxgk_statistics s;
+    struct machine m;
+
+    (void)state;
+    machine_config(&m, &config);
+    machine_create(&m, &config);
+    CHECK(!dxgk_machine_set_severity(m.dxgk, "NONE-001", 1));
+    CHECK(!dxgk_machine_set_severity(m.dxgk, "KMT-003", 7));
+    CHECK(dxgk_machine_set_severity(m.dxgk, "KMT-003", 1));
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error, sizeof(m.error)) == DXGK_ERROR);
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("LIFE-004", s.violations == 0 && s.warnings == 1);
+    dxgk_machine_destroy(m.dxgk);
+    machine_config(&m, &config);
+    config.strict = true;
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK(s.bugcheck && s.bugcheck_code == 0xC4);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* ---- clients ---- */
+
+struct crowd {
+    unsigned ran;
+    uint64_t slept;
+};
+
+static void member(void *argument)
+{
+    struct crowd *crowd = argument;
+    uint64_t before = dxgk_client_time();
+
+    dxgk_client_sleep(12345);
+    crowd->slept += dxgk_client_time() - before >= 12345;
+    crowd->ran++;
+}
+
+static void crowd_program(struct client *c)
+{
+    struct crowd *crowd = c->context;
+
+    for (unsigned i = 0; i < 10; i++) {
+        TRY(c, dxgk_client_thread("thread", member, crowd));
+        TRY(c, dxgk_client_process("process", member, crowd));
+    }
+}
+
+static void a_run_ends_with_its_last_thread(void **state)
+{
+    struct client *c = calloc(1, sizeof(*c));
+    struct crowd crowd = {0};
+    struct machine m;
+
+    (void)state;
+    machine_begin(&m, DXGK_IOMMU_OFF);
+    c->context = &crowd;
+    machine_run_with(&m, c, crowd_program, DXGK_OK);
+    CHECK(crowd.ran == 20 && crowd.slept == 20);
+    machine_run_with(&m, c, crowd_program, DXGK_OK);
+    CHECK(crowd.ran == 40);
+    CHECK(!dxgk_client_thread("outside", member, &crowd));
+    CHECK(!dxgk_client_process("outside", member, &crowd));
+    machine_end(&m);
+    free(c);
+}
+
+static void sleep_long(struct client *c)
+{
+    dxgk_client_sleep(1000000000000u);
+    c->context = c;
+}
+
+static void time_limits_end_a_run(void **state)
+{
+    struct client *c = calloc(1, sizeof(*c));
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    (void)state;
+    machine_config(&m, &config);
+    config.time_limit_ns = 1000000;
+    machine_create(&m, &config);
+    machine_run_with(&m, c, sleep_long, DXGK_TIME_UP);
+    CHECK(!c->context);
+    dxgk_machine_destroy(m.dxgk);
+    free(c);
+}
+
+/* ---- one seed, one run ---- */
+
+static void work(struct client *c)
+{
+    struct memory commands, target;
+    struct refgpu_builder b;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 1u << 20, 0, REFGPU_IN_VRAM, &target) == STATUS_SUCCESS);
+    refgpu_builder_init(&b, commands.cpu, 4096);
+    refgpu_fill(&b, target.va, 1u << 20, 0x12345678);
+    for (unsigned i = 0; i < 20; i++)
+        TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
+    TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+static char *traced_run(uint64_t seed, size_t *bytes)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    char *text;
+    FILE *out = open_memstream(&text, bytes);
+
+    machine_config(&m, &config);
+    config.seed = seed;
+    config.trace = true;
+    machine_create(&m, &config);
+    machine_add_refgpu(&m);
+    machine_run(&m, work);
+    CHECK(out && dxgk_machine_write_trace(m.dxgk, out));
+    fclose(out);
+    machine_end(&m);
+    return text;
+}
+
+static void the_same_seed_gives_the_same_trace(void **state)
+{
+    size_t first_bytes, second_bytes, other_bytes;
+    char *first = traced_run(42, &first_bytes), *second = traced_run(42, &second_bytes), *other = traced_run(43, &other_bytes);
+
+    (void)state;
+    CHECK(first_bytes > 1000 && first_bytes == second_bytes && memcmp(first, second, first_bytes) == 0);
+    CHECK(other_bytes != first_bytes || memcmp(first, other, first_bytes) != 0);
+    CHECK(strstr(first, "D3DKMTSubmitCommand") && strstr(first, "DxgkDdiSubmitCommandVirtual"));
+    free(first);
+    free(second);
+    free(other);
+}
+
+static void statistics_add_up(void **state)
+{
+    struct dxgk_statistics before, after;
+    struct machine m;
+
+    (void)state;
+    machine_begin(&m, DXGK_IOMMU_REMAP);
+    machine_run(&m, work);
+    dxgk_machine_statistics(m.dxgk, &before);
+    CHECK(before.size == sizeof(before) && before.submissions - before.paging_submissions == 20 && before.interrupts > 0 && before.iommu_maps > 0 &&
+          before.page_table_updates > 0 && before.ddi_calls > 20 && before.trace_records == 0 && before.virtual_ns > 0);
+    CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
+    dxgk_machine_statistics(m.dxgk, &after); /* of an adapter that is gone */
+    CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls && after.interrupts >= before.interrupts);
+    CHECK(!dxgk_machine_write_trace(m.dxgk, stdout));
+    CHECK(dxgk_machine_run(m.dxgk, "late", client_main, NULL) == DXGK_ERROR);
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* ---- nothing is left in the host process ---- */
+
+static unsigned count_lines(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    unsigned lines = 0;
+    int c;
+
+    CHECK(file != NULL);
+    while ((c = fgetc(file)) != EOF)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+static unsigned count_descriptors(void)
+{
+    unsigned count = 0;
+
+    for (int i = 0; i < 256; i++)
+        count += fcntl(i, F_GETFD) >= 0;
+    return count;
+}
+
+static void crash_program(struct client *c)
+{
+    D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE args = {0};
+    D3DKMT_ESCAPE escape;
+    struct memory m;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 65536, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
+    memset(&escape, 0, sizeof(escape));
+    escape.hAdapter = g.adapter;
+    escape.Type = D3DKMT_ESCAPE_REQUEST_MACHINE_CRASH;
+    escape.pPrivateDriverData = &args;
+    escape.PrivateDriverDataSize = sizeof(args);
+    D3DKMTEscape(&escape);
+}
+
+static void whole_life(bool crash)
+{
+    struct client *c = calloc(1, sizeof(*c));
+    struct machine m;
+
+    machine_begin(&m, DXGK_IOMMU_REMAP);
+    machine_run_with(&m, c, crash ? crash_program : work, crash ? DXGK_DRIVER_STOPPED : DXGK_OK);
+    dxgk_machine_destroy(m.dxgk); /* shuts down */
+    free(c);
+}
+
+static void machines_leave_no_trace_in_the_process(void **state)
+{
+    unsigned maps, descriptors;
+
+    (void)state;
+    whole_life(false);
+    whole_life(true);
+    maps = count_lines("/proc/self/maps");
+    descriptors = count_descriptors();
+    for (unsigned i = 0; i < 10; i++)
+        whole_life(i % 2);
+    CHECK(count_descriptors() == descriptors);
+    CHECK(count_lines("/proc/self/maps") <= maps + 2); /* the C library's own */
+}
+
+/* ---- several machines ---- */
+
+static void machines_do_not_disturb_each_other(void **state)
+{
+    struct machine a, b;
+    struct client *c = calloc(1, sizeof(*c));
+
+    (void)state;
+    machine_begin(&a, DXGK_IOMMU_OFF);
+    machine_begin(&b, DXGK_IOMMU_REMAP);
+    machine_run(&a, work);
+    machine_run_with(&b, c, crash_program, DXGK_DRIVER_STOPPED);
+    machine_run(&a, work);
+    dxgk_machine_destroy(b.dxgk);
+    machine_run(&a, work);
+    machine_end(&a);
+    free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(impossible_configurations_are_refused),
+        cmocka_unit_test(extreme_configurations_work),
+        cmocka_unit_test(creation_survives_every_failing_allocation),
+        cmocka_unit_test(bad_devices_are_explained),
+        cmocka_unit_test(missing_imports_are_an_error),
+        cmocka_unit_test(a_failing_entry_leaves_nothing),
+        cmocka_unit_test(an_incomplete_table_is_named),
+        cmocka_unit_test(a_crash_is_a_bug_check_with_a_place),
+        cmocka_unit_test(a_loop_is_found_by_the_watchdog),
+        cmocka_unit_test(a_wait_for_ever_is_a_deadlock),
+        cmocka_unit_test(the_client_interface_is_not_for_drivers),
+        cmocka_unit_test(severities_can_be_set),
+        cmocka_unit_test(a_run_ends_with_its_last_thread),
+        cmocka_unit_test(time_limits_end_a_run),
+        cmocka_unit_test(the_same_seed_gives_the_same_trace),
+        cmocka_unit_test(statistics_add_up),
+        cmocka_unit_test(machines_leave_no_trace_in_the_process),
+        cmocka_unit_test(machines_do_not_disturb_each_other),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

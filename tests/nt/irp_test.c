@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Request packets, and services that find nobody on the other side. */
+#include "support/harness.h"
+
+static DRIVER_OBJECT driver;
+static DEVICE_OBJECT device, unknown;
+static unsigned dispatched, completed;
+
+static NTSTATUS NTAPI dispatch(PDEVICE_OBJECT object, PIRP irp)
+{
+    assert_ptr_equal(object, &device);
+    assert_int_equal(IoGetCurrentIrpStackLocation(irp)->Parameters.DeviceIoControl.IoControlCode,
+                     0x1234);
+    dispatched++;
+    irp->IoStatus.Status = STATUS_SUCCESS;
+    irp->IoStatus.Information = 7;
+    IoCompleteRequest(irp, IO_NO_INCREMENT);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS NTAPI on_complete(PDEVICE_OBJECT object, PIRP irp, PVOID context)
+{
+    (void)object;
+    assert_ptr_equal(context, &completed);
+    assert_int_equal(irp->IoStatus.Status, STATUS_INVALID_DEVICE_REQUEST);
+    completed++;
+    return STATUS_MORE_PROCESSING_REQUIRED;
+}
+
+static void check_requests(void)
+{
+    IO_STATUS_BLOCK status;
+    KEVENT event;
+    PIRP irp;
+
+    nt_device_object_register(&driver);
+    nt_device_object_register(&device);
+    driver.MajorFunction[IRP_MJ_DEVICE_CONTROL] = dispatch;
+    device.DriverObject = &driver;
+    device.StackSize = 2;
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    irp = IoBuildDeviceIoControlRequest(0x1234, &device, NULL, 0, NULL, 0, FALSE, &event, &status);
+    assert_int_equal(IoCallDriver(&device, irp), STATUS_SUCCESS);
+    assert_int_equal(dispatched, 1);
+    assert_int_equal(KeReadStateEvent(&event), 1);
+    assert_int_equal(status.Information, 7);
+
+    irp = IoAllocateIrp(1, FALSE);
+    IoGetNextIrpStackLocation(irp)->MajorFunction = IRP_MJ_READ;
+    IoSetCompletionRoutine(irp, on_complete, &completed, TRUE, TRUE, TRUE);
+    assert_int_equal(IoCallDriver(&unknown, irp), STATUS_INVALID_DEVICE_REQUEST);
+    assert_int_equal(completed, 1);
+    IoReuseIrp(irp, STATUS_SUCCESS);
+    assert_int_equal(IoSynchronousCallDriver(&unknown, irp), STATUS_INVALID_DEVICE_REQUEST);
+    IoFreeIrp(irp);
+    assert_int_equal(errors(), 0);
+    IoFreeIrp(irp);
+    assert_int_equal(errors(), 1);
+    nt_device_object_unregister(&device);
+    nt_device_object_unregister(&driver);
+}
+
+static void requests_are_sent_and_completed(void **state)
+{
+    (void)state;
+    run(check_requests);
+    assert_int_equal(nt_image_leak_check(h.image), 0);
+}
+
+static void check_absent(void)
+{
+    OBJECT_ATTRIBUTES attributes;
+    UNICODE_STRING name;
+    IO_STATUS_BLOCK status;
+    PFILE_OBJECT file;
+    PDEVICE_OBJECT object;
+    HANDLE handle;
+
+    RtlInitUnicodeString(&name, L"\\Device\\Nobody");
+    InitializeObjectAttributes(&attributes, &name, OBJ_KERNEL_HANDLE, NULL, NULL);
+    assert_int_equal(ZwCreateFile(&handle, GENERIC_READ, &attributes, &status, NULL, 0, 0, 0, 0,
+                                  NULL, 0),
+                     STATUS_OBJECT_PATH_NOT_FOUND);
+    assert_int_equal(IoGetDeviceObjectPointer(&name, GENERIC_READ, &file, &object),
+                     STATUS_OBJECT_NAME_NOT_FOUND);
+    assert_int_equal(ZwWriteFile((HANDLE)(uintptr_t)8, NULL, NULL, NULL, &status, NULL, 0, NULL,
+                                 NULL),
+                     STATUS_INVALID_HANDLE);
+    assert_int_equal(errors(), 0);
+}
+
+static void what_is_absent_is_not_found(void **state)
+{
+    (void)state;
+    run(check_absent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(requests_are_sent_and_completed),
+        WITH(what_is_absent_is_not_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

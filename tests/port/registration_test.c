@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* DriverEntry, DxgkInitialize and its counterparts: what is accepted, refused, copied and reported. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+/* ---- DriverEntry ---- */
+
+static struct {
+    unsigned calls;
+    uint8_t irql;
+    const struct nt_process *process;
+    PDRIVER_OBJECT object;
+    PUNICODE_STRING path;
+    char text[128];
+    USHORT length;
+    NTSTATUS opened;
+    ULONG value;
+    NTSTATUS initialized, again;
+} entry;
+
+static NTSTATUS read_setting(PUNICODE_STRING path, ULONG *value)
+{
+    WCHAR name_text[] = {'S', 'e', 't', 't', 'i', 'n', 'g', 0};
+    UNICODE_STRING name = {sizeof(name_text) - sizeof(WCHAR), sizeof(name_text), name_text};
+    OBJECT_ATTRIBUTES attributes;
+    HANDLE key;
+    struct {
+        KEY_VALUE_PARTIAL_INFORMATION info;
+        UCHAR more[16];
+    } result;
+    ULONG bytes;
+    NTSTATUS status;
+
+    InitializeObjectAttributes(&attributes, path, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, NULL, NULL);
+    status = ZwOpenKey(&key, KEY_READ, &attributes);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = ZwQueryValueKey(key, &name, KeyValuePartialInformation, &result, sizeof(result), &bytes);
+    if (NT_SUCCESS(status))
+        memcpy(value, result.info.Data, sizeof(*value));
+    ZwClose(key);
+    return status;
+}
+
+static NTSTATUS record_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    entry.calls++;
+    entry.irql = KeGetCurrentIrql();
+    entry.process = nt_process_current();
+    entry.object = object;
+    entry.path = path;
+    entry.length = path->Length;
+    for (unsigned i = 0; i < path->Length / sizeof(WCHAR) && i < sizeof(entry.text) - 1; i++)
+        entry.text[i] = (char)path->Buffer[i];
+    entry.opened = read_setting(path, &entry.value);
+    return DxgkInitialize(object, path, &p->table);
+}
+
+static void entry_is_called_once_with_its_service_key(void **state)
+{
+    static const char path[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\probe";
+    const uint32_t setting = 7;
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    memset(&entry, 0, sizeof(entry));
+    p->driver_entry = record_entry;
+    CHECK(nt_registry_set(path, "Setting", REG_DWORD, &setting, sizeof(setting)));
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-006", entry.calls == 1 && entry.irql == PASSIVE_LEVEL && entry.process == nt_process_system() && entry.object && entry.path &&
+                               probe_nth(p, PROBE_AddDevice, 0)->order == 0);
+    CHECK_RULE("LIFE-007", IS(entry.opened, STATUS_SUCCESS) && entry.value == 7);
+    CHECK(strcmp(entry.text, path) == 0 && entry.length == strlen(path) * sizeof(WCHAR));
+    probe_destroy(p);
+}
+
+static void read_kept_path(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    entry.length = entry.path->Length;
+}
+
+static void entry_argument_is_gone_afterwards(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    memset(&entry, 0, sizeof(entry));
+    p->driver_entry = record_entry;
+    p->before[PROBE_AddDevice] = read_kept_path;
+    CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED));
+    CHECK_RULE("LIFE-008", probe_rule(p, "LIFE-008") == 1 && probe_said(p, "LIFE-008", "read from the RegistryPath") &&
+                               strcmp(probe_record(p, "LIFE-008")->where, "DxgkDdiAddDevice") == 0 &&
+                               strncmp(entry.text, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\", 51) == 0);
+    probe_destroy(p);
+}
+
+static NTSTATUS fail_with_a_leak(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    (void)p;
+    (void)object;
+    (void)path;
+    return ExAllocatePool2(POOL_FLAG_NON_PAGED, 100, 0x74736554u) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+}
+
+static void failed_entry_is_not_loaded(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->driver_entry = fail_with_a_leak;
+    CHECK_RULE("LIFE-009", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 && !p->driver && probe_rule(p, "NT-027") == 1);
+    probe_destroy(p);
+}
+
+/* ---- what DriverEntry returns, and what DxgkInitialize had returned ---- */
+
+static NTSTATUS success_whatever(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    entry.initialized = DxgkInitialize(object, path, &p->table);
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS another_failure(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    (void)DxgkInitialize(object, path, &p->table);
+    return STATUS_UNSUCCESSFUL;
+}
+
+static NTSTATUS no_initialize(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    (void)p;
+    (void)object;
+    (void)path;
+    return STATUS_SUCCESS;
+}
+
+static void status_of_initialize_is_passed_on(void **state)
+{
+    const struct probe_options failing = {.port = {.initialize_failure = STATUS_NO_MEMORY}};
+    struct probe *p = probe_create(&failing);
+
+    (void)state;
+    CHECK_RULE("LIFE-012", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 0);
+    probe_destroy(p);
+
+    p = probe_create(&failing);
+    p->driver_entry = success_whatever;
+    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_NO_MEMORY) && !p->driver);
+    CHECK_RULE("LIFE-010", probe_rule(p, "LIFE-010") == 1);
+    probe_destroy(p);
+
+    p = probe_create(&failing); /* two failures: the first counts */
+    p->driver_entry = another_failure;
+    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 1);
+    probe_destroy(p);
+
+    p = probe_create(NULL); /* success of the one, failure of the other: the registration is dropped */
+    p->driver_entry = another_failure;
+    CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_UNSUCCESSFUL) && p->calls == 0);
+    CHECK_RULE("LIFE-010", probe_rule(p, "LIFE-010") == 1);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    p->driver_entry = no_initialize;
+    CHECK_RULE("LIFE-011", !NT_SUCCESS(probe_start(p)) && p->calls == 0 && probe_rule(p, "LIFE-010") == 0);
+    probe_destroy(p);
+}
+
+/* ---- the arguments of DxgkInitialize ---- */
+
+static NTSTATUS at_apc_level(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    KIRQL before;
+
+    KeRaiseIrql(APC_LEVEL, &before);
+    entry.initialized = DxgkInitialize(object, path, &p->table);
+    KeLowerIrql(before);
+    return entry.initialized;
+}
+
+static NTSTATUS null_arguments(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    CHECK_RULE("LIFE-014", IS(DxgkInitialize(NULL, path, &p->table), STATUS_INVALID_PARAMETER) &&
+                               IS(DxgkInitialize(object, NULL, &p->table), STATUS_INVALID_PARAMETER) &&
+                               IS(DxgkInitialize(object, path, NULL), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-014", IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER)); /* nothing was registered */
+    return STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS twice(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    DRIVER_INITIALIZATION_DATA other = {.Version = p->table.Version};
+
+    entry.object = object;
+    entry.initialized = DxgkInitialize(object, path, &p->table);
+    entry.again = DxgkInitialize(object, path, &other);
+    return entry.initialized;
+}
+
+static void initialize_late(struct probe *p, struct probe_call *call)
+{
+    UNICODE_STRING path = {0, 0, NULL};
+
+    (void)call;
+    entry.again = DxgkInitialize(entry.object, &path, &p->table);
+}
+
+static void initialize_checks_level_pointers_and_time(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->driver_entry = at_apc_level;
+    CHECK_RULE("LIFE-013", !NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-013") == 1);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    p->driver_entry = null_arguments;
+    CHECK(IS(probe_start(p), STATUS_INVALID_PARAMETER));
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    p->driver_entry = twice;
+    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) && IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "LIFE-015") == 1 && probe_count(p, PROBE_StartDevice) == 1 && probe_rule(p, "LIFE-010") == 0);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    p->driver_entry = twice;
+    p->before[PROBE_AddDevice] = initialize_late;
+    entry.again = STATUS_SUCCESS;
+    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) && IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "LIFE-015") == 2);
+    probe_destroy(p);
+}
+
+static NTSTATUS wipe_the_table(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    DRIVER_INITIALIZATION_DATA table = p->table;
+    NTSTATUS status = DxgkInitialize(object, path, &table);
+
+    memset(&table, 0xDD, sizeof(table));
+    memset(&p->table, 0xDD, sizeof(p->table));
+    return status;
+}
+
+static void table_is_copied_as_far_as_the_version_goes(void **state)
+{
+    static const struct {
+        UINT version;
+        size_t calls;
+    } exchange[] = {{DXGKDDI_INTERFACE_VERSION_WDDM2_1, 0}, {DXGKDDI_INTERFACE_VERSION_WDDM2_2, 1}};
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->driver_entry = wipe_the_table;
+    CHECK_RULE("LIFE-016", IS(probe_start(p), STATUS_SUCCESS) && probe_stop(p) == 0 && probe_count(p, PROBE_Unload) == 1);
+    probe_destroy(p);
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct probe_options options = {.version = exchange[i].version};
+
+        p = probe_create(&options);
+        p->device_wddm = (DXGK_WDDMVERSION)0;
+        p->caps.WDDMVersion = (DXGK_WDDMVERSION)0;
+        probe_set_entry(p, PROBE_ExchangePreStartInfo, true); /* exists from 2.2 */
+        CHECK_RULE("LIFE-017", IS(probe_start(p), STATUS_SUCCESS) && probe_count(p, PROBE_ExchangePreStartInfo) == exchange[i].calls);
+        probe_destroy(p);
+    }
+}
+
+/* ---- versions and entries ---- */
+
+static NTSTATUS load_version(UINT version, UINT host, uint64_t *reports)
+{
+    const struct probe_options options = {.version = version, .port = {.interface_version = host}};
+    struct probe *p = probe_create(&options);
+    NTSTATUS status;
+
+    p->devices = 0; /* only DriverEntry */
+    status = probe_start(p);
+    p->devices = 1;
+    *reports = probe_rule(p, "LIFE-019");
+    probe_destroy(p);
+    return status;
+}
+
+static void versions(void **state)
+{
+    static const UINT official[] = {0x1052, 0x1053, 0x2005, 0x300E, 0x4002, 0x4003, 0x5023, 0x6002, 0x6003, 0x6010, 0x6011,
+                                    0x700A, 0x8001, 0x9006, 0xA00B, 0xB004, 0xC004, 0xD001, 0xE003, 0xF003, 0x10004};
+    uint64_t reports;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(official) / sizeof(official[0]); i++)
+        CHECK_RULE("LIFE-018", IS(load_version(official[i], 0, &reports), STATUS_SUCCESS) && reports == 0);
+    CHECK_RULE("LIFE-019", IS(load_version(0x1234, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+    CHECK_RULE("LIFE-019", IS(load_version(0x10005, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+    CHECK_RULE("LIFE-019", IS(load_version(0xE003, 0xD001, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+    CHECK_RULE("LIFE-018", IS(load_version(0xD001, 0xD001, &reports), STATUS_SUCCESS));
+}
+
+static unsigned reserved_calls;
+
+static void NTAPI reserved_entry(void)
+{
+    reserved_calls++;
+}
+
+static void reserved_entries_are_reported_and_never_called(void **state)
+{
+#define MEMBER(name) {offsetof(DRIVER_INITIALIZATION_DATA, name), #name}
+    static const struct {
+        size_t offset;
+        const char *name;
+    } reserved[] = {
+        MEMBER(DxgkDdiDescribePageTable), MEMBER(DxgkDdiUpdatePageTable), MEMBER(DxgkDdiUpdatePageDirectory),
+        MEMBER(DxgkDdiMovePageDirectory), MEMBER(DxgkDdiSubmitRender),    MEMBER(DxgkDdiCreateAllocation2),
+        MEMBER(Reserved),                 MEMBER(DxgkDdiSetPowerPState),  MEMBER(Reserved3),
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        void(NTAPI *pointer)(void) = reserved_entry;
+        struct probe *p = probe_create(NULL);
+
+        memcpy((char *)&p->table + reserved[i].offset, &pointer, sizeof(pointer));
+        CHECK_RULE("LIFE-020", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-020") == 1 && probe_said(p, "LIFE-020", reserved[i].name) &&
+                                   probe_stop(p) == 0 && reserved_calls == 0);
+        probe_destroy(p);
+    }
+}
+
+static void entries_that_registration_needs(void **state)
+{
+    static const struct {
+        enum probe_ddi ddi;
+        const char *name;
+    } needed[] = {
+        {PROBE_AddDevice, "DxgkDdiAddDevice"},       {PROBE_StartDevice, "DxgkDdiStartDevice"},
+        {PROBE_StopDevice, "DxgkDdiStopDevice"},     {PROBE_RemoveDevice, "DxgkDdiRemoveDevice"},
+        {PROBE_ResetDevice, "DxgkDdiResetDevice"},   {PROBE_Unload, "DxgkDdiUnload"},
+        {PROBE_InterruptRoutine, "DxgkDdiInterruptRoutine"}, {PROBE_DpcRoutine, "DxgkDdiDpcRoutine"},
+        {PROBE_SetPowerState, "DxgkDdiSetPowerState"}, {PROBE_QueryAdapterInfo, "DxgkDdiQueryAdapterInfo"},
+    };
+    const struct probe_options wddm2_6 = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_6};
+    struct probe *p;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        p = probe_create(NULL);
+        probe_set_entry(p, needed[i].ddi, false);
+        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) && probe_said(p, "LIFE-021", needed[i].name) && p->calls == 0);
+        probe_destroy(p);
+    }
+    p = probe_create(&wddm2_6);
+    probe_set_entry(p, PROBE_QueryAdapterInfo, false);
+    CHECK_RULE("LIFE-022", IS(probe_start(p), STATUS_INVALID_PARAMETER) && probe_said(p, "LIFE-021", "DxgkDdiQueryAdapterInfo"));
+    probe_destroy(p);
+}
+
+/* ---- the counterparts ---- */
+
+static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    KMDDOD_INITIALIZATION_DATA data = {.Version = p->table.Version};
+    KIRQL before;
+
+    CHECK_RULE("LIFE-036", IS(DxgkInitializeDisplayOnlyDriver(object, path, &data), STATUS_NOT_SUPPORTED) &&
+                               IS(DxgkInitializeDisplayOnlyDriver(NULL, path, &data), STATUS_INVALID_PARAMETER) &&
+                               IS(DxgkInitializeDisplayOnlyDriver(object, NULL, &data), STATUS_INVALID_PARAMETER) &&
+                               IS(DxgkInitializeDisplayOnlyDriver(object, path, NULL), STATUS_INVALID_PARAMETER) && probe_rule(p, "LIFE-013") == 0);
+    KeRaiseIrql(APC_LEVEL, &before);
+    (void)DxgkInitializeDisplayOnlyDriver(object, path, &data);
+    KeLowerIrql(before);
+    CHECK_RULE("LIFE-036", probe_rule(p, "LIFE-013") == 1 && IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
+    return STATUS_NOT_SUPPORTED;
+}
+
+static void display_only_drivers_are_not_run(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->driver_entry = display_only;
+    CHECK(IS(probe_start(p), STATUS_NOT_SUPPORTED));
+    probe_destroy(p);
+}
+
+static NTSTATUS keep_object(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
+{
+    entry.object = object;
+    return DxgkInitialize(object, path, &p->table);
+}
+
+static void uninitialize_body(struct probe *p)
+{
+    DRIVER_OBJECT other;
+
+    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
+    probe_remove(p, 0);
+    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER) && IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
+}
+
+static void registration_can_be_withdrawn(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->driver_entry = keep_object;
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK(probe_run(p, uninitialize_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+/* ---- the severity of rules ---- */
+
+static void severity_is_the_callers(void **state)
+{
+    const struct probe_options strict = {.strict = true};
+    struct probe *p = probe_create(&strict);
+
+    (void)state;
+    p->segment[0].Flags.CacheCoherent = 1; /* reported, and ignored: SEG-046 */
+    CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED) && p->sim->stopped);
+    probe_destroy(p);
+
+    p = probe_create(&strict);
+    CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_WARNING));
+    p->segment[0].Flags.CacheCoherent = 1;
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) && probe_record(p, "SEG-046")->severity == VERIFY_WARNING);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    p->segment[0].Flags.CacheCoherent = 1;
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) && probe_record(p, "SEG-046")->severity == VERIFY_ERROR);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_FATAL));
+    p->segment[0].Flags.CacheCoherent = 1;
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) && verify_bugcheck_state(p->log)->happened);
+    probe_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entry_is_called_once_with_its_service_key),
+        cmocka_unit_test(entry_argument_is_gone_afterwards),
+        cmocka_unit_test(failed_entry_is_not_loaded),
+        cmocka_unit_test(status_of_initialize_is_passed_on),
+        cmocka_unit_test(initialize_checks_level_pointers_and_time),
+        cmocka_unit_test(table_is_copied_as_far_as_the_version_goes),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(reserved_entries_are_reported_and_never_called),
+        cmocka_unit_test(entries_that_registration_needs),
+        cmocka_unit_test(display_only_drivers_are_not_run),
+        cmocka_unit_test(registration_can_be_withdrawn),
+        cmocka_unit_test(severity_is_the_callers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Slots for monitored fences: three views of eight bytes. */
+#include "support/b_rig.h"
+
+#include <string.h>
+
+static uint64_t *gpu_view(struct b_rig *rig, uint64_t va)
+{
+    DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+    struct phys_addr physical;
+    uint64_t entry;
+
+    CHECK(b_walk(rig, &root, va, &entry) && b_entry_segment(entry) == 0 && !(entry & B_READ_ONLY));
+    CHECK(iommu_translate(rig->domain, (struct logical_addr){(b_entry_page(entry) << 12) + va % 4096}, IOMMU_WRITE, &physical));
+    return ram_direct(rig->ram, physical);
+}
+
+B_TEST(a_slot_is_seen_by_host_client_and_gpu)
+{
+    struct vidmm_fence_slot slot;
+    uint64_t old = 1;
+    uint64_t value = 0x1122334455667788;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    CHECK_RULE("GPUVA-095", slot.va.value != 0 && slot.va.value % 8 == 0);
+    CHECK(*slot.kernel == 0);
+    *gpu_view(rig, slot.va.value) = value; /* right after creation, nothing was waited for */
+    CHECK_RULE("GPUVA-095", *slot.kernel == value && *(const volatile uint64_t *)slot.client == value);
+    CHECK(!sim_copy_checked(slot.client, &old, sizeof(old))); /* read-only */
+    *slot.kernel = 5;
+    CHECK(*(const volatile uint64_t *)slot.client == 5 && *gpu_view(rig, slot.va.value) == 5);
+    vidmm_fence_slot_destroy(rig->process, &slot);
+    CHECK(slot.page == NULL);
+}
+
+B_TEST(pages_are_mapped_without_an_allocation_handle)
+{
+    struct vidmm_fence_slot slot;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    for (uint32_t i = 0; i < b_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++)
+        CHECK_RULE("GPUVA-176", b_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i)->args.UpdatePageTable.hAllocation == NULL);
+    {
+        DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+        uint64_t entry;
+
+        /* Cached system memory is snooped. */
+        CHECK_RULE("GPUVA-195", b_walk(rig, &root, slot.va.value, &entry) && (entry & B_COHERENT));
+        CHECK_RULE("GPUVA-196", b_entry_segment(entry) == 0);
+    }
+    vidmm_fence_slot_destroy(rig->process, &slot);
+}
+
+B_TEST(slots_share_pages)
+{
+    enum { SLOTS = 1300 };
+    struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
+    uint64_t frames = ram_free_pages(rig->ram), operations;
+
+    CHECK(slot);
+    for (int i = 0; i < SLOTS; i++)
+        CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot[i])));
+    CHECK(frames - ram_free_pages(rig->ram) >= 3 && frames - ram_free_pages(rig->ram) <= 8);
+    for (int i = 0; i < SLOTS; i++)
+        *slot[i].kernel = (uint64_t)i + 1;
+    for (int i = 0; i < SLOTS; i++)
+        CHECK(*gpu_view(rig, slot[i].va.value) == (uint64_t)i + 1);
+    operations = rig->op_count;
+    vidmm_fence_slot_destroy(rig->process, &slot[700]);
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot[700])));
+    CHECK(rig->op_count == operations && *slot[700].kernel == 0); /* a used page had room */
+    for (int i = 0; i < SLOTS; i++)
+        vidmm_fence_slot_destroy(rig->process, &slot[(i * 7) % SLOTS]);
+    b_idle(rig);
+    CHECK(b_valid(rig));
+    CHECK(frames - ram_free_pages(rig->ram) <= 4);
+    util_free(slot);
+}
+
+static void narrow(struct b_options *options)
+{
+    options->internal_start = 1ull << 32;
+    options->internal_end = (1ull << 32) + 65536;
+}
+
+B_TEST_WITH(pages_come_from_the_internal_range, narrow)
+{
+    struct vidmm_fence_slot slot;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    CHECK_RULE("GPUVA-059", slot.va.value >= 1ull << 32 && slot.va.value < (1ull << 32) + 65536);
+    vidmm_fence_slot_destroy(rig->process, &slot);
+}
+
+static void physical(struct b_options *options)
+{
+    options->no_gpu_mmu = true;
+}
+
+B_TEST_WITH(without_gpu_mmu_there_is_no_gpu_address, physical)
+{
+    struct vidmm_fence_slot slot;
+
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
+    CHECK_RULE("GPUVA-001", slot.va.value == 0 && b_op_count(rig, -1) == 0);
+    *slot.kernel = 3;
+    CHECK(*(const volatile uint64_t *)slot.client == 3);
+    vidmm_fence_slot_destroy(rig->process, &slot);
+}
+
+B_TEST(every_failed_allocation_leaves_nothing)
+{
+    struct util_heap *heap = &sim_current->heap;
+    uint64_t frames = ram_free_pages(rig->ram);
+    struct vidmm_fence_slot slot = {0};
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    for (uint64_t n = 1; !NT_SUCCESS(status); n++) {
+        heap->fail_at = heap->requests + n;
+        status = vidmm_fence_slot_create(rig->process, &slot);
+        heap->fail_at = 0;
+        b_idle(rig);
+        CHECK(b_valid(rig));
+        CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && ram_free_pages(rig->ram) == frames));
+        CHECK(n < 100);
+    }
+    vidmm_fence_slot_destroy(rig->process, &slot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slot_is_seen_by_host_client_and_gpu),
+        cmocka_unit_test(pages_are_mapped_without_an_allocation_handle),
+        cmocka_unit_test(slots_share_pages),
+        cmocka_unit_test(pages_come_from_the_internal_range),
+        cmocka_unit_test(without_gpu_mmu_there_is_no_gpu_address),
+        cmocka_unit_test(every_failed_allocation_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -153,7 +153,7 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
 
 static void unmap_hardware(struct refgpu_adapter *adapter)
 {
-    const PVOID registers = adapter->registers;
+    PVOID registers = adapter->registers;
 
     if (adapter->gart)
         (void)adapter->dxgk.DxgkCbUnmapMemory(adapter->dxgk.DeviceHandle, adapter->gart);

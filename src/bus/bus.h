@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bus: where a device model meets the machine. It loads the model, gives its BARs bus addresses above RAM, carries
- * its DMA through the IOMMU domain it is attached to, turns its messages into sim interrupts, and maps its BARs for the CPU.
+ * The bus: where a device model meets the machine. It loads the model, gives its BARs bus addresses
+ * above RAM, carries its DMA through the IOMMU domain it is attached to, turns its messages into
+ * sim interrupts, and maps its BARs for the CPU.
  *
- * A register BAR is mapped as pages without access: register routines (READ_REGISTER_ULONG, ...) find the device by
- * address (bus_register_read), and a plain load or store traps there. A memory BAR is plain memory (its own memory file).
+ * A register BAR is mapped as pages without access: register routines (READ_REGISTER_ULONG, ...)
+ * find the device by address (bus_register_read), and a plain load or store traps there. A memory
+ * BAR is plain memory (its own memory file).
  */
 #ifndef DXGK_BUS_H
 #define DXGK_BUS_H
@@ -27,7 +29,8 @@ struct bus *bus_create(
 void bus_destroy(struct bus *bus);
 struct ram *bus_ram(struct bus *bus);
 
-/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *error (at least 256 bytes) says why. */
+/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *error (at
+ * least 256 bytes) says why. */
 struct bus_device *bus_device_load(struct bus *bus, const char *path,
                                    const struct dxgk_device_config *config, char *error,
                                    size_t error_bytes);
@@ -42,11 +45,13 @@ const struct dxgk_device_description *bus_device_description(const struct bus_de
 struct phys_addr bus_device_bar(const struct bus_device *device, unsigned bar);
 /* The interrupt of one message, to connect. */
 struct sim_interrupt *bus_device_interrupt(struct bus_device *device, uint32_t message);
-/* 256 bytes of PCI configuration space; reads beyond give ones, writes to read-only bytes have no effect. Return bytes done. */
+/* 256 bytes of PCI configuration space; reads beyond give ones, writes to read-only bytes have no
+ * effect. Return bytes done. */
 uint32_t bus_config_read(struct bus_device *device, uint32_t offset, void *to, uint32_t bytes);
 uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void *from,
                           uint32_t bytes);
-/* Does every byte of the range (as far as it exists) hold a bit that a write changes? For LIFE-095. */
+/* Does every byte of the range (as far as it exists) hold a bit that a write changes? For LIFE-095.
+ * */
 bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes);
 
 /* DMA goes through this domain; NULL: the device is cut off (every access faults). */
@@ -62,12 +67,14 @@ uint64_t bus_device_dma_bytes(const struct bus_device *device);
 /* Surprise removal: reads give ones, writes vanish, DMA and interrupts cease. */
 void bus_device_unplug(struct bus_device *device);
 
-/* The memory file behind a memory BAR and the page of it at offset 0, for views of device memory (ram_view_point_file). */
+/* The memory file behind a memory BAR and the page of it at offset 0, for views of device memory
+ * (ram_view_point_file). */
 int bus_device_memory_file(const struct bus_device *device, unsigned bar);
 /* Host bytes of a memory BAR. */
 void *bus_device_memory(const struct bus_device *device, unsigned bar);
 
-/* Map [address, address + bytes) of a BAR for the kernel; NULL: not inside one BAR, or out of memory. The range need not be aligned. */
+/* Map [address, address + bytes) of a BAR for the kernel; NULL: not inside one BAR, or out of
+ * memory. The range need not be aligned. */
 void *bus_map(struct bus *bus, struct phys_addr address, uint64_t bytes);
 /* `address` as bus_map returned it. False: no such mapping. */
 bool bus_unmap(struct bus *bus, void *address);
@@ -76,17 +83,19 @@ bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
 /* Mappings of one device that are still there, for leak checks. */
 uint64_t bus_mappings(const struct bus *bus);
 
-/* Physical address of a byte of a BAR by a kernel address: one in a register mapping, or in a memory BAR, mapped or not.
- * False: no address of the bus. */
+/* Physical address of a byte of a BAR by a kernel address: one in a register mapping, or in a
+ * memory BAR, mapped or not. False: no address of the bus. */
 bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical);
 
-/* Register access through a mapped address; a sim_point. A device that is gone, does not decode memory or is accessed
- * across its natural alignment reads ones and ignores writes. False: the bytes are not all inside one register mapping. */
+/* Register access through a mapped address; a sim_point. A device that is gone, does not decode
+ * memory or is accessed across its natural alignment reads ones and ignores writes. False: the
+ * bytes are not all inside one register mapping. */
 bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width,
                        uint64_t *value);
 bool bus_register_write(struct bus *bus, volatile void *address, unsigned width, uint64_t value);
-/* Is the address in the part of the address space where register mappings stand, mapped at present or not? Memory of any
- * kind is never there, so that an access for which bus_register_read returns false and this true goes nowhere. */
+/* Is the address in the part of the address space where register mappings stand, mapped at present
+ * or not? Memory of any kind is never there, so that an access for which bus_register_read returns
+ * false and this true goes nowhere. */
 bool bus_register_space(const struct bus *bus, const volatile void *address);
 
 #endif

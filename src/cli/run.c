@@ -293,12 +293,14 @@ static double now(void)
 static bool write_trace(const struct run *run, const struct dxgk_machine *machine)
 {
     FILE *file = fopen(run->trace, "w");
+    bool written;
 
     if (!file) {
         fprintf(stderr, "dxgkhost: %s: %s\n", run->trace, strerror(errno));
         return false;
     }
-    if (!dxgk_machine_write_trace(machine, file) | (fclose(file) != 0)) {
+    written = dxgk_machine_write_trace(machine, file);
+    if (fclose(file) != 0 || !written) {
         fprintf(stderr, "dxgkhost: %s: writing the trace failed\n", run->trace);
         return false;
     }

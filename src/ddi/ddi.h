@@ -43,19 +43,20 @@ struct ddi_adapter {
     PVOID context;                    /* MiniportDeviceContext */
     struct nt_image *image;
     char driver_name[64];
-    struct handle_table handles;      /* host handles given to the driver */
-    struct ddi_locks *locks;          /* private */
-    uint64_t calls;                   /* DDI calls so far */
-    uint64_t raised_limit;            /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
-    bool gone;                        /* forced removal: no DDI is called any more (LIFE-151) */
+    struct handle_table handles; /* host handles given to the driver */
+    struct ddi_locks *locks;     /* private */
+    uint64_t calls;              /* DDI calls so far */
+    uint64_t raised_limit; /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
+    bool gone; /* forced removal: no DDI is called any more (LIFE-151) */
     bool compute_only;
-    bool low_irql_preempt;            /* SchedulingCaps.LowIrqlPreemptCommand */
-    void *port;                       /* port's adapter */
+    bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
+    void *port;            /* port's adapter */
     struct vidmm *vidmm;
     struct vidsch *vidsch;
 };
 
-NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table, struct nt_image *image, const char *driver_name);
+NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table,
+                          struct nt_image *image, const char *driver_name);
 void ddi_adapter_finish(struct ddi_adapter *adapter);
 
 /* True if the driver's version has the entry and it is not NULL. */
@@ -71,11 +72,11 @@ void ddi_admit_others(struct ddi_adapter *adapter);
 struct ddi_frame {
     struct ddi_frame *outer;
     struct ddi_adapter *adapter;
-    const char *name;       /* "DxgkDdiPatch", "DxgkCbMapMemory" */
-    uintptr_t caller;       /* callbacks: return address in the driver; 0 for a DDI */
+    const char *name;           /* "DxgkDdiPatch", "DxgkCbMapMemory" */
+    uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
     struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
-    bool counted;           /* a DDI of level zero or one: it keeps others from being alone */
-    bool alone;             /* a DDI of level two or three */
+    bool counted;               /* a DDI of level zero or one: it keeps others from being alone */
+    bool alone;                 /* a DDI of level two or three */
     trace_track track;
     /* Called when the driver has returned, with the frame still in place; for duties that end with the DDI (THREAD-062). */
     void (*on_return)(struct ddi_frame *frame);
@@ -96,7 +97,8 @@ struct ddi_adapter *ddi_current_adapter(void);
 bool ddi_inside(const char *name);
 
 /* Around the body of a host callback: `caller` is __builtin_return_address(0). */
-void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name, uintptr_t caller);
+void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
+                        uintptr_t caller);
 void ddi_callback_leave(struct ddi_frame *frame);
 
 /* Install reports of places and of driver faults for the current machine and log. `symbolize` writes "refgpu.so!StartDevice+0x42"
@@ -130,26 +132,33 @@ void ddi_loan_finish(struct ddi_loan *loan); /* one never initialised (all zero)
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context);
 NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked);
 NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO info);
-NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services, PULONG sources, PULONG children);
+NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services,
+                          PULONG sources, PULONG children);
 NTSTATUS ddi_stop_device(struct ddi_adapter *a);
 NTSTATUS ddi_remove_device(struct ddi_adapter *a);
 void ddi_unload(struct ddi_adapter *a);
 NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args);
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args);
-NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children, ULONG bytes);
+NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
+                                   ULONG bytes);
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS status);
-NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child, PDXGK_DEVICE_DESCRIPTOR descriptor);
-NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event, PVOID argument, PULONG flags);
+NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
+                                     PDXGK_DEVICE_DESCRIPTOR descriptor);
+NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
+                               PVOID argument, PULONG flags);
 NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type);
 void ddi_reset_device(struct ddi_adapter *a); /* at the current level, whatever it is (LIFE-143) */
 void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable);
 /* At PASSIVE or DISPATCH level: `irql` (THREAD-046). */
-NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state, uint8_t irql);
+NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state,
+                                         uint8_t irql);
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql);
-NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action);
+NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state,
+                             POWER_ACTION action);
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level);
-BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message); /* at DIRQL, under the interrupt lock */
-void ddi_dpc_routine(struct ddi_adapter *a);                        /* at DISPATCH */
+BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a,
+                              ULONG message); /* at DIRQL, under the interrupt lock */
+void ddi_dpc_routine(struct ddi_adapter *a);  /* at DISPATCH */
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args);
 
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args);
@@ -161,8 +170,10 @@ NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context);
 
 NTSTATUS ddi_create_allocation(struct ddi_adapter *a, DXGKARG_CREATEALLOCATION *args);
 NTSTATUS ddi_destroy_allocation(struct ddi_adapter *a, const DXGKARG_DESTROYALLOCATION *args);
-NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_OPENALLOCATION *args);
-NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_CLOSEALLOCATION *args);
+NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
+                             const DXGKARG_OPENALLOCATION *args);
+NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
+                              const DXGKARG_CLOSEALLOCATION *args);
 NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args);
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args);
@@ -176,7 +187,8 @@ NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITC
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args);
 NTSTATUS ddi_cancel_command(struct ddi_adapter *a, const DXGKARG_CANCELCOMMAND *args);
 NTSTATUS ddi_query_current_fence(struct ddi_adapter *a, DXGKARG_QUERYCURRENTFENCE *args);
-NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a, DXGKARG_QUERYDEPENDENTENGINEGROUP *args);
+NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a,
+                                          DXGKARG_QUERYDEPENDENTENGINEGROUP *args);
 NTSTATUS ddi_query_engine_status(struct ddi_adapter *a, DXGKARG_QUERYENGINESTATUS *args);
 NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args);
 NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a);

@@ -13,10 +13,10 @@ enum ddi_level {
     LEVEL_VIDMM,     /* level one, VidMm class (THREAD-021) */
     LEVEL_ROOT,      /* level one, SetRootPageTable alone (THREAD-021) */
     LEVEL_CHILD,     /* level one, child I/O class (THREAD-024) */
-    LEVEL_QUERY,     /* level zero, also beside SetPowerState and QueryChildRelations (THREAD-032) */
-    LEVEL_POWER,     /* level zero, also beside ResetFromTimeout (THREAD-033) */
-    LEVEL_ALONE,     /* levels two and three */
-    LEVEL_NONE,      /* interrupts, deferred calls, debug information: beside everything */
+    LEVEL_QUERY, /* level zero, also beside SetPowerState and QueryChildRelations (THREAD-032) */
+    LEVEL_POWER, /* level zero, also beside ResetFromTimeout (THREAD-033) */
+    LEVEL_ALONE, /* levels two and three */
+    LEVEL_NONE,  /* interrupts, deferred calls, debug information: beside everything */
 };
 
 #define DDI_CLASSES 4u /* LEVEL_SCHEDULER .. LEVEL_CHILD */
@@ -39,15 +39,15 @@ struct ddi_call {
     struct list link;
     enum ddi_level level;
     uint8_t irql_before;
-    uint64_t deadline;           /* to restore */
-    struct nt_image *image;      /* to restore */
-    struct nt_call_state state;  /* when the driver was entered */
+    uint64_t deadline;            /* to restore */
+    struct nt_image *image;       /* to restore */
+    struct nt_call_state state;   /* when the driver was entered */
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
 /* `limit`: virtual ns the call may take. On a failure status the driver must not be called. */
-NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name, enum ddi_level level,
-                   uint8_t irql, uint64_t limit);
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                   enum ddi_level level, uint8_t irql, uint64_t limit);
 void ddi_leave(struct ddi_call *call);
 
 /* exclusion.c: wait until the call may go in; and undo it. Only for threads below DISPATCH_LEVEL. */
@@ -74,29 +74,29 @@ const struct ddi_loan *ddi_loan_at(uintptr_t address);
 
 /* ---- typed entries ---- */
 
-#define SECOND 1000000000u
+#define SECOND      1000000000u
 #define LIMIT_SHORT (10ull * SECOND) /* anything that should only compute */
-#define LIMIT_LONG (60ull * SECOND)  /* anything that may wait for the GPU */
-#define PASSIVE SIM_IRQL_PASSIVE
-#define DISPATCH SIM_IRQL_DISPATCH
+#define LIMIT_LONG  (60ull * SECOND) /* anything that may wait for the GPU */
+#define PASSIVE     SIM_IRQL_PASSIVE
+#define DISPATCH    SIM_IRQL_DISPATCH
 
 /* The entry returns NTSTATUS. */
-#define CALL_STATUS(adapter, entry, level, irql, limit, ...)                             \
-    struct ddi_call call;                                                                \
-    NTSTATUS status = ddi_enter(&call, adapter, #entry, level, irql, limit);             \
-                                                                                         \
-    if (!NT_SUCCESS(status))                                                             \
-        return status;                                                                   \
-    status = (adapter)->table.entry(__VA_ARGS__);                                        \
-    ddi_leave(&call);                                                                    \
+#define CALL_STATUS(adapter, entry, level, irql, limit, ...)                 \
+    struct ddi_call call;                                                    \
+    NTSTATUS status = ddi_enter(&call, adapter, #entry, level, irql, limit); \
+                                                                             \
+    if (!NT_SUCCESS(status))                                                 \
+        return status;                                                       \
+    status = (adapter)->table.entry(__VA_ARGS__);                            \
+    ddi_leave(&call);                                                        \
     return status
 
-#define CALL_VOID(adapter, entry, level, irql, limit, ...)                               \
-    struct ddi_call call;                                                                \
-                                                                                         \
-    if (!NT_SUCCESS(ddi_enter(&call, adapter, #entry, level, irql, limit)))              \
-        return;                                                                          \
-    (adapter)->table.entry(__VA_ARGS__);                                                 \
+#define CALL_VOID(adapter, entry, level, irql, limit, ...)                  \
+    struct ddi_call call;                                                   \
+                                                                            \
+    if (!NT_SUCCESS(ddi_enter(&call, adapter, #entry, level, irql, limit))) \
+        return;                                                             \
+    (adapter)->table.entry(__VA_ARGS__);                                    \
     ddi_leave(&call)
 
 #endif

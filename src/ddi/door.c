@@ -23,8 +23,8 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
-NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name, enum ddi_level level,
-                   uint8_t irql, uint64_t limit)
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                   enum ddi_level level, uint8_t irql, uint64_t limit)
 {
     struct sim_machine *m = sim_current;
 
@@ -110,7 +110,8 @@ bool ddi_inside(const char *name)
     return false;
 }
 
-void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name, uintptr_t caller)
+void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
+                        uintptr_t caller)
 {
     memset(frame, 0, sizeof(*frame));
     frame->outer = sim_current->frame;

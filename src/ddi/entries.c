@@ -50,12 +50,14 @@ NTSTATUS ddi_destroy_allocation(struct ddi_adapter *a, const DXGKARG_DESTROYALLO
     CALL_STATUS(a, DxgkDdiDestroyAllocation, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, args);
 }
 
-NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_OPENALLOCATION *args)
+NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
+                             const DXGKARG_OPENALLOCATION *args)
 {
     CALL_STATUS(a, DxgkDdiOpenAllocation, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, device, args);
 }
 
-NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device, const DXGKARG_CLOSEALLOCATION *args)
+NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
+                              const DXGKARG_CLOSEALLOCATION *args)
 {
     CALL_STATUS(a, DxgkDdiCloseAllocation, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, device, args);
 }
@@ -72,7 +74,8 @@ SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETA
     struct ddi_call call;
     SIZE_T bytes;
 
-    if (!NT_SUCCESS(ddi_enter(&call, a, "DxgkDdiGetRootPageTableSize", LEVEL_VIDMM, PASSIVE, LIMIT_SHORT)))
+    if (!NT_SUCCESS(
+            ddi_enter(&call, a, "DxgkDdiGetRootPageTableSize", LEVEL_VIDMM, PASSIVE, LIMIT_SHORT)))
         return 0;
     bytes = a->table.DxgkDdiGetRootPageTableSize(a->context, args);
     ddi_leave(&call);
@@ -86,7 +89,8 @@ void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETAB
 
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args)
 {
-    CALL_STATUS(a, DxgkDdiBuildPagingBuffer, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiBuildPagingBuffer, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT, a->context,
+                args);
 }
 
 /* ---- submission ---- */
@@ -108,12 +112,14 @@ NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *
 
 NTSTATUS ddi_submit_command_virtual(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMANDVIRTUAL *args)
 {
-    CALL_STATUS(a, DxgkDdiSubmitCommandVirtual, LEVEL_SCHEDULER, DISPATCH, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiSubmitCommandVirtual, LEVEL_SCHEDULER, DISPATCH, LIMIT_SHORT, a->context,
+                args);
 }
 
 NTSTATUS ddi_preempt_command(struct ddi_adapter *a, const DXGKARG_PREEMPTCOMMAND *args)
 {
-    CALL_STATUS(a, DxgkDdiPreemptCommand, LEVEL_SCHEDULER, a->low_irql_preempt ? PASSIVE : DISPATCH, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiPreemptCommand, LEVEL_SCHEDULER, a->low_irql_preempt ? PASSIVE : DISPATCH,
+                LIMIT_SHORT, a->context, args);
 }
 
 NTSTATUS ddi_cancel_command(struct ddi_adapter *a, const DXGKARG_CANCELCOMMAND *args)
@@ -126,14 +132,17 @@ NTSTATUS ddi_query_current_fence(struct ddi_adapter *a, DXGKARG_QUERYCURRENTFENC
     CALL_STATUS(a, DxgkDdiQueryCurrentFence, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, args);
 }
 
-NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a, DXGKARG_QUERYDEPENDENTENGINEGROUP *args)
+NTSTATUS ddi_query_dependent_engine_group(struct ddi_adapter *a,
+                                          DXGKARG_QUERYDEPENDENTENGINEGROUP *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryDependentEngineGroup, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiQueryDependentEngineGroup, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT,
+                a->context, args);
 }
 
 NTSTATUS ddi_query_engine_status(struct ddi_adapter *a, DXGKARG_QUERYENGINESTATUS *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryEngineStatus, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiQueryEngineStatus, LEVEL_SCHEDULER, PASSIVE, LIMIT_SHORT, a->context,
+                args);
 }
 
 NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args)
@@ -153,7 +162,8 @@ NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a)
 
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args)
 {
-    CALL_STATUS(a, DxgkDdiCollectDbgInfo, LEVEL_NONE, sim_irql(), SIM_FOREVER, a->context, args); /* TDR-070 */
+    CALL_STATUS(a, DxgkDdiCollectDbgInfo, LEVEL_NONE, sim_irql(), SIM_FOREVER, a->context,
+                args); /* TDR-070 */
 }
 
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args)

@@ -19,9 +19,11 @@ NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO
     CALL_STATUS(a, DxgkDdiExchangePreStartInfo, LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, info);
 }
 
-NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services, PULONG sources, PULONG children)
+NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services,
+                          PULONG sources, PULONG children)
 {
-    CALL_STATUS(a, DxgkDdiStartDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, info, services, sources, children);
+    CALL_STATUS(a, DxgkDdiStartDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, info, services,
+                sources, children);
 }
 
 NTSTATUS ddi_stop_device(struct ddi_adapter *a)
@@ -49,24 +51,31 @@ NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODE
     CALL_STATUS(a, DxgkDdiGetNodeMetadata, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, node, args);
 }
 
-NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children, ULONG bytes)
+NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
+                                   ULONG bytes)
 {
-    CALL_STATUS(a, DxgkDdiQueryChildRelations, LEVEL_ALONE, PASSIVE, LIMIT_SHORT, a->context, children, bytes);
+    CALL_STATUS(a, DxgkDdiQueryChildRelations, LEVEL_ALONE, PASSIVE, LIMIT_SHORT, a->context,
+                children, bytes);
 }
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 {
-    CALL_STATUS(a, DxgkDdiQueryChildStatus, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context, child, FALSE);
+    CALL_STATUS(a, DxgkDdiQueryChildStatus, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context, child,
+                FALSE);
 }
 
-NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child, PDXGK_DEVICE_DESCRIPTOR descriptor)
+NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
+                                     PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
-    CALL_STATUS(a, DxgkDdiQueryDeviceDescriptor, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context, child, descriptor);
+    CALL_STATUS(a, DxgkDdiQueryDeviceDescriptor, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context,
+                child, descriptor);
 }
 
-NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event, PVOID argument, PULONG flags)
+NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
+                               PVOID argument, PULONG flags)
 {
-    CALL_STATUS(a, DxgkDdiNotifyAcpiEvent, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, type, event, argument, flags);
+    CALL_STATUS(a, DxgkDdiNotifyAcpiEvent, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, type,
+                event, argument, flags);
 }
 
 NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type)
@@ -86,21 +95,26 @@ void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable)
     CALL_VOID(a, DxgkDdiSetStablePowerState, LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, &args);
 }
 
-NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state, uint8_t irql)
+NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state,
+                                         uint8_t irql)
 {
-    CALL_STATUS(a, DxgkDdiSetPowerComponentFState, LEVEL_POWER, irql, LIMIT_SHORT, a->context, component, state);
+    CALL_STATUS(a, DxgkDdiSetPowerComponentFState, LEVEL_POWER, irql, LIMIT_SHORT, a->context,
+                component, state);
 }
 
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql)
 {
     SIZE_T returned = 0;
 
-    CALL_STATUS(a, DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql, LIMIT_LONG, a->context, code, NULL, 0, NULL, 0, &returned);
+    CALL_STATUS(a, DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql, LIMIT_LONG, a->context,
+                code, NULL, 0, NULL, 0, &returned);
 }
 
-NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state, POWER_ACTION action)
+NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state,
+                             POWER_ACTION action)
 {
-    CALL_STATUS(a, DxgkDdiSetPowerState, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, uid, state, action);
+    CALL_STATUS(a, DxgkDdiSetPowerState, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, uid, state,
+                action);
 }
 
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level)
@@ -113,7 +127,8 @@ BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message)
     struct ddi_call call;
     BOOLEAN claimed;
 
-    if (!NT_SUCCESS(ddi_enter(&call, a, "DxgkDdiInterruptRoutine", LEVEL_NONE, sim_irql(), LIMIT_SHORT)))
+    if (!NT_SUCCESS(
+            ddi_enter(&call, a, "DxgkDdiInterruptRoutine", LEVEL_NONE, sim_irql(), LIMIT_SHORT)))
         return FALSE;
     claimed = a->table.DxgkDdiInterruptRoutine(a->context, message);
     ddi_leave(&call);
@@ -128,5 +143,6 @@ void ddi_dpc_routine(struct ddi_adapter *a)
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
     /* LIFE-137: with HardwareAccess alone in the driver. */
-    CALL_STATUS(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, args);
+    CALL_STATUS(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO, PASSIVE,
+                LIMIT_LONG, a->context, args);
 }

@@ -25,8 +25,8 @@ struct seeker {
     uint32_t own; /* calls inside that are his */
 };
 
-NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table, struct nt_image *image,
-                          const char *driver_name)
+NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table,
+                          struct nt_image *image, const char *driver_name)
 {
     memset(adapter, 0, sizeof(*adapter));
     adapter->locks = util_zalloc(1, sizeof(*adapter->locks));
@@ -134,8 +134,8 @@ static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
     LIST_FOR(node, &locks->calls) {
         const char *name = CONTAINER(node, struct ddi_call, link)->frame.name;
 
-        if (level == LEVEL_QUERY &&
-            (strcmp(name, "DxgkDdiSetPowerState") == 0 || strcmp(name, "DxgkDdiQueryChildRelations") == 0))
+        if (level == LEVEL_QUERY && (strcmp(name, "DxgkDdiSetPowerState") == 0 ||
+                                     strcmp(name, "DxgkDdiQueryChildRelations") == 0))
             return true;
         if (level == LEVEL_POWER && strcmp(name, "DxgkDdiResetFromTimeout") == 0)
             return true;
@@ -149,7 +149,8 @@ static bool must_wait(const struct ddi_adapter *adapter, enum ddi_level level)
 
     if (locks->alone)
         return !is_alone(locks) && !admitted(locks, level);
-    return !list_empty(&locks->seekers) && nt_process_current() != nt_process_system() && own_calls(adapter) == 0;
+    return !list_empty(&locks->seekers) && nt_process_current() != nt_process_system() &&
+           own_calls(adapter) == 0;
 }
 
 static void join(struct ddi_adapter *adapter, enum ddi_level level)
@@ -165,7 +166,8 @@ static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
 {
     struct nt_process *process = nt_process_current();
 
-    if (process == nt_process_system() || process->driver_entry.owner == sim_current->thread || is_alone(locks))
+    if (process == nt_process_system() || process->driver_entry.owner == sim_current->thread ||
+        is_alone(locks))
         return;
     sim_mutex_lock(&process->driver_entry);
     frame->process = process;
@@ -181,9 +183,11 @@ static void report_who_is_inside(const struct ddi_adapter *adapter, const char *
         const struct ddi_call *call = CONTAINER(node, struct ddi_call, link);
 
         if (length < sizeof(list))
-            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "", call->frame.name);
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+                                       length ? ", " : "", call->frame.name);
     }
-    VIOLATION("THREAD-037", "%s waited 60 s for the driver to be left by %s", name, length ? list : "an exclusion of the host");
+    VIOLATION("THREAD-037", "%s waited 60 s for the driver to be left by %s", name,
+              length ? list : "an exclusion of the host");
 }
 
 NTSTATUS ddi_lock(struct ddi_call *call)

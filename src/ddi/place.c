@@ -51,14 +51,15 @@ static void describe(struct verify_record *record)
         return;
     record->time = m->now;
     record->irql = m->irql;
-    snprintf(record->thread, sizeof(record->thread), "%s", m->thread ? sim_thread_name(m->thread) : "idle");
+    snprintf(record->thread, sizeof(record->thread), "%s",
+             m->thread ? sim_thread_name(m->thread) : "idle");
     ddi = ddi_current_ddi();
     if (frame && frame->caller) {
         char caller[64] = "";
 
         symbolize(frame->caller, caller, sizeof(caller));
-        snprintf(record->where, sizeof(record->where), "%s called by %s%s%s", frame->name, caller[0] ? caller : "the driver",
-                 ddi ? " in " : "", ddi ? ddi->name : "");
+        snprintf(record->where, sizeof(record->where), "%s called by %s%s%s", frame->name,
+                 caller[0] ? caller : "the driver", ddi ? " in " : "", ddi ? ddi->name : "");
     } else if (frame) {
         snprintf(record->where, sizeof(record->where), "%s", frame->name);
     }
@@ -88,12 +89,13 @@ static void collect_debug_info(struct ddi_adapter *adapter, uint32_t reason)
     ddi_collect_dbg_info(adapter, &args);
     for (uint32_t i = 0; i < GUARD_BYTES; i++) {
         if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + bytes + i] != GUARD_FILL) {
-            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes", bytes);
+            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes",
+                      bytes);
             break;
         }
     }
-    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 || extension.Reserved6 ||
-        extension.Reserved7)
+    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 ||
+        extension.Reserved6 || extension.Reserved7)
         VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
     util_free(large);
 }
@@ -110,7 +112,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
 
         state->in_bugcheck = true;
         sim_current->deadline = SIM_FOREVER; /* the driver may be overdue already */
-        if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) && !sim_current->stopped)
+        if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) &&
+            !sim_current->stopped)
             collect_debug_info(adapter, bug->code);
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
@@ -152,21 +155,26 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
     if (callback && callback->caller)
         symbolize(callback->caller, caller, sizeof(caller));
     if (dladdr((void *)pc, &info) && info.dli_sname)
-        snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname, caller[0] ? " for " : "", caller);
+        snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname,
+                 caller[0] ? " for " : "", caller);
     else
         snprintf(place, bytes, "host code%s%s", caller[0] ? " for " : "", caller);
 }
 
 static void on_overdue(const struct sim_fault *fault, const char *name, const char *place)
 {
-    const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host" : "not within its limit of virtual time";
-    bool routine = strcmp(name, "DxgkDdiDpcRoutine") == 0 || strcmp(name, "DxgkDdiInterruptRoutine") == 0;
+    const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host"
+                                                    : "not within its limit of virtual time";
+    bool routine = strcmp(name, "DxgkDdiDpcRoutine") == 0 ||
+                   strcmp(name, "DxgkDdiInterruptRoutine") == 0;
 
-    if (sim_irql() >= SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
-        verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0, "%s did not return (%s) in %s", name,
-                     why, place);
+    if (sim_irql() >=
+        SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
+        verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0,
+                     "%s did not return (%s) in %s", name, why, place);
     else
-        verify_fatal("THREAD-037", THREAD_STUCK_IN_DEVICE_DRIVER, 0, 0, 0, 0, "%s did not return (%s) in %s", name, why, place);
+        verify_fatal("THREAD-037", THREAD_STUCK_IN_DEVICE_DRIVER, 0, 0, 0, 0,
+                     "%s did not return (%s) in %s", name, why, place);
 }
 
 static void on_fault(const struct sim_fault *fault)
@@ -181,11 +189,13 @@ static void on_fault(const struct sim_fault *fault)
         on_overdue(fault, name, place);
     } else {
         if (loan)
-            VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind), loan->what);
+            VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind),
+                      loan->what);
         /* parameters: status, instruction, access, address */
         verify_fatal("NT-002", KMODE_EXCEPTION_NOT_HANDLED, (uint32_t)STATUS_ACCESS_VIOLATION, 0,
-                     fault->kind == SIM_FAULT_WRITE, fault->address, "%s in %s %s address 0x%" PRIxPTR, place, name,
-                     fault_text(fault->kind), fault->address);
+                     fault->kind == SIM_FAULT_WRITE, fault->address,
+                     "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind),
+                     fault->address);
     }
     sim_stop();
 }

@@ -17,15 +17,18 @@ struct loading {
 static void check_imports(const struct loader_image *image, const struct port_adapter *adapter)
 {
     static const char *const banned[] = {
-        "MmAllocateContiguousMemory", "MmAllocateContiguousMemorySpecifyCache", "MmFreeContiguousMemory", "MmAllocatePagesForMdl",
-        "MmAllocatePagesForMdlEx",    "MmFreePagesFromMdl",                     "MmProbeAndLockPages",
+        "MmAllocateContiguousMemory", "MmAllocateContiguousMemorySpecifyCache",
+        "MmFreeContiguousMemory",     "MmAllocatePagesForMdl",
+        "MmAllocatePagesForMdlEx",    "MmFreePagesFromMdl",
+        "MmProbeAndLockPages",
     };
 
     if (!port_adapter_caps(adapter)->MemoryManagementCaps.IoMmuSecureModeSupported)
         return;
     for (size_t i = 0; i < sizeof(banned) / sizeof(banned[0]); i++)
         if (loader_image_imports(image, banned[i]))
-            VIOLATION("CAPS-065", "%s imports %s, which a driver with IoMmuSecureModeSupported must not use",
+            VIOLATION("CAPS-065",
+                      "%s imports %s, which a driver with IoMmuSecureModeSupported must not use",
                       loader_image_name(image), banned[i]);
 }
 
@@ -53,8 +56,9 @@ static void start_driver(void *arg)
 {
     struct loading *loading = arg;
     struct host_driver *driver = loading->driver;
-    NTSTATUS status = port_driver_start(loading->machine->port, loader_image_service(driver->image), driver->nt_image,
-                                        loader_image_entry(driver->image), &driver->port);
+    NTSTATUS status = port_driver_start(loading->machine->port, loader_image_service(driver->image),
+                                        driver->nt_image, loader_image_entry(driver->image),
+                                        &driver->port);
 
     loading->status = status;
     if (!NT_SUCCESS(status))
@@ -104,8 +108,8 @@ static const struct verify_record *deciding_record(const struct verify_log *log,
     return best;
 }
 
-static void explain_refusal(const struct dxgk_machine *machine, const struct host_driver *driver, NTSTATUS status, size_t since,
-                            char *error, size_t error_bytes)
+static void explain_refusal(const struct dxgk_machine *machine, const struct host_driver *driver,
+                            NTSTATUS status, size_t since, char *error, size_t error_bytes)
 {
     const struct verify_record *record = deciding_record(machine->log, since);
     const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
@@ -113,11 +117,14 @@ static void explain_refusal(const struct dxgk_machine *machine, const struct hos
     char text[32];
 
     if (bug->happened && record)
-        host_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name, record->rule, record->seen, bug->code);
+        host_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name,
+                     record->rule, record->seen, bug->code);
     else if (record)
-        host_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen, status_text(status, text, sizeof(text)));
+        host_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen,
+                     status_text(status, text, sizeof(text)));
     else
-        host_explain(error, error_bytes, "%s: refused with %s", name, status_text(status, text, sizeof(text)));
+        host_explain(error, error_bytes, "%s: refused with %s", name,
+                     status_text(status, text, sizeof(text)));
 }
 
 /* ---- loading ---- */
@@ -131,7 +138,8 @@ static void free_driver(struct host_driver *driver)
     util_free(driver);
 }
 
-static enum dxgk_result load(struct dxgk_machine *machine, const char *path, char *error, size_t error_bytes)
+static enum dxgk_result load(struct dxgk_machine *machine, const char *path, char *error,
+                             size_t error_bytes)
 {
     struct host_driver *driver = util_zalloc(1, sizeof(*driver));
     struct loading loading = {.machine = machine, .driver = driver, .status = STATUS_UNSUCCESSFUL};
@@ -171,7 +179,8 @@ static enum dxgk_result load(struct dxgk_machine *machine, const char *path, cha
     return loading.status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
 }
 
-enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path, char *error, size_t error_bytes)
+enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path,
+                                          char *error, size_t error_bytes)
 {
     char text[4096] = "";
     enum dxgk_result result = DXGK_ERROR;

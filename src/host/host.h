@@ -71,19 +71,22 @@ struct dxgk_machine {
 };
 
 /* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
-struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config, uint64_t fail_in_creation, char *error,
-                                         size_t error_bytes);
+struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
+                                         uint64_t fail_in_creation, char *error, size_t error_bytes);
 
 /* Around every function of the API that touches the machine. False if the caller is inside already (a client, a log callback);
  * then nothing is to be left. */
 bool host_enter(struct dxgk_machine *machine);
 void host_leave(bool entered);
 
-void host_explain(char *error, size_t error_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void host_log(struct dxgk_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void host_explain(char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void host_log(struct dxgk_machine *machine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* run.c: run fn(arg) on a kernel thread of the system process until it is done. */
-enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name, void (*fn)(void *arg), void *arg);
+enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
+                                 void (*fn)(void *arg), void *arg);
 /* End the processes that clients left, on a kernel thread; count them. */
 void host_end_processes(struct dxgk_machine *machine);
 /* Free what is left of processes that have ended. */

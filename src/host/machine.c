@@ -59,10 +59,10 @@ static void bugcheck_news(const struct verify_bugcheck *bugcheck)
 {
     struct dxgk_machine *machine = sim_current->room[SIM_ROOM_HOST];
 
-    host_log(machine, "simulated bug check 0x%x (0x%llx, 0x%llx, 0x%llx, 0x%llx), rule %s", bugcheck->code,
-             (unsigned long long)bugcheck->parameter[0], (unsigned long long)bugcheck->parameter[1],
-             (unsigned long long)bugcheck->parameter[2], (unsigned long long)bugcheck->parameter[3],
-             bugcheck->rule ? bugcheck->rule : "none");
+    host_log(machine, "simulated bug check 0x%x (0x%llx, 0x%llx, 0x%llx, 0x%llx), rule %s",
+             bugcheck->code, (unsigned long long)bugcheck->parameter[0],
+             (unsigned long long)bugcheck->parameter[1], (unsigned long long)bugcheck->parameter[2],
+             (unsigned long long)bugcheck->parameter[3], bugcheck->rule ? bugcheck->rule : "none");
 }
 
 /* ---- inside and outside ---- */
@@ -115,7 +115,9 @@ static const char *check_config(const struct dxgk_machine_config *config)
 
 static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
 {
-    return iommu == DXGK_IOMMU_REMAP ? IOMMU_REMAP : iommu == DXGK_IOMMU_ISOLATION ? IOMMU_ISOLATION : IOMMU_OFF;
+    return iommu == DXGK_IOMMU_REMAP       ? IOMMU_REMAP
+           : iommu == DXGK_IOMMU_ISOLATION ? IOMMU_ISOLATION
+                                           : IOMMU_OFF;
 }
 
 /* ---- creation ---- */
@@ -147,7 +149,12 @@ static bool create_graphics(struct dxgk_machine *machine)
         .ram = machine->ram,
         .bus = machine->bus,
         .iommu = iommu_mode(machine->config.iommu),
-        .tdr = {.level = 3, .delay = 2, .ddi_delay = 5, .limit_count = 5, .limit_time = 60, .enable_preemption = true},
+        .tdr = {.level = 3,
+                .delay = 2,
+                .ddi_delay = 5,
+                .limit_count = 5,
+                .limit_time = 60,
+                .enable_preemption = true},
         .log = port_news,
         .log_context = machine,
     };
@@ -160,7 +167,8 @@ static bool create_graphics(struct dxgk_machine *machine)
 
 static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *config)
 {
-    struct sim_config sim = {.seed = config->seed, .processors = config->processors, .watchdog_ms = config->watchdog_ms};
+    struct sim_config sim = {
+        .seed = config->seed, .processors = config->processors, .watchdog_ms = config->watchdog_ms};
     struct dxgk_machine *machine = calloc(1, sizeof(*machine));
 
     if (!machine)
@@ -179,8 +187,8 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     return NULL;
 }
 
-struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config, uint64_t fail_in_creation, char *error,
-                                         size_t error_bytes)
+struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
+                                         uint64_t fail_in_creation, char *error, size_t error_bytes)
 {
     const char *wrong = check_config(config);
     struct dxgk_machine *machine;
@@ -200,7 +208,9 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     machine->sim->heap.fail_at = fail_in_creation;
     done = create_services(machine) && create_graphics(machine);
     machine->requests_at_creation = machine->sim->heap.requests;
-    machine->sim->heap.fail_at = config->fail_allocation ? machine->requests_at_creation + config->fail_allocation : 0;
+    machine->sim->heap.fail_at = config->fail_allocation
+                                     ? machine->requests_at_creation + config->fail_allocation
+                                     : 0;
     host_leave(entered);
     if (done)
         return machine;
@@ -209,7 +219,8 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     return NULL;
 }
 
-struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config, char *error, size_t error_bytes)
+struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config, char *error,
+                                         size_t error_bytes)
 {
     return host_machine_create(config, 0, error, error_bytes);
 }
@@ -317,8 +328,9 @@ static struct host_device *alloc_device(const char *const *options, size_t count
     return device;
 }
 
-static enum dxgk_result add(struct dxgk_machine *machine, const char *path, const struct dxgk_device_model *model,
-                            const char *const *options, size_t count, char *error, size_t error_bytes)
+static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
+                            const struct dxgk_device_model *model, const char *const *options,
+                            size_t count, char *error, size_t error_bytes)
 {
     char why[512] = "out of memory";
     struct host_device *device = alloc_device(options, count);
@@ -341,14 +353,17 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path, cons
     return DXGK_OK;
 }
 
-static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *path, const struct dxgk_device_model *model,
-                                    const char *const *options, size_t count, char *error, size_t error_bytes)
+static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *path,
+                                    const struct dxgk_device_model *model,
+                                    const char *const *options, size_t count, char *error,
+                                    size_t error_bytes)
 {
     enum dxgk_result result;
     bool entered;
 
     if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
-        host_explain(error, error_bytes, path || model ? "the machine was shut down" : "no device model was given");
+        host_explain(error, error_bytes,
+                     path || model ? "the machine was shut down" : "no device model was given");
         return DXGK_ERROR;
     }
     entered = host_enter(machine);
@@ -357,14 +372,17 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
     return result;
 }
 
-enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path, const char *const *options, size_t count,
-                                         char *error, size_t error_bytes)
+enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
+                                         const char *const *options, size_t count, char *error,
+                                         size_t error_bytes)
 {
     return add_entered(machine, path, NULL, options, count, error, error_bytes);
 }
 
-enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine, const struct dxgk_device_model *model,
-                                               const char *const *options, size_t count, char *error, size_t error_bytes)
+enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *machine,
+                                               const struct dxgk_device_model *model,
+                                               const char *const *options, size_t count,
+                                               char *error, size_t error_bytes)
 {
     return add_entered(machine, NULL, model, options, count, error, error_bytes);
 }

@@ -4,7 +4,8 @@
 
 #include "host/host.h"
 
-bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to, size_t bytes)
+bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address, void *to,
+                                size_t bytes)
 {
     uint64_t top = ram_bytes(machine->ram);
 

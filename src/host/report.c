@@ -53,7 +53,8 @@ void host_count_adapter(struct host_totals *totals, struct port_adapter *adapter
     totals->ddi_calls += port_adapter_ddi(adapter)->calls;
 }
 
-static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine, const struct host_totals *totals)
+static void fill(struct dxgk_statistics *s, const struct dxgk_machine *machine,
+                 const struct host_totals *totals)
 {
     const struct verify_bugcheck *bug = verify_bugcheck_state(machine->log);
 
@@ -104,7 +105,8 @@ size_t dxgk_machine_violations(const struct dxgk_machine *machine)
     return verify_records(machine->log);
 }
 
-bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index, struct dxgk_violation *violation)
+bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
+                            struct dxgk_violation *violation)
 {
     static const char *const severity[] = {"note", "warning", "error", "bug check"};
     const struct verify_record *record = verify_record_at(machine->log, index);

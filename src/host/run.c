@@ -50,7 +50,8 @@ static void end_process(struct dxgk_machine *machine, struct host_process *proce
         sim_unmark(&mark);
     }
     if (left)
-        host_log(machine, "process %s ended with %llu handle(s) open", process->nt->name, (unsigned long long)left); /* KMT-480 */
+        host_log(machine, "process %s ended with %llu handle(s) open", process->nt->name,
+                 (unsigned long long)left); /* KMT-480 */
     machine->live--;
 }
 
@@ -64,8 +65,8 @@ static void client_main(void *arg)
         end_process(start.machine, start.process, false);
 }
 
-static bool start_thread(struct dxgk_machine *machine, struct host_process *process, const char *name, void (*fn)(void *argument),
-                         void *argument)
+static bool start_thread(struct dxgk_machine *machine, struct host_process *process,
+                         const char *name, void (*fn)(void *argument), void *argument)
 {
     struct start *start = util_zalloc(1, sizeof(*start));
     struct sim_thread *thread;
@@ -89,7 +90,8 @@ static void free_process(struct host_process *process)
     util_free(process);
 }
 
-static bool start_process(struct dxgk_machine *machine, const char *name, void (*fn)(void *argument), void *argument)
+static bool start_process(struct dxgk_machine *machine, const char *name,
+                          void (*fn)(void *argument), void *argument)
 {
     struct host_process *process = util_zalloc(1, sizeof(*process));
 
@@ -153,7 +155,8 @@ static enum dxgk_result run_clients(struct dxgk_machine *machine)
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }
 
-enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process, void (*fn)(void *argument), void *argument)
+enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process,
+                                  void (*fn)(void *argument), void *argument)
 {
     enum dxgk_result result = DXGK_OUT_OF_MEMORY;
     bool entered;
@@ -186,8 +189,8 @@ static struct host_process *current_process(struct dxgk_machine *machine)
 
 static bool on_client_thread(void)
 {
-    return current_machine() && sim_current->thread && sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT &&
-           !sim_current->inside;
+    return current_machine() && sim_current->thread &&
+           sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT && !sim_current->inside;
 }
 
 bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument)
@@ -258,7 +261,8 @@ static bool task_done(void *arg)
     return ((struct task *)arg)->done;
 }
 
-enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name, void (*fn)(void *arg), void *arg)
+enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
+                                 void (*fn)(void *arg), void *arg)
 {
     struct task task = {fn, arg, false};
     uint64_t until = time_limit(machine);

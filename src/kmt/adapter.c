@@ -68,7 +68,8 @@ NTSTATUS kmt_adapter_begin_process(struct kmt_adapter *adapter, bool *opened)
     *opened = false;
     sim_mutex_lock(&adapter->mm_lock);
     if (!adapter->mm) {
-        status = vidmm_process_open(port_adapter_vidmm(adapter->port), adapter->process->nt, &adapter->mm);
+        status = vidmm_process_open(port_adapter_vidmm(adapter->port), adapter->process->nt,
+                                    &adapter->mm);
         *opened = NT_SUCCESS(status);
     }
     sim_mutex_unlock(&adapter->mm_lock);
@@ -105,14 +106,16 @@ static bool is_listed(const struct port_adapter *port)
 
 static bool passes(const struct port_adapter *port, const D3DKMT_ENUMADAPTERS_FILTER *filter)
 {
-    return is_listed(port) && (filter->IncludeComputeOnly || !port_adapter_caps(port)->MiscCaps.ComputeOnly);
+    return is_listed(port) &&
+           (filter->IncludeComputeOnly || !port_adapter_caps(port)->MiscCaps.ComputeOnly);
 }
 
 static ULONG count_adapters(const struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter)
 {
     ULONG count = 0;
 
-    for (struct port_adapter *p = port_adapter_first(call->process->kmt->port); p; p = port_adapter_next(p))
+    for (struct port_adapter *p = port_adapter_first(call->process->kmt->port); p;
+         p = port_adapter_next(p))
         count += passes(p, filter);
     return count;
 }
@@ -120,7 +123,8 @@ static ULONG count_adapters(const struct kmt_call *call, const D3DKMT_ENUMADAPTE
 static void close_handles(struct kmt_call *call, const D3DKMT_ADAPTERINFO *list, ULONG count)
 {
     for (ULONG i = 0; i < count; i++) {
-        struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, list[i].hAdapter, NT_CLIENT_ADAPTER);
+        struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, list[i].hAdapter,
+                                                    NT_CLIENT_ADAPTER);
 
         adapter->handles--;
         kmt_adapter_put(adapter, call);
@@ -128,13 +132,14 @@ static void close_handles(struct kmt_call *call, const D3DKMT_ADAPTERINFO *list,
 }
 
 /* Open each and describe it; all or nothing (KMT-038). */
-static NTSTATUS fill(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter, D3DKMT_ADAPTERINFO *list, ULONG capacity,
-                     ULONG *count)
+static NTSTATUS fill(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter,
+                     D3DKMT_ADAPTERINFO *list, ULONG capacity, ULONG *count)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     *count = 0;
-    for (struct port_adapter *p = port_adapter_first(call->process->kmt->port); p && *count < capacity; p = port_adapter_next(p)) {
+    for (struct port_adapter *p = port_adapter_first(call->process->kmt->port);
+         p && *count < capacity; p = port_adapter_next(p)) {
         D3DKMT_ADAPTERINFO *info = &list[*count];
 
         if (!passes(p, filter))
@@ -163,7 +168,8 @@ static NTSTATUS enum_adapters(struct kmt_call *call, void *arguments)
     return fill(call, &everything, args->Adapters, MAX_ENUM_ADAPTERS_1, &args->NumAdapters);
 }
 
-static NTSTATUS enumerate(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter, D3DKMT_ADAPTERINFO *user, ULONG *number)
+static NTSTATUS enumerate(struct kmt_call *call, const D3DKMT_ENUMADAPTERS_FILTER *filter,
+                          D3DKMT_ADAPTERINFO *user, ULONG *number)
 {
     ULONG present = count_adapters(call, filter), count = 0;
     D3DKMT_ADAPTERINFO *list;
@@ -224,7 +230,8 @@ static NTSTATUS open_from_luid(struct kmt_call *call, void *arguments)
 static NTSTATUS close_adapter(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_CLOSEADAPTER *args = arguments;
-    struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, args->hAdapter, NT_CLIENT_ADAPTER);
+    struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, args->hAdapter,
+                                                NT_CLIENT_ADAPTER);
 
     if (!adapter)
         return STATUS_INVALID_PARAMETER; /* KMT-050 */

@@ -4,7 +4,8 @@
 
 static NTSTATUS check_model(const struct kmt_adapter *adapter)
 {
-    return kmt_adapter_is_2x(adapter) && port_adapter_gpu_mmu(adapter->port) ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+    return kmt_adapter_is_2x(adapter) && port_adapter_gpu_mmu(adapter->port) ? STATUS_SUCCESS
+                                                                             : STATUS_NOT_SUPPORTED;
 }
 
 static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
@@ -26,7 +27,8 @@ static NTSTATUS reserve_gpu_va(struct kmt_call *call, void *arguments)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS *args = arguments;
     struct kmt_paging_queue *queue = kmt_queue_of(call, args->hPagingQueue);
-    struct kmt_adapter *adapter = queue ? queue->device->adapter : kmt_adapter_of(call, args->hAdapter);
+    struct kmt_adapter *adapter = queue ? queue->device->adapter
+                                        : kmt_adapter_of(call, args->hAdapter);
     bool opened = false;
     NTSTATUS status;
 
@@ -58,7 +60,8 @@ static NTSTATUS free_gpu_va(struct kmt_call *call, void *arguments)
         return status;
     if (!adapter->mm)
         return STATUS_INVALID_PARAMETER; /* nothing was ever reserved */
-    return vidmm_free_gpu_va(adapter->mm, args->BaseAddress, args->Size); /* also when devices are lost (KMT-124) */
+    return vidmm_free_gpu_va(adapter->mm, args->BaseAddress,
+                             args->Size); /* also when devices are lost (KMT-124) */
 }
 
 KMT_IN_OUT(D3DKMTMapGpuVirtualAddress, D3DDDI_MAPGPUVIRTUALADDRESS, map_gpu_va)

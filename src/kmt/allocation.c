@@ -13,10 +13,10 @@
 struct creation {
     D3DKMT_CREATEALLOCATION *args;
     struct vidmm_create_request request;
-    D3DDDI_ALLOCATIONINFO2 *info;     /* host copy, in the newer form */
-    void **original;                  /* private data as the client gave them, to see what changed */
+    D3DDDI_ALLOCATIONINFO2 *info; /* host copy, in the newer form */
+    void **original;              /* private data as the client gave them, to see what changed */
     void *resource_private;
-    bool old;                         /* D3DDDI_ALLOCATIONINFO elements */
+    bool old; /* D3DDDI_ALLOCATIONINFO elements */
 };
 
 /* ---- flags ---- */
@@ -26,18 +26,21 @@ static NTSTATUS check_flags(const D3DKMT_CREATEALLOCATION *args)
 {
     D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
 
-    if (f.CreateProtected || f.CreateWriteCombined || f.CreateCached || f.OpenCrossAdapter || f.PhysicallyContiguous ||
-        f.NoKmdAccess || f.SharedDisplayable || f.Reserved)
+    if (f.CreateProtected || f.CreateWriteCombined || f.CreateCached || f.OpenCrossAdapter ||
+        f.PhysicallyContiguous || f.NoKmdAccess || f.SharedDisplayable || f.Reserved)
         return STATUS_INVALID_PARAMETER;
     if (f.CreateResource ? args->hResource != 0 : args->NumAllocations == 0)
         return STATUS_INVALID_PARAMETER;
-    if (f.CreateShared ? !f.CreateResource : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
+    if (f.CreateShared
+            ? !f.CreateResource
+            : (f.NonSecure || f.RestrictSharedAccess || f.CrossAdapter || f.NtSecuritySharing))
         return STATUS_INVALID_PARAMETER;
     if ((f.NonSecure && f.RestrictSharedAccess) || (f.Zeroed && f.AllowNotZeroed))
         return STATUS_INVALID_PARAMETER;
     if (args->NumAllocations > KMT_MAX_ELEMENTS || (args->NumAllocations && !args->pAllocationInfo))
         return STATUS_INVALID_PARAMETER;
-    if (args->PrivateRuntimeDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateRuntimeDataSize && !args->pPrivateRuntimeData))
+    if (args->PrivateRuntimeDataSize > KMT_MAX_PRIVATE_BYTES ||
+        (args->PrivateRuntimeDataSize && !args->pPrivateRuntimeData))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
 }
@@ -47,8 +50,9 @@ static NTSTATUS check_support(const D3DKMT_CREATEALLOCATION *args)
 {
     D3DKMT_CREATEALLOCATIONFLAGS f = args->Flags;
 
-    return f.PartialSharedCreation || f.CreateShared || f.StandardAllocation || f.ExistingSection ? STATUS_NOT_SUPPORTED
-                                                                                                   : STATUS_SUCCESS;
+    return f.PartialSharedCreation || f.CreateShared || f.StandardAllocation || f.ExistingSection
+               ? STATUS_NOT_SUPPORTED
+               : STATUS_SUCCESS;
 }
 
 /* ---- copying in ---- */
@@ -93,7 +97,8 @@ static NTSTATUS check_elements(const struct creation *c)
 
         if (info->Flags.Primary || info->Flags.Stereo || info->Flags.Reserved)
             return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-203 */
-        if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (info->PrivateDriverDataSize && !info->pPrivateDriverData))
+        if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
+            (info->PrivateDriverDataSize && !info->pPrivateDriverData))
             return STATUS_INVALID_PARAMETER;
         for (unsigned j = 0; j < sizeof(info->Reserved) / sizeof(info->Reserved[0]); j++)
             if (info->Reserved[j])
@@ -118,7 +123,8 @@ static NTSTATUS copy_privates(struct creation *c)
         item->info = &c->info[i];
         item->system_memory = c->info[i].pSystemMem;
         item->private_bytes = c->info[i].PrivateDriverDataSize;
-        status = kmt_copy_private(c->info[i].pPrivateDriverData, item->private_bytes, &item->private_data);
+        status = kmt_copy_private(c->info[i].pPrivateDriverData, item->private_bytes,
+                                  &item->private_data);
         if (NT_SUCCESS(status) && item->private_bytes) {
             c->original[i] = util_alloc(item->private_bytes);
             if (!c->original[i])
@@ -137,12 +143,14 @@ static NTSTATUS copy_in(struct creation *c)
 
     if (NT_SUCCESS(status))
         status = check_elements(c);
-    if (NT_SUCCESS(status) && !kmt_probe_write(args->pAllocationInfo, args->NumAllocations * element))
+    if (NT_SUCCESS(status) &&
+        !kmt_probe_write(args->pAllocationInfo, args->NumAllocations * element))
         status = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = copy_privates(c);
     if (NT_SUCCESS(status))
-        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize, &c->resource_private);
+        status = kmt_copy_private(args->pPrivateDriverData, args->PrivateDriverDataSize,
+                                  &c->resource_private);
     return status;
 }
 
@@ -168,13 +176,17 @@ static bool write_element(const struct creation *c, UINT i)
     const D3DDDI_ALLOCATIONINFO2 *info = &c->info[i];
 
     /* KMT-198; a client may keep data in constant memory that no driver writes to */
-    if (item->private_bytes && memcmp(c->original[i], item->private_data, item->private_bytes) != 0 &&
+    if (item->private_bytes &&
+        memcmp(c->original[i], item->private_data, item->private_bytes) != 0 &&
         !kmt_put(info->pPrivateDriverData, item->private_data, item->private_bytes))
         return false;
     if (c->old)
-        return kmt_put(&c->args->pAllocationInfo[i].hAllocation, &info->hAllocation, sizeof(info->hAllocation));
-    return kmt_put(&c->args->pAllocationInfo2[i].hAllocation, &info->hAllocation, sizeof(info->hAllocation)) &&
-           kmt_put(&c->args->pAllocationInfo2[i].GpuVirtualAddress, &info->GpuVirtualAddress, sizeof(info->GpuVirtualAddress));
+        return kmt_put(&c->args->pAllocationInfo[i].hAllocation, &info->hAllocation,
+                       sizeof(info->hAllocation));
+    return kmt_put(&c->args->pAllocationInfo2[i].hAllocation, &info->hAllocation,
+                   sizeof(info->hAllocation)) &&
+           kmt_put(&c->args->pAllocationInfo2[i].GpuVirtualAddress, &info->GpuVirtualAddress,
+                   sizeof(info->GpuVirtualAddress));
 }
 
 static void undo(const struct creation *c, struct kmt_device *device, D3DKMT_HANDLE resource)

@@ -51,7 +51,8 @@ static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *
         return STATUS_INVALID_PARAMETER; /* KMT-262, ALLOC-091 */
     if (args->hResource ? args->phAllocationList != NULL : args->AllocationCount == 0)
         return STATUS_INVALID_PARAMETER; /* KMT-263, ALLOC-085 */
-    status = kmt_copy_array(args->phAllocationList, args->hResource ? 0 : args->AllocationCount, sizeof(*list), (void **)&list);
+    status = kmt_copy_array(args->phAllocationList, args->hResource ? 0 : args->AllocationCount,
+                            sizeof(*list), (void **)&list);
     if (!NT_SUCCESS(status))
         return status;
     status = check_duplicates(list, args->hResource ? 0 : args->AllocationCount);
@@ -59,7 +60,8 @@ static NTSTATUS destroy(struct kmt_call *call, const D3DKMT_DESTROYALLOCATION2 *
     if (NT_SUCCESS(status) && !device)
         status = STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
-        status = vidmm_allocation_destroy(device->mm, args->hResource, list, args->hResource ? 0 : args->AllocationCount, args->Flags);
+        status = vidmm_allocation_destroy(device->mm, args->hResource, list,
+                                          args->hResource ? 0 : args->AllocationCount, args->Flags);
     util_free(list);
     return status;
 }
@@ -113,6 +115,82 @@ static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
     return vidmm_unlock2(device->mm, args->hAllocation); /* also on a lost device (KMT-124) */
 }
 
+/* ---- the older calls ---- */
+
+/* KMT-266, KMT-274, ALLOC-118. Page lists would need the size of the allocation, which is the memory manager's. */
+static NTSTATUS check_lock(const D3DKMT_LOCK *args)
+{
+    D3DDDICB_LOCKFLAGS f = args->Flags;
+
+    if (f.Reserved || (f.ReadOnly && f.WriteOnly) || (f.IgnoreSync && f.AcquireAperture) ||
+        (f.UseAlternateVA && !f.AcquireAperture))
+        return STATUS_INVALID_PARAMETER;
+    if (args->GpuVirtualAddress || (f.LockEntire && (args->NumPages || args->pPages)) ||
+        (args->NumPages && !args->pPages))
+        return STATUS_INVALID_PARAMETER;
+    return args->NumPages ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS;
+}
+
+static NTSTATUS lock(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_LOCK *args = arguments;
+    struct kmt_device *device;
+    NTSTATUS status = check_lock(args);
+
+    if (status == STATUS_INVALID_PARAMETER)
+        return status;
+    device = kmt_device_of(call, args->hDevice);
+    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+        return STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = vidsch_device_check(device->sch, false);
+    if (!NT_SUCCESS(status))
+        return status;
+    /* ALLOC-116, ALLOC-124: only for a 1.x client the host waits, here for all work of the device. */
+    if (!kmt_adapter_is_2x(device->adapter) && !args->Flags.DonotWait && !args->Flags.Discard)
+        kmt_device_drain(device);
+    return vidmm_lock2(device->mm, args->hAllocation,
+                       &args->pData); /* KMT-272: one count for both */
+}
+
+/* KMT-273: all or none. */
+static NTSTATUS check_locked(const struct kmt_call *call, const struct kmt_device *device,
+                             const D3DKMT_HANDLE *list, UINT count)
+{
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = kmt_lookup(call, list[i], NT_CLIENT_ALLOCATION);
+
+        if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_locked(open))
+            return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS unlock(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_UNLOCK *args = arguments;
+    struct kmt_device *device;
+    D3DKMT_HANDLE *list;
+    NTSTATUS status;
+
+    if (args->NumAllocations == 0)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_copy_array(args->phAllocations, args->NumAllocations, sizeof(*list),
+                            (void **)&list);
+    if (!NT_SUCCESS(status))
+        return status;
+    device = kmt_device_of(call, args->hDevice);
+    status = device ? check_duplicates(list, args->NumAllocations) : STATUS_INVALID_PARAMETER;
+    if (NT_SUCCESS(status))
+        status = check_locked(call, device, list, args->NumAllocations);
+    for (UINT i = 0; NT_SUCCESS(status) && i < args->NumAllocations; i++)
+        status = vidmm_unlock2(device->mm, list[i]);
+    util_free(list);
+    return status;
+}
+
+KMT_IN_OUT(D3DKMTLock, D3DKMT_LOCK, lock)
+KMT_IN(D3DKMTUnlock, D3DKMT_UNLOCK, unlock)
 KMT_IN(D3DKMTDestroyAllocation, D3DKMT_DESTROYALLOCATION, destroy_allocation)
 KMT_IN(D3DKMTDestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation2)
 KMT_IN_OUT(D3DKMTLock2, D3DKMT_LOCK2, lock2)

@@ -65,14 +65,15 @@ static void end(struct kmt_call *call)
 {
     struct kmt_process *process = call->process;
 
-    list_remove(&call->link);
+    list_remove(&call->link); /* NOLINT(clang-analyzer-core.CallAndMessage): linked by begin */
     if (trace_current)
         trace_end(call->track, call->name);
     if (process->waiters)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }
 
-NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes, bool writes)
+NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
+                 bool writes)
 {
     struct kmt_call call;
     struct sim_mark mark;
@@ -90,8 +91,10 @@ NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, 
         return STATUS_DEVICE_REMOVED;
     }
     begin(&call, name);
-    status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments) : STATUS_INVALID_PARAMETER;
-    if (writes && (NT_SUCCESS(status) || call.write_on_failure) && !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
+    status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments)
+                                                      : STATUS_INVALID_PARAMETER;
+    if (writes && (NT_SUCCESS(status) || call.write_on_failure) &&
+        !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = STATUS_INVALID_PARAMETER;
     end(&call);
     sim_unmark(&mark);
@@ -236,7 +239,8 @@ bool kmt_probe_write(void *user, size_t bytes)
         return true;
     if (!user)
         return false;
-    for (size_t offset = 0; offset < bytes; offset += PAGE_BYTES - (((uintptr_t)at + offset) & (PAGE_BYTES - 1))) {
+    for (size_t offset = 0; offset < bytes;
+         offset += PAGE_BYTES - (((uintptr_t)at + offset) & (PAGE_BYTES - 1))) {
         uint8_t byte;
 
         if (!sim_copy_checked(&byte, at + offset, 1) || !sim_copy_checked(at + offset, &byte, 1))

@@ -18,21 +18,25 @@ static NTSTATUS check(const struct vidsch_context_request *request)
         return STATUS_INVALID_PARAMETER;
     if (request->flags.HwQueueSupported && !request->virtual_addressing)
         return STATUS_INVALID_PARAMETER;
-    if (request->private_bytes > KMT_MAX_PRIVATE_BYTES || (request->private_bytes && !request->private_data))
+    if (request->private_bytes > KMT_MAX_PRIVATE_BYTES ||
+        (request->private_bytes && !request->private_data))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_mode(const struct kmt_adapter *adapter, const struct vidsch_context_request *request)
+static NTSTATUS check_mode(const struct kmt_adapter *adapter,
+                           const struct vidsch_context_request *request)
 {
-    if (request->virtual_addressing && (!kmt_adapter_is_2x(adapter) || !port_adapter_gpu_mmu(adapter->port)))
+    if (request->virtual_addressing &&
+        (!kmt_adapter_is_2x(adapter) || !port_adapter_gpu_mmu(adapter->port)))
         return STATUS_NOT_SUPPORTED; /* KMT-022, KMT-145 */
     if (!port_adapter_caps(adapter->port)->SchedulingCaps.MultiEngineAware)
         return STATUS_NOT_SUPPORTED;
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create(struct kmt_call *call, const struct creation *creation, struct vidsch_context **out, D3DKMT_HANDLE *handle)
+static NTSTATUS create(struct kmt_call *call, const struct creation *creation,
+                       struct vidsch_context **out, D3DKMT_HANDLE *handle)
 {
     NTSTATUS status = check(&creation->request);
     struct kmt_context *context;
@@ -63,7 +67,9 @@ static NTSTATUS create(struct kmt_call *call, const struct creation *creation, s
     list_push_back(&device->contexts, &context->link);
     /* KMT-151, KMT-152 */
     trace_instant(call->track, "context created", "handle", context->handle, "client hint",
-                  (uint64_t)creation->request.hint < D3DKMT_CLIENTHINT_MAX ? (uint64_t)creation->request.hint : 0);
+                  (uint64_t)creation->request.hint < D3DKMT_CLIENTHINT_MAX
+                      ? (uint64_t)creation->request.hint
+                      : 0);
     *out = context->sch;
     *handle = context->handle;
     return STATUS_SUCCESS;
@@ -74,14 +80,15 @@ static NTSTATUS create_context(struct kmt_call *call, void *arguments)
     D3DKMT_CREATECONTEXT *args = arguments;
     struct creation creation = {
         .device = args->hDevice,
-        .request = {
-            .node = args->NodeOrdinal,
-            .engine_affinity = args->EngineAffinity,
-            .flags = args->Flags,
-            .private_data = args->pPrivateDriverData,
-            .private_bytes = args->PrivateDriverDataSize,
-            .hint = args->ClientHint,
-        },
+        .request =
+            {
+                .node = args->NodeOrdinal,
+                .engine_affinity = args->EngineAffinity,
+                .flags = args->Flags,
+                .private_data = args->pPrivateDriverData,
+                .private_bytes = args->PrivateDriverDataSize,
+                .hint = args->ClientHint,
+            },
     };
     struct vidsch_client_lists lists;
     struct vidsch_context *context;
@@ -105,15 +112,16 @@ static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
     D3DKMT_CREATECONTEXTVIRTUAL *args = arguments;
     struct creation creation = {
         .device = args->hDevice,
-        .request = {
-            .node = args->NodeOrdinal,
-            .engine_affinity = args->EngineAffinity,
-            .flags = args->Flags,
-            .private_data = args->pPrivateDriverData,
-            .private_bytes = args->PrivateDriverDataSize,
-            .virtual_addressing = true,
-            .hint = args->ClientHint,
-        },
+        .request =
+            {
+                .node = args->NodeOrdinal,
+                .engine_affinity = args->EngineAffinity,
+                .flags = args->Flags,
+                .private_data = args->pPrivateDriverData,
+                .private_bytes = args->PrivateDriverDataSize,
+                .virtual_addressing = true,
+                .hint = args->ClientHint,
+            },
     };
     struct vidsch_context *context;
 
@@ -123,7 +131,8 @@ static NTSTATUS create_context_virtual(struct kmt_call *call, void *arguments)
 /* ---- the end ---- */
 
 /* The device of a context and what is remembered of it. Few of either, and only here. */
-static struct kmt_device *find(const struct kmt_process *process, const struct vidsch_context *sch, struct kmt_context **context)
+static struct kmt_device *find(const struct kmt_process *process, const struct vidsch_context *sch,
+                               struct kmt_context **context)
 {
     LIST_FOR(a, &process->adapters) {
         LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices) {

@@ -6,7 +6,8 @@
 
 /* ---- creation ---- */
 
-static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *args, struct kmt_device *device)
+static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *args,
+                     struct kmt_device *device)
 {
     bool opened;
     NTSTATUS status = kmt_adapter_begin_process(adapter, &opened);
@@ -14,7 +15,8 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
     if (!NT_SUCCESS(status))
         return status;
     adapter->device_count++; /* keeps the process on the adapter */
-    status = vidsch_device_create(port_adapter_vidsch(adapter->port), adapter->mm, &args->Flags, &device->sch);
+    status = vidsch_device_create(port_adapter_vidsch(adapter->port), adapter->mm, &args->Flags,
+                                  &device->sch);
     if (NT_SUCCESS(status)) {
         device->mm = vidsch_device_mm(device->sch);
         device->handle = handle_create(&adapter->process->nt->handles, NT_CLIENT_DEVICE, device);
@@ -71,14 +73,16 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 /* ---- the end ---- */
 
 /* Handles die with their parent (KMT-031): nobody finds the children any more; then whoever still uses one is waited for. */
-static void take_handles(struct kmt_process *process, struct kmt_device *device, const struct kmt_call *call)
+static void take_handles(struct kmt_process *process, struct kmt_device *device,
+                         const struct kmt_call *call)
 {
     struct handle_table *handles = &process->nt->handles;
 
     LIST_FOR(node, &device->contexts)
         handle_remove(handles, CONTAINER(node, struct kmt_context, link)->handle, NT_CLIENT_CONTEXT);
     LIST_FOR(node, &device->queues)
-        handle_remove(handles, CONTAINER(node, struct kmt_paging_queue, link)->handle, NT_CLIENT_PAGING_QUEUE);
+        handle_remove(handles, CONTAINER(node, struct kmt_paging_queue, link)->handle,
+                      NT_CLIENT_PAGING_QUEUE);
     LIST_FOR(node, &device->syncs)
         handle_remove(handles, CONTAINER(node, struct kmt_sync, link)->handle, NT_CLIENT_SYNC);
     LIST_FOR(node, &device->contexts)
@@ -95,7 +99,8 @@ void kmt_device_drain(struct kmt_device *device)
 }
 
 /* KMT-118, KMT-119. */
-void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device, const struct kmt_call *call)
+void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
+                        const struct kmt_call *call)
 {
     struct kmt_adapter *adapter = device->adapter;
 
@@ -103,7 +108,8 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device, 
     take_handles(process, device, call);
     kmt_device_drain(device);
     while (!list_empty(&device->contexts)) {
-        struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts), struct kmt_context, link);
+        struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts),
+                                                struct kmt_context, link);
 
         vidsch_context_destroy(context->sch);
         util_free(context);
@@ -122,7 +128,8 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device, 
 static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYDEVICE *args = arguments;
-    struct kmt_device *device = handle_remove(&call->process->nt->handles, args->hDevice, NT_CLIENT_DEVICE);
+    struct kmt_device *device = handle_remove(&call->process->nt->handles, args->hDevice,
+                                              NT_CLIENT_DEVICE);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;
@@ -137,15 +144,17 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
     D3DKMT_GETDEVICESTATE *args = arguments;
     struct kmt_device *device;
 
-    if (args->StateType < D3DKMT_DEVICESTATE_EXECUTION || args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
+    if (args->StateType < D3DKMT_DEVICESTATE_EXECUTION ||
+        args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
         return STATUS_INVALID_PARAMETER; /* KMT-133 */
     device = kmt_device_of(call, args->hDevice);
     if (!device)
         return STATUS_INVALID_PARAMETER;
     switch (args->StateType) {
     case D3DKMT_DEVICESTATE_EXECUTION: /* KMT-128: in any case */
-        args->ExecutionState = kmt_adapter_check(device->adapter) == STATUS_SUCCESS ? vidsch_device_state(device->sch)
-                                                                                    : D3DKMT_DEVICEEXECUTION_STOPPED;
+        args->ExecutionState = kmt_adapter_check(device->adapter) == STATUS_SUCCESS
+                                   ? vidsch_device_state(device->sch)
+                                   : D3DKMT_DEVICEEXECUTION_STOPPED;
         return STATUS_SUCCESS;
     case D3DKMT_DEVICESTATE_RESET:
         args->ResetState.Value = 0; /* KMT-132: there is no desktop */

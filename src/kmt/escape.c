@@ -44,7 +44,9 @@ static NTSTATUS check_life(const struct escape *e)
 
     if (!NT_SUCCESS(status) || !e->device)
         return status;
-    return vidsch_device_check(e->device->sch, true) == STATUS_DEVICE_REMOVED ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+    return vidsch_device_check(e->device->sch, true) == STATUS_DEVICE_REMOVED
+               ? STATUS_DEVICE_REMOVED
+               : STATUS_SUCCESS;
 }
 
 static NTSTATUS call_driver(const struct escape *e, void *data)
@@ -94,7 +96,8 @@ static NTSTATUS check_flags(const D3DKMT_ESCAPE *args)
 
     if (args->Type != D3DKMT_ESCAPE_DRIVERPRIVATE)
         return f.Value ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
-    if (f.DeviceStatusQuery || f.ChangeFrameLatency || f.VirtualMachineData || f.Reserved || f.Reserved2)
+    if (f.DeviceStatusQuery || f.ChangeFrameLatency || f.VirtualMachineData || f.Reserved ||
+        f.Reserved2)
         return STATUS_INVALID_PARAMETER;
     if (f.HardwareAccess && f.NoAdapterSynchronization)
         return STATUS_INVALID_PARAMETER;
@@ -103,7 +106,8 @@ static NTSTATUS check_flags(const D3DKMT_ESCAPE *args)
 
 /* ---- to the host ---- */
 
-static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ESCAPE *control, UINT bytes)
+static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ESCAPE *control,
+                              UINT bytes)
 {
     struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);
     NTSTATUS status = kmt_adapter_check(e->adapter);
@@ -115,7 +119,8 @@ static NTSTATUS force_timeout(const struct escape *e, const D3DKMT_TDRDBGCTRL_ES
     case D3DKMT_TDRDBGCTRLTYPE_GPUTDR:
         return vidsch_force_reset(vidsch, true); /* TDR-079 */
     case D3DKMT_TDRDBGCTRLTYPE_ENGINETDR:
-        if (bytes != sizeof(*control) || control->NodeOrdinal >= port_adapter_nodes(e->adapter->port))
+        if (bytes != sizeof(*control) ||
+            control->NodeOrdinal >= port_adapter_nodes(e->adapter->port))
             return STATUS_INVALID_PARAMETER; /* KMT-444 */
         return vidsch_force_engine_reset(vidsch, control->NodeOrdinal);
     case D3DKMT_TDRDBGCTRLTYPE_DISABLEBREAK:
@@ -137,7 +142,8 @@ static NTSTATUS timeout_control(const struct escape *e)
     D3DKMT_TDRDBGCTRL_ESCAPE control;
 
     memset(&control, 0, sizeof(control));
-    if (args->PrivateDriverDataSize != sizeof(control) && args->PrivateDriverDataSize != sizeof(control.TdrControl))
+    if (args->PrivateDriverDataSize != sizeof(control) &&
+        args->PrivateDriverDataSize != sizeof(control.TdrControl))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_get(&control, args->pPrivateDriverData, args->PrivateDriverDataSize))
         return STATUS_INVALID_PARAMETER;
@@ -149,10 +155,12 @@ static NTSTATUS machine_crash(const struct escape *e)
 {
     D3DKMT_REQUEST_MACHINE_CRASH_ESCAPE crash;
 
-    if (e->args->PrivateDriverDataSize != sizeof(crash) || !kmt_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
+    if (e->args->PrivateDriverDataSize != sizeof(crash) ||
+        !kmt_get(&crash, e->args->pPrivateDriverData, sizeof(crash)))
         return STATUS_INVALID_PARAMETER;
     /* 0xE2: MANUALLY_INITIATED_CRASH */
-    verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0, "a client asked for a bug check");
+    verify_fatal("KMT-456", 0xE2, crash.Param1, crash.Param2, crash.Param3, 0,
+                 "a client asked for a bug check");
     return STATUS_SUCCESS;
 }
 
@@ -164,15 +172,17 @@ static NTSTATUS history_buffers(const struct escape *e)
     if (e->args->PrivateDriverDataSize != sizeof(status))
         return STATUS_INVALID_PARAMETER;
     memset(&status, 0, sizeof(status));
-    return kmt_put(e->args->pPrivateDriverData, &status, sizeof(status)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return kmt_put(e->args->pPrivateDriverData, &status, sizeof(status)) ? STATUS_SUCCESS
+                                                                         : STATUS_INVALID_PARAMETER;
 }
 
 /* KMT-441: known but not implemented, or unknown. */
 static NTSTATUS other_type(D3DKMT_ESCAPETYPE type)
 {
-    bool known = ((int)type >= 0 && type <= D3DKMT_ESCAPE_QUERY_DMA_REMAPPING_STATUS && type != 7 && type != 19 && type != 22 &&
-                  type != 26 && type != 35) ||
-                 (type >= D3DKMT_ESCAPE_WIN32K_START && type <= D3DKMT_ESCAPE_WIN32K_SPECIALIZED_DISPLAY_TEST);
+    bool known = ((int)type >= 0 && type <= D3DKMT_ESCAPE_QUERY_DMA_REMAPPING_STATUS && type != 7 &&
+                  type != 19 && type != 22 && type != 26 && type != 35) ||
+                 (type >= D3DKMT_ESCAPE_WIN32K_START &&
+                  type <= D3DKMT_ESCAPE_WIN32K_SPECIALIZED_DISPLAY_TEST);
 
     return known ? STATUS_NOT_SUPPORTED : STATUS_INVALID_PARAMETER;
 }
@@ -185,7 +195,8 @@ static NTSTATUS escape(struct kmt_call *call, void *arguments)
 
     if (!NT_SUCCESS(status))
         return status;
-    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateDriverDataSize && !args->pPrivateDriverData))
+    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
+        (args->PrivateDriverDataSize && !args->pPrivateDriverData))
         return STATUS_INVALID_PARAMETER;
     status = find_objects(call, &e);
     if (!NT_SUCCESS(status))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes unsupported.c: every D3DKMT function of d3dkmthk.h that no other file of this folder defines (KMT-001).
 
-    python3 src/kmt/gen_unsupported.py > src/kmt/unsupported.c
+    python3 src/kmt/gen_unsupported.py | clang-format --assume-filename=src/kmt/x.c > src/kmt/unsupported.c
 """
 import pathlib
 import re
@@ -52,7 +52,11 @@ for result, name, parts in odd:
         part = re.sub(r"(?<=[\s*])\w+$", "", part).strip() if re.search(r"[\s*]\w+$", part) and not part.startswith("const ") \
             else re.sub(r"\*\s*\w+$", "*", part)
         named.append(f"{part}{'' if part.endswith('*') else ' '}argument{i}")
-    lines.append(f"\n{result} APIENTRY {name}({', '.join(named) if named else 'void'})\n{{")
+    head = f"{result} APIENTRY {name}("
+    one_line = head + (", ".join(named) if named else "void") + ")"
+    if len(one_line) > 100:
+        one_line = head + (",\n" + " " * len(head)).join(named) + ")"
+    lines.append(f"\n{one_line}\n{{")
     for i in range(len(named)):
         lines.append(f"    (void)argument{i};")
     if result != "void":

@@ -16,7 +16,7 @@
 
 #define KMT_MAX_PRIVATE_BYTES (16u << 20) /* KMT-012 */
 #define KMT_MAX_ELEMENTS      1048576u
-#define KMT_MAX_OBJECTS       32u         /* D3DDDI_MAX_OBJECT_SIGNALED, _WAITED_ON (KMT-371) */
+#define KMT_MAX_OBJECTS       32u /* D3DDDI_MAX_OBJECT_SIGNALED, _WAITED_ON (KMT-371) */
 #define KMT_MAX_CONTEXTS      (D3DDDI_MAX_BROADCAST_CONTEXT + 1u)
 
 struct kmt {
@@ -32,7 +32,7 @@ struct kmt_process {
     struct list calls;        /* in progress */
     struct sim_waitq changed; /* woken when a call ends, if somebody waits */
     uint32_t waiters;
-    struct hash_map tracks;   /* thread id -> trace track */
+    struct hash_map tracks; /* thread id -> trace track */
     bool ending;
 };
 
@@ -41,8 +41,8 @@ struct kmt_adapter {
     struct kmt_process *process;
     struct port_adapter *port;
     struct list link, devices;
-    struct vidmm_process *mm;  /* from the first device on (KMT-052) */
-    struct sim_mutex mm_lock;  /* held while mm comes and goes */
+    struct vidmm_process *mm; /* from the first device on (KMT-052) */
+    struct sim_mutex mm_lock; /* held while mm comes and goes */
     uint32_t handles, device_count;
 };
 
@@ -98,27 +98,30 @@ struct kmt_call {
 typedef NTSTATUS kmt_body(struct kmt_call *call, void *arguments);
 
 /* Copy `bytes` at `user` to `arguments`, run the body, and copy back if it succeeded and `writes`. */
-NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes, bool writes);
+NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
+                 bool writes);
 
 /* An exported function with one argument structure, in or in and out. */
-#define KMT_IN(function, type, body)                                                           \
-    NTSTATUS APIENTRY function(const type *user)                                               \
-    {                                                                                          \
-        type arguments;                                                                        \
-        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), false); \
+#define KMT_IN(function, type, body)                                                            \
+    NTSTATUS APIENTRY function(const type *user)                                                \
+    {                                                                                           \
+        type arguments;                                                                         \
+        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
+                       false);                                                                  \
     }
-#define KMT_IN_OUT(function, type, body)                                                       \
-    NTSTATUS APIENTRY function(type *user)                                                     \
-    {                                                                                          \
-        type arguments;                                                                        \
-        return kmt_run(#function, body, user, &arguments, sizeof(arguments), true);            \
+#define KMT_IN_OUT(function, type, body)                                            \
+    NTSTATUS APIENTRY function(type *user)                                          \
+    {                                                                               \
+        type arguments;                                                             \
+        return kmt_run(#function, body, user, &arguments, sizeof(arguments), true); \
     }
 /* The argument is declared const although it has results. */
-#define KMT_IN_OUT_CONST(function, type, body)                                                 \
-    NTSTATUS APIENTRY function(const type *user)                                               \
-    {                                                                                          \
-        type arguments;                                                                        \
-        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), true); \
+#define KMT_IN_OUT_CONST(function, type, body)                                                  \
+    NTSTATUS APIENTRY function(const type *user)                                                \
+    {                                                                                           \
+        type arguments;                                                                         \
+        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
+                       true);                                                                   \
     }
 
 /* Keep the object until the call ends. */
@@ -136,7 +139,8 @@ struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 /* Resolve without pinning. */
-static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle, enum nt_client_handle type)
+static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle,
+                               enum nt_client_handle type)
 {
     return handle_lookup(&call->process->nt->handles, handle, (uint8_t)type);
 }
@@ -173,7 +177,8 @@ void kmt_adapter_end_process(struct kmt_adapter *adapter);
 /* ---- device.c ---- */
 /* The device's own handle is gone already. `call` NULL: at the end of the process. */
 void kmt_device_drain(struct kmt_device *device);
-void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device, const struct kmt_call *call);
+void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
+                        const struct kmt_call *call);
 
 /* ---- sync.c ---- */
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
@@ -187,7 +192,7 @@ struct kmt_query {
     struct kmt_adapter *adapter;
     const DXGK_DRIVERCAPS *caps;
     KMTQUERYADAPTERINFOTYPE type;
-    void *user;      /* the client's buffer */
+    void *user; /* the client's buffer */
     UINT bytes;
 };
 /* STATUS_NOT_IMPLEMENTED: not a type of theirs. */

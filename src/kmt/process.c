@@ -78,7 +78,8 @@ static void lose_devices(struct kmt_process *process)
 {
     LIST_FOR(a, &process->adapters)
         LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices)
-            vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch, D3DKMT_DEVICEEXECUTION_STOPPED);
+            vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch,
+                                     D3DKMT_DEVICEEXECUTION_STOPPED);
 }
 
 static void drop_adapter_handles(struct kmt_process *process)
@@ -106,7 +107,8 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
         lose_devices(process);
     while (!sim_current->stopped && !list_empty(&process->adapters))
         end_adapter(process, CONTAINER(process->adapters.next, struct kmt_adapter, link));
-    while (!sim_current->stopped && !list_empty(&process->calls)) { /* of threads that were killed in them */
+    while (!sim_current->stopped &&
+           !list_empty(&process->calls)) { /* of threads that were killed in them */
         process->waiters++;
         sim_waitq_wait(&process->changed, SIM_FOREVER);
         process->waiters--;
@@ -114,7 +116,8 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
     list_remove(&process->link);
     hash_finish(&process->tracks);
     if (!sim_current->stopped)
-        util_free(process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */
+        util_free(
+            process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */
 }
 
 /* ---- deadlock ---- */
@@ -123,8 +126,10 @@ static bool break_device(struct kmt_device *device)
 {
     if (!device->draining || !NT_SUCCESS(vidsch_device_check(device->sch, false)))
         return false;
-    WARNING("KMT-162", "a call waits for device 0x%x to become idle, but nothing can run any more: the device is put in error",
-            device->handle);
+    WARNING(
+        "KMT-162",
+        "a call waits for device 0x%x to become idle, but nothing can run any more: the device is put in error",
+        device->handle);
     vidsch_device_mark_error(device->sch, D3DKMT_DEVICEEXECUTION_HUNG);
     return true;
 }

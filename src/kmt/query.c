@@ -109,7 +109,8 @@ static NTSTATUS query_adapter_info(struct kmt_call *call, void *arguments)
     };
     NTSTATUS status;
 
-    if (!query.user || (int)args->Type < 0 || args->Type > KMTQAITYPE_WDDM_3_1_CAPS || args->Type == 14)
+    if (!query.user || (int)args->Type < 0 || args->Type > KMTQAITYPE_WDDM_3_1_CAPS ||
+        args->Type == 14)
         return STATUS_INVALID_PARAMETER; /* KMT-056, KMT-058 */
     query.adapter = kmt_adapter_of(call, args->hAdapter);
     if (!query.adapter)

@@ -14,14 +14,19 @@ static UINT driver_version(const struct kmt_adapter *adapter)
     ULONG built = port_adapter_ddi(adapter->port)->table.Version;
 
     if (claimed == DXGKDDI_WDDMv1 || (!claimed && built < DXGKDDI_INTERFACE_VERSION_WIN8))
-        return built >= DXGKDDI_INTERFACE_VERSION_WIN7 ? KMT_DRIVERVERSION_WDDM_1_1 : KMT_DRIVERVERSION_WDDM_1_0;
+        return built >= DXGKDDI_INTERFACE_VERSION_WIN7 ? KMT_DRIVERVERSION_WDDM_1_1
+                                                       : KMT_DRIVERVERSION_WDDM_1_0;
     if (claimed)
         return (claimed >> 12) * 1000 + (claimed >> 8 & 0xF) * 100; /* 0x2900: 2.9 */
     if (built >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
-        return built >= DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? KMT_DRIVERVERSION_WDDM_3_1 : KMT_DRIVERVERSION_WDDM_3_0;
+        return built >= DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? KMT_DRIVERVERSION_WDDM_3_1
+                                                          : KMT_DRIVERVERSION_WDDM_3_0;
     if (built >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        return KMT_DRIVERVERSION_WDDM_2_0 + ((built >> 12) - (DXGKDDI_INTERFACE_VERSION_WDDM2_0 >> 12)) * 100; /* 0x5023, 0x6003, ... */
-    return built >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? KMT_DRIVERVERSION_WDDM_1_3 : KMT_DRIVERVERSION_WDDM_1_2;
+        return KMT_DRIVERVERSION_WDDM_2_0 +
+               ((built >> 12) - (DXGKDDI_INTERFACE_VERSION_WDDM2_0 >> 12)) *
+                   100; /* 0x5023, 0x6003, ... */
+    return built >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? KMT_DRIVERVERSION_WDDM_1_3
+                                                      : KMT_DRIVERVERSION_WDDM_1_2;
 }
 
 /* ---- caps of one WDDM version each; all bits 0 for an older driver (KMT-063) ---- */
@@ -36,8 +41,10 @@ static NTSTATUS caps_1_2(const struct kmt_query *query)
         caps.SupportNonVGA = query->caps->SupportNonVGA != 0;
         caps.SupportSmoothRotation = query->caps->SupportSmoothRotation != 0;
         caps.SupportPerEngineTDR = query->caps->SupportPerEngineTDR != 0;
-        caps.SupportKernelModeCommandBuffer = query->caps->PresentationCaps.SupportKernelModeCommandBuffer;
-        caps.SupportSurpriseRemovalInHibernation = query->caps->SupportSurpriseRemovalInHibernation != 0;
+        caps.SupportKernelModeCommandBuffer =
+            query->caps->PresentationCaps.SupportKernelModeCommandBuffer;
+        caps.SupportSurpriseRemovalInHibernation = query->caps->SupportSurpriseRemovalInHibernation !=
+                                                   0;
     }
     return kmt_answer(query, &caps, sizeof(caps));
 }
@@ -81,7 +88,8 @@ static NTSTATUS caps_empty(const struct kmt_query *query)
 
 static bool is_prototype(const struct kmt_query *query)
 {
-    return query->caps->MiscCaps.ComputeOnly && !query->caps->MemoryManagementCaps.VirtualAddressingSupported; /* CAPS-063 */
+    return query->caps->MiscCaps.ComputeOnly &&
+           !query->caps->MemoryManagementCaps.VirtualAddressingSupported; /* CAPS-063 */
 }
 
 static NTSTATUS adapter_type(const struct kmt_query *query)
@@ -109,7 +117,8 @@ static NTSTATUS node_metadata(const struct kmt_query *query)
         return status;
     if (DXGKNODEMETADATA_GETPHYSICALADAPTERINDEX(node.NodeOrdinalAndAdapterIndex) != 0)
         return STATUS_INVALID_PARAMETER; /* KMT-062 */
-    metadata = port_adapter_node(query->adapter->port, DXGKNODEMETADATA_GETNODEORDINAL(node.NodeOrdinalAndAdapterIndex));
+    metadata = port_adapter_node(query->adapter->port,
+                                 DXGKNODEMETADATA_GETNODEORDINAL(node.NodeOrdinalAndAdapterIndex));
     if (!metadata)
         return STATUS_INVALID_PARAMETER; /* KMT-094 */
     node.NodeData = *metadata;
@@ -141,7 +150,8 @@ static NTSTATUS virtual_address_info(const struct kmt_query *query)
     D3DKMT_VIRTUALADDRESSINFO info;
 
     memset(&info, 0, sizeof(info));
-    info.VirtualAddressFlags.VirtualAddressSupported = query->caps->MemoryManagementCaps.VirtualAddressingSupported; /* KMT-080 */
+    info.VirtualAddressFlags.VirtualAddressSupported =
+        query->caps->MemoryManagementCaps.VirtualAddressingSupported; /* KMT-080 */
     return kmt_answer(query, &info, sizeof(info));
 }
 
@@ -151,9 +161,11 @@ static NTSTATUS cross_adapter_support(const struct kmt_query *query)
     D3DKMT_CROSSADAPTERRESOURCE_SUPPORT answer = {D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_NONE};
 
     if (caps->CrossAdapterResource) /* KMT-110 */
-        answer.SupportTier = caps->CrossAdapterResourceScanout   ? D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_SCANOUT
-                             : caps->CrossAdapterResourceTexture ? D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_TEXTURE
-                                                                 : D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_COPY;
+        answer.SupportTier = caps->CrossAdapterResourceScanout
+                                 ? D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_SCANOUT
+                             : caps->CrossAdapterResourceTexture
+                                 ? D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_TEXTURE
+                                 : D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_COPY;
     return kmt_answer(query, &answer, sizeof(answer));
 }
 

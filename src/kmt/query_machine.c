@@ -43,8 +43,8 @@ static NTSTATUS address(const struct kmt_query *query)
 {
     D3DKMT_ADAPTERADDRESS answer = {0};
 
-    for (struct port_adapter *p = port_adapter_first(query->adapter->process->kmt->port); p && p != query->adapter->port;
-         p = port_adapter_next(p))
+    for (struct port_adapter *p = port_adapter_first(query->adapter->process->kmt->port);
+         p && p != query->adapter->port; p = port_adapter_next(p))
         answer.DeviceNumber++;
     return kmt_answer(query, &answer, sizeof(answer));
 }
@@ -58,7 +58,8 @@ static NTSTATUS adapter_count(const struct kmt_query *query)
 
 static NTSTATUS device_ids(const struct kmt_query *query)
 {
-    const struct dxgk_device_description *d = bus_device_description(port_adapter_bus_device(query->adapter->port));
+    const struct dxgk_device_description *d = bus_device_description(
+        port_adapter_bus_device(query->adapter->port));
     D3DKMT_QUERY_DEVICE_IDS answer;
     NTSTATUS status = kmt_question(query, &answer, sizeof(answer));
 
@@ -66,7 +67,8 @@ static NTSTATUS device_ids(const struct kmt_query *query)
         return status;
     if (answer.PhysicalAdapterIndex != 0)
         return STATUS_INVALID_PARAMETER; /* KMT-062 */
-    answer.DeviceIds = (D3DKMT_DEVICE_IDS){ /* KMT-096 */
+    answer.DeviceIds = (D3DKMT_DEVICE_IDS){
+        /* KMT-096 */
         .VendorID = d->vendor,
         .DeviceID = d->device,
         .SubVendorID = d->subsystem_vendor,
@@ -93,9 +95,11 @@ static NTSTATUS guid_text(const struct kmt_query *query)
     char text[40];
 
     memset(&answer, 0, sizeof(answer));
-    snprintf(text, sizeof(text), "{%08X-%04X-%04X-%02X%02X-%02X%02X%02X%02X%02X%02X}", (unsigned)g.Data1, g.Data2, g.Data3,
-             g.Data4[0], g.Data4[1], g.Data4[2], g.Data4[3], g.Data4[4], g.Data4[5], g.Data4[6], g.Data4[7]);
-    widen(answer.AdapterUniqueGUID, sizeof(answer.AdapterUniqueGUID) / sizeof(WCHAR), text); /* KMT-073 */
+    snprintf(text, sizeof(text), "{%08X-%04X-%04X-%02X%02X-%02X%02X%02X%02X%02X%02X}",
+             (unsigned)g.Data1, g.Data2, g.Data3, g.Data4[0], g.Data4[1], g.Data4[2], g.Data4[3],
+             g.Data4[4], g.Data4[5], g.Data4[6], g.Data4[7]);
+    widen(answer.AdapterUniqueGUID, sizeof(answer.AdapterUniqueGUID) / sizeof(WCHAR),
+          text); /* KMT-073 */
     return kmt_answer(query, &answer, sizeof(answer));
 }
 
@@ -139,12 +143,14 @@ static NTSTATUS user_mode_driver(const struct kmt_query *query)
 
     if (!NT_SUCCESS(status))
         return status;
-    return (unsigned)info.Version <= KMTUMDVERSION_DX12 ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_INVALID_PARAMETER;
+    return (unsigned)info.Version <= KMTUMDVERSION_DX12 ? STATUS_OBJECT_NAME_NOT_FOUND
+                                                        : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS opengl(const struct kmt_query *query)
 {
-    return query->bytes < sizeof(D3DKMT_OPENGLINFO) ? STATUS_INVALID_PARAMETER : STATUS_OBJECT_NAME_NOT_FOUND; /* KMT-068 */
+    return query->bytes < sizeof(D3DKMT_OPENGLINFO) ? STATUS_INVALID_PARAMETER
+                                                    : STATUS_OBJECT_NAME_NOT_FOUND; /* KMT-068 */
 }
 
 static NTSTATUS file_version(const struct kmt_query *query)

@@ -27,14 +27,16 @@ static NTSTATUS make_fence(struct kmt_paging_queue *queue, void **address)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS make_queue(struct kmt_call *call, struct kmt_paging_queue *queue, D3DKMT_CREATEPAGINGQUEUE *args)
+static NTSTATUS make_queue(struct kmt_call *call, struct kmt_paging_queue *queue,
+                           D3DKMT_CREATEPAGINGQUEUE *args)
 {
     void *address = NULL;
     NTSTATUS status = make_fence(queue, &address);
 
     if (!NT_SUCCESS(status))
         return status;
-    status = vidmm_paging_queue_create(queue->device->mm, args->Priority, vidsch_sync_progress, queue->sync->sch, &queue->mm);
+    status = vidmm_paging_queue_create(queue->device->mm, args->Priority, vidsch_sync_progress,
+                                       queue->sync->sch, &queue->mm);
     if (NT_SUCCESS(status)) {
         queue->handle = handle_create(&call->process->nt->handles, NT_CLIENT_PAGING_QUEUE, queue);
         if (queue->handle) {
@@ -57,8 +59,8 @@ static NTSTATUS create_paging_queue(struct kmt_call *call, void *arguments)
     struct kmt_device *device;
     NTSTATUS status;
 
-    if (args->Priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL || args->Priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL ||
-        args->PhysicalAdapterIndex != 0)
+    if (args->Priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL ||
+        args->Priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL || args->PhysicalAdapterIndex != 0)
         return STATUS_INVALID_PARAMETER; /* GPUVA-065 */
     device = kmt_device_of(call, args->hDevice);
     if (!device)
@@ -92,7 +94,8 @@ void kmt_paging_queue_destroy(struct kmt_paging_queue *queue)
 static NTSTATUS destroy_paging_queue(struct kmt_call *call, void *arguments)
 {
     const D3DDDI_DESTROYPAGINGQUEUE *args = arguments;
-    struct kmt_paging_queue *queue = handle_remove(&call->process->nt->handles, args->hPagingQueue, NT_CLIENT_PAGING_QUEUE);
+    struct kmt_paging_queue *queue = handle_remove(&call->process->nt->handles, args->hPagingQueue,
+                                                   NT_CLIENT_PAGING_QUEUE);
 
     if (!queue)
         return STATUS_INVALID_PARAMETER;
@@ -112,15 +115,18 @@ static NTSTATUS make_resident(struct kmt_call *call, void *arguments)
     uint64_t fence = 0, trim = 0;
     NTSTATUS status;
 
-    if (args->NumAllocations == 0 || args->Flags.Reserved || (args->Flags.MustSucceed && !args->Flags.CantTrimFurther))
+    if (args->NumAllocations == 0 || args->Flags.Reserved ||
+        (args->Flags.MustSucceed && !args->Flags.CantTrimFurther))
         return STATUS_INVALID_PARAMETER; /* KMT-279, RES-020 */
-    status = kmt_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list), (void **)&list);
+    status = kmt_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list),
+                            (void **)&list);
     if (!NT_SUCCESS(status))
         return status;
     queue = kmt_queue_of(call, args->hPagingQueue);
     status = queue ? vidsch_device_check(queue->device->sch, false) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status)) {
-        status = vidmm_make_resident(queue->mm, list, args->NumAllocations, args->Flags, &fence, &trim);
+        status = vidmm_make_resident(queue->mm, list, args->NumAllocations, args->Flags, &fence,
+                                     &trim);
         if (NT_SUCCESS(status)) {
             args->PagingFenceValue = fence;
             args->NumBytesToTrim = trim;
@@ -145,14 +151,16 @@ static NTSTATUS evict(struct kmt_call *call, void *arguments)
 
     if (args->NumAllocations == 0 || args->Flags.Reserved)
         return STATUS_INVALID_PARAMETER;
-    status = kmt_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list), (void **)&list);
+    status = kmt_copy_array(args->AllocationList, args->NumAllocations, sizeof(*list),
+                            (void **)&list);
     if (!NT_SUCCESS(status))
         return status;
     device = kmt_device_of(call, args->hDevice);
     status = STATUS_INVALID_PARAMETER;
     if (device)
-        status = kmt_adapter_is_2x(device->adapter) ? vidmm_evict(device->mm, list, args->NumAllocations, args->Flags, &trim)
-                                                    : STATUS_NOT_SUPPORTED;
+        status = kmt_adapter_is_2x(device->adapter)
+                     ? vidmm_evict(device->mm, list, args->NumAllocations, args->Flags, &trim)
+                     : STATUS_NOT_SUPPORTED;
     if (NT_SUCCESS(status))
         args->NumBytesToTrim = trim;
     util_free(list);
@@ -169,7 +177,8 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
     struct vidmm_process *mm = NULL;
     NTSTATUS status;
 
-    if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL || args->PhysicalAdapterIndex != 0)
+    if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL ||
+        args->PhysicalAdapterIndex != 0)
         return STATUS_INVALID_PARAMETER;
     adapter = kmt_adapter_of(call, args->hAdapter);
     if (!adapter)

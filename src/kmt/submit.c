@@ -8,7 +8,8 @@
 #define STACK_PRIVATE_BYTES 1024u
 
 /* The contexts of a broadcast list, pinned for the call. */
-static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle, UINT count, struct vidsch_context **context)
+static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle, UINT count,
+                              struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
         context[i] = kmt_lookup(call, handle[i], NT_CLIENT_CONTEXT);
@@ -43,7 +44,8 @@ static NTSTATUS render(struct kmt_call *call, void *arguments)
 }
 
 /* KMT-321, KMT-322: allocations of the device that are on its residency list. */
-static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMITCOMMAND *args, struct vidsch_context *context)
+static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMITCOMMAND *args,
+                                struct vidsch_context *context)
 {
     const struct vidmm_device *device = vidsch_device_mm(vidsch_context_device(context));
 
@@ -62,11 +64,14 @@ static NTSTATUS check_submit(const D3DKMT_SUBMITCOMMAND *args)
 
     if (args->Flags.NoKmdAccess || args->Flags.Reserved)
         return STATUS_INVALID_PARAMETER; /* KMT-320 */
-    if (args->BroadcastContextCount == 0 || args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
+    if (args->BroadcastContextCount == 0 ||
+        args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
         return STATUS_INVALID_PARAMETER;
-    if (args->NumPrimaries > D3DDDI_MAX_WRITTEN_PRIMARIES || args->NumHistoryBuffers || args->HistoryBufferArray)
+    if (args->NumPrimaries > D3DDDI_MAX_WRITTEN_PRIMARIES || args->NumHistoryBuffers ||
+        args->HistoryBufferArray)
         return STATUS_INVALID_PARAMETER; /* KMT-321, KMT-323 */
-    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES || (args->PrivateDriverDataSize && !args->pPrivateDriverData))
+    if (args->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
+        (args->PrivateDriverDataSize && !args->pPrivateDriverData))
         return STATUS_INVALID_PARAMETER;
     if (ckd_add(&end, args->Commands, (uint64_t)args->CommandLength))
         return STATUS_INVALID_PARAMETER; /* KMT-317 */

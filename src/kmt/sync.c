@@ -34,12 +34,14 @@ void kmt_sync_remove(struct kmt_sync *sync)
     util_free(sync);
 }
 
-NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count, struct kmt_sync_list *list)
+NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
+                           struct kmt_sync_list *list)
 {
     list->count = count;
     list->monitored = 0;
     list->device = NULL;
     for (UINT i = 0; i < count; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of them */
         struct kmt_sync *sync = kmt_lookup(call, handles[i], NT_CLIENT_SYNC);
 
         if (!sync)
@@ -51,7 +53,8 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     return STATUS_SUCCESS;
 }
 
-NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count, struct kmt_sync_list *list)
+NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count,
+                            struct kmt_sync_list *list)
 {
     D3DKMT_HANDLE handles[KMT_MAX_OBJECTS];
 
@@ -72,7 +75,8 @@ static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle)
     return status;
 }
 
-static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info, D3DKMT_HANDLE *handle)
+static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
+                     D3DKMT_HANDLE *handle)
 {
     D3DDDI_SYNCHRONIZATIONOBJECTINFO2 answer = *info;
     struct vidsch_sync *sch;
@@ -152,7 +156,8 @@ static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 
 static NTSTATUS copy_values(const UINT64 *user, UINT count, UINT64 *values)
 {
-    return kmt_get(values, user, count * sizeof(*values)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return kmt_get(values, user, count * sizeof(*values)) ? STATUS_SUCCESS
+                                                          : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS wait_async(struct kmt_sync_list *list, const UINT64 *values, bool any, HANDLE handle)
@@ -181,7 +186,8 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
     status = copy_values(args->FenceValueArray, args->ObjectCount, values);
     if (!NT_SUCCESS(status))
         return status;
-    device = kmt_lookup(call, args->hDevice, NT_CLIENT_DEVICE); /* not pinned: its end ends the wait */
+    device = kmt_lookup(call, args->hDevice,
+                        NT_CLIENT_DEVICE); /* not pinned: its end ends the wait */
     if (!device)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
@@ -225,11 +231,14 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
     if (list.device->adapter != device->adapter)
         return STATUS_INVALID_PARAMETER;
     status = vidsch_device_check(device->sch, false);
-    return NT_SUCCESS(status) ? vidsch_sync_signal_cpu(list.sync, values, list.count, args->Flags) : status;
+    return NT_SUCCESS(status) ? vidsch_sync_signal_cpu(list.sync, values, list.count, args->Flags)
+                              : status;
 }
 
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject, D3DKMT_CREATESYNCHRONIZATIONOBJECT, create_object)
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, create_object2)
 KMT_IN(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
-KMT_IN(D3DKMTWaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU, wait_from_cpu)
-KMT_IN(D3DKMTSignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU, signal_from_cpu)
+KMT_IN(D3DKMTWaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU,
+       wait_from_cpu)
+KMT_IN(D3DKMTSignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU,
+       signal_from_cpu)

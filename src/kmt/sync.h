@@ -13,8 +13,10 @@ struct kmt_sync_list {
 };
 
 /* `count` is at most KMT_MAX_OBJECTS. */
-NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count, struct kmt_sync_list *list);
+NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
+                           struct kmt_sync_list *list);
 /* The same from the client's array; a count of 0 or above the limit is STATUS_INVALID_PARAMETER. */
-NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count, struct kmt_sync_list *list);
+NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *user, UINT count,
+                            struct kmt_sync_list *list);
 
 #endif

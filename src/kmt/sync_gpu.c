@@ -29,18 +29,19 @@ static bool has_fence(const struct kmt_sync_list *list)
 
 /* Values for the newer calls. `array`: the client's pointer; `single`: value of a lone D3DDDI_FENCE, or NULL if the array has it
  * (SignalFromGpu). *values gets `storage`, or NULL if no object of the list has one. */
-static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array, const UINT64 *single, UINT64 *storage,
-                           const UINT64 **values)
+static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array,
+                           const UINT64 *single, UINT64 *storage, const UINT64 **values)
 {
     *values = NULL;
     if (list->monitored && list->monitored != list->count)
         return STATUS_INVALID_PARAMETER; /* KMT-381 */
     if (list->monitored || (has_fence(list) && !single)) {
         *values = storage;
-        return kmt_get(storage, array, list->count * sizeof(*storage)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+        return kmt_get(storage, array, list->count * sizeof(*storage)) ? STATUS_SUCCESS
+                                                                       : STATUS_INVALID_PARAMETER;
     }
     if (has_fence(list)) {
-        if (list->count != 1)
+        if (list->count != 1 || !single)
             return STATUS_INVALID_PARAMETER; /* SUBMIT-132 */
         storage[0] = *single;
         *values = storage;
@@ -49,7 +50,8 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
 }
 
 /* Values for the older calls, which have no place for 64-bit values of several objects (KMT-372). `single` NULL: no value at all. */
-static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *single, const UINT64 **values)
+static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *single,
+                           const UINT64 **values)
 {
     *values = NULL;
     if (list->monitored)
@@ -84,12 +86,14 @@ static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
     if (NT_SUCCESS(status))
         status = check_2x(&list);
     if (NT_SUCCESS(status))
-        status = get_values(&list, args->MonitoredFenceValueArray, &args->FenceValue, storage, &values);
-    return NT_SUCCESS(status) ? vidsch_sync_wait_gpu(context, list.sync, values, list.count) : status;
+        status = get_values(&list, args->MonitoredFenceValueArray, &args->FenceValue, storage,
+                            &values);
+    return NT_SUCCESS(status) ? vidsch_sync_wait_gpu(context, list.sync, values, list.count)
+                              : status;
 }
 
-static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle, const D3DKMT_HANDLE *handles, UINT count,
-                         const UINT64 *single)
+static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle,
+                         const D3DKMT_HANDLE *handles, UINT count, const UINT64 *single)
 {
     struct vidsch_context *context = kmt_lookup(call, handle, NT_CLIENT_CONTEXT);
     struct kmt_sync_list list;
@@ -115,7 +119,8 @@ static NTSTATUS wait_2(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 *args = arguments;
 
-    return wait_old(call, args->hContext, args->ObjectHandleArray, args->ObjectCount, &args->Fence.FenceValue);
+    return wait_old(call, args->hContext, args->ObjectHandleArray, args->ObjectCount,
+                    &args->Fence.FenceValue);
 }
 
 /* ---- signals ---- */
@@ -136,10 +141,13 @@ static NTSTATUS signal_from_gpu(struct kmt_call *call, void *arguments)
         status = check_2x(&list);
     if (NT_SUCCESS(status))
         status = get_values(&list, args->MonitoredFenceValueArray, NULL, storage, &values);
-    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(&context, 1, list.sync, values, list.count, none) : status;
+    return NT_SUCCESS(status)
+               ? vidsch_sync_signal_gpu(&context, 1, list.sync, values, list.count, none)
+               : status;
 }
 
-static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count, struct vidsch_context **context)
+static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *handles, UINT count,
+                              struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
         context[i] = kmt_lookup(call, handles[i], NT_CLIENT_CONTEXT);
@@ -150,8 +158,9 @@ static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *
 }
 
 /* EnqueueCpuEvent (KMT-375, KMT-376). The other objects of the list, which may be empty, have no values then. */
-static NTSTATUS signal_with_event(struct vidsch_context *const *context, UINT contexts, const struct kmt_sync_list *list,
-                                  D3DDDICB_SIGNALFLAGS flags, HANDLE handle)
+static NTSTATUS signal_with_event(struct vidsch_context *const *context, UINT contexts,
+                                  const struct kmt_sync_list *list, D3DDDICB_SIGNALFLAGS flags,
+                                  HANDLE handle)
 {
     struct kmt_event *event;
     NTSTATUS status;
@@ -183,23 +192,28 @@ static NTSTATUS signal_from_gpu2(struct kmt_call *call, void *arguments)
 
     if (args->Flags.Reserved || args->Flags.DXGK_SIGNAL_FLAG_INTERNAL0)
         return STATUS_INVALID_PARAMETER;
-    if (args->BroadcastContextCount == 0 || args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
+    if (args->BroadcastContextCount == 0 ||
+        args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
         return STATUS_INVALID_PARAMETER; /* KMT-380 */
-    if (!kmt_get(handles, args->BroadcastContextArray, args->BroadcastContextCount * sizeof(*handles)))
+    if (!kmt_get(handles, args->BroadcastContextArray,
+                 args->BroadcastContextCount * sizeof(*handles)))
         return STATUS_INVALID_PARAMETER;
     status = find_contexts(call, handles, args->BroadcastContextCount, context);
     if (NT_SUCCESS(status) && (args->ObjectCount || !args->Flags.EnqueueCpuEvent))
         status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);
-    if (NT_SUCCESS(status) && (list.monitored || has_fence(&list) || args->Flags.EnqueueCpuEvent) && !rest_is_zero(args->Reserved, 8, 1))
+    if (NT_SUCCESS(status) && (list.monitored || has_fence(&list) || args->Flags.EnqueueCpuEvent) &&
+        !rest_is_zero(args->Reserved, 8, 1))
         status = STATUS_INVALID_PARAMETER; /* KMT-382 */
     if (NT_SUCCESS(status) && list.count)
         status = check_2x(&list);
     if (!NT_SUCCESS(status))
         return status;
     if (args->Flags.EnqueueCpuEvent)
-        return signal_with_event(context, args->BroadcastContextCount, &list, args->Flags, args->CpuEventHandle);
+        return signal_with_event(context, args->BroadcastContextCount, &list, args->Flags,
+                                 args->CpuEventHandle);
     status = get_values(&list, args->MonitoredFenceValueArray, &args->FenceValue, storage, &values);
-    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, args->BroadcastContextCount, list.sync, values, list.count, args->Flags)
+    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, args->BroadcastContextCount,
+                                                       list.sync, values, list.count, args->Flags)
                               : status;
 }
 
@@ -221,7 +235,9 @@ static NTSTATUS signal_1(struct kmt_call *call, void *arguments)
     status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);
     if (NT_SUCCESS(status))
         status = old_values(&list, NULL, &values);
-    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(&context, 1, list.sync, values, list.count, args->Flags) : status;
+    return NT_SUCCESS(status)
+               ? vidsch_sync_signal_gpu(&context, 1, list.sync, values, list.count, args->Flags)
+               : status;
 }
 
 static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
@@ -233,27 +249,35 @@ static NTSTATUS signal_2(struct kmt_call *call, void *arguments)
     UINT contexts = args->BroadcastContextCount + 1;
     NTSTATUS status;
 
-    if (args->Flags.Reserved || args->Flags.DXGK_SIGNAL_FLAG_INTERNAL0 || args->Flags.AllowFenceRewind)
+    if (args->Flags.Reserved || args->Flags.DXGK_SIGNAL_FLAG_INTERNAL0 ||
+        args->Flags.AllowFenceRewind)
         return STATUS_INVALID_PARAMETER;
-    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT || args->ObjectCount > KMT_MAX_OBJECTS ||
+    if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT ||
+        args->ObjectCount > KMT_MAX_OBJECTS ||
         (args->ObjectCount == 0 && !args->Flags.EnqueueCpuEvent))
         return STATUS_INVALID_PARAMETER; /* KMT-371 */
     status = find_contexts(call, &args->hContext, 1, context);
     if (NT_SUCCESS(status))
-        status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount, context + 1);
+        status = find_contexts(call, args->BroadcastContext, args->BroadcastContextCount,
+                               context + 1);
     if (NT_SUCCESS(status))
         status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);
     if (NT_SUCCESS(status) && args->Flags.EnqueueCpuEvent)
         return signal_with_event(context, contexts, &list, args->Flags, args->CpuEventHandle);
     if (NT_SUCCESS(status))
         status = old_values(&list, &args->Fence.FenceValue, &values);
-    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, contexts, list.sync, values, list.count, args->Flags) : status;
+    return NT_SUCCESS(status) ? vidsch_sync_signal_gpu(context, contexts, list.sync, values,
+                                                       list.count, args->Flags)
+                              : status;
 }
 
 KMT_IN(D3DKMTWaitForSynchronizationObject, D3DKMT_WAITFORSYNCHRONIZATIONOBJECT, wait_1)
 KMT_IN(D3DKMTWaitForSynchronizationObject2, D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2, wait_2)
-KMT_IN(D3DKMTWaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU, wait_from_gpu)
+KMT_IN(D3DKMTWaitForSynchronizationObjectFromGpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU,
+       wait_from_gpu)
 KMT_IN(D3DKMTSignalSynchronizationObject, D3DKMT_SIGNALSYNCHRONIZATIONOBJECT, signal_1)
 KMT_IN(D3DKMTSignalSynchronizationObject2, D3DKMT_SIGNALSYNCHRONIZATIONOBJECT2, signal_2)
-KMT_IN(D3DKMTSignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU, signal_from_gpu)
-KMT_IN(D3DKMTSignalSynchronizationObjectFromGpu2, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2, signal_from_gpu2)
+KMT_IN(D3DKMTSignalSynchronizationObjectFromGpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU,
+       signal_from_gpu)
+KMT_IN(D3DKMTSignalSynchronizationObjectFromGpu2, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU2,
+       signal_from_gpu2)

@@ -43,7 +43,8 @@ static bool get(const struct elf_file *file, uint64_t offset, void *to, size_t b
 }
 
 /* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes follow in the segment. */
-static bool offset_of(const struct elf_file *file, uint64_t address, uint64_t *offset, uint64_t *rest)
+static bool offset_of(const struct elf_file *file, uint64_t address, uint64_t *offset,
+                      uint64_t *rest)
 {
     for (uint32_t i = 0; i < file->segments; i++) {
         const struct elf_segment *s = &file->segment[i];
@@ -68,7 +69,8 @@ const char *elf_string(const struct elf_file *file, const struct elf_table *tabl
     return memchr(text, 0, table->string_bytes - offset) ? text : NULL;
 }
 
-void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index, struct elf_symbol *symbol)
+void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index,
+                   struct elf_symbol *symbol)
 {
     Elf64_Sym raw;
     const char *name;
@@ -97,7 +99,8 @@ static NTSTATUS read_all(struct elf_file *file, int descriptor, char *error, siz
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     if (about.st_size < 1 || (uint64_t)about.st_size > MAX_FILE_BYTES) {
-        loader_explain(error, error_bytes, "%s: %s", file->name, about.st_size < 1 ? "empty file" : "larger than 1 GiB");
+        loader_explain(error, error_bytes, "%s: %s", file->name,
+                       about.st_size < 1 ? "empty file" : "larger than 1 GiB");
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     file->size = (size_t)about.st_size;
@@ -112,7 +115,8 @@ static NTSTATUS read_all(struct elf_file *file, int descriptor, char *error, siz
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            loader_explain(error, error_bytes, "%s: cannot be read: %s", file->name, got < 0 ? strerror(errno) : "it became shorter");
+            loader_explain(error, error_bytes, "%s: cannot be read: %s", file->name,
+                           got < 0 ? strerror(errno) : "it became shorter");
             return STATUS_INVALID_IMAGE_FORMAT;
         }
         done += (size_t)got;
@@ -126,14 +130,19 @@ static NTSTATUS read_all(struct elf_file *file, int descriptor, char *error, siz
 static const char *check_header(const struct elf_file *file, Elf64_Ehdr *header)
 {
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
-        return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0 ? "a Windows image, not an ELF file" : "not an ELF file";
+        return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0
+                   ? "a Windows image, not an ELF file"
+                   : "not an ELF file";
     if (!get(file, 0, header, sizeof(*header)))
         return "truncated: the ELF header is not complete";
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64)
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_machine != EM_X86_64)
         return "not built for x86-64";
     if (header->e_type != ET_DYN)
-        return header->e_type == ET_REL ? "an object file, not a shared object" : "not a shared object";
-    if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 || header->e_phnum == PN_XNUM)
+        return header->e_type == ET_REL ? "an object file, not a shared object"
+                                        : "not a shared object";
+    if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 ||
+        header->e_phnum == PN_XNUM)
         return "no usable program headers";
     if (!range_inside(header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr), file->size))
         return "truncated: the program headers are not complete";
@@ -146,11 +155,13 @@ static const char *add_segment(struct elf_file *file, const Elf64_Phdr *p)
 
     if (!range_inside(p->p_offset, p->p_filesz, file->size))
         return "truncated: a segment is not complete";
-    if (p->p_filesz > p->p_memsz || ckd_add(&end, p->p_vaddr, p->p_memsz) || end > (uint64_t)INT64_MAX)
+    if (p->p_filesz > p->p_memsz || ckd_add(&end, p->p_vaddr, p->p_memsz) ||
+        end > (uint64_t)INT64_MAX)
         return "damaged: a segment has impossible sizes";
     if (file->segments == ELF_MAX_SEGMENTS)
         return "damaged: too many segments";
-    file->segment[file->segments++] = (struct elf_segment){p->p_vaddr, p->p_offset, p->p_filesz, p->p_memsz};
+    file->segment[file->segments++] = (struct elf_segment){p->p_vaddr, p->p_offset, p->p_filesz,
+                                                           p->p_memsz};
     if (file->segments == 1 || p->p_vaddr < file->low)
         file->low = p->p_vaddr;
     if (end > file->high)
@@ -158,7 +169,8 @@ static const char *add_segment(struct elf_file *file, const Elf64_Phdr *p)
     return NULL;
 }
 
-static const char *read_segments(struct elf_file *file, const Elf64_Ehdr *header, Elf64_Phdr *dynamic)
+static const char *read_segments(struct elf_file *file, const Elf64_Ehdr *header,
+                                 Elf64_Phdr *dynamic)
 {
     bool found = false;
 
@@ -230,7 +242,8 @@ struct dynamic_entries {
     uint64_t symbols, strings, string_bytes, gnu_hash, hash;
 };
 
-static const char *read_entries(struct elf_file *file, const Elf64_Phdr *dynamic, struct dynamic_entries *found)
+static const char *read_entries(struct elf_file *file, const Elf64_Phdr *dynamic,
+                                struct dynamic_entries *found)
 {
     Elf64_Dyn entry;
 
@@ -284,28 +297,33 @@ static const char *read_dynamic(struct elf_file *file, const Elf64_Phdr *dynamic
     table->string_bytes = found.string_bytes;
     if (!offset_of(file, found.symbols, &table->symbols, &rest))
         return damaged;
-    if (!(found.gnu_hash ? count_gnu(file, found.gnu_hash, &table->count) : count_old(file, found.hash, &table->count)))
+    if (!(found.gnu_hash ? count_gnu(file, found.gnu_hash, &table->count)
+                         : count_old(file, found.hash, &table->count)))
         return damaged;
     return (uint64_t)table->count * sizeof(Elf64_Sym) <= rest ? NULL : damaged;
 }
 
 /* ---- .symtab: for reports only, so that whatever is wrong with it just makes it absent ---- */
 
-static bool section_at(const struct elf_file *file, const Elf64_Ehdr *header, uint32_t index, Elf64_Shdr *section)
+static bool section_at(const struct elf_file *file, const Elf64_Ehdr *header, uint32_t index,
+                       Elf64_Shdr *section)
 {
-    return index < header->e_shnum && get(file, header->e_shoff + (uint64_t)index * sizeof(*section), section, sizeof(*section));
+    return index < header->e_shnum && get(file, header->e_shoff + (uint64_t)index * sizeof(*section),
+                                          section, sizeof(*section));
 }
 
 static void read_all_symbols(struct elf_file *file, const Elf64_Ehdr *header)
 {
     Elf64_Shdr section, strings;
 
-    if (header->e_shoff == 0 || header->e_shoff > file->size || header->e_shentsize != sizeof(Elf64_Shdr))
+    if (header->e_shoff == 0 || header->e_shoff > file->size ||
+        header->e_shentsize != sizeof(Elf64_Shdr))
         return;
     for (uint32_t i = 0; section_at(file, header, i, &section); i++) {
         if (section.sh_type != SHT_SYMTAB || section.sh_entsize != sizeof(Elf64_Sym))
             continue;
-        if (!section_at(file, header, section.sh_link, &strings) || !range_inside(section.sh_offset, section.sh_size, file->size) ||
+        if (!section_at(file, header, section.sh_link, &strings) ||
+            !range_inside(section.sh_offset, section.sh_size, file->size) ||
             !range_inside(strings.sh_offset, strings.sh_size, file->size))
             return;
         file->all = (struct elf_table){
@@ -320,7 +338,8 @@ static void read_all_symbols(struct elf_file *file, const Elf64_Ehdr *header)
 
 /* ---- all of it ---- */
 
-NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error, size_t error_bytes)
+NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error,
+                       size_t error_bytes)
 {
     Elf64_Ehdr header;
     Elf64_Phdr dynamic = {0};

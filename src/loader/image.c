@@ -93,7 +93,8 @@ static bool already_loaded(const char *path)
     return handle != NULL;
 }
 
-static NTSTATUS map(struct loader_image *image, const struct elf_file *file, const char *path, char *error, size_t error_bytes)
+static NTSTATUS map(struct loader_image *image, const struct elf_file *file, const char *path,
+                    char *error, size_t error_bytes)
 {
     char name[64];
     NTSTATUS status = STATUS_SUCCESS;
@@ -114,7 +115,8 @@ static NTSTATUS map(struct loader_image *image, const struct elf_file *file, con
         if (!image->handle) {
             const char *why = dlerror();
 
-            loader_explain(error, error_bytes, "%s: refused by the dynamic linker: %s", file->name, why ? why : "no reason given");
+            loader_explain(error, error_bytes, "%s: refused by the dynamic linker: %s", file->name,
+                           why ? why : "no reason given");
             status = STATUS_INVALID_IMAGE_FORMAT;
         }
     }
@@ -122,14 +124,16 @@ static NTSTATUS map(struct loader_image *image, const struct elf_file *file, con
     return status;
 }
 
-static NTSTATUS find_entry(struct loader_image *image, const struct elf_file *file, char *error, size_t error_bytes)
+static NTSTATUS find_entry(struct loader_image *image, const struct elf_file *file, char *error,
+                           size_t error_bytes)
 {
     bool exported = false, hidden = false;
     struct elf_symbol symbol;
 
     for (uint32_t i = 0; i < file->dynamic.count && !exported; i++) {
         elf_symbol_at(file, &file->dynamic, i, &symbol);
-        exported = symbol.defined && symbol.type == STT_FUNC && strcmp(symbol.name, "DriverEntry") == 0;
+        exported = symbol.defined && symbol.type == STT_FUNC &&
+                   strcmp(symbol.name, "DriverEntry") == 0;
     }
     for (uint32_t i = 0; i < file->all.count && !hidden; i++) {
         elf_symbol_at(file, &file->all, i, &symbol);
@@ -138,7 +142,8 @@ static NTSTATUS find_entry(struct loader_image *image, const struct elf_file *fi
     if (exported)
         return STATUS_SUCCESS;
     loader_explain(error, error_bytes, "%s: %s", image->name,
-                   hidden ? "DriverEntry is not exported (give it default visibility)" : "no DriverEntry: not a miniport driver");
+                   hidden ? "DriverEntry is not exported (give it default visibility)"
+                          : "no DriverEntry: not a miniport driver");
     return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
 }
 
@@ -148,7 +153,8 @@ static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_
     void *entry = dlsym(image->handle, "DriverEntry");
 
     if (!entry || dlinfo(image->handle, RTLD_DI_LINKMAP, &map) != 0) {
-        loader_explain(error, error_bytes, "%s: DriverEntry cannot be found after loading", image->name);
+        loader_explain(error, error_bytes, "%s: DriverEntry cannot be found after loading",
+                       image->name);
         return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
     }
     image->base = map->l_addr;
@@ -185,7 +191,8 @@ static NTSTATUS load(struct loader_image *image, const char *path, char *error, 
     return status;
 }
 
-NTSTATUS loader_image_load(const char *path, struct loader_image **out, char *error, size_t error_bytes)
+NTSTATUS loader_image_load(const char *path, struct loader_image **out, char *error,
+                           size_t error_bytes)
 {
     struct loader *loader = loader_of_machine();
     struct loader_image *image = loader ? util_zalloc(1, sizeof(*image)) : NULL;

@@ -86,7 +86,8 @@ static bool append(char *list, size_t bytes, const char *name)
     return true;
 }
 
-static NTSTATUS report_missing(const struct elf_file *file, char *const *name, uint32_t count, char *error, size_t error_bytes)
+static NTSTATUS report_missing(const struct elf_file *file, char *const *name, uint32_t count,
+                               char *error, size_t error_bytes)
 {
     size_t bytes = 16;
     char *list;
@@ -99,14 +100,16 @@ static NTSTATUS report_missing(const struct elf_file *file, char *const *name, u
     list[0] = '\0';
     for (uint32_t i = 0; i < count; i++)
         append(list, bytes, name[i]);
-    VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", file->name, count, count == 1 ? "" : "s", list);
-    loader_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s", file->name, count,
-                   count == 1 ? "" : "s", list);
+    VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", file->name,
+              count, count == 1 ? "" : "s", list);
+    loader_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s",
+                   file->name, count, count == 1 ? "" : "s", list);
     util_free(list);
     return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
 }
 
-NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error, size_t error_bytes)
+NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
+                        size_t error_bytes)
 {
     NTSTATUS status = collect(image, file);
     struct elf_symbol symbol;
@@ -124,7 +127,8 @@ NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file,
         elf_symbol_at(file, &file->dynamic, i, &symbol);
         if (!is_import(&symbol) || symbol.binding == STB_WEAK || offered(file, symbol.name))
             continue;
-        found = bsearch(&(char *){(char *)(uintptr_t)symbol.name}, image->import, image->imports, sizeof(*image->import), by_name);
+        found = bsearch(&(char *){(char *)(uintptr_t)symbol.name}, image->import, image->imports,
+                        sizeof(*image->import), by_name);
         if (found)
             missing[count++] = *found;
     }
@@ -140,5 +144,6 @@ bool loader_image_imports(const struct loader_image *image, const char *name)
 {
     char *key = (char *)(uintptr_t)name;
 
-    return image->imports && bsearch(&key, image->import, image->imports, sizeof(*image->import), by_name);
+    return image->imports &&
+           bsearch(&key, image->import, image->imports, sizeof(*image->import), by_name);
 }

@@ -37,7 +37,8 @@ struct loader_image;
  *   STATUS_DRIVER_ENTRYPOINT_NOT_FOUND     imports that nothing offers, all of them listed (LIFE-005), or no DriverEntry
  *   STATUS_NO_MEMORY
  */
-NTSTATUS loader_image_load(const char *path, struct loader_image **image, char *error, size_t error_bytes);
+NTSTATUS loader_image_load(const char *path, struct loader_image **image, char *error,
+                           size_t error_bytes);
 /* Nothing may run in the image any more. */
 void loader_image_unload(struct loader_image *image);
 

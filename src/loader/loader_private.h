@@ -9,7 +9,8 @@
 #include "util/list.h"
 
 /* Write one line of explanation, cut to the buffer. */
-void loader_explain(char *error, size_t error_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void loader_explain(char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- elf.c ---- */
 
@@ -33,7 +34,7 @@ struct elf_file {
     uint32_t segments;
     uint64_t low, high; /* of all segments, before relocation */
     struct elf_table dynamic;
-    struct elf_table all; /* .symtab; count 0: stripped */
+    struct elf_table all;            /* .symtab; count 0: stripped */
     uint64_t needed[ELF_MAX_NEEDED]; /* offsets in the dynamic strings */
     uint32_t needed_count;
 };
@@ -46,9 +47,11 @@ struct elf_symbol {
 };
 
 /* Read and check. On failure nothing is held. */
-NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error, size_t error_bytes);
+NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error,
+                       size_t error_bytes);
 void elf_file_close(struct elf_file *file);
-void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index, struct elf_symbol *symbol);
+void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index,
+                   struct elf_symbol *symbol);
 /* The string at an offset of a table's strings, or NULL. */
 const char *elf_string(const struct elf_file *file, const struct elf_table *table, uint64_t offset);
 
@@ -78,13 +81,13 @@ struct loader_image {
     struct list link;
     char name[64];
     char service[64];
-    void *handle;    /* of the dynamic linker */
-    int copy;        /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
+    void *handle; /* of the dynamic linker */
+    int copy; /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
                         linker knows the copy by the descriptor's name. */
-    uintptr_t base;  /* relocation */
+    uintptr_t base; /* relocation */
     uint64_t low, high;
     PDRIVER_INITIALIZE entry;
-    char **import;   /* sorted */
+    char **import; /* sorted */
     uint32_t imports;
     char *import_names;
     struct symbol_table symbols;
@@ -94,6 +97,7 @@ struct loader_image {
 
 /* The image's undefined names, sorted, into image->import; and STATUS_DRIVER_ENTRYPOINT_NOT_FOUND if some are offered by
  * nobody. */
-NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error, size_t error_bytes);
+NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
+                        size_t error_bytes);
 
 #endif

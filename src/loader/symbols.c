@@ -8,7 +8,8 @@
 
 static bool is_function(const struct elf_symbol *symbol)
 {
-    return symbol->defined && symbol->name[0] && (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
+    return symbol->defined && symbol->name[0] &&
+           (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
 }
 
 /* Of several names of one address any will do, but always the same one. */
@@ -23,7 +24,8 @@ static int by_address(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static uint32_t count_functions(const struct elf_file *file, const struct elf_table *table, uint64_t *name_bytes)
+static uint32_t count_functions(const struct elf_file *file, const struct elf_table *table,
+                                uint64_t *name_bytes)
 {
     struct elf_symbol symbol;
     uint32_t count = 0;
@@ -95,5 +97,7 @@ const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_
     }
     if (low == 0)
         return NULL;
-    return address - table->symbol[low - 1].value <= table->symbol[low - 1].size ? &table->symbol[low - 1] : NULL;
+    return address - table->symbol[low - 1].value <= table->symbol[low - 1].size
+               ? &table->symbol[low - 1]
+               : NULL;
 }

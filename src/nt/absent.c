@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services whose other side does not exist in the machine: files, other drivers, device objects of a miniport's own, interrupt
- * objects outside of the port driver's hands. They check their level and fail, or do nothing, as documented for the case
- * that there is nothing there.
+ * Services whose other side does not exist in the machine: files, other drivers, device objects of
+ * a miniport's own, interrupt objects outside of the port driver's hands. They check their level
+ * and fail, or do nothing, as documented for the case that there is nothing there.
  */
 #include <string.h>
 

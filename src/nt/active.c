@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of active objects in driver memory, hung on what holds that memory; and counts by address. */
+/* Records of active objects in driver memory, hung on what holds that memory; and counts by
+ * address. */
 #include "nt/nt_private.h"
 
 static const enum nt_resource_kind resource_kind[] = {

@@ -6,7 +6,8 @@
 #define SYSTEM_START 0xFFFF800000000000u
 #define USER_PROBE   0x00007FFFFFFF0000u
 
-/* A driver of a PE image reaches these through a pointer, one of an ELF image by name; the loader knows the difference. */
+/* A driver of a PE image reaches these through a pointer, one of an ELF image by name; the loader
+ * knows the difference. */
 NT_EXPORT ULONG_PTR MmUserProbeAddress = USER_PROBE;
 NT_EXPORT PVOID MmHighestUserAddress = (PVOID)(USER_PROBE - 1);
 NT_EXPORT PVOID MmSystemRangeStart = (PVOID)SYSTEM_START;
@@ -20,8 +21,9 @@ bool nt_on_stack(const void *address)
 }
 
 /*
- * Hosted code has one address space. Kernel is what the kernel hands out: simulated RAM other than clients' own, device
- * memory, and the stacks of kernel threads. A client's stack is its own even while it is inside the kernel.
+ * Hosted code has one address space. Kernel is what the kernel hands out: simulated RAM other than
+ * clients' own, device memory, and the stacks of kernel threads. A client's stack is its own even
+ * while it is inside the kernel.
  */
 bool nt_is_kernel_address(const void *address)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C library as ntoskrnl exports it. A driver of an ELF image uses the C library of the process; a PE image needs these:
- * other calling convention, 16-bit wide characters, the kernel's printf. They are found through nt_routine_find only, so that
- * their names do not shadow the library's.
+ * The C library as ntoskrnl exports it. A driver of an ELF image uses the C library of the process;
+ * a PE image needs these: other calling convention, 16-bit wide characters, the kernel's printf.
+ * They are found through nt_routine_find only, so that their names do not shadow the library's.
  */
 #include "nt/crt.h"
 
@@ -20,9 +20,13 @@ static int lower(int c)
 
 /* ---- memory ---- */
 
+/* What RtlCopyMemory becomes in a PE image (NT-152). */
 static void *NTAPI crt_memcpy(void *to, const void *from, size_t bytes)
 {
-    return memcpy(to, from, bytes);
+    if (to != from && ranges_overlap((uintptr_t)to, bytes, (uintptr_t)from, bytes))
+        NT_VERIFIER("NT-152", 0xF0, (uintptr_t)to, (uintptr_t)from, bytes,
+                    "RtlCopyMemory of %zu bytes to an overlapping range", bytes);
+    return memmove(to, from, bytes);
 }
 
 static void *NTAPI crt_memmove(void *to, const void *from, size_t bytes)

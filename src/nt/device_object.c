@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device objects that the rooms above made: what is known of an adapter's physical device object, and its registry keys.
+ * Device objects that the rooms above made: what is known of an adapter's physical device object,
+ * and its registry keys.
  */
 #include <stdio.h>
 #include <string.h>

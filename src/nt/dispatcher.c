@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatcher objects: their common header, events and semaphores. Mutexes are in mutex.c, timers in timer.c. */
+/* Dispatcher objects: their common header, events and semaphores. Mutexes are in mutex.c, timers in
+ * timer.c. */
 #include "nt/nt_private.h"
 
 /* ---- headers ---- */
 
-/* The list head of an initialised object points to itself: zeroed memory and a copy of an object are recognised. */
+/* The list head of an initialised object points to itself: zeroed memory and a copy of an object
+ * are recognised. */
 void nt_header_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes,
                     LONG state)
 {

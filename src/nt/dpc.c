@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred procedure calls of a driver. While a KDPC is queued the host has a record of it, with the routine and arguments as
- * they were when it was queued; the record is gone before the routine starts, so that the routine can queue it again.
+ * Deferred procedure calls of a driver. While a KDPC is queued the host has a record of it, with
+ * the routine and arguments as they were when it was queued; the record is gone before the routine
+ * starts, so that the routine can queue it again.
  */
 #include "nt/nt_private.h"
 
@@ -122,7 +123,8 @@ NT_EXPORT VOID NTAPI KeInitializeDpc(PRKDPC Dpc, PKDEFERRED_ROUTINE DeferredRout
     init(Dpc, DPC_TYPE, DeferredRoutine, DeferredContext, __func__);
 }
 
-/* A threaded DPC may run at PASSIVE_LEVEL or at DISPATCH_LEVEL, and the driver must be ready for both: here it is the latter. */
+/* A threaded DPC may run at PASSIVE_LEVEL or at DISPATCH_LEVEL, and the driver must be ready for
+ * both: here it is the latter. */
 NT_EXPORT VOID NTAPI KeInitializeThreadedDpc(PRKDPC Dpc, PKDEFERRED_ROUTINE DeferredRoutine,
                                              PVOID DeferredContext)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executive resources: one exclusive owner, or many shared ones, each recursive. The structure is the driver's; owners and
- * counts are in a record of the host, found by its address from initialisation to deletion.
+ * Executive resources: one exclusive owner, or many shared ones, each recursive. The structure is
+ * the driver's; owners and counts are in a record of the host, found by its address from
+ * initialisation to deletion.
  */
 #include "nt/nt_private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event tracing: registrations, and events as marks in the host's trace, on one track per provider. A provider is enabled
- * when the trace is on.
+ * Event tracing: registrations, and events as marks in the host's trace, on one track per provider.
+ * A provider is enabled when the trace is on.
  */
 #include <stdio.h>
 

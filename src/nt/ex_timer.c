@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Timers that the system allocates (ExAllocateTimer): a callback at DISPATCH_LEVEL, and a waitable object. */
+/* Timers that the system allocates (ExAllocateTimer): a callback at DISPATCH_LEVEL, and a waitable
+ * object. */
 #include "nt/nt_private.h"
 
 #define NS_PER_UNIT      100u
 #define KNOWN_ATTRIBUTES (EX_TIMER_HIGH_RESOLUTION | EX_TIMER_NO_WAKE | EX_TIMER_NOTIFICATION)
-#define MULTIPLE_BUG_CHECK \
-    0x1E6u /* DRIVER_VERIFIER_DETECTED_VIOLATION_LIVEDUMP has no code of its own here */
 
 struct _EX_TIMER {
     DISPATCHER_HEADER header; /* a driver may wait on it */
@@ -176,8 +175,8 @@ NT_EXPORT BOOLEAN NTAPI ExDeleteTimer(PEX_TIMER Timer, BOOLEAN Cancel, BOOLEAN W
     if (!timer)
         return FALSE;
     if (Wait && (!Cancel || timer->running || sim_irql() > SIM_IRQL_APC)) {
-        verify_fatal("NT-087", MULTIPLE_BUG_CHECK, (uintptr_t)timer, 0, 0, 0,
-                     "%s with Wait TRUE %s", __func__,
+        verify_fatal("NT-087", DRIVER_VERIFIER, 0, (uintptr_t)timer, 0, 0, "%s with Wait TRUE %s",
+                     __func__,
                      !Cancel          ? "and Cancel FALSE"
                      : timer->running ? "while its callback runs"
                                       : "above APC_LEVEL");

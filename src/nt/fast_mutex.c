@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fast mutexes; guarded mutexes are the same thing under another name. All of the state is in the driver's FAST_MUTEX, since
- * its initialisation is inline code in the driver: Count is 1 when free, Owner says who has it, OldIrql what to go back to.
- * Waiters wait at the address of its event.
+ * Fast mutexes; guarded mutexes are the same thing under another name. All of the state is in the
+ * driver's FAST_MUTEX, since its initialisation is inline code in the driver: Count is 1 when free,
+ * Owner says who has it, OldIrql what to go back to. Waiters wait at the address of its event.
  */
 #include "nt/nt_private.h"
 

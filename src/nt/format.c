@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printf as the Windows kernel has it: `l` is 32 bits, I64 and I32 are sizes, %p is sixteen digits, %S is the other kind of
- * string, %ws a wide one, %Z and %wZ counted strings. Arguments are a Microsoft x64 list.
+ * printf as the Windows kernel has it: `l` is 32 bits, I64 and I32 are sizes, %p is sixteen digits,
+ * %S is the other kind of string, %ws a wide one, %Z and %wZ counted strings. Arguments are a
+ * Microsoft x64 list.
  */
 #include "nt/format.h"
 

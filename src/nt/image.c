@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driver images as owners: what each one holds, in order of acquisition, so that what is left at unload can be named, with
- * the calling place, and taken back. Things that belong to no image are the host's own and are reclaimed at the end.
+ * Driver images as owners: what each one holds, in order of acquisition, so that what is left at
+ * unload can be named, with the calling place, and taken back. Things that belong to no image are
+ * the host's own and are reclaimed at the end.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ void nt_caller_name(const void *caller, char *name, size_t bytes)
 
 /* ---- leaks ---- */
 
-/* How each kind is reported and taken back. `describe` writes what the thing is; NULL: nothing more to say. */
+/* How each kind is reported and taken back. `describe` writes what the thing is; NULL: nothing more
+ * to say. */
 struct kind {
     const char *rule;
     const char *noun;
@@ -162,7 +164,8 @@ void nt_resource_reclaim(struct nt_resource *resource)
     kinds[resource->kind].reclaim(resource);
 }
 
-/* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one may take others along. */
+/* Newest first: an MDL's mapping before the MDL, handles before threads. Reclaiming one may take
+ * others along. */
 void nt_resources_reclaim(struct nt_image *image)
 {
     while (!list_empty(&image->resources))

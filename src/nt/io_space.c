@@ -17,8 +17,8 @@ static struct nt_io_space *find(const void *address)
     return address ? hash_get(&nt_state()->io_spaces, (uintptr_t)address) : NULL;
 }
 
-/* Another mapping of a byte of the range with another cache type. The list of mappings of device memory is short, and mapping
- * is rare. */
+/* Another mapping of a byte of the range with another cache type. The list of mappings of device
+ * memory is short, and mapping is rare. */
 static bool cache_conflicts(uint64_t physical, uint64_t bytes, MEMORY_CACHING_TYPE *cache)
 {
     uint32_t cursor = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * I/O request packets. A request goes to the dispatch routine of the driver object behind the device object, if that is one
- * that the host knows; there is no other driver in the machine, so everything else is completed with
- * STATUS_INVALID_DEVICE_REQUEST at once.
+ * I/O request packets. A request goes to the dispatch routine of the driver object behind the
+ * device object, if that is one that the host knows; there is no other driver in the machine, so
+ * everything else is completed with STATUS_INVALID_DEVICE_REQUEST at once.
  */
 #include <string.h>
 

@@ -4,8 +4,9 @@
 
 #define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
 
-/* Raises nest within a thread (and what interrupts it): the last one that leads to the current level is the one to undo. Other
- * routines move the level too, so nothing is expected where the record does not fit. */
+/* Raises nest within a thread (and what interrupts it): the last one that leads to the current
+ * level is the one to undo. Other routines move the level too, so nothing is expected where the
+ * record does not fit. */
 void nt_irql_raised(uint8_t from, uint8_t to)
 {
     struct _KTHREAD *thread = nt_thread();

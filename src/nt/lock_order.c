@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deadlock detection, an option (NT-059): a graph of locks, with an edge from each lock to those that were acquired while it
- * was held. An acquisition that closes a circle is an order inversion, whether or not the threads ever meet in it.
+ * Deadlock detection, an option (NT-059): a graph of locks, with an edge from each lock to those
+ * that were acquired while it was held. An acquisition that closes a circle is an order inversion,
+ * whether or not the threads ever meet in it.
  *
- * Locks are known by address; those in freed pool are forgotten with it. Each inversion is reported once, since the edge that
- * would close the circle is not added.
+ * Locks are known by address; those in freed pool are forgotten with it. Each inversion is reported
+ * once, since the edge that would close the circle is not added.
  */
 #include "nt/nt_private.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lookaside lists. Taking and giving entries is inline code in the driver, over the sequenced list at the start of the
- * structure and the function pointers in it; what is here fills the structure in, empties it, and knows which are in use.
+ * Lookaside lists. Taking and giving entries is inline code in the driver, over the sequenced list
+ * at the start of the structure and the function pointers in it; what is here fills the structure
+ * in, empties it, and knows which are in use.
  */
 #include "nt/nt_private.h"
 

@@ -2,9 +2,10 @@
 /*
  * Memory descriptor lists: building, locking, page allocation. Mapping is in mdl_map.c.
  *
- * An MDL and its page numbers are the driver's memory, and drivers do read and even build them. The host has a record of an
- * MDL that it allocated or that holds something (locked pages, allocated pages, a mapping), with a copy of the page numbers:
- * what is unlocked, freed or unmapped is what was locked, allocated or mapped, whatever the MDL says by then.
+ * An MDL and its page numbers are the driver's memory, and drivers do read and even build them. The
+ * host has a record of an MDL that it allocated or that holds something (locked pages, allocated
+ * pages, a mapping), with a copy of the page numbers: what is unlocked, freed or unmapped is what
+ * was locked, allocated or mapped, whatever the MDL says by then.
  */
 #include <string.h>
 
@@ -52,8 +53,8 @@ uint32_t nt_mdl_span(const MDL *mdl)
     return ADDRESS_AND_SIZE_TO_SPAN_PAGES((uintptr_t)mdl->ByteOffset, mdl->ByteCount);
 }
 
-/* Can the page array of the MDL hold what its length spans? An allocated one has a known size; for another its header must
- * do. */
+/* Can the page array of the MDL hold what its length spans? An allocated one has a known size; for
+ * another its header must do. */
 bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
 {
     const struct nt_mdl *record;
@@ -327,6 +328,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
 {
     PMDL mdl = MemoryDescriptorList;
     struct page_number *page;
+    struct nt_faults faults;
     struct nt_mdl *record;
     uint32_t pages;
 
@@ -334,8 +336,12 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     if (!may_lock(mdl, __func__))
         return;
     pages = nt_mdl_span(mdl);
+    /* Failure is an exception, which a driver of an ELF image cannot catch: injected faults pass
+     * by. */
+    faults = nt_faults_off();
     page = util_zalloc(pages ? pages : 1, sizeof(*page));
     record = page ? nt_mdl_record(mdl) : NULL;
+    nt_faults_on(faults);
     if (!record) {
         util_free(page);
         nt_raise(STATUS_INSUFFICIENT_RESOURCES, "NT-118", __func__);

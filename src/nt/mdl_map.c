@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping what an MDL describes: a view of its own for each mapping, so that a use after unmapping faults. */
+/* Mapping what an MDL describes: a view of its own for each mapping, so that a use after unmapping
+ * faults. */
 #include <string.h>
 
 #include "nt/mdl.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel mutexes. SignalState is 1 when free and falls with each recursive acquisition. Which mutexes a thread owns is
- * also kept in the thread, so that its end can abandon them.
+ * Kernel mutexes. SignalState is 1 when free and falls with each recursive acquisition. Which
+ * mutexes a thread owns is also kept in the thread, so that its end can abandon them.
  */
 #include "nt/nt_private.h"
 
@@ -110,7 +110,8 @@ NT_EXPORT LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
     return Mutex->Header.SignalState;
 }
 
-/* The owner ends: its mutexes become free, and the next owner is told (NT-045). The memory may be gone by now. */
+/* The owner ends: its mutexes become free, and the next owner is told (NT-045). The memory may be
+ * gone by now. */
 void nt_mutexes_abandon(struct _KTHREAD *thread)
 {
     struct list *node;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel services of one machine: creation, and what every service uses: level checks, structured exceptions,
- * injected shortage, and the frame around calls that the kernel makes into a driver.
+ * The kernel services of one machine: creation, and what every service uses: level checks,
+ * structured exceptions, injected shortage, and the frame around calls that the kernel makes into a
+ * driver.
  *
  * Each exported routine is written the same way:
  *
@@ -114,7 +115,8 @@ bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *
     else
         VIOLATION(rule, "%s at %s, its limit is %s", routine, nt_irql_name(irql),
                   nt_irql_name((uint8_t)limit));
-    /* What is allowed at DISPATCH_LEVEL neither blocks nor touches pageable memory; at APC_LEVEL both are possible. */
+    /* What is allowed at DISPATCH_LEVEL neither blocks nor touches pageable memory; at APC_LEVEL
+     * both are possible. */
     return limit == NT_DISPATCH || irql <= SIM_IRQL_APC;
 }
 
@@ -151,8 +153,8 @@ bool nt_resource_fails(void)
            (config->fail_percent != 0 && sim_random(100) < config->fail_percent);
 }
 
-/* Requests made meanwhile are not counted either: a loop that fails the 1st, 2nd, ... request must not take one of them
- * for an operation that came through. */
+/* Requests made meanwhile are not counted either: a loop that fails the 1st, 2nd, ... request must
+ * not take one of them for an operation that came through. */
 struct nt_faults nt_faults_off(void)
 {
     struct util_heap *heap = util_heap_current;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel services: the routines that a driver imports from ntoskrnl and hal, under their own names, as real services over
- * simulated processors and levels. This header is for the rooms above; drivers see include/wdk.
+ * Kernel services: the routines that a driver imports from ntoskrnl and hal, under their own names,
+ * as real services over simulated processors and levels. This header is for the rooms above;
+ * drivers see include/wdk.
  */
 #ifndef DXGK_NT_H
 #define DXGK_NT_H
@@ -26,17 +27,19 @@ struct nt_config {
     /* Receives DbgPrint text, a line at a time; NULL: dropped. */
     void (*debug_print)(void *context, const char *line);
     void *debug_context;
-    /* Looks for a handler of a structured exception that a kernel service raises in its caller, and goes there. Returns if
-     * there is none: bug check 0x1E (NT-002). NULL: there never is one. */
+    /* Looks for a handler of a structured exception that a kernel service raises in its caller, and
+     * goes there. Returns if there is none: bug check 0x1E (NT-002). NULL: there never is one. */
     void (*raise)(void *context, NTSTATUS status);
     void *raise_context;
     /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */
     uint32_t debug_mask;
     /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */
     uint64_t quarantine_bytes;
-    /* Percent of resource requests that fail, as chance decides (NT-003); 0: none but those of util_heap. */
+    /* Percent of resource requests that fail, as chance decides (NT-003); 0: none but those of
+     * util_heap. */
     unsigned fail_percent;
-    /* Find each access past or after a pool block at once, at a cost of pages and mappings per block (NT-025). */
+    /* Find each access past or after a pool block at once, at a cost of pages and mappings per
+     * block (NT-025). */
     bool special_pool;
     /* Report lock order inversions (NT-059). */
     bool deadlock_detection;
@@ -46,15 +49,17 @@ struct nt_config {
     uint32_t os_build;
 };
 
-/* State of the kernel services of the current machine; nt_create puts it in room[SIM_ROOM_NT]. The machine is entered
- * during both calls. NULL: out of memory. */
+/* State of the kernel services of the current machine; nt_create puts it in room[SIM_ROOM_NT]. The
+ * machine is entered during both calls. NULL: out of memory. */
 struct nt *nt_create(const struct nt_config *config);
 void nt_destroy(struct nt *nt);
 
-/* A kernel routine or variable by the name that a driver imports, as a driver of a PE image sees it (ms_abi); NULL: unknown. */
+/* A kernel routine or variable by the name that a driver imports, as a driver of a PE image sees it
+ * (ms_abi); NULL: unknown. */
 void *nt_routine_find(const char *name);
 
-/* Types of client handles (D3DKMT_HANDLE values in nt_process.handles). The objects are those of the room named. */
+/* Types of client handles (D3DKMT_HANDLE values in nt_process.handles). The objects are those of
+ * the room named. */
 enum nt_client_handle {
     NT_CLIENT_ADAPTER = 1,  /* kmt */
     NT_CLIENT_DEVICE,       /* struct vidsch_device */
@@ -67,7 +72,8 @@ enum nt_client_handle {
     NT_CLIENT_KEYED_MUTEX,
 };
 
-/* A simulated process: owner of client threads and of client (D3DKMT) handles. Process 0 is the system's. */
+/* A simulated process: owner of client threads and of client (D3DKMT) handles. Process 0 is the
+ * system's. */
 struct nt_process {
     DISPATCHER_HEADER header; /* a PEPROCESS points here */
     struct nt_object *object; /* private */
@@ -90,8 +96,9 @@ struct nt_process *nt_process_system(void);
 struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name,
                                            sim_entry entry, void *arg);
 
-/* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers, handles, mappings, MDLs.
- * Kernel services attribute to the image of the current call (nt_image_enter; nested). */
+/* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers,
+ * handles, mappings, MDLs. Kernel services attribute to the image of the current call
+ * (nt_image_enter; nested). */
 struct nt_image;
 struct nt_image *nt_image_create(const char *name);
 void nt_image_destroy(struct nt_image *image);
@@ -99,10 +106,11 @@ void nt_image_destroy(struct nt_image *image);
 struct nt_image *nt_image_enter(struct nt_image *image);
 /* Unloading begins: allocating from now on is 0xC4/0x61 (NT-027). */
 void nt_image_unloading(struct nt_image *image);
-/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver loaded), at most `ns` of
- * virtual time. False: something still runs. PASSIVE. */
+/* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver
+ * loaded), at most `ns` of virtual time. False: something still runs. PASSIVE. */
 bool nt_image_drain(struct nt_image *image, uint64_t ns);
-/* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many things. After unload. */
+/* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many
+ * things. After unload. */
 uint64_t nt_image_leak_check(struct nt_image *image);
 
 /* What a call into a driver must leave as it found it (THREAD-006 to THREAD-008). */
@@ -117,7 +125,8 @@ struct nt_call_state {
 void nt_call_state(struct nt_call_state *state);
 /* Address of the spin lock taken last by the current processor, or NULL. */
 const void *nt_call_last_spin_lock(void);
-/* Compare with the state before a call of `routine`, report differences and undo them (level, spin locks). */
+/* Compare with the state before a call of `routine`, report differences and undo them (level, spin
+ * locks). */
 void nt_call_check(const struct nt_call_state *before, const char *routine);
 
 /* What IoGetDeviceProperty and IoOpenDeviceRegistryKey tell of an adapter (NT-149). */
@@ -128,19 +137,20 @@ struct nt_device_info {
     uint32_t bus, slot, function;
 };
 
-/* The physical device object of an adapter (a DEVICE_OBJECT of the room above), and driver objects and the like, which
- * IoAllocateWorkItem accepts too (NT-100). False: out of memory. */
+/* The physical device object of an adapter (a DEVICE_OBJECT of the room above), and driver objects
+ * and the like, which IoAllocateWorkItem accepts too (NT-100). False: out of memory. */
 bool nt_pdo_register(void *object, const struct nt_device_info *info);
 bool nt_device_object_register(void *object);
 void nt_device_object_unregister(void *object);
 
-/* The registry, for settings and results: ASCII paths from \Registry on, any case. Keys are made as needed; name NULL: only
- * the key. False: out of memory. */
+/* The registry, for settings and results: ASCII paths from \Registry on, any case. Keys are made as
+ * needed; name NULL: only the key. False: out of memory. */
 bool nt_registry_set(const char *path, const char *name, uint32_t type, const void *data,
                      uint32_t bytes);
 /* The bytes of a value, valid until it changes; NULL: there is none. */
 const void *nt_registry_get(const char *path, const char *name, uint32_t *type, uint32_t *bytes);
-/* As text; registry_file.c has the format. False: a bad line, out of memory, or an error of the file. */
+/* As text; registry_file.c has the format. False: a bad line, out of memory, or an error of the
+ * file. */
 bool nt_registry_load(FILE *in);
 bool nt_registry_save(FILE *out);
 
@@ -149,7 +159,8 @@ void nt_bugcheck_callbacks_run(void);
 /* Hand out debug text that ends without a line break. */
 void nt_debug_flush(void);
 
-/* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow, interrupt time does not. */
+/* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow,
+ * interrupt time does not. */
 void nt_set_system_time(uint64_t time);
 
 /* Statistics of the pool, for reports. */
@@ -157,7 +168,8 @@ struct nt_pool_statistics {
     uint64_t live_blocks, live_bytes, peak_bytes, allocations;
 };
 void nt_pool_statistics(struct nt_pool_statistics *statistics);
-/* What a driver's fault at the address is: 0xCD past a block of special pool, 0xCC after its free, 0 neither. */
+/* What a driver's fault at the address is: 0xCD past a block of special pool, 0xCC after its free,
+ * 0 neither. */
 uint32_t nt_pool_fault(const void *address);
 
 /* Status names: "STATUS_NO_MEMORY"; NULL for an unknown value. */

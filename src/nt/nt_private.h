@@ -2,14 +2,15 @@
 /*
  * What the files of nt share.
  *
- * Objects that a driver owns (KEVENT, KTIMER, KDPC, KSPIN_LOCK, MDL, ...) are the driver's memory: it may copy, scribble on
- * or free them at any time. So the host keeps in them only what harms nobody but the driver when it is wrong: signal
- * states, counts, flags. What the host itself relies on stands in records of its own, which exist while something is
- * active (a wait, a set timer, a queued DPC, a locked MDL) and are found by the object's address.
+ * Objects that a driver owns (KEVENT, KTIMER, KDPC, KSPIN_LOCK, MDL, ...) are the driver's memory:
+ * it may copy, scribble on or free them at any time. So the host keeps in them only what harms
+ * nobody but the driver when it is wrong: signal states, counts, flags. What the host itself relies
+ * on stands in records of its own, which exist while something is active (a wait, a set timer, a
+ * queued DPC, a locked MDL) and are found by the object's address.
  *
- * One host thread runs the machine, so a service is atomic between points. Points are sim_point (once, at the entry of each
- * service), blocking, spinning, lowering the IRQL, and queuing a DPC: after one of these nothing that was looked up before
- * may be trusted.
+ * One host thread runs the machine, so a service is atomic between points. Points are sim_point
+ * (once, at the entry of each service), blocking, spinning, lowering the IRQL, and queuing a DPC:
+ * after one of these nothing that was looked up before may be trusted.
  */
 #ifndef DXGK_NT_PRIVATE_H
 #define DXGK_NT_PRIVATE_H
@@ -29,7 +30,8 @@
 #define NT_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
 #define DRIVER_VERIFIER 0xC4u
-/* A broken rule for which Driver Verifier has a code: 0xC4 with `sub` as first parameter (NT-001). Execution goes on. */
+/* A broken rule for which Driver Verifier has a code: 0xC4 with `sub` as first parameter (NT-001).
+ * Execution goes on. */
 #define NT_VERIFIER(rule, sub, p2, p3, p4, ...) \
     verify_report_code(rule, VERIFY_ERROR, DRIVER_VERIFIER, sub, p2, p3, p4, __VA_ARGS__)
 
@@ -148,8 +150,8 @@ enum nt_active_kind {
     NT_ACTIVE_ERESOURCE
 };
 
-/* Record of an object that the host will touch later. It hangs on the pool block or the thread whose stack holds the
- * object, so that it can be dropped when that memory goes. */
+/* Record of an object that the host will touch later. It hangs on the pool block or the thread
+ * whose stack holds the object, so that it can be dropped when that memory goes. */
 struct nt_active {
     struct nt_resource resource;
     struct list in_memory;
@@ -182,7 +184,8 @@ struct nt_wait_block {
     uint32_t index;
 };
 
-/* A thread's wait. It is part of the thread, not of its stack: a client that is thrown out of it leaves no dangling list. */
+/* A thread's wait. It is part of the thread, not of its stack: a client that is thrown out of it
+ * leaves no dangling list. */
 struct nt_wait {
     struct _KTHREAD *thread;
     struct nt_wait_block builtin[NT_BUILTIN_WAITS];
@@ -194,13 +197,14 @@ struct nt_wait {
     NTSTATUS status;
 };
 
-/* Wait for 1 .. MAXIMUM_WAIT_OBJECTS dispatcher objects. `timeout` as KeWaitForSingleObject has it. */
+/* Wait for 1 .. MAXIMUM_WAIT_OBJECTS dispatcher objects. `timeout` as KeWaitForSingleObject has it.
+ * */
 NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all,
                          const LARGE_INTEGER *timeout);
 /* The object became signalled: let go whom it satisfies. */
 void nt_wake(DISPATCHER_HEADER *header);
-/* Wait for nt_wake_address on any address (locks of other kinds); SIM_TIMED_OUT at the time-out. The caller checks its condition
- * again, and goes round when it does not hold. */
+/* Wait for nt_wake_address on any address (locks of other kinds); SIM_TIMED_OUT at the time-out.
+ * The caller checks its condition again, and goes round when it does not hold. */
 enum sim_wake nt_wait_address(const void *address, const LARGE_INTEGER *timeout);
 /* Let go at most `count` waiters, first come first. Returns how many. */
 unsigned nt_wake_address(const void *address, unsigned count);
@@ -225,7 +229,8 @@ enum nt_dispatcher_type {
 
 void nt_header_init(DISPATCHER_HEADER *header, enum nt_dispatcher_type type, size_t bytes,
                     LONG state);
-/* An initialised object of one of the types (bit mask), in memory where it may stand. Reports otherwise (NT-004, NT-005). */
+/* An initialised object of one of the types (bit mask), in memory where it may stand. Reports
+ * otherwise (NT-004, NT-005). */
 bool nt_header_check(const void *object, uint32_t types, const char *routine);
 /* Wait TRUE was given: the next call must be a KeWaitXxx (NT-036). */
 void nt_note_wait_owed(BOOLEAN wait, const char *rule, const char *routine);
@@ -261,7 +266,8 @@ void nt_object_retain(struct nt_object *object);
 void nt_object_release(struct nt_object *object);
 /* The object with this body, or NULL. */
 struct nt_object *nt_object_find(const void *body);
-/* A handle that keeps the object; kernel handle, or one of the current process. NULL: out of memory. */
+/* A handle that keeps the object; kernel handle, or one of the current process. NULL: out of
+ * memory. */
 HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kernel,
                         const void *caller);
 struct nt_object *nt_handle_object(HANDLE handle, enum nt_object_type type, ACCESS_MASK *access);
@@ -327,7 +333,8 @@ HANDLE nt_process_id(const struct nt_process *process);
 /* A mutex is taken by the thread; true: its former owner ended without releasing it. */
 bool nt_mutex_take(KMUTANT *mutex, struct _KTHREAD *thread);
 void nt_mutexes_abandon(struct _KTHREAD *thread);
-/* The IRQL is raised or lowered by KeRaiseIrql and KeLowerIrql; the second returns what it should go to, -1: unknown. */
+/* The IRQL is raised or lowered by KeRaiseIrql and KeLowerIrql; the second returns what it should
+ * go to, -1: unknown. */
 void nt_irql_raised(uint8_t from, uint8_t to);
 int nt_irql_lowered(void);
 
@@ -426,24 +433,27 @@ void nt_wait_owed(const char *routine);
 
 #define NT_CALLER() __builtin_return_address(0)
 
-/* IRQL check of `routine`: at or below the limit? Otherwise it is reported, as 0xC4/`code` (0: without code), and the
- * result tells whether the call is carried out all the same (THREAD-009). */
+/* IRQL check of `routine`: at or below the limit? Otherwise it is reported, as 0xC4/`code` (0:
+ * without code), and the result tells whether the call is carried out all the same (THREAD-009). */
 bool nt_level(enum nt_limit limit, const char *rule, uint32_t code, const char *routine);
 
-/* A structured exception in the caller. Returns only if nobody handles it and the bug check was lowered. */
+/* A structured exception in the caller. Returns only if nobody handles it and the bug check was
+ * lowered. */
 void nt_raise(NTSTATUS status, const char *rule, const char *routine);
 
 /* Should this request for a resource fail (injected)? */
 bool nt_resource_fails(void);
 
-/* Injected faults pass by what follows, for services that cannot fail on Windows; nt_faults_on with the value returned. */
+/* Injected faults pass by what follows, for services that cannot fail on Windows; nt_faults_on with
+ * the value returned. */
 struct nt_faults {
     uint64_t fail_at, requests;
 };
 struct nt_faults nt_faults_off(void);
 void nt_faults_on(struct nt_faults faults);
 
-/* Calls into the driver that the kernel makes by itself: attribution, watchdog, state checks on return. */
+/* Calls into the driver that the kernel makes by itself: attribution, watchdog, state checks on
+ * return. */
 struct nt_callback {
     struct nt_image *outer_image;
     uint64_t outer_deadline;
@@ -474,8 +484,8 @@ void nt_registry_finish(struct nt *nt);
 bool nt_device_object_known(const void *object);
 void nt_device_objects_finish(struct nt *nt);
 
-/* Deadlock detection. `sleeper`: the thread that takes a mutex or fast mutex; NULL: a spin lock of this processor. Called before
- * the lock counts as held. */
+/* Deadlock detection. `sleeper`: the thread that takes a mutex or fast mutex; NULL: a spin lock of
+ * this processor. Called before the lock counts as held. */
 bool nt_lock_order_init(struct nt *nt);
 void nt_lock_order_finish(struct nt *nt);
 void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper);

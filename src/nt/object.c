@@ -2,9 +2,10 @@
 /*
  * Objects with reference counts, and handles to them.
  *
- * A pointer that a driver holds is the address of an object's body; it is looked up before use. A handle is an entry of one
- * table, with the access that was granted. Kernel handles have all high bits set, handles of a process do not; both are
- * multiples of four. An object lives until neither a pointer reference nor a handle is left (NT-105).
+ * A pointer that a driver holds is the address of an object's body; it is looked up before use. A
+ * handle is an entry of one table, with the access that was granted. Kernel handles have all high
+ * bits set, handles of a process do not; both are multiples of four. An object lives until neither
+ * a pointer reference nor a handle is left (NT-105).
  */
 #include <stdio.h>
 

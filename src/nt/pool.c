@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool: blocks of simulated RAM, so that a driver may hand their physical addresses to its device.
+ * The pool: blocks of simulated RAM, so that a driver may hand their physical addresses to its
+ * device.
  *
- *   A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot and crosses no page
- *   boundary. A larger one has pages of its own. The rest of the slot behind the block is filled with a guard pattern that
- *   is checked when the block is freed; a block that fills its pages exactly gets one page more for that.
+ * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
+ * and crosses no page boundary. A larger one has pages of its own. The rest of the slot behind the
+ * block is filled with a guard pattern that is checked when the block is freed; a block that fills
+ * its pages exactly gets one page more for that.
  *
- *   All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead it. One pointer per
- *   physical page (a sparse table) leads from any address to the page record and so to the block, in O(1).
+ * All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead
+ * it. One pointer per physical page (a sparse table) leads from any address to the page record and
+ * so to the block, in O(1).
  *
- *   A freed block is filled with another pattern and kept in quarantine, oldest out first, so that its memory is not
- *   reused at once and a later write is noticed.
+ * A freed block is filled with another pattern and kept in quarantine, oldest out first, so that
+ * its memory is not reused at once and a later write is noticed. Special pool (pool_special.c) does
+ * more, at a price.
  */
 #include <string.h>
 #include <sys/mman.h>

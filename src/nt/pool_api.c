@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool as drivers know it: ExAllocatePool*, ExFreePool*. What is checked here, pool.c may rely on. */
+/* The pool as drivers know it: ExAllocatePool*, ExFreePool*. What is checked here, pool.c may rely
+ * on. */
 #include <string.h>
 
 #include "nt/nt_private.h"

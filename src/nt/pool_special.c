@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Special pool, an option: each block has pages of its own, seen through a view of its own whose last page is not there, and ends
- * (up to the alignment of 16 bytes) where that page begins. So an access past the end faults at once (0xCD). A freed block
- * gives its pages back, and its view stays empty for a while: an access after free faults too (0xCC).
+ * Special pool, an option: each block has pages of its own, seen through a view of its own whose
+ * last page is not there, and ends (up to the alignment of 16 bytes) where that page begins. So an
+ * access past the end faults at once (0xCD). A freed block gives its pages back, and its view stays
+ * empty for a while: an access after free faults too (0xCC).
  */
 #include "nt/nt_private.h"
 #include "nt/pool.h"

@@ -157,7 +157,8 @@ NT_EXPORT NTSTATUS NTAPI PsLookupProcessByProcessId(HANDLE ProcessId, PEPROCESS 
     return STATUS_INVALID_CID;
 }
 
-/* There is no security model: every token is the process itself, and every privilege is held by the system. */
+/* There is no security model: every token is the process itself, and every privilege is held by the
+ * system. */
 NT_EXPORT PACCESS_TOKEN NTAPI PsReferencePrimaryToken(PEPROCESS Process)
 {
     struct nt_process *process;

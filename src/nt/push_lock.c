@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Push locks. The word is 0 when free; the owner's KTHREAD (aligned to 16 bytes) with bit 0 set while held exclusively; the
- * number of readers times 16 with bit 1 set while shared. Waiters wait at the word's address.
+ * Push locks. The word is 0 when free; the owner's KTHREAD (aligned to 16 bytes) with bit 0 set
+ * while held exclusively; the number of readers times 16 with bit 1 set while shared. Waiters wait
+ * at the word's address.
  */
 #include "nt/nt_private.h"
 

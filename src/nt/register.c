@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Register and port access. An address in a register window becomes a call of the device model; any other is plain memory
- * (a memory BAR, RAM that a driver treats like a register).
+ * Register and port access. An address in a register window becomes a call of the device model; any
+ * other is plain memory (a memory BAR, RAM that a driver treats like a register).
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registry: a tree of keys in memory, with what a driver expects to find at the top of it. The services are in
- * registry_zw.c and registry_rtl.c, loading and saving in registry_file.c.
+ * The registry: a tree of keys in memory, with what a driver expects to find at the top of it. The
+ * services are in registry_zw.c and registry_rtl.c, loading and saving in registry_file.c.
  */
 #include <string.h>
 

@@ -38,8 +38,9 @@ struct nt_registry {
 /* One step down; NULL: no such key. */
 struct reg_key *reg_find_child(const struct reg_key *key, const WCHAR *name, size_t length,
                                bool ignore_case);
-/* Follow a path of names separated by backslashes; with `create`, keys that are missing are made. NULL: a part is missing (or, with
- * `create`, out of memory). *created tells whether the last part was made. */
+/* Follow a path of names separated by backslashes; with `create`, keys that are missing are made.
+ * NULL: a part is missing (or, with `create`, out of memory). *created tells whether the last part
+ * was made. */
 struct reg_key *reg_walk(struct reg_key *key, const WCHAR *path, size_t length, bool ignore_case,
                          bool create, bool temporary, bool *created);
 /* The same from the root, for a path that begins with \Registry. */

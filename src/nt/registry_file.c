@@ -5,8 +5,9 @@
  *     [\Registry\Machine\System\CurrentControlSet\Services\refgpu]
  *     "LogLevel"=4:02000000
  *
- * A line in brackets names a key, the lines after it its values: name, type number, bytes in hexadecimal. In names, a
- * character outside of printable ASCII, a quote or a backslash is written \xHHHH. Volatile keys are not saved (NT-151).
+ * A line in brackets names a key, the lines after it its values: name, type number, bytes in
+ * hexadecimal. In names, a character outside of printable ASCII, a quote or a backslash is written
+ * \xHHHH. Volatile keys are not saved (NT-151).
  */
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode up to `end`; a backslash followed by x and four digits is one character. Returns past the end character, NULL: bad. */
+/* Decode up to `end`; a backslash followed by x and four digits is one character. Returns past the
+ * end character, NULL: bad. */
 static const char *load_name(const char *at, char end, WCHAR *name, size_t *length)
 {
     size_t count = 0;

@@ -51,8 +51,8 @@ static bool is_text(ULONG type)
     return type == REG_SZ || type == REG_EXPAND_SZ || type == REG_MULTI_SZ;
 }
 
-/* DIRECT: the value goes to EntryContext. Text fills a UNICODE_STRING, whose buffer may be allocated; a number is stored as it
- * is; anything else needs the size in the first LONG. */
+/* DIRECT: the value goes to EntryContext. Text fills a UNICODE_STRING, whose buffer may be
+ * allocated; a number is stored as it is; anything else needs the size in the first LONG. */
 static NTSTATUS store_text(PUNICODE_STRING string, const void *data, ULONG bytes, const void *caller)
 {
     struct nt_block *block;
@@ -99,7 +99,8 @@ static NTSTATUS store_direct(const RTL_QUERY_REGISTRY_TABLE *entry, ULONG type, 
     return STATUS_SUCCESS;
 }
 
-/* DIRECT without TYPECHECK trusts what anybody wrote there: only the system's own hives may be (NT-147). */
+/* DIRECT without TYPECHECK trusts what anybody wrote there: only the system's own hives may be
+ * (NT-147). */
 static bool typecheck_wanted(const RTL_QUERY_REGISTRY_TABLE *entry, const struct reg_key *key,
                              const char *routine)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel routines by name: for the imports of PE images and for MmGetSystemRoutineAddress. A routine that the configured
- * Windows release does not have yet is not found, so that a driver's fallback can be tried (NT-159).
+ * Kernel routines by name: for the imports of PE images and for MmGetSystemRoutineAddress. A
+ * routine that the configured Windows release does not have yet is not found, so that a driver's
+ * fallback can be tried (NT-159).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +49,9 @@ static int compare(const void *name, const void *element)
     return strcmp(name, ((const struct routine *)element)->name);
 }
 
-/* PsThreadType and its like are pointers here to what Windows exports under the name; a driver of a PE image has that pointer
- * in its import table. The address limits of Mm are variables themselves. */
+/* PsThreadType and its like are pointers here to what Windows exports under the name; a driver of a
+ * PE image has that pointer in its import table. The address limits of Mm are variables themselves.
+ * */
 static const void *as_imported(const struct routine *routine)
 {
     if (!routine->variable || strstr(routine->name, "Address") || strstr(routine->name, "Range"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bitmaps: bit 0 is the lowest bit of the first ULONG. Ranges outside of the map are refused and reported. */
+/* Bitmaps: bit 0 is the lowest bit of the first ULONG. Ranges outside of the map are refused and
+ * reported. */
 #include <string.h>
 
 #include "nt/nt_private.h"

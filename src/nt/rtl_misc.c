@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small things of the run-time library: comparing memory, GUIDs as text, versions, calendar, random numbers. */
+/* Small things of the run-time library: comparing memory, GUIDs as text, versions, calendar, random
+ * numbers. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counted strings. Lengths are bytes and exclude a terminator; WCHAR is 16 bits. The ANSI code page is Latin-1. Routines that
- * allocate take their buffers from paged pool, tracked like the driver's own.
+ * Counted strings. Lengths are bytes and exclude a terminator; WCHAR is 16 bits. The ANSI code page
+ * is Latin-1. Routines that allocate take their buffers from paged pool, tracked like the driver's
+ * own.
  */
 #include <string.h>
 
@@ -302,7 +303,7 @@ NT_EXPORT NTSTATUS NTAPI RtlUpcaseUnicodeString(PUNICODE_STRING DestinationStrin
     if (!NT_SUCCESS(status))
         return status;
     DestinationString->Length = SourceString->Length;
-    for (USHORT i = 0; i < SourceString->Length / sizeof(WCHAR); i++)
+    for (size_t i = 0; i < SourceString->Length / sizeof(WCHAR); i++)
         DestinationString->Buffer[i] = nt_upcase(SourceString->Buffer[i]);
     return STATUS_SUCCESS;
 }
@@ -444,7 +445,8 @@ static unsigned digit_value(WCHAR c)
     return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
-/* White space, a sign, and with base 0 a prefix 0x, 0o or 0b may precede the digits; the first other character ends it. */
+/* White space, a sign, and with base 0 a prefix 0x, 0o or 0b may precede the digits; the first
+ * other character ends it. */
 NT_EXPORT NTSTATUS NTAPI RtlUnicodeStringToInteger(PCUNICODE_STRING String, ULONG Base, PULONG Value)
 {
     size_t count, i = 0;

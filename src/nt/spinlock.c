@@ -2,9 +2,10 @@
 /*
  * Spin locks of all kinds.
  *
- * The lock word is zero when the lock is free. When it is held it says by which processor and how, for a reader of memory;
- * the host itself goes by the list of locks that each processor holds, with the saved IRQL of each. A word that is not
- * zero although no processor holds the lock was never initialised, or was overwritten.
+ * The lock word is zero when the lock is free. When it is held it says by which processor and how,
+ * for a reader of memory; the host itself goes by the list of locks that each processor holds, with
+ * the saved IRQL of each. A word that is not zero although no processor holds the lock was never
+ * initialised, or was overwritten.
  */
 #include "nt/nt_private.h"
 
@@ -269,7 +270,8 @@ NT_EXPORT BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
 
 /* ---- queued: waiters are served in order of arrival ---- */
 
-/* A waiter stands in the queue by a ticket: each processor that waits for a queued lock has one, the lowest goes first. */
+/* A waiter stands in the queue by a ticket: each processor that waits for a queued lock has one,
+ * the lowest goes first. */
 static bool is_next(volatile const ULONG_PTR *lock, uint64_t ticket)
 {
     struct nt *nt = nt_state();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads: each simulated thread has a KTHREAD, made with it (system and client threads) or when a service first needs one
- * (threads of the host's other rooms); an idle processor has one for the interrupts and DPCs that run on it.
+ * Threads: each simulated thread has a KTHREAD, made with it (system and client threads) or when a
+ * service first needs one (threads of the host's other rooms); an idle processor has one for the
+ * interrupts and DPCs that run on it.
  */
 #include <stdio.h>
 #include <string.h>

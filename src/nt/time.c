@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clocks. All of them are the machine's virtual clock in other units (NT-091): interrupt time in 100 ns since power on,
- * system time the same plus a start date and what the user changed, a performance counter of 10 MHz. The plain queries
- * advance with the clock tick, the precise ones by themselves.
+ * Clocks. All of them are the machine's virtual clock in other units (NT-091): interrupt time in
+ * 100 ns since power on, system time the same plus a start date and what the user changed, a
+ * performance counter of 10 MHz. The plain queries advance with the clock tick, the precise ones by
+ * themselves.
  */
 #include "nt/nt_private.h"
 

@@ -2,11 +2,12 @@
 /*
  * Waiting.
  *
- * A waiting thread has one wait block per object. The blocks on one address form a ring, in order of arrival, that the map
- * `waits` finds by the address; there is no record of an object that nobody waits for. An object's state is what its header
- * says. When it becomes signalled, nt_wake goes through the ring: a waiter is let go if its wait is for any object, or for all
- * and all are signalled now; what it waited for is consumed at that moment, on its behalf (NT-042), and its status is left as
- * the result of its block.
+ * A waiting thread has one wait block per object. The blocks on one address form a ring, in order
+ * of arrival, that the map `waits` finds by the address; there is no record of an object that
+ * nobody waits for. An object's state is what its header says. When it becomes signalled, nt_wake
+ * goes through the ring: a waiter is let go if its wait is for any object, or for all and all are
+ * signalled now; what it waited for is consumed at that moment, on its behalf (NT-042), and its
+ * status is left as the result of its block.
  */
 #include <string.h>
 
@@ -159,7 +160,8 @@ void nt_wake(DISPATCHER_HEADER *header)
         struct nt_wait_block *next = block->next;
 
         if (try_satisfy(block)) {
-            /* The ring has changed, in more than one place if a wait names an object twice: start over. */
+            /* The ring has changed, in more than one place if a wait names an object twice: start
+             * over. */
             block = first = hash_get(waits, (uintptr_t)header);
             continue;
         }
@@ -202,11 +204,12 @@ static bool prepare(struct nt_wait *wait, uint32_t count)
     return wait->block != NULL;
 }
 
-/* Result of sim_block for a thread that shall look at the clock again, because the system time was set. */
+/* Result of sim_block for a thread that shall look at the clock again, because the system time was
+ * set. */
 #define CLOCK_CHANGED 1
 
-/* The thread keeps its level (fast mutexes are held at APC_LEVEL), the processor does not. No point lies between
- * queuing the blocks and blocking, so that a wake-up cannot be lost. */
+/* The thread keeps its level (fast mutexes are held at APC_LEVEL), the processor does not. No point
+ * lies between queuing the blocks and blocking, so that a wake-up cannot be lost. */
 static enum sim_wake block_thread(struct nt_wait *wait, const LARGE_INTEGER *timeout)
 {
     uint8_t irql = sim_irql();

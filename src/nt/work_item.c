@@ -2,8 +2,9 @@
 /*
  * Work items, and the system worker threads that run them at PASSIVE_LEVEL in the system process.
  *
- * Workers are made when they are needed: up to one a processor whenever none is idle; beyond that only when items are queued
- * and every worker waits for something, since then the items may be what they wait for (NT-102).
+ * Workers are made when they are needed: up to one a processor whenever none is idle; beyond that
+ * only when items are queued and every worker waits for something, since then the items may be what
+ * they wait for (NT-102).
  */
 #include <stdio.h>
 

@@ -18,7 +18,8 @@ static bool name_software_key(struct port_adapter *adapter)
     ULONG bytes = 0;
     size_t length = sizeof(prefix) - 1;
 
-    if (!NT_SUCCESS(IoGetDeviceProperty(&adapter->pdo, DevicePropertyDriverKeyName, (ULONG)(capacity * sizeof(WCHAR)), name, &bytes)))
+    if (!NT_SUCCESS(IoGetDeviceProperty(&adapter->pdo, DevicePropertyDriverKeyName,
+                                        (ULONG)(capacity * sizeof(WCHAR)), name, &bytes)))
         return false;
     memcpy(adapter->software_key, prefix, length);
     for (size_t i = 0; i < bytes / sizeof(WCHAR) && name[i]; i++)
@@ -42,7 +43,8 @@ static bool register_pdo(struct port_adapter *adapter)
 static void read_name(struct port_adapter *adapter)
 {
     uint32_t type, bytes;
-    const WCHAR *text = nt_registry_get(adapter->software_key, "HardwareInformation.AdapterString", &type, &bytes);
+    const WCHAR *text = nt_registry_get(adapter->software_key, "HardwareInformation.AdapterString",
+                                        &type, &bytes);
     size_t length = 0;
 
     snprintf(adapter->name, sizeof(adapter->name), "%s", adapter->driver->service);
@@ -59,7 +61,8 @@ static void read_name(struct port_adapter *adapter)
 uint64_t port_adapter_memory_size(const struct port_adapter *adapter)
 {
     uint32_t type, bytes;
-    const void *value = nt_registry_get(adapter->software_key, "HardwareInformation.MemorySize", &type, &bytes);
+    const void *value = nt_registry_get(adapter->software_key, "HardwareInformation.MemorySize",
+                                        &type, &bytes);
     uint32_t megabytes;
 
     if (!value || bytes != sizeof(megabytes))
@@ -159,7 +162,8 @@ static void remove_device(struct port_adapter *adapter)
     adapter->driver->adapters--;
 }
 
-NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device, struct port_adapter **out)
+NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
+                          struct port_adapter **out)
 {
     struct port_adapter *adapter = new_adapter(driver, device);
     NTSTATUS status;

@@ -31,12 +31,15 @@ static void ignore_reserved(struct port_adapter *adapter)
     DXGK_DRIVERCAPS *caps = &adapter->caps;
     UINT version = port_driver_version(adapter);
 
-    caps->SchedulingCaps.Value = drop_unknown(caps->SchedulingCaps.Value, port_known_scheduling_bits(version), "SchedulingCaps");
-    caps->MemoryManagementCaps.Value =
-        drop_unknown(caps->MemoryManagementCaps.Value, port_known_memory_bits(version), "MemoryManagementCaps");
+    caps->SchedulingCaps.Value = drop_unknown(
+        caps->SchedulingCaps.Value, port_known_scheduling_bits(version), "SchedulingCaps");
+    caps->MemoryManagementCaps.Value = drop_unknown(
+        caps->MemoryManagementCaps.Value, port_known_memory_bits(version), "MemoryManagementCaps");
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
-        caps->MiscCaps.Value = drop_unknown(caps->MiscCaps.Value, port_known_misc_bits(version), "MiscCaps");
-    warn_if_set(caps->GpuEngineTopology.Reserved, sizeof(caps->GpuEngineTopology.Reserved), "GpuEngineTopology.Reserved");
+        caps->MiscCaps.Value = drop_unknown(caps->MiscCaps.Value, port_known_misc_bits(version),
+                                            "MiscCaps");
+    warn_if_set(caps->GpuEngineTopology.Reserved, sizeof(caps->GpuEngineTopology.Reserved),
+                "GpuEngineTopology.Reserved");
     warn_if_set(&caps->Reserved, sizeof(caps->Reserved), "Reserved");
     warn_if_set(&caps->Reserved1, sizeof(caps->Reserved1), "Reserved1");
     warn_if_set(&caps->HwQueuedFlipCaps, sizeof(caps->HwQueuedFlipCaps), "HwQueuedFlipCaps");
@@ -50,9 +53,12 @@ static NTSTATUS check_version_needs(struct port_adapter *adapter)
     const struct ddi_adapter *d = &adapter->ddi;
     UINT version = port_driver_version(adapter), claimed = (UINT)adapter->caps.WDDMVersion;
 
-    if (!adapter->caps.SupportPerEngineTDR && (version >= DXGKDDI_INTERFACE_VERSION_WIN8 || claimed >= DXGKDDI_WDDMv1_2))
-        REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031", "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
-    if (!ddi_has(d, DxgkDdiGetNodeMetadata) && (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 || claimed >= DXGKDDI_WDDMv1_3))
+    if (!adapter->caps.SupportPerEngineTDR &&
+        (version >= DXGKDDI_INTERFACE_VERSION_WIN8 || claimed >= DXGKDDI_WDDMv1_2))
+        REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
+               "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
+    if (!ddi_has(d, DxgkDdiGetNodeMetadata) &&
+        (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 || claimed >= DXGKDDI_WDDMv1_3))
         REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
                "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
     return STATUS_SUCCESS;
@@ -67,10 +73,14 @@ static NTSTATUS check_version_claims(struct port_adapter *adapter)
     if (claimed && !port_wddm_known(claimed))
         REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
     if (adapter->device_wddm && claimed && (UINT)adapter->device_wddm != claimed)
-        REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS", (unsigned)adapter->device_wddm, claimed);
+        REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
+               (unsigned)adapter->device_wddm, claimed);
     if (caps->SupportPerEngineTDR &&
-        (!ddi_has(d, DxgkDdiQueryDependentEngineGroup) || !ddi_has(d, DxgkDdiQueryEngineStatus) || !ddi_has(d, DxgkDdiResetEngine)))
-        REFUSE("CAPS-036", "SupportPerEngineTDR is set, but QueryDependentEngineGroup, QueryEngineStatus or ResetEngine is NULL");
+        (!ddi_has(d, DxgkDdiQueryDependentEngineGroup) || !ddi_has(d, DxgkDdiQueryEngineStatus) ||
+         !ddi_has(d, DxgkDdiResetEngine)))
+        REFUSE(
+            "CAPS-036",
+            "SupportPerEngineTDR is set, but QueryDependentEngineGroup, QueryEngineStatus or ResetEngine is NULL");
     return check_version_needs(adapter);
 }
 
@@ -86,13 +96,18 @@ static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
 
     if (!granularity_valid((UINT)caps->PreemptionCaps.GraphicsPreemptionGranularity) ||
         !granularity_valid((UINT)caps->PreemptionCaps.ComputePreemptionGranularity))
-        REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has", (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+        REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
+               (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
                (int)caps->PreemptionCaps.ComputePreemptionGranularity);
-    if ((caps->SupportSurpriseRemoval || caps->SupportSurpriseRemovalInHibernation) && !ddi_has(d, DxgkDdiNotifySurpriseRemoval))
-        REFUSE("CAPS-037", "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
-    if (caps->SupportRuntimePowerManagement &&
-        (!ddi_has(d, DxgkDdiSetPowerComponentFState) || !ddi_has(d, DxgkDdiPowerRuntimeControlRequest)))
-        REFUSE("LIFE-157", "SupportRuntimePowerManagement is set, but SetPowerComponentFState or PowerRuntimeControlRequest is NULL");
+    if ((caps->SupportSurpriseRemoval || caps->SupportSurpriseRemovalInHibernation) &&
+        !ddi_has(d, DxgkDdiNotifySurpriseRemoval))
+        REFUSE("CAPS-037",
+               "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
+    if (caps->SupportRuntimePowerManagement && (!ddi_has(d, DxgkDdiSetPowerComponentFState) ||
+                                                !ddi_has(d, DxgkDdiPowerRuntimeControlRequest)))
+        REFUSE(
+            "LIFE-157",
+            "SupportRuntimePowerManagement is set, but SetPowerComponentFState or PowerRuntimeControlRequest is NULL");
     return STATUS_SUCCESS;
 }
 
@@ -101,18 +116,26 @@ static NTSTATUS check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps;
 
-    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 && !adapter->ddi.compute_only) {
-        if (!caps->FlipCaps.FlipOnVSyncMmIo || !caps->PresentationCaps.SupportKernelModeCommandBuffer)
-            WARNING("CAPS-030", "FlipCaps.FlipOnVSyncMmIo or PresentationCaps.SupportKernelModeCommandBuffer is missing");
-        if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 && !caps->FlipCaps.FlipIndependent)
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
+        !adapter->ddi.compute_only) {
+        if (!caps->FlipCaps.FlipOnVSyncMmIo ||
+            !caps->PresentationCaps.SupportKernelModeCommandBuffer)
+            WARNING(
+                "CAPS-030",
+                "FlipCaps.FlipOnVSyncMmIo or PresentationCaps.SupportKernelModeCommandBuffer is missing");
+        if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 &&
+            !caps->FlipCaps.FlipIndependent)
             WARNING("CAPS-030", "FlipCaps.FlipIndependent is missing");
     }
     if (caps->HybridDiscrete && !caps->MemoryManagementCaps.CrossAdapterResource)
         REFUSE("CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
-    if (caps->MiscCaps.IndependentVidPnVSyncControl && !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
-        REFUSE("CAPS-044", "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
+    if (caps->MiscCaps.IndependentVidPnVSyncControl &&
+        !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
+        REFUSE("CAPS-044",
+               "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
     if (caps->MaxHwQueuedFlips > 1 && !port_feature_granted(adapter, DXGK_FEATURE_HWFLIPQUEUE))
-        VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted", caps->MaxHwQueuedFlips);
+        VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted",
+                  caps->MaxHwQueuedFlips);
     return STATUS_SUCCESS;
 }
 
@@ -127,12 +150,15 @@ static NTSTATUS check_scheduling(struct port_adapter *adapter)
         REFUSE("CAPS-048", "PreemptionAware is set without MultiEngineAware");
     if (s->NoDmaPatching && (!s->PreemptionAware || !s->MultiEngineAware))
         REFUSE("CAPS-049", "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
-    if (s->CancelCommandAware && (!s->MultiEngineAware || !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)))
-        REFUSE("CAPS-050", "CancelCommandAware is set without %s", s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
+    if (s->CancelCommandAware &&
+        (!s->MultiEngineAware || !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)))
+        REFUSE("CAPS-050", "CancelCommandAware is set without %s",
+               s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
     if (s->MultiEngineAware && nodes == 0)
         REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
     if (s->MultiEngineAware && nodes > PORT_MAX_NODES)
-        REFUSE("CAPS-055", "NbAsymetricProcessingNodes is %u; the most is %u", nodes, (unsigned)PORT_MAX_NODES);
+        REFUSE("CAPS-055", "NbAsymetricProcessingNodes is %u; the most is %u", nodes,
+               (unsigned)PORT_MAX_NODES);
     return STATUS_SUCCESS;
 }
 
@@ -149,19 +175,24 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
             return STATUS_DEVICE_CONFIGURATION_ERROR;
         m->DedicatedPagingEngine = m->PagingEngineCanSwizzle = 0; /* SEG-076 */
     }
-    if (m->VirtualAddressingSupported ? !(m->GpuMmuSupported || m->IoMmuSupported) : (m->GpuMmuSupported || m->IoMmuSupported))
-        REFUSE("CAPS-060", "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u", m->VirtualAddressingSupported,
-               m->GpuMmuSupported, m->IoMmuSupported);
+    if (m->VirtualAddressingSupported ? !(m->GpuMmuSupported || m->IoMmuSupported)
+                                      : (m->GpuMmuSupported || m->IoMmuSupported))
+        REFUSE("CAPS-060", "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
+               m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
     if (m->IoMmuSupported && !m->GpuMmuSupported) {
-        WARNING("CAPS-062", "only the IoMmu model is offered, which this host is not configured with");
+        WARNING("CAPS-062",
+                "only the IoMmu model is offered, which this host is not configured with");
         return STATUS_NOT_SUPPORTED;
     }
     if ((m->CrossAdapterResourceTexture && !m->CrossAdapterResource) ||
-        (m->CrossAdapterResourceScanout && (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
+        (m->CrossAdapterResourceScanout &&
+         (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
         REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
-    if (adapter->mode != IOMMU_REMAP && (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart < top) {
+    if (adapter->mode != IOMMU_REMAP &&
+        (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart < top) {
         WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
-             (unsigned long long)adapter->caps.HighestAcceptableAddress.QuadPart, (unsigned long long)top);
+                (unsigned long long)adapter->caps.HighestAcceptableAddress.QuadPart,
+                (unsigned long long)top);
         return STATUS_NOT_SUPPORTED;
     }
     return STATUS_SUCCESS;
@@ -174,14 +205,20 @@ static NTSTATUS check_isolation(struct port_adapter *adapter)
     bool isolates = adapter->mode == IOMMU_ISOLATION || adapter->attach_after_start;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_9 &&
-        (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported || iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired))
-        REFUSE("CAPS-117", "IommuIsolationSupported %u, Required %u, but IoMmuSecureModeSupported %u, Required %u",
-               iommu->IommuIsolationSupported, iommu->IommuIsolationRequired, m->IoMmuSecureModeSupported, m->IoMmuSecureModeRequired);
+        (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported ||
+         iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired))
+        REFUSE(
+            "CAPS-117",
+            "IommuIsolationSupported %u, Required %u, but IoMmuSecureModeSupported %u, Required %u",
+            iommu->IommuIsolationSupported, iommu->IommuIsolationRequired,
+            m->IoMmuSecureModeSupported, m->IoMmuSecureModeRequired);
     if (m->IoMmuSecureModeRequired && !m->IoMmuSecureModeSupported)
         REFUSE("IOMMU-016", "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
-    if (m->IoMmuSecureModeSupported &&
-        (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) || !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess)))
-        REFUSE("LIFE-035", "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
+    if (m->IoMmuSecureModeSupported && (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) ||
+                                        !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess)))
+        REFUSE(
+            "LIFE-035",
+            "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
     if (m->IoMmuSecureModeRequired && !isolates && adapter->mode != IOMMU_REMAP) {
         WARNING("CAPS-066", "the driver requires isolation and there is no IOMMU");
         return STATUS_NOT_SUPPORTED;
@@ -211,15 +248,17 @@ static NTSTATUS check_remapping(struct port_adapter *adapter)
 
 static NTSTATUS check_internal_range(struct port_adapter *adapter)
 {
-    uint64_t start = adapter->caps.InternalGpuVirtualAddressRangeStart, end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
+    uint64_t start = adapter->caps.InternalGpuVirtualAddressRangeStart,
+             end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
 
     if (!start && !end)
         return STATUS_SUCCESS;
     if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported)
         REFUSE("CAPS-039", "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
     if ((start | end) & 0xFFFF || start >= end)
-        REFUSE("CAPS-040", "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units", (unsigned long long)start,
-               (unsigned long long)end);
+        REFUSE("CAPS-040",
+               "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
+               (unsigned long long)start, (unsigned long long)end);
     return STATUS_SUCCESS;
 }
 
@@ -230,15 +269,20 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
     const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
-#define NEEDED(entry) {offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry}
+#define NEEDED(entry)                                       \
+    {                                                       \
+        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
+    }
     static const struct {
         size_t offset;
         const char *name;
     } always[] = {
-        NEEDED(DxgkDdiCreateDevice),      NEEDED(DxgkDdiDestroyDevice),      NEEDED(DxgkDdiCreateAllocation),
-        NEEDED(DxgkDdiDestroyAllocation), NEEDED(DxgkDdiOpenAllocation),     NEEDED(DxgkDdiCloseAllocation),
-        NEEDED(DxgkDdiBuildPagingBuffer), NEEDED(DxgkDdiSubmitCommand),      NEEDED(DxgkDdiPreemptCommand),
-        NEEDED(DxgkDdiResetFromTimeout),  NEEDED(DxgkDdiRestartFromTimeout), NEEDED(DxgkDdiCollectDbgInfo),
+        NEEDED(DxgkDdiCreateDevice),       NEEDED(DxgkDdiDestroyDevice),
+        NEEDED(DxgkDdiCreateAllocation),   NEEDED(DxgkDdiDestroyAllocation),
+        NEEDED(DxgkDdiOpenAllocation),     NEEDED(DxgkDdiCloseAllocation),
+        NEEDED(DxgkDdiBuildPagingBuffer),  NEEDED(DxgkDdiSubmitCommand),
+        NEEDED(DxgkDdiPreemptCommand),     NEEDED(DxgkDdiResetFromTimeout),
+        NEEDED(DxgkDdiRestartFromTimeout), NEEDED(DxgkDdiCollectDbgInfo),
     };
 #undef NEEDED
 
@@ -249,26 +293,32 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
         if (!entry)
             REFUSE("LIFE-023", "%s is NULL", always[i].name);
     }
-    if (adapter->caps.SchedulingCaps.MultiEngineAware && (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
-        REFUSE("LIFE-023", "MultiEngineAware is set, but DxgkDdiCreateContext or DxgkDdiDestroyContext is NULL");
+    if (adapter->caps.SchedulingCaps.MultiEngineAware &&
+        (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
+        REFUSE("LIFE-023",
+               "MultiEngineAware is set, but DxgkDdiCreateContext or DxgkDdiDestroyContext is NULL");
     if (m->GpuMmuSupported && !d->compute_only &&
-        (!ddi_has(d, DxgkDdiCreateProcess) || !ddi_has(d, DxgkDdiDestroyProcess) || !ddi_has(d, DxgkDdiSetRootPageTable) ||
-         !ddi_has(d, DxgkDdiSubmitCommandVirtual)))
-        REFUSE("GPUVA-004", "GpuMmuSupported needs CreateProcess, DestroyProcess, SetRootPageTable and SubmitCommandVirtual");
+        (!ddi_has(d, DxgkDdiCreateProcess) || !ddi_has(d, DxgkDdiDestroyProcess) ||
+         !ddi_has(d, DxgkDdiSetRootPageTable) || !ddi_has(d, DxgkDdiSubmitCommandVirtual)))
+        REFUSE(
+            "GPUVA-004",
+            "GpuMmuSupported needs CreateProcess, DestroyProcess, SetRootPageTable and SubmitCommandVirtual");
     return STATUS_SUCCESS;
 }
 
 NTSTATUS port_check_caps(struct port_adapter *adapter)
 {
     static NTSTATUS (*const check[])(struct port_adapter *) = {
-        check_version_claims, check_recovery_and_power, check_display,        check_scheduling, check_addressing,
-        check_isolation,      check_remapping,          check_internal_range, check_entries,
+        check_version_claims, check_recovery_and_power, check_display,
+        check_scheduling,     check_addressing,         check_isolation,
+        check_remapping,      check_internal_range,     check_entries,
     };
     UINT messages = bus_device_description(adapter->device)->messages;
 
     ignore_reserved(adapter);
     if (adapter->caps.InterruptMessageNumber >= messages)
-        REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted", adapter->caps.InterruptMessageNumber, messages);
+        REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
+               adapter->caps.InterruptMessageNumber, messages);
     if (adapter->ddi.compute_only) {
         NTSTATUS status = port_check_compute_only(adapter);
 

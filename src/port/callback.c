@@ -24,8 +24,8 @@ static bool is_miniport_context(HANDLE handle)
     return false;
 }
 
-NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name, uintptr_t caller,
-                        uint8_t max_irql, const char *rule, unsigned flags)
+NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name,
+                        uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags)
 {
     struct port_adapter *adapter;
     NTSTATUS status = STATUS_SUCCESS;
@@ -38,15 +38,18 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
     callback->adapter = adapter;
     ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {
-        VIOLATION("LIFE-063", "%s", is_miniport_context(device_handle)
-                                        ? "the handle is the MiniportDeviceContext, not the DeviceHandle of DXGKRNL_INTERFACE"
-                                        : "the handle is no DeviceHandle of a present adapter");
+        VIOLATION(
+            "LIFE-063", "%s",
+            is_miniport_context(device_handle)
+                ? "the handle is the MiniportDeviceContext, not the DeviceHandle of DXGKRNL_INTERFACE"
+                : "the handle is no DeviceHandle of a present adapter");
         status = STATUS_INVALID_PARAMETER;
     } else if (sim_in_interrupt() && !(flags & CALLBACK_IN_ISR)) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!(flags & CALLBACK_ANY_IRQL) && sim_irql() > max_irql) {
-        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()), nt_irql_name(max_irql));
+        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
+                  nt_irql_name(max_irql));
         /* THREAD-009: at APC_LEVEL it is carried out */
         if (sim_irql() >= SIM_IRQL_DISPATCH && !(flags & CALLBACK_CARRY_OUT))
             status = STATUS_INVALID_DEVICE_REQUEST;

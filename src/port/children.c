@@ -5,13 +5,14 @@
 #include "port/port_private.h"
 
 #define DESCRIPTOR_GUARD 64u
-#define GUARD_FILL 0xA7
+#define GUARD_FILL       0xA7
 
 static bool has_child_entries(const struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
 
-    return ddi_has(d, DxgkDdiQueryChildRelations) && ddi_has(d, DxgkDdiQueryChildStatus) && ddi_has(d, DxgkDdiQueryDeviceDescriptor);
+    return ddi_has(d, DxgkDdiQueryChildRelations) && ddi_has(d, DxgkDdiQueryChildStatus) &&
+           ddi_has(d, DxgkDdiQueryDeviceDescriptor);
 }
 
 /* LIFE-078, LIFE-079 */
@@ -20,12 +21,15 @@ static NTSTATUS check_child(const DXGK_CHILD_DESCRIPTOR *list, ULONG index)
     const DXGK_CHILD_DESCRIPTOR *child = &list[index];
 
     if (child->ChildDeviceType != TypeOther)
-        REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs", index, (int)child->ChildDeviceType);
+        REFUSE("LIFE-079", "child %u is of type %d; a render-only adapter has no video outputs",
+               index, (int)child->ChildDeviceType);
     if (child->ChildCapabilities.Type.Other.MustBeZero)
-        REFUSE("LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index, child->ChildCapabilities.Type.Other.MustBeZero);
+        REFUSE("LIFE-078", "child %u: MustBeZero of its capabilities is 0x%x", index,
+               child->ChildCapabilities.Type.Other.MustBeZero);
     for (ULONG other = 0; other < index; other++)
         if (list[other].ChildUid == child->ChildUid)
-            REFUSE("LIFE-078", "children %u and %u have the same ChildUid 0x%x", other, index, child->ChildUid);
+            REFUSE("LIFE-078", "children %u and %u have the same ChildUid 0x%x", other, index,
+                   child->ChildUid);
     return STATUS_SUCCESS;
 }
 
@@ -35,7 +39,8 @@ static void query_status(struct port_adapter *adapter, ULONG index)
     const DXGK_CHILD_DESCRIPTOR *child = &adapter->child[index];
     DXGK_CHILD_STATUS status;
 
-    if (child->ChildCapabilities.HpdAwareness != HpdAwarenessInterruptible && child->ChildCapabilities.HpdAwareness != HpdAwarenessPolled) {
+    if (child->ChildCapabilities.HpdAwareness != HpdAwarenessInterruptible &&
+        child->ChildCapabilities.HpdAwareness != HpdAwarenessPolled) {
         adapter->child_connected[index] = TRUE;
         return;
     }
@@ -63,7 +68,8 @@ static NTSTATUS query_descriptor(struct port_adapter *adapter, ULONG index)
     (void)ddi_query_device_descriptor(&adapter->ddi, adapter->child[index].ChildUid, &descriptor);
     for (ULONG i = 0; i < DESCRIPTOR_GUARD; i++) {
         if (buffer[i] != GUARD_FILL || buffer[DESCRIPTOR_GUARD + bytes + i] != GUARD_FILL) {
-            VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes", adapter->child[index].ChildUid, bytes);
+            VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes",
+                      adapter->child[index].ChildUid, bytes);
             break;
         }
     }
@@ -82,10 +88,12 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
     if (!adapter->child || !adapter->child_connected)
         return STATUS_NO_MEMORY;
     memset(&zero, 0, sizeof(zero));
-    status = ddi_query_child_relations(&adapter->ddi, adapter->child, (children + 1) * (ULONG)sizeof(*adapter->child));
+    status = ddi_query_child_relations(&adapter->ddi, adapter->child,
+                                       (children + 1) * (ULONG)sizeof(*adapter->child));
     if (!NT_SUCCESS(status))
         return status;
-    if (memcmp(&adapter->child[children], &zero, sizeof(zero)) != 0)
+    /* padding included: all of it must be as it was */
+    if (memcmp((const char *)&adapter->child[children], (const char *)&zero, sizeof(zero)) != 0)
         VIOLATION("LIFE-076", "the terminating child descriptor was changed");
     for (ULONG i = 0; i < children && NT_SUCCESS(status); i++)
         status = check_child(adapter->child, i);
@@ -99,7 +107,9 @@ NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children)
     NTSTATUS status;
 
     if (children && !has_child_entries(adapter))
-        REFUSE("LIFE-074", "the driver reports children, but QueryChildRelations, QueryChildStatus or QueryDeviceDescriptor is NULL");
+        REFUSE(
+            "LIFE-074",
+            "the driver reports children, but QueryChildRelations, QueryChildStatus or QueryDeviceDescriptor is NULL");
     if (!ddi_has(&adapter->ddi, DxgkDdiQueryChildRelations))
         return STATUS_SUCCESS;
     status = query_relations(adapter, children);
@@ -115,10 +125,12 @@ NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children)
 void port_children_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     for (ULONG i = 0; i < adapter->children; i++) {
-        NTSTATUS status = ddi_set_power_state(&adapter->ddi, adapter->child[i].ChildUid, state, action);
+        NTSTATUS status = ddi_set_power_state(&adapter->ddi, adapter->child[i].ChildUid, state,
+                                              action);
 
         if (!NT_SUCCESS(status))
-            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x", adapter->child[i].ChildUid, (unsigned)status);
+            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x",
+                      adapter->child[i].ChildUid, (unsigned)status);
     }
 }
 
@@ -126,8 +138,8 @@ NTSTATUS NTAPI port_cb_indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_ST
 {
     struct callback cb;
     DXGK_CHILD_STATUS copy;
-    NTSTATUS status =
-        callback_begin(&cb, DeviceHandle, "DxgkCbIndicateChildStatus", CALLER, SIM_IRQL_DISPATCH, "THREAD-050", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbIndicateChildStatus", CALLER,
+                                     SIM_IRQL_DISPATCH, "THREAD-050", 0);
 
     if (!NT_SUCCESS(status))
         return status;

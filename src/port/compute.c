@@ -5,7 +5,10 @@
 #include "port/port_private.h"
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define ENTRY(entry) {offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry}
+#define ENTRY(entry)                                        \
+    {                                                       \
+        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
+    }
 
 struct entry {
     size_t offset;
@@ -20,7 +23,8 @@ static bool is_there(const struct port_adapter *adapter, const struct entry *ent
     return value != NULL;
 }
 
-static NTSTATUS require(const struct port_adapter *adapter, const char *rule, const struct entry *entries, size_t count)
+static NTSTATUS require(const struct port_adapter *adapter, const char *rule,
+                        const struct entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!is_there(adapter, &entries[i]))
@@ -28,7 +32,8 @@ static NTSTATUS require(const struct port_adapter *adapter, const char *rule, co
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule, const struct entry *entries, size_t count)
+static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule,
+                       const struct entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (is_there(adapter, &entries[i]))
@@ -39,11 +44,21 @@ static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule, con
 static NTSTATUS check_required(struct port_adapter *adapter)
 {
     static const struct entry life[] = {
-        ENTRY(DxgkDdiAddDevice),          ENTRY(DxgkDdiStartDevice),           ENTRY(DxgkDdiStopDevice),
-        ENTRY(DxgkDdiRemoveDevice),       ENTRY(DxgkDdiUnload),                ENTRY(DxgkDdiResetDevice),
-        ENTRY(DxgkDdiSetPowerState),      ENTRY(DxgkDdiInterruptRoutine),      ENTRY(DxgkDdiDpcRoutine),
-        ENTRY(DxgkDdiQueryAdapterInfo),   ENTRY(DxgkDdiGetNodeMetadata),       ENTRY(DxgkDdiQueryChildRelations),
-        ENTRY(DxgkDdiQueryChildStatus),   ENTRY(DxgkDdiQueryDeviceDescriptor), ENTRY(DxgkDdiSetStablePowerState),
+        ENTRY(DxgkDdiAddDevice),
+        ENTRY(DxgkDdiStartDevice),
+        ENTRY(DxgkDdiStopDevice),
+        ENTRY(DxgkDdiRemoveDevice),
+        ENTRY(DxgkDdiUnload),
+        ENTRY(DxgkDdiResetDevice),
+        ENTRY(DxgkDdiSetPowerState),
+        ENTRY(DxgkDdiInterruptRoutine),
+        ENTRY(DxgkDdiDpcRoutine),
+        ENTRY(DxgkDdiQueryAdapterInfo),
+        ENTRY(DxgkDdiGetNodeMetadata),
+        ENTRY(DxgkDdiQueryChildRelations),
+        ENTRY(DxgkDdiQueryChildStatus),
+        ENTRY(DxgkDdiQueryDeviceDescriptor),
+        ENTRY(DxgkDdiSetStablePowerState),
         ENTRY(DxgkDdiSetVirtualMachineData),
     };
     static const struct entry device[] = {
@@ -55,9 +70,11 @@ static NTSTATUS check_required(struct port_adapter *adapter)
         ENTRY(DxgkDdiBuildPagingBuffer),
     };
     static const struct entry recovery[] = {
-        ENTRY(DxgkDdiPreemptCommand),   ENTRY(DxgkDdiQueryDependentEngineGroup), ENTRY(DxgkDdiQueryEngineStatus),
-        ENTRY(DxgkDdiResetEngine),      ENTRY(DxgkDdiResetFromTimeout),          ENTRY(DxgkDdiRestartFromTimeout),
-        ENTRY(DxgkDdiCollectDbgInfo),   ENTRY(DxgkDdiCalibrateGpuClock),         ENTRY(DxgkDdiFormatHistoryBuffer),
+        ENTRY(DxgkDdiPreemptCommand),      ENTRY(DxgkDdiQueryDependentEngineGroup),
+        ENTRY(DxgkDdiQueryEngineStatus),   ENTRY(DxgkDdiResetEngine),
+        ENTRY(DxgkDdiResetFromTimeout),    ENTRY(DxgkDdiRestartFromTimeout),
+        ENTRY(DxgkDdiCollectDbgInfo),      ENTRY(DxgkDdiCalibrateGpuClock),
+        ENTRY(DxgkDdiFormatHistoryBuffer),
     };
     NTSTATUS status = require(adapter, "LIFE-026", life, ARRAY_COUNT(life));
 
@@ -110,28 +127,45 @@ static NTSTATUS check_forbidden(struct port_adapter *adapter)
 /* LIFE-033: one addressing mode, complete. */
 static NTSTATUS check_addressing(struct port_adapter *adapter)
 {
-    static const struct entry physical[] = {ENTRY(DxgkDdiPatch), ENTRY(DxgkDdiRender), ENTRY(DxgkDdiSubmitCommand)};
-    static const struct entry virtual[] = {ENTRY(DxgkDdiCreateProcess), ENTRY(DxgkDdiDestroyProcess), ENTRY(DxgkDdiSetRootPageTable),
-                                           ENTRY(DxgkDdiSubmitCommandVirtual), ENTRY(DxgkDdiGetRootPageTableSize)};
+    static const struct entry physical[] = {ENTRY(DxgkDdiPatch), ENTRY(DxgkDdiRender),
+                                            ENTRY(DxgkDdiSubmitCommand)};
+    static const struct entry virtual[] = {
+        ENTRY(DxgkDdiCreateProcess), ENTRY(DxgkDdiDestroyProcess), ENTRY(DxgkDdiSetRootPageTable),
+        ENTRY(DxgkDdiSubmitCommandVirtual), ENTRY(DxgkDdiGetRootPageTableSize)};
 
-    return adapter->caps.MemoryManagementCaps.GpuMmuSupported ? require(adapter, "LIFE-033", virtual, ARRAY_COUNT(virtual))
-                                                              : require(adapter, "LIFE-033", physical, ARRAY_COUNT(physical));
+    return adapter->caps.MemoryManagementCaps.GpuMmuSupported
+               ? require(adapter, "LIFE-033", virtual, ARRAY_COUNT(virtual))
+               : require(adapter, "LIFE-033", physical, ARRAY_COUNT(physical));
 }
 
 /* CAPS-027: members of display abilities. */
 static NTSTATUS check_zero_members(struct port_adapter *adapter)
 {
-#define MEMBER(member) {offsetof(DXGK_DRIVERCAPS, member), sizeof(((DXGK_DRIVERCAPS *)NULL)->member), #member}
+#define MEMBER(member)                                                                        \
+    {                                                                                         \
+        offsetof(DXGK_DRIVERCAPS, member), sizeof(((DXGK_DRIVERCAPS *)NULL)->member), #member \
+    }
     static const struct {
         size_t offset, bytes;
         const char *name;
     } zero[] = {
-        MEMBER(MaxPointerWidth),        MEMBER(MaxPointerHeight),         MEMBER(PointerCaps),
-        MEMBER(MaxOverlays),            MEMBER(GammaRampCaps),            MEMBER(PresentationCaps),
-        MEMBER(MaxQueuedFlipOnVSync),   MEMBER(FlipCaps),                 MEMBER(NumberOfSwizzlingRanges),
-        MEMBER(SupportNonVGA),          MEMBER(SupportSmoothRotation),    MEMBER(SupportDirectFlip),
-        MEMBER(SupportMultiPlaneOverlay), MEMBER(MaxOverlayPlanes),       MEMBER(SupportMultiPlaneOverlayImmediateFlip),
-        MEMBER(CursorScaledWithMultiPlaneOverlayPlane0),                  MEMBER(HybridAcpiChainingRequired),
+        MEMBER(MaxPointerWidth),
+        MEMBER(MaxPointerHeight),
+        MEMBER(PointerCaps),
+        MEMBER(MaxOverlays),
+        MEMBER(GammaRampCaps),
+        MEMBER(PresentationCaps),
+        MEMBER(MaxQueuedFlipOnVSync),
+        MEMBER(FlipCaps),
+        MEMBER(NumberOfSwizzlingRanges),
+        MEMBER(SupportNonVGA),
+        MEMBER(SupportSmoothRotation),
+        MEMBER(SupportDirectFlip),
+        MEMBER(SupportMultiPlaneOverlay),
+        MEMBER(MaxOverlayPlanes),
+        MEMBER(SupportMultiPlaneOverlayImmediateFlip),
+        MEMBER(CursorScaledWithMultiPlaneOverlayPlane0),
+        MEMBER(HybridAcpiChainingRequired),
         MEMBER(MaxQueuedMultiPlaneOverlayFlipVSync),
     };
 #undef MEMBER
@@ -164,7 +198,8 @@ static NTSTATUS check_scheduling(struct port_adapter *adapter)
     if (!s->LowIrqlPreemptCommand)
         REFUSE("CAPS-052", "a compute-only driver must set LowIrqlPreemptCommand");
     if (s->HwQueuePacketCap)
-        REFUSE("CAPS-054", "a compute-only driver must report HwQueuePacketCap 0, not %u", s->HwQueuePacketCap);
+        REFUSE("CAPS-054", "a compute-only driver must report HwQueuePacketCap 0, not %u",
+               s->HwQueuePacketCap);
     return STATUS_SUCCESS;
 }
 
@@ -174,29 +209,35 @@ static NTSTATUS check_caps(struct port_adapter *adapter)
     const DXGK_VIDMMCAPS *m = &caps->MemoryManagementCaps;
 
     if ((UINT)caps->WDDMVersion < DXGKDDI_WDDMv2_6)
-        REFUSE("CAPS-033", "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x", (unsigned)caps->WDDMVersion);
+        REFUSE("CAPS-033", "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x",
+               (unsigned)caps->WDDMVersion);
     if (caps->PreemptionCaps.ComputePreemptionGranularity == D3DKMDT_COMPUTE_PREEMPTION_NONE)
         REFUSE("CAPS-035", "a compute-only driver must report a ComputePreemptionGranularity");
     if (!caps->SupportPerEngineTDR)
         REFUSE("CAPS-036", "a compute-only driver must set SupportPerEngineTDR");
     if (caps->MaxAllocationListSlotId)
-        REFUSE("CAPS-022", "a compute-only driver must report MaxAllocationListSlotId 0, not %u", caps->MaxAllocationListSlotId);
+        REFUSE("CAPS-022", "a compute-only driver must report MaxAllocationListSlotId 0, not %u",
+               caps->MaxAllocationListSlotId);
     if (caps->ApertureSegmentCommitLimit)
-        REFUSE("CAPS-023", "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
+        REFUSE("CAPS-023",
+               "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
                (unsigned long long)caps->ApertureSegmentCommitLimit);
     if (caps->HybridDiscrete || caps->HybridIntegrated)
         REFUSE("CAPS-038", "a compute-only driver must not set HybridDiscrete or HybridIntegrated");
     if (m->OutOfOrderLock)
         REFUSE("CAPS-057", "a compute-only driver must not set OutOfOrderLock");
     if (m->SectionBackedPrimary || m->ReplicateGdiContent || m->NonCpuVisiblePrimary)
-        REFUSE("CAPS-058", "a compute-only driver must not set SectionBackedPrimary, ReplicateGdiContent or NonCpuVisiblePrimary");
+        REFUSE(
+            "CAPS-058",
+            "a compute-only driver must not set SectionBackedPrimary, ReplicateGdiContent or NonCpuVisiblePrimary");
     return STATUS_SUCCESS;
 }
 
 NTSTATUS port_check_compute_only(struct port_adapter *adapter)
 {
     static NTSTATUS (*const check[])(struct port_adapter *) = {
-        check_required, check_forbidden, check_addressing, check_zero_members, check_scheduling, check_caps,
+        check_required,     check_forbidden,  check_addressing,
+        check_zero_members, check_scheduling, check_caps,
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(check); i++) {

@@ -22,7 +22,9 @@ NTSTATUS port_choose_dma_mode(struct port_adapter *adapter)
     if (adapter->iommu_caps.IommuIsolationRequired && !adapter->iommu_caps.IommuIsolationSupported)
         REFUSE("IOMMU-016", "IommuIsolationRequired is set without IommuIsolationSupported");
     if (remapping && (!adapter->highest_visible || !adapter->iommu_caps.IommuIsolationSupported)) {
-        VIOLATION("IOMMU-020", "DmaRemappingSupported counts only with HighestVisibleAddress and IommuIsolationSupported");
+        VIOLATION(
+            "IOMMU-020",
+            "DmaRemappingSupported counts only with HighestVisibleAddress and IommuIsolationSupported");
         remapping = false;
     }
     adapter->mode = IOMMU_OFF;
@@ -31,15 +33,16 @@ NTSTATUS port_choose_dma_mode(struct port_adapter *adapter)
         /* CAPS-116 */
         if (!remapping || wanted == IOMMU_OFF) {
             WARNING("CAPS-116", "HighestVisibleAddress 0x%llx is below the top of RAM 0x%llx and %s",
-                 (unsigned long long)adapter->highest_visible, (unsigned long long)top,
-                 remapping ? "there is no IOMMU" : "the driver does not support DMA remapping");
+                    (unsigned long long)adapter->highest_visible, (unsigned long long)top,
+                    remapping ? "there is no IOMMU" : "the driver does not support DMA remapping");
             return STATUS_NOT_SUPPORTED;
         }
         adapter->mode = IOMMU_REMAP;
     } else if (wanted == IOMMU_REMAP && remapping) {
         adapter->mode = IOMMU_REMAP; /* IOMMU-026: forced */
     } else if (wanted == IOMMU_REMAP) {
-        WARNING("IOMMU-026", "logical mode was asked for, but the driver does not report DmaRemappingSupported");
+        WARNING("IOMMU-026",
+                "logical mode was asked for, but the driver does not report DmaRemappingSupported");
         return STATUS_NOT_SUPPORTED;
     } else if (adapter->iommu_caps.IommuIsolationRequired && wanted == IOMMU_OFF) {
         WARNING("IOMMU-014", "the driver requires isolation and there is no IOMMU");
@@ -57,7 +60,8 @@ NTSTATUS port_choose_dma_mode(struct port_adapter *adapter)
 NTSTATUS port_domain_create(struct port_adapter *adapter)
 {
     struct ram *ram = adapter->port->config.ram;
-    struct logical_addr highest = {adapter->highest_visible ? adapter->highest_visible : ram_highest(ram).value};
+    struct logical_addr highest = {adapter->highest_visible ? adapter->highest_visible
+                                                            : ram_highest(ram).value};
     uint8_t bits = bus_device_description(adapter->device)->dma_bits;
     struct physical_adapter_config config;
 
@@ -72,7 +76,8 @@ NTSTATUS port_domain_create(struct port_adapter *adapter)
     config.domain = adapter->domain;
     config.name = adapter->driver->service;
     config.driver = adapter->driver->image;
-    config.legacy_refused = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM3_0 && adapter->iommu_caps.DmaRemappingSupported;
+    config.legacy_refused = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM3_0 &&
+                            adapter->iommu_caps.DmaRemappingSupported;
     adapter->physical = physical_adapter_create(&config);
     return adapter->physical ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -86,7 +91,8 @@ void port_domain_destroy(struct port_adapter *adapter)
     for (UINT32 i = 0; i < adapter->reserved_mapped; i++) {
         const DXGK_PHYSICAL_MEMORY_RANGE *range = &adapter->reserved[i];
 
-        iommu_unmap_run(adapter->domain, (struct page_number){(uint64_t)range->BaseAddress.QuadPart >> PAGE_BITS},
+        iommu_unmap_run(adapter->domain,
+                        (struct page_number){(uint64_t)range->BaseAddress.QuadPart >> PAGE_BITS},
                         (uint64_t)range->NumberOfBytes.QuadPart >> PAGE_BITS);
     }
     util_free(adapter->reserved);
@@ -109,12 +115,17 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
         uint64_t end;
 
         if (!bytes || (base | bytes) & (PAGE_BYTES - 1) || ckd_add(&end, base, bytes))
-            REFUSE("CAPS-119", "the hardware reserved range 0x%llx + 0x%llx is empty, wraps or is not page aligned",
-                   (unsigned long long)base, (unsigned long long)bytes);
+            REFUSE(
+                "CAPS-119",
+                "the hardware reserved range 0x%llx + 0x%llx is empty, wraps or is not page aligned",
+                (unsigned long long)base, (unsigned long long)bytes);
         if (base <= top)
-            REFUSE("CAPS-119", "the hardware reserved range 0x%llx + 0x%llx touches RAM that the memory manager owns",
-                   (unsigned long long)base, (unsigned long long)bytes);
-        if (!iommu_map_identity_run(adapter->domain, (struct page_number){base >> PAGE_BITS}, bytes >> PAGE_BITS, IOMMU_READ | IOMMU_WRITE))
+            REFUSE(
+                "CAPS-119",
+                "the hardware reserved range 0x%llx + 0x%llx touches RAM that the memory manager owns",
+                (unsigned long long)base, (unsigned long long)bytes);
+        if (!iommu_map_identity_run(adapter->domain, (struct page_number){base >> PAGE_BITS},
+                                    bytes >> PAGE_BITS, IOMMU_READ | IOMMU_WRITE))
             return STATUS_NO_MEMORY;
         adapter->reserved_mapped++;
     }

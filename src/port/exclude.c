@@ -11,7 +11,8 @@
 #include "port/port_private.h"
 
 #define EXCLUSION_LIMIT_NS 10000000000u /* LIFE-112 */
-#define KNOWN_ATTRIBUTES (DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS | DXGK_EXCLUDE_BRIDGE_ACCESS)
+#define KNOWN_ATTRIBUTES \
+    (DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS | DXGK_EXCLUDE_BRIDGE_ACCESS)
 
 struct exclusion {
     struct port_adapter *adapter;
@@ -24,7 +25,8 @@ struct exclusion {
 static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 {
     struct port_adapter *adapter = exclusion->adapter;
-    struct ddi_frame frame = {.outer = sim_current->frame, .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
+    struct ddi_frame frame = {
+        .outer = sim_current->frame, .adapter = &adapter->ddi, .name = "DxgkProtectedCallback"};
     struct nt_image *image = nt_image_enter(adapter->ddi.image);
     struct nt_call_state state;
     uint64_t deadline;
@@ -50,11 +52,14 @@ static void run_exclusion(void *arg)
 
     if (NT_SUCCESS(status)) {
         /* Moving all video memory out needs the memory manager's help. */
-        call_back(exclusion, exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS);
+        call_back(exclusion, exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL ? STATUS_NOT_SUPPORTED
+                                                                            : STATUS_SUCCESS);
         ddi_admit_others(&adapter->ddi);
     } else {
-        VIOLATION("LIFE-112", "the driver was not left within %u s of DxgkCbExcludeAdapterAccess: a DDI waits for its protected callback",
-                  (unsigned)(EXCLUSION_LIMIT_NS / 1000000000u));
+        VIOLATION(
+            "LIFE-112",
+            "the driver was not left within %u s of DxgkCbExcludeAdapterAccess: a DDI waits for its protected callback",
+            (unsigned)(EXCLUSION_LIMIT_NS / 1000000000u));
         call_back(exclusion, status); /* LIFE-111 */
     }
     adapter->exclusions--;
@@ -92,13 +97,17 @@ static bool inside_exclusive_ddi(const struct port_adapter *adapter)
     return ddi && ddi->adapter == &adapter->ddi && ddi->alone;
 }
 
-NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes, DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,
+                                              DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
                                               PVOID ProtectedCallbackContext)
 {
     struct callback cb;
-    struct exclusion exclusion = {.attributes = Attributes, .callback = DxgkProtectedCallback, .context = ProtectedCallbackContext};
+    struct exclusion exclusion = {.attributes = Attributes,
+                                  .callback = DxgkProtectedCallback,
+                                  .context = ProtectedCallbackContext};
     bool synchronous = Attributes & DXGK_EXCLUDE_CALL_SYNCHRONOUS;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbExcludeAdapterAccess", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbExcludeAdapterAccess", CALLER,
+                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;

@@ -28,7 +28,8 @@ static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
 
     if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
         return STATUS_INVALID_PARAMETER;
-    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbIsFeatureEnabled", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbIsFeatureEnabled", CALLER,
+                            SIM_IRQL_PASSIVE, "THREAD-047", 0);
     if (!NT_SUCCESS(status))
         return status;
     copy.Enabled = FALSE;
@@ -49,7 +50,8 @@ static bool agrees(const struct port_adapter *adapter, const DXGKARGCB_QUERYFEAT
 
     switch (args->DriverSupportState) {
     case DXGK_FEATURE_SUPPORT_ALWAYS_OFF:
-        WARNING("LIFE-123", "DxgkCbQueryFeatureSupport for feature %d that is always off", (int)args->FeatureId);
+        WARNING("LIFE-123", "DxgkCbQueryFeatureSupport for feature %d that is always off",
+                (int)args->FeatureId);
         return false;
     case DXGK_FEATURE_SUPPORT_EXPERIMENTAL:
         return on && adapter->port->config.experiments;
@@ -57,7 +59,10 @@ static bool agrees(const struct port_adapter *adapter, const DXGKARGCB_QUERYFEAT
         return on;
     default:
         if (!on)
-            WARNING("LIFE-124", "feature %d is disabled, and the driver calls it always on: it may refuse to start", (int)args->FeatureId);
+            WARNING(
+                "LIFE-124",
+                "feature %d is disabled, and the driver calls it always on: it may refuse to start",
+                (int)args->FeatureId);
         return on;
     }
 }
@@ -70,11 +75,13 @@ static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT
 
     if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
         return STATUS_INVALID_PARAMETER;
-    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbQueryFeatureSupport", CALLER, SIM_IRQL_PASSIVE, "THREAD-054", 0);
+    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbQueryFeatureSupport", CALLER,
+                            SIM_IRQL_PASSIVE, "THREAD-054", 0);
     if (!NT_SUCCESS(status))
         return status;
     copy.Enabled = FALSE;
-    if ((UINT)copy.FeatureId >= PORT_FEATURES || (UINT)copy.DriverSupportState > DXGK_FEATURE_SUPPORT_ALWAYS_ON)
+    if ((UINT)copy.FeatureId >= PORT_FEATURES ||
+        (UINT)copy.DriverSupportState > DXGK_FEATURE_SUPPORT_ALWAYS_ON)
         status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
     else
         copy.Enabled = answer(cb.adapter, copy.FeatureId, agrees(cb.adapter, &copy));

@@ -4,7 +4,8 @@
 
 /* ---- handle lookups name no adapter; the one whose DDI is in progress is meant ---- */
 
-static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
+static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,
+                         uint8_t max_irql, const char *rule)
 {
     struct ddi_adapter *adapter;
 
@@ -42,7 +43,8 @@ static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)
 }
 
 /* Nothing is destroyed while a DDI of the same process runs: no hold is needed, but one is paired with its release. */
-static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args, PDXGKARG_RELEASE_HANDLE release)
+static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
+                                       PDXGKARG_RELEASE_HANDLE release)
 {
     void *data = look_up("DxgkCbAcquireHandleData", CALLER, args);
 
@@ -88,9 +90,11 @@ static D3DKMT_HANDLE NTAPI enum_handle_children(IN_CONST_PDXGKARGCB_ENUMHANDLECH
 
 /* ---- context allocations and GPU virtual addresses: at PASSIVE_LEVEL, on an adapter that has a memory manager ---- */
 
-static NTSTATUS begin(struct callback *cb, HANDLE adapter, const char *name, uintptr_t caller, unsigned flags)
+static NTSTATUS begin(struct callback *cb, HANDLE adapter, const char *name, uintptr_t caller,
+                      unsigned flags)
 {
-    NTSTATUS status = callback_begin(cb, adapter, name, caller, SIM_IRQL_PASSIVE, "THREAD-047", flags);
+    NTSTATUS status = callback_begin(cb, adapter, name, caller, SIM_IRQL_PASSIVE, "THREAD-047",
+                                     flags);
 
     if (NT_SUCCESS(status) && !cb->adapter->vidmm) {
         callback_end(cb);
@@ -118,7 +122,8 @@ static NTSTATUS NTAPI create_context_allocation(INOUT_PDXGKARGCB_CREATECONTEXTAL
 static NTSTATUS NTAPI destroy_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_HANDLE allocation)
 {
     struct callback cb;
-    NTSTATUS status = begin(&cb, adapter, "DxgkCbDestroyContextAllocation", CALLER, CALLBACK_FREEING);
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbDestroyContextAllocation", CALLER,
+                            CALLBACK_FREEING);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -127,7 +132,8 @@ static NTSTATUS NTAPI destroy_context_allocation(IN_CONST_HANDLE adapter, IN_CON
     return status;
 }
 
-static D3DGPU_VIRTUAL_ADDRESS NTAPI map_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_MAPCONTEXTALLOCATION args)
+static D3DGPU_VIRTUAL_ADDRESS NTAPI
+map_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_MAPCONTEXTALLOCATION args)
 {
     struct callback cb;
     DXGKARGCB_MAPCONTEXTALLOCATION copy;
@@ -141,7 +147,8 @@ static D3DGPU_VIRTUAL_ADDRESS NTAPI map_context_allocation(IN_CONST_HANDLE adapt
     return va;
 }
 
-static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_UPDATECONTEXTALLOCATION args)
+static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter,
+                                                IN_CONST_PDXGKARGCB_UPDATECONTEXTALLOCATION args)
 {
     struct callback cb;
     DXGKARGCB_UPDATECONTEXTALLOCATION copy;
@@ -157,7 +164,8 @@ static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter, IN_CONS
     return status;
 }
 
-static NTSTATUS NTAPI reserve_gpu_va(IN_CONST_HANDLE adapter, INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE args)
+static NTSTATUS NTAPI reserve_gpu_va(IN_CONST_HANDLE adapter,
+                                     INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE args)
 {
     struct callback cb;
     NTSTATUS status = begin(&cb, adapter, "DxgkCbReserveGpuVirtualAddressRange", CALLER, 0);

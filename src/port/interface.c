@@ -19,7 +19,8 @@ static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PV
         return;
     ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbLogEtwEvent", CALLER);
     if (bytes > 256 && sim_irql() != SIM_IRQL_PASSIVE)
-        VIOLATION("LIFE-105", "DxgkCbLogEtwEvent was called with %u bytes at %s", bytes, nt_irql_name(sim_irql()));
+        VIOLATION("LIFE-105", "DxgkCbLogEtwEvent was called with %u bytes at %s", bytes,
+                  nt_irql_name(sim_irql()));
     else
         trace_instant(frame.track, "driver event", "type", type, "bytes", bytes);
     ddi_callback_leave(&frame);
@@ -40,12 +41,14 @@ void port_set_etw(struct port *port, bool enable, UCHAR level)
 /* ---- firmware ---- */
 
 /* LIFE-103, LIFE-104: no ACPI namespace belongs to the adapter. */
-static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid, PACPI_EVAL_INPUT_BUFFER_COMPLEX input, ULONG input_bytes,
+static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
+                                       PACPI_EVAL_INPUT_BUFFER_COMPLEX input, ULONG input_bytes,
                                        PACPI_EVAL_OUTPUT_BUFFER output, ULONG output_bytes)
 {
     const ULONG signature = ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE;
     struct callback cb;
-    NTSTATUS status = callback_begin(&cb, handle, "DxgkCbEvalAcpiMethod", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, handle, "DxgkCbEvalAcpiMethod", CALLER, SIM_IRQL_PASSIVE,
+                                     "THREAD-047", 0);
 
     (void)uid;
     (void)output;
@@ -53,14 +56,16 @@ static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid, PACPI_EVAL_INPU
     if (!NT_SUCCESS(status))
         return status;
     status = STATUS_OBJECT_NAME_NOT_FOUND;
-    if (!input || input_bytes < sizeof(*input) || !sim_copy_checked(&input->Signature, &signature, sizeof(signature)))
+    if (!input || input_bytes < sizeof(*input) ||
+        !sim_copy_checked(&input->Signature, &signature, sizeof(signature)))
         status = STATUS_INVALID_PARAMETER;
     callback_end(&cb);
     return status;
 }
 
 /* LIFE-073: an adapter without outputs did not show the firmware's picture. */
-static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller, PDXGK_DISPLAY_INFORMATION info, void *flags, size_t flag_bytes)
+static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
+                             PDXGK_DISPLAY_INFORMATION info, void *flags, size_t flag_bytes)
 {
     static const DXGK_DISPLAY_INFORMATION zero;
     static const DXGK_DISPLAY_OWNERSHIP_FLAGS zero_flags;
@@ -83,9 +88,11 @@ static NTSTATUS NTAPI acquire_post_display_ownership(HANDLE handle, PDXGK_DISPLA
     return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership", CALLER, info, NULL, 0);
 }
 
-static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPLAY_INFORMATION info, PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
+static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPLAY_INFORMATION info,
+                                                      PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
 {
-    return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership2", CALLER, info, flags, sizeof(*flags));
+    return acquire_post(handle, "DxgkCbAcquirePostDisplayOwnership2", CALLER, info, flags,
+                        sizeof(*flags));
 }
 
 /* ---- stubs ---- */
@@ -102,22 +109,22 @@ static NTSTATUS absent(const char *name, uintptr_t caller)
     return STATUS_NOT_SUPPORTED;
 }
 
-#define STUBS(X)                                                                                                        \
-    X(DxgkCbQueryVidPnInterface)                                                                                        \
-    X(DxgkCbQueryMonitorInterface)                                                                                      \
-    X(DxgkCbGetCaptureAddress)                                                                                          \
-    X(DxgkCbCompletePStateTransition)                                                                                   \
-    X(DxgkCbHardwareContentProtectionTeardown)                                                                          \
-    X(DxgkCbMultiPlaneOverlayDisabled)                                                                                  \
-    X(DxgkCbMitigatedRangeUpdate)                                                                                       \
-    X(DxgkCbInvalidateHwContext)                                                                                        \
-    X(DxgkCbIndicateConnectorChange)                                                                                    \
-    X(DxgkCbUnblockUEFIFrameBufferRanges)                                                                               \
-    X(DxgkCbSetProtectedSessionStatus)                                                                                  \
-    X(DxgkCbReportDiagnostic)                                                                                           \
-    X(DxgkCbSignalEvent)                                                                                                \
-    X(DxgkCbSaveMemoryForHotUpdate)                                                                                     \
-    X(DxgkCbNotifyCursorSupportChange)                                                                                  \
+#define STUBS(X)                               \
+    X(DxgkCbQueryVidPnInterface)               \
+    X(DxgkCbQueryMonitorInterface)             \
+    X(DxgkCbGetCaptureAddress)                 \
+    X(DxgkCbCompletePStateTransition)          \
+    X(DxgkCbHardwareContentProtectionTeardown) \
+    X(DxgkCbMultiPlaneOverlayDisabled)         \
+    X(DxgkCbMitigatedRangeUpdate)              \
+    X(DxgkCbInvalidateHwContext)               \
+    X(DxgkCbIndicateConnectorChange)           \
+    X(DxgkCbUnblockUEFIFrameBufferRanges)      \
+    X(DxgkCbSetProtectedSessionStatus)         \
+    X(DxgkCbReportDiagnostic)                  \
+    X(DxgkCbSignalEvent)                       \
+    X(DxgkCbSaveMemoryForHotUpdate)            \
+    X(DxgkCbNotifyCursorSupportChange)         \
     X(DxgkCbDisconnectDoorbell)
 
 /* One register holds any result; the x64 convention makes the caller clean up, so the parameters do not matter. */

@@ -8,20 +8,21 @@
  */
 #include "port/port_private.h"
 
-#define DIRQL SIM_IRQL_DEVICE
-#define STORM 1000u      /* THREAD-057 */
-#define LONG_ISR_NS 25000u  /* THREAD-067 */
+#define DIRQL       SIM_IRQL_DEVICE
+#define STORM       1000u  /* THREAD-057 */
+#define LONG_ISR_NS 25000u /* THREAD-067 */
 #define LONG_DPC_NS 100000u
 
 /* ---- service routine ---- */
 
-static void measure(const struct port_adapter *adapter, const char *routine, uint64_t start, uint64_t limit)
+static void measure(const struct port_adapter *adapter, const char *routine, uint64_t start,
+                    uint64_t limit)
 {
     uint64_t took = sim_now() - start;
 
     if (adapter->port->config.measure_interrupts && took > limit)
-        WARNING("THREAD-067", "%s took %llu us; it should stay below %llu", routine, (unsigned long long)(took / 1000),
-                (unsigned long long)(limit / 1000));
+        WARNING("THREAD-067", "%s took %llu us; it should stay below %llu", routine,
+                (unsigned long long)(took / 1000), (unsigned long long)(limit / 1000));
 }
 
 static void count_unclaimed(struct port_interrupt *interrupt, bool claimed, uint32_t message)
@@ -29,7 +30,9 @@ static void count_unclaimed(struct port_interrupt *interrupt, bool claimed, uint
     interrupt->unclaimed = claimed ? 0 : interrupt->unclaimed + 1;
     if (interrupt->unclaimed < STORM)
         return;
-    VIOLATION("THREAD-057", "interrupt storm: %u calls in a row for message %u returned FALSE; it is masked now", STORM, message);
+    VIOLATION("THREAD-057",
+              "interrupt storm: %u calls in a row for message %u returned FALSE; it is masked now",
+              STORM, message);
     interrupt->masked = true;
 }
 
@@ -45,7 +48,8 @@ static bool service(void *context, uint32_t message)
     interrupt->notified = interrupt->queued = false;
     claimed = ddi_interrupt_routine(&adapter->ddi, message) != FALSE;
     if (interrupt->notified && !interrupt->queued)
-        VIOLATION("THREAD-061", "the service routine called DxgkCbNotifyInterrupt but queued no DPC");
+        VIOLATION("THREAD-061",
+                  "the service routine called DxgkCbNotifyInterrupt but queued no DPC");
     measure(adapter, "DxgkDdiInterruptRoutine", start, LONG_ISR_NS);
     count_unclaimed(interrupt, claimed, message);
     return claimed;
@@ -71,7 +75,9 @@ static void run_dpc(struct sim_dpc *dpc)
         ddi_dpc_routine(&adapter->ddi);
         measure(adapter, "DxgkDdiDpcRoutine", start, LONG_DPC_NS);
         if (!adapter->dpc_notified && adapter->unnotified)
-            VIOLATION("THREAD-063", "the DPC returned without DxgkCbNotifyDpc, %u notification(s) wait", adapter->unnotified);
+            VIOLATION("THREAD-063",
+                      "the DPC returned without DxgkCbNotifyDpc, %u notification(s) wait",
+                      adapter->unnotified);
     } while (adapter->dpc_again);
     adapter->dpc_running = false;
 }
@@ -86,7 +92,8 @@ void port_interrupts_connect(struct port_adapter *adapter)
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {
         struct port_interrupt *interrupt = &adapter->interrupt[i];
 
-        *interrupt = (struct port_interrupt){.adapter = adapter, .line = bus_device_interrupt(adapter->device, i)};
+        *interrupt = (struct port_interrupt){.adapter = adapter,
+                                             .line = bus_device_interrupt(adapter->device, i)};
         sim_interrupt_connect(interrupt->line, service, interrupt, i, DIRQL);
     }
 }
@@ -121,8 +128,8 @@ BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle)
     struct port_interrupt *interrupt;
     BOOLEAN queued;
 
-    if (!NT_SUCCESS(callback_begin(&cb, DeviceHandle, "DxgkCbQueueDpc", CALLER, SIM_IRQL_HIGH, "THREAD-053",
-                                   CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
+    if (!NT_SUCCESS(callback_begin(&cb, DeviceHandle, "DxgkCbQueueDpc", CALLER, SIM_IRQL_HIGH,
+                                   "THREAD-053", CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
         return FALSE;
     interrupt = current_interrupt(cb.adapter);
     if (interrupt)
@@ -133,21 +140,25 @@ BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle)
     return queued;
 }
 
-void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data)
+void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter,
+                                    IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data)
 {
     struct callback cb;
     struct port_interrupt *interrupt;
     DXGKARGCB_NOTIFY_INTERRUPT_DATA copy;
 
-    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyInterrupt", CALLER, SIM_IRQL_HIGH, "THREAD-051",
-                                   CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
+    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyInterrupt", CALLER, SIM_IRQL_HIGH,
+                                   "THREAD-051", CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
         return;
     interrupt = current_interrupt(cb.adapter);
     if (!interrupt) {
-        VIOLATION("THREAD-051", "DxgkCbNotifyInterrupt was called at %s, outside the service routine and DxgkCbSynchronizeExecution",
-                  nt_irql_name(sim_irql()));
+        VIOLATION(
+            "THREAD-051",
+            "DxgkCbNotifyInterrupt was called at %s, outside the service routine and DxgkCbSynchronizeExecution",
+            nt_irql_name(sim_irql()));
     } else if (cb.adapter->caps.InterruptMessageNumber != interrupt->line->message) {
-        VIOLATION("CAPS-024", "DxgkCbNotifyInterrupt was called for message %u; InterruptMessageNumber is %u",
+        VIOLATION("CAPS-024",
+                  "DxgkCbNotifyInterrupt was called for message %u; InterruptMessageNumber is %u",
                   interrupt->line->message, cb.adapter->caps.InterruptMessageNumber);
     } else if (!data || !sim_copy_checked(&copy, data, sizeof(copy))) {
         VIOLATION("SUBMIT-059", "DxgkCbNotifyInterrupt was given a bad pointer");
@@ -165,7 +176,8 @@ void NTAPI port_cb_notify_dpc(IN_CONST_HANDLE hAdapter)
     struct callback cb;
     uint8_t before;
 
-    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyDpc", CALLER, SIM_IRQL_DISPATCH, "THREAD-051", 0)))
+    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyDpc", CALLER, SIM_IRQL_DISPATCH,
+                                   "THREAD-051", 0)))
         return;
     if (sim_irql() != SIM_IRQL_DISPATCH)
         VIOLATION("THREAD-051", "DxgkCbNotifyDpc was called at %s", nt_irql_name(sim_irql()));
@@ -205,7 +217,9 @@ static void check_owed_dpc(struct ddi_frame *frame)
     struct port_adapter *adapter = frame->adapter->port;
 
     if (adapter->owes_dpc)
-        VIOLATION("THREAD-062", "%s notified in a synchronized routine and returned without DxgkCbQueueDpc", frame->name);
+        VIOLATION("THREAD-062",
+                  "%s notified in a synchronized routine and returned without DxgkCbQueueDpc",
+                  frame->name);
     adapter->owes_dpc = false;
 }
 
@@ -218,7 +232,8 @@ static void owe_dpc(struct port_adapter *adapter)
         ddi->on_return = check_owed_dpc;
 }
 
-NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle, PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
+NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle,
+                                             PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
                                              ULONG MessageNumber, PBOOLEAN ReturnValue)
 {
     struct synchronized call = {.routine = SynchronizeRoutine, .context = Context};
@@ -226,15 +241,18 @@ NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle, PKSYNCHRONIZE_
     NTSTATUS status;
     BOOLEAN result;
 
-    status = callback_begin(&cb, DeviceHandle, "DxgkCbSynchronizeExecution", CALLER, SIM_IRQL_DISPATCH, "THREAD-050",
-                            CALLBACK_IN_ISR | CALLBACK_ANY_IRQL);
+    status = callback_begin(&cb, DeviceHandle, "DxgkCbSynchronizeExecution", CALLER,
+                            SIM_IRQL_DISPATCH, "THREAD-050", CALLBACK_IN_ISR | CALLBACK_ANY_IRQL);
     if (!NT_SUCCESS(status))
         return status;
     if (sim_in_interrupt()) {
-        VIOLATION("THREAD-070", "DxgkCbSynchronizeExecution was called inside the service routine or a synchronized routine");
+        VIOLATION(
+            "THREAD-070",
+            "DxgkCbSynchronizeExecution was called inside the service routine or a synchronized routine");
         status = STATUS_INVALID_PARAMETER;
     } else if (sim_irql() > SIM_IRQL_DISPATCH) {
-        VIOLATION("THREAD-050", "DxgkCbSynchronizeExecution was called at %s", nt_irql_name(sim_irql()));
+        VIOLATION("THREAD-050", "DxgkCbSynchronizeExecution was called at %s",
+                  nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!SynchronizeRoutine || !ReturnValue ||
                MessageNumber >= bus_device_description(cb.adapter->device)->messages) {

@@ -60,7 +60,8 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.caps = adapter->caps.SchedulingCaps;
     sch.max_allocation_list_slot = adapter->caps.MaxAllocationListSlotId;
     sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
-    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize, PAGE_BYTES); /* CAPS-077 */
+    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize,
+                                             PAGE_BYTES); /* CAPS-077 */
     sch.paging_buffer_private_bytes = adapter->segments.PagingBufferPrivateDataSize;
     sch.per_engine_tdr = adapter->caps.SupportPerEngineTDR;
     for (UINT i = 0; i < adapter->segment_count; i++)

@@ -35,8 +35,11 @@ static uintptr_t caller_of(void *context)
 
 struct physical_memory *port_physical_create(struct port *port)
 {
-    const struct physical_hooks hooks = {
-        .io_map = io_map, .io_unmap = io_unmap, .read_driver = read_driver, .caller = caller_of, .context = port};
+    const struct physical_hooks hooks = {.io_map = io_map,
+                                         .io_unmap = io_unmap,
+                                         .read_driver = read_driver,
+                                         .caller = caller_of,
+                                         .context = port};
 
     return physical_memory_create(port->config.ram, &hooks);
 }
@@ -44,49 +47,57 @@ struct physical_memory *port_physical_create(struct port *port)
 /* ---- entry ---- */
 
 /* The level rule of all memory callbacks: a report, from 3.2 fatal; carried out otherwise. */
-static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uintptr_t caller, unsigned flags)
+static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uintptr_t caller,
+                      unsigned flags)
 {
-    return callback_begin(cb, handle, name, caller, SIM_IRQL_APC, "THREAD-049", flags | CALLBACK_CARRY_OUT);
+    return callback_begin(cb, handle, name, caller, SIM_IRQL_APC, "THREAD-049",
+                          flags | CALLBACK_CARRY_OUT);
 }
 
-#define BODY_STATUS(handle, name, flags, call)                        \
-    struct callback cb;                                               \
-    NTSTATUS status = begin(&cb, handle, name, CALLER, flags);        \
-                                                                      \
-    if (!NT_SUCCESS(status))                                          \
-        return status;                                                \
-    status = (call);                                                  \
-    callback_end(&cb);                                                \
+#define BODY_STATUS(handle, name, flags, call)                 \
+    struct callback cb;                                        \
+    NTSTATUS status = begin(&cb, handle, name, CALLER, flags); \
+                                                               \
+    if (!NT_SUCCESS(status))                                   \
+        return status;                                         \
+    status = (call);                                           \
+    callback_end(&cb);                                         \
     return status
 
-#define BODY_VOID(handle, name, flags, call)                          \
-    struct callback cb;                                               \
-                                                                      \
-    if (!NT_SUCCESS(begin(&cb, handle, name, CALLER, flags)))         \
-        return;                                                       \
-    (call);                                                           \
+#define BODY_VOID(handle, name, flags, call)                  \
+    struct callback cb;                                       \
+                                                              \
+    if (!NT_SUCCESS(begin(&cb, handle, name, CALLER, flags))) \
+        return;                                               \
+    (call);                                                   \
     callback_end(&cb)
 
 /* ---- by adapter ---- */
 
-static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
+static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
+                                          INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
 {
-    BODY_STATUS(h, "DxgkCbAllocateContiguousMemory", 0, physical_allocate_contiguous(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbAllocateContiguousMemory", 0,
+                physical_allocate_contiguous(cb.adapter->physical, args));
 }
 
-static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
+static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
+                                      IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
 {
-    BODY_STATUS(h, "DxgkCbFreeContiguousMemory", CALLBACK_FREEING, physical_free_contiguous(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbFreeContiguousMemory", CALLBACK_FREEING,
+                physical_free_contiguous(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
-    BODY_STATUS(h, "DxgkCbAllocatePagesForMdl", 0, physical_allocate_pages_for_mdl(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbAllocatePagesForMdl", 0,
+                physical_allocate_pages_for_mdl(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
 {
-    BODY_STATUS(h, "DxgkCbFreePagesFromMdl", CALLBACK_FREEING, physical_free_pages_from_mdl(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbFreePagesFromMdl", CALLBACK_FREEING,
+                physical_free_pages_from_mdl(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
@@ -96,7 +107,8 @@ static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU 
 
 static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
 {
-    BODY_VOID(h, "DxgkCbUnmapMdlFromIoMmu", CALLBACK_FREEING, physical_unmap_mdl_from_iommu(cb.adapter->physical, args));
+    BODY_VOID(h, "DxgkCbUnmapMdlFromIoMmu", CALLBACK_FREEING,
+              physical_unmap_mdl_from_iommu(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE args)
@@ -106,12 +118,14 @@ static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFE
 
 static NTSTATUS NTAPI save_pin2(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2 args)
 {
-    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave2", 0, physical_save_pin2(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave2", 0,
+                physical_save_pin2(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI save_unpin(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE args)
 {
-    BODY_STATUS(h, "DxgkCbUnpinFrameBufferForSave", CALLBACK_FREEING, physical_save_unpin(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbUnpinFrameBufferForSave", CALLBACK_FREEING,
+                physical_save_unpin(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI save_map(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER args)
@@ -121,7 +135,8 @@ static NTSTATUS NTAPI save_map(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPFRAMEBUFFE
 
 static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER args)
 {
-    BODY_STATUS(h, "DxgkCbUnmapFrameBufferPointer", CALLBACK_FREEING, physical_save_unmap(cb.adapter->physical, args));
+    BODY_STATUS(h, "DxgkCbUnmapFrameBufferPointer", CALLBACK_FREEING,
+                physical_save_unmap(cb.adapter->physical, args));
 }
 
 /* ---- physical memory objects: the arguments name an adapter, or an object ---- */
@@ -137,7 +152,8 @@ static NTSTATUS begin_without_adapter(struct callback *cb, const char *name, uin
     cb->adapter = adapter ? adapter->port : NULL;
     ddi_callback_enter(&cb->frame, adapter, name, caller);
     if (sim_irql() > SIM_IRQL_APC)
-        VIOLATION("THREAD-049", "%s was called at %s; its limit is APC_LEVEL", name, nt_irql_name(sim_irql()));
+        VIOLATION("THREAD-049", "%s was called at %s; its limit is APC_LEVEL", name,
+                  nt_irql_name(sim_irql()));
     return STATUS_SUCCESS;
 }
 
@@ -154,7 +170,8 @@ static const void *calling_driver(const struct callback *cb)
 }
 
 /* args->hAdapter: NULL, or a DeviceHandle. False: a bad handle (reported). */
-static bool named_adapter(struct callback *cb, const HANDLE *field, struct physical_adapter **adapter)
+static bool named_adapter(struct callback *cb, const HANDLE *field,
+                          struct physical_adapter **adapter)
 {
     HANDLE handle = NULL;
     struct port_adapter *found;
@@ -181,7 +198,8 @@ static NTSTATUS NTAPI object_create(IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJ
     if (!NT_SUCCESS(status))
         return status;
     if (named_adapter(&cb, args ? &args->hAdapter : NULL, &adapter))
-        status = physical_object_create(memory(), adapter, calling_driver(&cb), nt_process_current(), args);
+        status = physical_object_create(memory(), adapter, calling_driver(&cb),
+                                        nt_process_current(), args);
     else
         status = STATUS_INVALID_PARAMETER;
     callback_end(&cb);

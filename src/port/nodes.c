@@ -10,7 +10,8 @@ static NTSTATUS check_name(UINT node, const DXGKARG_GETNODEMETADATA *metadata)
 
     for (UINT c = 0; c < sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]); c++)
         terminated |= metadata->FriendlyName[c] == 0;
-    if (!terminated || (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
+    if (!terminated ||
+        (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
         REFUSE("CAPS-101", "the FriendlyName of node %u must be %s", node,
                metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty");
     return STATUS_SUCCESS;
@@ -24,12 +25,17 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
     memset(metadata, 0, sizeof(*metadata));
     status = ddi_get_node_metadata(&adapter->ddi, node, metadata);
     if (!NT_SUCCESS(status))
-        REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node, (unsigned)status);
+        REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node,
+               (unsigned)status);
     if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
         REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
-    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 && metadata->Flags.ContextSchedulingSupported &&
+    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+        metadata->Flags.ContextSchedulingSupported &&
         !port_feature_granted(adapter, DXGK_FEATURE_HWSCH))
-        VIOLATION("LIFE-126", "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted", node);
+        VIOLATION(
+            "LIFE-126",
+            "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted",
+            node);
     /* CAPS-102: the metadata name the addressing mode of the node. */
     adapter->node[node].virtual_addressing = adapter->gpu_mmu && metadata->GpuMmuSupported;
     return check_name(node, metadata);
@@ -46,13 +52,16 @@ static void probe_beyond(struct port_adapter *adapter)
     memset(&metadata, 0, sizeof(metadata));
     status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes, &metadata);
     if (status != STATUS_INVALID_PARAMETER)
-        VIOLATION("CAPS-097", "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x", adapter->nodes, (unsigned)status);
+        VIOLATION("CAPS-097",
+                  "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x",
+                  adapter->nodes, (unsigned)status);
 }
 
 /* CAPS-061, CAPS-062 */
 static NTSTATUS check_models(struct port_adapter *adapter)
 {
-    if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported || !adapter->caps.MemoryManagementCaps.IoMmuSupported)
+    if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported ||
+        !adapter->caps.MemoryManagementCaps.IoMmuSupported)
         return STATUS_SUCCESS;
     for (UINT i = 0; i < adapter->nodes; i++)
         if (adapter->node[i].metadata.GpuMmuSupported != adapter->node[i].metadata.IoMmuSupported)
@@ -80,8 +89,12 @@ static NTSTATUS check_node_entries(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->nodes; i++) {
         if (adapter->node[i].virtual_addressing)
             continue; /* GPUVA-004, LIFE-033 */
-        if (!ddi_has(d, DxgkDdiRender) || !ddi_has(d, DxgkDdiPatch) || !ddi_has(d, DxgkDdiSubmitCommand))
-            REFUSE("LIFE-023", "node %u has no GPU virtual addressing, but DxgkDdiRender, DxgkDdiPatch or DxgkDdiSubmitCommand is NULL", i);
+        if (!ddi_has(d, DxgkDdiRender) || !ddi_has(d, DxgkDdiPatch) ||
+            !ddi_has(d, DxgkDdiSubmitCommand))
+            REFUSE(
+                "LIFE-023",
+                "node %u has no GPU virtual addressing, but DxgkDdiRender, DxgkDdiPatch or DxgkDdiSubmitCommand is NULL",
+                i);
     }
     return STATUS_SUCCESS;
 }

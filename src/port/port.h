@@ -37,17 +37,18 @@ struct port_adapter;
 struct port_config {
     struct ram *ram;
     struct bus *bus;
-    enum iommu_mode iommu;      /* OFF: physical; ISOLATION: attached after the start; REMAP: forced logical mode */
-    UINT interface_version;     /* of the host; 0: the newest */
+    enum iommu_mode
+        iommu; /* OFF: physical; ISOLATION: attached after the start; REMAP: forced logical mode */
+    UINT interface_version;        /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
     struct vidsch_tdr_settings tdr;
     NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */
-    uint64_t features;          /* bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122) */
-    bool experiments;           /* experimental support of a feature will do (LIFE-124) */
-    uint64_t raised_limit_ns;   /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
-    bool measure_interrupts;    /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
-    uint64_t unload_limit_ns;   /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
-    bool reset_device;          /* simulate the bug check screen: DxgkDdiResetDevice before the stop (LIFE-143) */
+    uint64_t features;           /* bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122) */
+    bool experiments;            /* experimental support of a feature will do (LIFE-124) */
+    uint64_t raised_limit_ns; /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
+    bool measure_interrupts;  /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
+    uint64_t unload_limit_ns; /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
+    bool reset_device; /* simulate the bug check screen: DxgkDdiResetDevice before the stop (LIFE-143) */
     /* A line of news for a person ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
@@ -59,11 +60,13 @@ void port_destroy(struct port *port);
 
 /* Call the image's DriverEntry. On failure the image counts as not loaded and its leaks are reported (LIFE-009). `file` is the
  * path for reports. */
-NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image, PDRIVER_INITIALIZE entry, struct port_driver **driver);
+NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
+                           PDRIVER_INITIALIZE entry, struct port_driver **driver);
 /* Unload, after the last adapter was removed; leak check. Returns how many things were left. */
 uint64_t port_driver_stop(struct port_driver *driver);
 
-NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device, struct port_adapter **adapter);
+NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
+                          struct port_adapter **adapter);
 /* No new work, drain, stop, remove. Client objects must be gone. */
 void port_adapter_remove(struct port_adapter *adapter);
 
@@ -73,11 +76,13 @@ void port_adapter_remove(struct port_adapter *adapter);
  * it still has to be removed. */
 NTSTATUS port_adapter_restart(struct port_adapter *adapter);
 /* To another power state (LIFE-152 to LIFE-156); the present one: nothing happens. */
-NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action);
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                                POWER_ACTION action);
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
 /* Pull the device out while the machine runs (LIFE-147 to LIFE-151), also with clients on it. Without the driver's support it is
  * STATUS_NOT_SUPPORTED, unless forced; then no DDI of the adapter is called any more. It is removed as usual afterwards. */
-NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type, bool force);
+NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
+                             bool force);
 /* A profiler asks for constant clocks, or gives them back (LIFE-146). STATUS_NOT_SUPPORTED: the driver has no such entry. */
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
 /* The machine went to battery or to mains (LIFE-135). */
@@ -103,11 +108,14 @@ const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adap
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter); /* zeros without GpuMmu */
-uint64_t port_adapter_memory_size(const struct port_adapter *adapter); /* bytes, as the driver registered them; 0: not (LIFE-045) */
-const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter); /* zeros: not said (CAPS-110) */
+uint64_t port_adapter_memory_size(
+    const struct port_adapter *adapter); /* bytes, as the driver registered them; 0: not (LIFE-045) */
+const DXGK_GPUVERSION *port_adapter_gpu_version(
+    const struct port_adapter *adapter); /* zeros: not said (CAPS-110) */
 const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter);
 bool port_adapter_child_connected(const struct port_adapter *adapter, ULONG uid);
-const char *port_adapter_name(const struct port_adapter *adapter); /* driver's AdapterString or the model's name */
+const char *port_adapter_name(
+    const struct port_adapter *adapter); /* driver's AdapterString or the model's name */
 DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter);
 /* Lost for good (stopped, removed, bug check): calls give STATUS_DEVICE_REMOVED. */
 bool port_adapter_lost(const struct port_adapter *adapter);

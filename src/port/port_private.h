@@ -7,18 +7,18 @@
 #include "util/checked.h"
 #include "vidmm/physical_memory.h"
 
-#define PORT_MAX_MESSAGES 32u
-#define PORT_MAX_NODES DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
-#define PORT_MAX_CHILDREN 64u
+#define PORT_MAX_MESSAGES   32u
+#define PORT_MAX_NODES      DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
+#define PORT_MAX_CHILDREN   64u
 #define PORT_MAX_COMPONENTS 64u
-#define PORT_FEATURES 6u /* DXGK_FEATURE_HWSCH .. DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD */
+#define PORT_FEATURES       6u /* DXGK_FEATURE_HWSCH .. DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD */
 
 struct port {
     struct port_config config;
     struct handle_table adapters; /* DeviceHandle values */
     struct list drivers, adapter_list;
-    struct port_driver *loading;  /* its DriverEntry runs now */
-    struct sim_mutex add_lock;    /* AddDevice is serialized (THREAD-025) */
+    struct port_driver *loading; /* its DriverEntry runs now */
+    struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
     uint32_t next_luid;
     bool etw;
     UCHAR etw_level;
@@ -46,10 +46,10 @@ enum port_state { PORT_ADDED, PORT_STARTING, PORT_STARTED, PORT_STOPPED, PORT_RE
 struct port_interrupt {
     struct port_adapter *adapter;
     struct sim_interrupt *line;
-    bool notified;       /* NotifyInterrupt was called under its lock */
-    bool queued;         /* QueueDpc was called under its lock */
-    bool masked;         /* after a storm, until the adapter stops (THREAD-057) */
-    uint32_t unclaimed;  /* consecutive calls that returned FALSE */
+    bool notified;      /* NotifyInterrupt was called under its lock */
+    bool queued;        /* QueueDpc was called under its lock */
+    bool masked;        /* after a storm, until the adapter stops (THREAD-057) */
+    uint32_t unclaimed; /* consecutive calls that returned FALSE */
 };
 
 struct port_map {
@@ -61,17 +61,22 @@ struct port_map {
 };
 
 /* Power components (power_components.c). */
-enum port_runtime_power { RUNTIME_POWER_OFF, RUNTIME_POWER_PREPARED, RUNTIME_POWER_STARTED, RUNTIME_POWER_STOPPED };
+enum port_runtime_power {
+    RUNTIME_POWER_OFF,
+    RUNTIME_POWER_PREPARED,
+    RUNTIME_POWER_STARTED,
+    RUNTIME_POWER_STOPPED
+};
 
 struct port_component {
     DXGK_POWER_RUNTIME_COMPONENT info;
-    uint32_t active;       /* references by DxgkCbSetPowerComponentActive, and the host's own */
-    UINT state;            /* F-state */
+    uint32_t active; /* references by DxgkCbSetPowerComponentActive, and the host's own */
+    UINT state;      /* F-state */
     ULONGLONG latency, residency; /* what the driver asked for */
-    bool in_transition;    /* DxgkDdiSetPowerComponentFState runs, or its completion is awaited */
-    bool awaiting;         /* DxgkCbCompleteFStateTransition */
-    bool held;             /* at F0 for a change of device power (LIFE-166) */
-    bool used;             /* the driver has used it: it may be put to sleep */
+    bool in_transition; /* DxgkDdiSetPowerComponentFState runs, or its completion is awaited */
+    bool awaiting;      /* DxgkCbCompleteFStateTransition */
+    bool held;          /* at F0 for a change of device power (LIFE-166) */
+    bool used;          /* the driver has used it: it may be put to sleep */
 };
 
 struct port_adapter {
@@ -82,14 +87,14 @@ struct port_adapter {
     struct list link;
     enum port_state state;
     bool lost;
-    bool added;             /* AddDevice succeeded */
-    uint32_t handle;        /* DeviceHandle */
+    bool added;      /* AddDevice succeeded */
+    uint32_t handle; /* DeviceHandle */
     LUID luid;
     GUID guid;
     DEVICE_OBJECT pdo;
     char software_key[160]; /* registry path (LIFE-085) */
     WCHAR software_key_wide[160];
-    char name[64];          /* AdapterString */
+    char name[64]; /* AdapterString */
     uint32_t client_references;
 
     /* domain.c */
@@ -100,11 +105,11 @@ struct port_adapter {
     DXGK_PHYSICAL_MEMORY_RANGE *reserved;
     UINT32 reserved_count;
     UINT32 reserved_mapped;
-    bool isolation_asked;   /* the queries that concern it were made, at the first start */
+    bool isolation_asked; /* the queries that concern it were made, at the first start */
 
     /* answers to queries */
-    DXGK_WDDMVERSION device_wddm;      /* of WDDMDEVICECAPS; 0: not said */
-    uint64_t highest_visible;          /* 0: not said */
+    DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: not said */
+    uint64_t highest_visible;     /* 0: not said */
     DXGK_IOMMU_CAPS iommu_caps;
     DXGK_DRIVERCAPS caps;
     DXGK_PHYSICALADAPTERCAPS physical_caps;
@@ -130,18 +135,18 @@ struct port_adapter {
     struct ddi_loan start_loan;    /* DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */
     struct ddi_loan resource_loan; /* CM_RESOURCE_LIST (LIFE-091) */
     struct list maps;
-    struct list services;          /* interfaces handed out (services.c) */
+    struct list services; /* interfaces handed out (services.c) */
     struct list timed_operations;
     struct list debug_reports;
-    uint32_t exclusions;           /* asynchronous protected callbacks that have not run yet */
-    bool bridge_open;              /* inside a callback with DXGK_EXCLUDE_BRIDGE_ACCESS (LIFE-094) */
+    uint32_t exclusions; /* asynchronous protected callbacks that have not run yet */
+    bool bridge_open;    /* inside a callback with DXGK_EXCLUDE_BRIDGE_ACCESS (LIFE-094) */
 
     /* interrupts.c */
     struct port_interrupt interrupt[PORT_MAX_MESSAGES];
     struct sim_dpc dpc;
     bool dpc_running, dpc_notified, dpc_again;
-    uint32_t unnotified;           /* notifications recorded since the last NotifyDpc */
-    bool owes_dpc;                 /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
+    uint32_t unnotified; /* notifications recorded since the last NotifyDpc */
+    bool owes_dpc;       /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
 
     /* power_components.c, power.c */
     DEVICE_POWER_STATE power;
@@ -151,7 +156,7 @@ struct port_adapter {
     struct sim_thread *power_thread;
     struct sim_waitq power_wait, power_done;
     bool power_end, power_ended;
-    uint32_t power_calls;          /* alternates the level of calls (THREAD-046) */
+    uint32_t power_calls; /* alternates the level of calls (THREAD-046) */
     bool stable_power;
     bool unplugged;
 
@@ -161,10 +166,10 @@ struct port_adapter {
 };
 
 /* One breach of a rule by what the driver answered: report and refuse (LIFE-003). */
-#define REFUSE(rule, ...)                          \
-    do {                                           \
-        VIOLATION(rule, __VA_ARGS__);              \
-        return STATUS_DEVICE_CONFIGURATION_ERROR;  \
+#define REFUSE(rule, ...)                         \
+    do {                                          \
+        VIOLATION(rule, __VA_ARGS__);             \
+        return STATUS_DEVICE_CONFIGURATION_ERROR; \
     } while (0)
 
 /* versions.c */
@@ -204,7 +209,8 @@ void port_managers_destroy(struct port_adapter *adapter);
 NTSTATUS port_query_before_start(struct port_adapter *adapter);
 NTSTATUS port_query_after_start(struct port_adapter *adapter);
 /* One query with a zeroed, guarded output buffer (CAPS-005). */
-NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input, UINT input_bytes, void *output, UINT output_bytes);
+NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input,
+                    UINT input_bytes, void *output, UINT output_bytes);
 static inline UINT port_driver_version(const struct port_adapter *adapter)
 {
     return adapter->driver->table.Version;
@@ -219,11 +225,14 @@ NTSTATUS port_query_segments(struct port_adapter *adapter);
 NTSTATUS port_query_mmu(struct port_adapter *adapter);
 NTSTATUS port_query_nodes(struct port_adapter *adapter);
 NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children);
-void port_children_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action);
+void port_children_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                         POWER_ACTION action);
 /* Segment descriptor of index 0 .. segment_count - 1. */
-static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adapter *adapter, UINT index)
+static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adapter *adapter,
+                                                          UINT index)
 {
-    return (const void *)(adapter->segment_table + index * adapter->segments.SegmentDescriptorStride);
+    return (const void *)(adapter->segment_table +
+                          index * adapter->segments.SegmentDescriptorStride);
 }
 
 /* power_components.c */
@@ -243,8 +252,10 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
 void port_fill_handle_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface);
-NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType, PINTERFACE Interface);
-NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes, DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
+                                      PINTERFACE Interface);
+NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,
+                                              DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
                                               PVOID ProtectedCallbackContext);
 /* After StopDevice: report and revoke what was not given back (LIFE-116). */
 void port_services_revoke(struct port_adapter *adapter);
@@ -259,18 +270,23 @@ struct physical_memory *port_physical_create(struct port *port);
 
 /* The callbacks that live beside what they are about. */
 BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle);
-void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data);
+void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter,
+                                    IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data);
 void NTAPI port_cb_notify_dpc(IN_CONST_HANDLE hAdapter);
-NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle, PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
+NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle,
+                                             PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
                                              ULONG MessageNumber, PBOOLEAN ReturnValue);
 NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_INFO DeviceInfo);
-NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle, PPCI_DEVICE_PRESENCE_PARAMETERS Parameters, PBOOLEAN Present);
-NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length,
-                                         PULONG BytesRead);
-NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length,
-                                          PULONG BytesWritten);
-NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress, ULONG Length, BOOLEAN InIoSpace,
-                                  BOOLEAN MapToUserMode, MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress);
+NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle,
+                                         PPCI_DEVICE_PRESENCE_PARAMETERS Parameters,
+                                         PBOOLEAN Present);
+NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                         ULONG Offset, ULONG Length, PULONG BytesRead);
+NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                          ULONG Offset, ULONG Length, PULONG BytesWritten);
+NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
+                                  ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
+                                  MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress);
 NTSTATUS NTAPI port_cb_unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress);
 NTSTATUS NTAPI port_cb_indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus);
 
@@ -284,14 +300,15 @@ struct callback {
     struct port_adapter *adapter;
 };
 
-#define CALLBACK_FREEING 1u   /* accepted between StopDevice and the next start (LIFE-064) */
-#define CALLBACK_ANY_IRQL 2u
+#define CALLBACK_FREEING   1u /* accepted between StopDevice and the next start (LIFE-064) */
+#define CALLBACK_ANY_IRQL  2u
 #define CALLBACK_CARRY_OUT 4u /* above its limit it is reported and carried out (PHYS-013) */
-#define CALLBACK_IN_ISR 8u    /* allowed inside the service routine (THREAD-060) */
+#define CALLBACK_IN_ISR    8u /* allowed inside the service routine (THREAD-060) */
 
 /* STATUS_SUCCESS: go on, and end with callback_end. Otherwise the call has no effect and returns this. `rule`: the THREAD
  * rule that gives max_irql. */
-NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name, uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags);
+NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name,
+                        uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags);
 void callback_end(struct callback *callback);
 struct port_adapter *port_adapter_of_handle(HANDLE device_handle);
 

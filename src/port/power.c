@@ -9,7 +9,8 @@ static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, PO
     NTSTATUS status = ddi_set_power_state(&adapter->ddi, DISPLAY_ADAPTER_HW_ID, state, action);
 
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
-        VIOLATION("LIFE-153", "SetPowerState to D%d returned 0x%08x", (int)state - PowerDeviceD0, (unsigned)status);
+        VIOLATION("LIFE-153", "SetPowerState to D%d returned 0x%08x", (int)state - PowerDeviceD0,
+                  (unsigned)status);
     adapter->power = state;
 }
 
@@ -30,7 +31,8 @@ static NTSTATUS enter_d0(struct port_adapter *adapter)
     return port_managers_create(adapter);
 }
 
-NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                                POWER_ACTION action)
 {
     if (state < PowerDeviceD0 || state > PowerDeviceD3)
         return STATUS_INVALID_PARAMETER;
@@ -58,7 +60,8 @@ DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter)
 
 static bool supports_removal(const struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type)
 {
-    return adapter->caps.SupportSurpriseRemoval || (type == DxgkRemovalHibernation && adapter->caps.SupportSurpriseRemovalInHibernation);
+    return adapter->caps.SupportSurpriseRemoval ||
+           (type == DxgkRemovalHibernation && adapter->caps.SupportSurpriseRemovalInHibernation);
 }
 
 /* No DDI of the adapter any more (LIFE-148, LIFE-151). */
@@ -67,7 +70,8 @@ static void abandon(struct port_adapter *adapter)
     adapter->ddi.gone = true;
 }
 
-NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type, bool force)
+NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
+                             bool force)
 {
     bool supported = supports_removal(adapter, type);
     NTSTATUS status;
@@ -91,7 +95,8 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     if (type == DxgkRemovalPnPNotify) {
         /* LIFE-149: nothing that is still mapped to the device may be touched again. */
         verify_fatal("LIFE-149", VIDEO_DXGKRNL_FATAL_ERROR, (uint32_t)status, 0, 0, 0,
-                     "DxgkDdiNotifySurpriseRemoval returned 0x%08x while the machine runs", (unsigned)status);
+                     "DxgkDdiNotifySurpriseRemoval returned 0x%08x while the machine runs",
+                     (unsigned)status);
     } else if (!adapter->caps.SupportSurpriseRemoval) {
         abandon(adapter);
     }
@@ -116,5 +121,6 @@ NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains)
 
     if (!ddi_has(&adapter->ddi, DxgkDdiNotifyAcpiEvent))
         return STATUS_NOT_SUPPORTED;
-    return ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS, (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
+    return ddi_notify_acpi_event(&adapter->ddi, DxgkPowerStateEvent, PO_CB_AC_STATUS,
+                                 (PVOID)(uintptr_t)(mains ? 1 : 0), &flags);
 }

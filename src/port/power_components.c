@@ -21,15 +21,19 @@ static NTSTATUS check_states(const DXGK_POWER_RUNTIME_COMPONENT *c, UINT index)
 {
     if (c->StateCount < 1 || c->StateCount > DXGK_MAX_F_STATES)
         REFUSE("CAPS-105", "power component %u has %u states", index, c->StateCount);
-    if (c->States[0].TransitionLatency || c->States[0].ResidencyRequirement || !c->States[0].NominalPower)
-        REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u", index,
-               (unsigned long long)c->States[0].TransitionLatency, (unsigned long long)c->States[0].ResidencyRequirement,
-               c->States[0].NominalPower);
+    if (c->States[0].TransitionLatency || c->States[0].ResidencyRequirement ||
+        !c->States[0].NominalPower)
+        REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u",
+               index, (unsigned long long)c->States[0].TransitionLatency,
+               (unsigned long long)c->States[0].ResidencyRequirement, c->States[0].NominalPower);
     for (ULONG i = 1; i < c->StateCount; i++)
-        if ((c->States[i].NominalPower != DXGK_FSTATE_UNKNOWN_POWER && c->States[i - 1].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
+        if ((c->States[i].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
+             c->States[i - 1].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
              c->States[i].NominalPower >= c->States[i - 1].NominalPower) ||
             c->States[i].TransitionLatency < c->States[i - 1].TransitionLatency)
-            REFUSE("CAPS-105", "F%u of power component %u does not use less power at a longer latency than F%u", i, index, i - 1);
+            REFUSE("CAPS-105",
+                   "F%u of power component %u does not use less power at a longer latency than F%u",
+                   i, index, i - 1);
     return STATUS_SUCCESS;
 }
 
@@ -39,7 +43,8 @@ static bool same_thing(const DXGK_POWER_COMPONENT_MAPPING *a, const DXGK_POWER_C
         return false;
     if (a->ComponentType == DXGK_POWER_COMPONENT_ENGINE)
         return a->EngineDesc.NodeIndex == b->EngineDesc.NodeIndex;
-    return (a->ComponentType == DXGK_POWER_COMPONENT_MEMORY || a->ComponentType == DXGK_POWER_COMPONENT_MEMORY_REFRESH) &&
+    return (a->ComponentType == DXGK_POWER_COMPONENT_MEMORY ||
+            a->ComponentType == DXGK_POWER_COMPONENT_MEMORY_REFRESH) &&
            a->MemoryDesc.SegmentID == b->MemoryDesc.SegmentID;
 }
 
@@ -48,17 +53,22 @@ static NTSTATUS check_mapping(const struct port_adapter *adapter, UINT index)
     const DXGK_POWER_RUNTIME_COMPONENT *c = &adapter->component[index].info;
 
     if ((UINT)c->ComponentMapping.ComponentType >= DXGK_POWER_COMPONENT_MAX)
-        REFUSE("CAPS-106", "power component %u is of type %d", index, (int)c->ComponentMapping.ComponentType);
-    if (c->ComponentMapping.ComponentType == DXGK_POWER_COMPONENT_ENGINE && c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes)
-        REFUSE("CAPS-106", "power component %u is of node %u", index, c->ComponentMapping.EngineDesc.NodeIndex);
+        REFUSE("CAPS-106", "power component %u is of type %d", index,
+               (int)c->ComponentMapping.ComponentType);
+    if (c->ComponentMapping.ComponentType == DXGK_POWER_COMPONENT_ENGINE &&
+        c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes)
+        REFUSE("CAPS-106", "power component %u is of node %u", index,
+               c->ComponentMapping.EngineDesc.NodeIndex);
     for (UINT other = 0; other < index; other++)
         if (same_thing(&adapter->component[other].info.ComponentMapping, &c->ComponentMapping))
-            REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment", other, index);
+            REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment",
+                   other, index);
     if (c->ProviderCount > DXGK_MAX_POWER_COMPONENT_PROVIDERS)
         REFUSE("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
     for (ULONG i = 0; i < c->ProviderCount; i++)
         if (c->Providers[i] >= adapter->components)
-            REFUSE("CAPS-106", "power component %u names provider %u of %u", index, c->Providers[i], adapter->components);
+            REFUSE("CAPS-106", "power component %u names provider %u of %u", index, c->Providers[i],
+                   adapter->components);
     return STATUS_SUCCESS;
 }
 
@@ -67,14 +77,15 @@ static bool is_hosts(const struct port_component *component)
 {
     DXGK_POWER_COMPONENT_TYPE type = component->info.ComponentMapping.ComponentType;
 
-    return type == DXGK_POWER_COMPONENT_ENGINE || type == DXGK_POWER_COMPONENT_MEMORY || type == DXGK_POWER_COMPONENT_MEMORY_REFRESH;
+    return type == DXGK_POWER_COMPONENT_ENGINE || type == DXGK_POWER_COMPONENT_MEMORY ||
+           type == DXGK_POWER_COMPONENT_MEMORY_REFRESH;
 }
 
 static NTSTATUS query_component(struct port_adapter *adapter, UINT index)
 {
     struct port_component *component = &adapter->component[index];
-    NTSTATUS status =
-        port_query(adapter, DXGKQAITYPE_POWERCOMPONENTINFO, &index, sizeof(index), &component->info, sizeof(component->info));
+    NTSTATUS status = port_query(adapter, DXGKQAITYPE_POWERCOMPONENTINFO, &index, sizeof(index),
+                                 &component->info, sizeof(component->info));
 
     if (!NT_SUCCESS(status))
         return status;
@@ -162,7 +173,8 @@ static void step(struct port_adapter *adapter, UINT index)
     if (!NT_SUCCESS(status)) {
         component->awaiting = false;
         if (status != STATUS_DEVICE_REMOVED)
-            VIOLATION("LIFE-163", "SetPowerComponentFState of component %u to F%u returned 0x%08x", index, target, (unsigned)status);
+            VIOLATION("LIFE-163", "SetPowerComponentFState of component %u to F%u returned 0x%08x",
+                      index, target, (unsigned)status);
     }
     component->state = target;
     component->in_transition = component->awaiting;
@@ -199,7 +211,8 @@ static void power_main(void *arg)
 static void wait_for_f0(struct port_adapter *adapter, const struct port_component *component)
 {
     kick(adapter);
-    while ((component->state || component->in_transition) && !sim_current->stopped && adapter->runtime_power == RUNTIME_POWER_STARTED)
+    while ((component->state || component->in_transition) && !sim_current->stopped &&
+           adapter->runtime_power == RUNTIME_POWER_STARTED)
         sim_waitq_wait(&adapter->power_done, SIM_FOREVER);
 }
 
@@ -219,7 +232,8 @@ NTSTATUS port_runtime_power_start(struct port_adapter *adapter)
     if (!adapter->power_thread)
         return STATUS_NO_MEMORY;
     adapter->runtime_power = RUNTIME_POWER_PREPARED;
-    announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START, SIM_IRQL_PASSIVE); /* LIFE-158 */
+    announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START,
+             SIM_IRQL_PASSIVE); /* LIFE-158 */
     adapter->runtime_power = RUNTIME_POWER_STARTED;
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STARTED, next_level(adapter));
     kick(adapter);
@@ -266,19 +280,23 @@ void port_runtime_power_stop(struct port_adapter *adapter)
 /* ---- callbacks ---- */
 
 /* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the callback is over. */
-static struct port_component *begin(struct callback *cb, HANDLE handle, const char *name, uintptr_t caller, UINT index, uint8_t max_irql,
+static struct port_component *begin(struct callback *cb, HANDLE handle, const char *name,
+                                    uintptr_t caller, UINT index, uint8_t max_irql,
                                     enum port_runtime_power from)
 {
     struct port_adapter *adapter;
 
-    if (!NT_SUCCESS(callback_begin(cb, handle, name, caller, max_irql, max_irql == SIM_IRQL_PASSIVE ? "THREAD-047" : "THREAD-050", 0)))
+    if (!NT_SUCCESS(callback_begin(cb, handle, name, caller, max_irql,
+                                   max_irql == SIM_IRQL_PASSIVE ? "THREAD-047" : "THREAD-050", 0)))
         return NULL;
     adapter = cb->adapter;
     if (adapter->runtime_power < from || adapter->runtime_power == RUNTIME_POWER_STOPPED)
         VIOLATION("LIFE-159", "%s was called %s", name,
-                  adapter->runtime_power == RUNTIME_POWER_STOPPED ? "after POWER_MANAGEMENT_STOPPED" : "too early");
+                  adapter->runtime_power == RUNTIME_POWER_STOPPED ? "after POWER_MANAGEMENT_STOPPED"
+                                                                  : "too early");
     else if (index >= adapter->components)
-        VIOLATION("LIFE-160", "%s was called for component %u of %u", name, index, adapter->components);
+        VIOLATION("LIFE-160", "%s was called for component %u of %u", name, index,
+                  adapter->components);
     else
         return &adapter->component[index];
     callback_end(cb);
@@ -288,16 +306,19 @@ static struct port_component *begin(struct callback *cb, HANDLE handle, const ch
 static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
-    struct port_component *component =
-        begin(&cb, handle, "DxgkCbSetPowerComponentActive", CALLER, index, SIM_IRQL_PASSIVE, RUNTIME_POWER_PREPARED);
+    struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentActive", CALLER,
+                                             index, SIM_IRQL_PASSIVE, RUNTIME_POWER_PREPARED);
 
     if (!component)
         return;
     component->active++; /* LIFE-160 */
     component->used = true;
-    if (ddi_inside("DxgkDdiSetPowerComponentFState") || ddi_inside("DxgkCbPowerRuntimeControlRequest"))
-        VIOLATION("LIFE-165", "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
-                  ddi_inside("DxgkDdiSetPowerComponentFState") ? "DxgkDdiSetPowerComponentFState" : "DxgkCbPowerRuntimeControlRequest");
+    if (ddi_inside("DxgkDdiSetPowerComponentFState") ||
+        ddi_inside("DxgkCbPowerRuntimeControlRequest"))
+        VIOLATION("LIFE-165",
+                  "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
+                  ddi_inside("DxgkDdiSetPowerComponentFState") ? "DxgkDdiSetPowerComponentFState"
+                                                               : "DxgkCbPowerRuntimeControlRequest");
     else
         wait_for_f0(cb.adapter, component);
     callback_end(&cb);
@@ -306,15 +327,22 @@ static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
 static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
-    struct port_component *component =
-        begin(&cb, handle, "DxgkCbSetPowerComponentIdle", CALLER, index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
+    struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentIdle", CALLER,
+                                             index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
 
     if (!component)
         return;
-    if (sim_irql() == SIM_IRQL_DISPATCH && component->info.ComponentMapping.ComponentType != DXGK_POWER_COMPONENT_OTHER)
-        VIOLATION("LIFE-161", "DxgkCbSetPowerComponentIdle was called at DISPATCH_LEVEL for component %u, which is not of type OTHER", index);
+    if (sim_irql() == SIM_IRQL_DISPATCH &&
+        component->info.ComponentMapping.ComponentType != DXGK_POWER_COMPONENT_OTHER)
+        VIOLATION(
+            "LIFE-161",
+            "DxgkCbSetPowerComponentIdle was called at DISPATCH_LEVEL for component %u, which is not of type OTHER",
+            index);
     if (component->active == (is_hosts(component) ? 1u : 0u)) {
-        VIOLATION("LIFE-160", "DxgkCbSetPowerComponentIdle of component %u has no DxgkCbSetPowerComponentActive before it", index);
+        VIOLATION(
+            "LIFE-160",
+            "DxgkCbSetPowerComponentIdle of component %u has no DxgkCbSetPowerComponentActive before it",
+            index);
     } else {
         component->active--;
         kick(cb.adapter);
@@ -323,15 +351,18 @@ static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
 }
 
 /* Latency and residency: wishes for the driver's own components. */
-static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT index, ULONGLONG value, bool latency)
+static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT index, ULONGLONG value,
+                     bool latency)
 {
     struct callback cb;
-    struct port_component *component = begin(&cb, handle, name, caller, index, SIM_IRQL_DISPATCH, RUNTIME_POWER_PREPARED);
+    struct port_component *component = begin(&cb, handle, name, caller, index, SIM_IRQL_DISPATCH,
+                                             RUNTIME_POWER_PREPARED);
 
     if (!component)
         return;
     if (component->info.ComponentMapping.ComponentType != DXGK_POWER_COMPONENT_OTHER) {
-        VIOLATION("LIFE-162", "%s was called for component %u, which is not of type OTHER", name, index);
+        VIOLATION("LIFE-162", "%s was called for component %u, which is not of type OTHER", name,
+                  index);
     } else {
         *(latency ? &component->latency : &component->residency) = value;
         kick(cb.adapter);
@@ -352,14 +383,15 @@ static void NTAPI set_residency(IN_CONST_HANDLE handle, UINT index, ULONGLONG re
 static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
-    struct port_component *component =
-        begin(&cb, handle, "DxgkCbCompleteFStateTransition", CALLER, index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
+    struct port_component *component = begin(&cb, handle, "DxgkCbCompleteFStateTransition", CALLER,
+                                             index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
 
     if (!component)
         return;
     if (!component->info.Flags.DriverCompletesFStateTransition || !component->awaiting) {
         VIOLATION("LIFE-164", "DxgkCbCompleteFStateTransition of component %u, %s", index,
-                  component->awaiting ? "which does not complete its transitions" : "of which no transition is in progress");
+                  component->awaiting ? "which does not complete its transitions"
+                                      : "of which no transition is in progress");
     } else {
         component->awaiting = false;
         if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
@@ -371,12 +403,14 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
 }
 
 /* No platform firmware takes part: nothing is known by any code. */
-static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCGUID code, PVOID in, SIZE_T in_bytes, PVOID out, SIZE_T out_bytes,
+static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCGUID code, PVOID in,
+                                                    SIZE_T in_bytes, PVOID out, SIZE_T out_bytes,
                                                     PSIZE_T returned)
 {
     const SIZE_T none = 0;
     struct callback cb;
-    NTSTATUS status = callback_begin(&cb, handle, "DxgkCbPowerRuntimeControlRequest", CALLER, SIM_IRQL_DISPATCH, "THREAD-050", 0);
+    NTSTATUS status = callback_begin(&cb, handle, "DxgkCbPowerRuntimeControlRequest", CALLER,
+                                     SIM_IRQL_DISPATCH, "THREAD-050", 0);
 
     (void)in;
     (void)in_bytes;
@@ -386,7 +420,9 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
         return status;
     status = STATUS_NOT_SUPPORTED;
     if (cb.adapter->runtime_power != RUNTIME_POWER_STARTED)
-        VIOLATION("LIFE-159", "DxgkCbPowerRuntimeControlRequest was called outside POWER_MANAGEMENT_STARTED and STOPPED");
+        VIOLATION(
+            "LIFE-159",
+            "DxgkCbPowerRuntimeControlRequest was called outside POWER_MANAGEMENT_STARTED and STOPPED");
     else if (!code || (returned && !sim_copy_checked(returned, &none, sizeof(none))))
         status = STATUS_INVALID_PARAMETER;
     callback_end(&cb);

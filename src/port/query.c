@@ -7,31 +7,34 @@
 
 #include "port/port_private.h"
 
-#define GUARD_BYTES 64u
-#define GUARD_FILL 0xA7
+#define GUARD_BYTES    64u
+#define LARGEST_ANSWER 1024u
+#define GUARD_FILL     0xA7
 
 /* CAPS-002, CAPS-003: documented, or "not known to the driver"; or no word of the driver at all. */
 static bool expected_failure(NTSTATUS status)
 {
-    return status == STATUS_NOT_SUPPORTED || status == STATUS_NOT_IMPLEMENTED || status == STATUS_INVALID_PARAMETER ||
-           status == STATUS_NO_MEMORY || status == STATUS_GRAPHICS_DRIVER_MISMATCH || status == STATUS_DEVICE_REMOVED;
+    return status == STATUS_NOT_SUPPORTED || status == STATUS_NOT_IMPLEMENTED ||
+           status == STATUS_INVALID_PARAMETER || status == STATUS_NO_MEMORY ||
+           status == STATUS_GRAPHICS_DRIVER_MISMATCH || status == STATUS_DEVICE_REMOVED;
 }
 
-NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input, UINT input_bytes,
-                    void *output, UINT output_bytes)
+NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input,
+                    UINT input_bytes, void *output, UINT output_bytes)
 {
     DXGKARG_QUERYADAPTERINFO args;
-    uint8_t *buffer = util_zalloc(1, output_bytes + 2 * GUARD_BYTES);
+    _Alignas(16) uint8_t
+        buffer[LARGEST_ANSWER +
+               2 * GUARD_BYTES]; /* not of the heap: a failed allocation is no answer of the driver's */
     uint64_t in_copy[8] = {0};
     NTSTATUS status;
 
-    if (!buffer || input_bytes > sizeof(in_copy)) {
-        util_free(buffer);
-        return STATUS_NO_MEMORY;
-    }
+    if (output_bytes > LARGEST_ANSWER || input_bytes > sizeof(in_copy))
+        return STATUS_INVALID_PARAMETER;
     memset(buffer, GUARD_FILL, GUARD_BYTES);
     memset(buffer + GUARD_BYTES + output_bytes, GUARD_FILL, GUARD_BYTES);
-    memcpy(buffer + GUARD_BYTES, output, output_bytes); /* zeros, but for the second call of a pair */
+    memcpy(buffer + GUARD_BYTES, output,
+           output_bytes); /* zeros, but for the second call of a pair */
     memset(&args, 0, sizeof(args));
     if (input_bytes)
         memcpy(in_copy, input, input_bytes);
@@ -43,7 +46,8 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
     status = ddi_query_adapter_info(&adapter->ddi, &args);
     for (unsigned i = 0; i < GUARD_BYTES; i++) {
         if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + output_bytes + i] != GUARD_FILL) {
-            VIOLATION("CAPS-005", "the answer to query type %d was written outside its %u bytes", (int)type, output_bytes);
+            VIOLATION("CAPS-005", "the answer to query type %d was written outside its %u bytes",
+                      (int)type, output_bytes);
             break;
         }
     }
@@ -51,7 +55,6 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
         VIOLATION("CAPS-007", "the input of query type %d was changed", (int)type);
     if (NT_SUCCESS(status))
         memcpy(output, buffer + GUARD_BYTES, output_bytes);
-    util_free(buffer);
     if (!NT_SUCCESS(status) && !expected_failure(status))
         WARNING("CAPS-003", "query type %d failed with 0x%08x", (int)type, (unsigned)status);
     return status;
@@ -65,7 +68,8 @@ NTSTATUS port_query_before_start(struct port_adapter *adapter)
     NTSTATUS status;
 
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_6) {
-        DXGK_WDDMDEVICECAPSIN in = {.DxgkrnlInterfaceVersion = port_interface_version(adapter->port)};
+        DXGK_WDDMDEVICECAPSIN in = {
+            .DxgkrnlInterfaceVersion = port_interface_version(adapter->port)};
         DXGK_WDDMDEVICECAPS out;
 
         memset(&out, 0, sizeof(out));
@@ -79,12 +83,14 @@ NTSTATUS port_query_before_start(struct port_adapter *adapter)
 
         memset(&memory, 0, sizeof(memory));
         memset(&iommu, 0, sizeof(iommu));
-        if (NT_SUCCESS(port_query(adapter, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, NULL, 0, &memory, sizeof(memory))))
+        if (NT_SUCCESS(port_query(adapter, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, NULL, 0, &memory,
+                                  sizeof(memory))))
             adapter->highest_visible = (uint64_t)memory.HighestVisibleAddress.QuadPart; /* IOMMU-009 */
         if (NT_SUCCESS(port_query(adapter, DXGKQAITYPE_IOMMU_CAPS, NULL, 0, &iommu, sizeof(iommu))))
             adapter->iommu_caps = iommu; /* IOMMU-010 */
         if (adapter->iommu_caps.Reserved) {
-            VIOLATION("IOMMU-010", "reserved bits of DXGK_IOMMU_CAPS are set: 0x%x", adapter->iommu_caps.Value);
+            VIOLATION("IOMMU-010", "reserved bits of DXGK_IOMMU_CAPS are set: 0x%x",
+                      adapter->iommu_caps.Value);
             adapter->iommu_caps.Reserved = 0;
         }
     }
@@ -99,12 +105,14 @@ static NTSTATUS query_driver_caps(struct port_adapter *adapter)
     NTSTATUS status;
 
     memset(&adapter->caps, 0, sizeof(adapter->caps));
-    status = port_query(adapter, DXGKQAITYPE_DRIVERCAPS, NULL, 0, &adapter->caps, port_caps_bytes(port_driver_version(adapter)));
+    status = port_query(adapter, DXGKQAITYPE_DRIVERCAPS, NULL, 0, &adapter->caps,
+                        port_caps_bytes(port_driver_version(adapter)));
     if (!NT_SUCCESS(status)) {
         WARNING("CAPS-004", "DXGKQAITYPE_DRIVERCAPS failed with 0x%08x", (unsigned)status);
         return status;
     }
-    adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 && adapter->caps.MiscCaps.ComputeOnly;
+    adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
+                                adapter->caps.MiscCaps.ComputeOnly;
     adapter->ddi.low_irql_preempt = adapter->caps.SchedulingCaps.LowIrqlPreemptCommand;
     return port_check_caps(adapter);
 }
@@ -128,7 +136,9 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
     const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
     NTSTATUS status;
 
-    adapter->nodes = adapter->caps.SchedulingCaps.MultiEngineAware ? adapter->caps.GpuEngineTopology.NbAsymetricProcessingNodes : 1;
+    adapter->nodes = adapter->caps.SchedulingCaps.MultiEngineAware
+                         ? adapter->caps.GpuEngineTopology.NbAsymetricProcessingNodes
+                         : 1;
     memset(caps, 0, sizeof(*caps));
     if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return STATUS_SUCCESS;
@@ -142,16 +152,22 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
         REFUSE("CAPS-094", "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
     }
     if (caps->NumExecutionNodes != adapter->nodes)
-        REFUSE("CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u", caps->NumExecutionNodes, adapter->nodes);
+        REFUSE("CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u",
+               caps->NumExecutionNodes, adapter->nodes);
     if (caps->PagingNodeIndex >= caps->NumExecutionNodes)
-        REFUSE("CAPS-069", "PagingNodeIndex %u is not below the %u nodes", caps->PagingNodeIndex, caps->NumExecutionNodes);
-    if ((caps->Flags.GpuMmuSupported && !m->GpuMmuSupported) || (caps->Flags.IoMmuSupported && !m->IoMmuSupported)) {
-        VIOLATION("CAPS-096", "the physical adapter names an addressing model that MemoryManagementCaps lacks");
+        REFUSE("CAPS-069", "PagingNodeIndex %u is not below the %u nodes", caps->PagingNodeIndex,
+               caps->NumExecutionNodes);
+    if ((caps->Flags.GpuMmuSupported && !m->GpuMmuSupported) ||
+        (caps->Flags.IoMmuSupported && !m->IoMmuSupported)) {
+        VIOLATION("CAPS-096",
+                  "the physical adapter names an addressing model that MemoryManagementCaps lacks");
         caps->Flags.GpuMmuSupported &= m->GpuMmuSupported;
         caps->Flags.IoMmuSupported &= m->IoMmuSupported;
     }
-    if ((m->GpuMmuSupported && !caps->Flags.GpuMmuSupported) || (m->IoMmuSupported && !caps->Flags.IoMmuSupported))
-        REFUSE("CAPS-096", "MemoryManagementCaps names an addressing model that no physical adapter repeats");
+    if ((m->GpuMmuSupported && !caps->Flags.GpuMmuSupported) ||
+        (m->IoMmuSupported && !caps->Flags.IoMmuSupported))
+        REFUSE("CAPS-096",
+               "MemoryManagementCaps names an addressing model that no physical adapter repeats");
     adapter->gpu_mmu = caps->Flags.GpuMmuSupported;
     return STATUS_SUCCESS;
 }
@@ -165,14 +181,17 @@ static NTSTATUS query_save_area(struct port_adapter *adapter)
     NTSTATUS status;
 
     memset(&area, 0, sizeof(area));
-    status = port_query(adapter, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, &index, sizeof(index), &area, sizeof(area));
+    status = port_query(adapter, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, &index, sizeof(index), &area,
+                        sizeof(area));
     if (!NT_SUCCESS(status)) {
         WARNING("CAPS-064", "DXGKQAITYPE_FRAMEBUFFERSAVESIZE failed with 0x%08x", (unsigned)status);
         return status;
     }
     if (area.MaximumSize % PAGE_BYTES)
-        REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page", (unsigned long long)area.MaximumSize);
-    return area.MaximumSize ? physical_save_create(adapter->physical, 0, area.MaximumSize) : STATUS_SUCCESS;
+        REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page",
+               (unsigned long long)area.MaximumSize);
+    return area.MaximumSize ? physical_save_create(adapter->physical, 0, area.MaximumSize)
+                            : STATUS_SUCCESS;
 }
 
 /* Asked twice: how many, and which. */
@@ -183,26 +202,30 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
     NTSTATUS status;
 
     memset(&ranges, 0, sizeof(ranges));
-    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges, sizeof(ranges));
+    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
+                        sizeof(ranges));
     if (!NT_SUCCESS(status)) {
-        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x", (unsigned)status);
+        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
+                (unsigned)status);
         return status;
     }
     if (!ranges.NumRanges)
         return STATUS_SUCCESS;
     if (ranges.NumRanges > 4096)
-        REFUSE("CAPS-119", "the driver reports %u hardware reserved ranges", (unsigned)ranges.NumRanges);
+        REFUSE("CAPS-119", "the driver reports %u hardware reserved ranges",
+               (unsigned)ranges.NumRanges);
     adapter->reserved = util_zalloc(ranges.NumRanges, sizeof(*adapter->reserved));
     if (!adapter->reserved)
         return STATUS_NO_MEMORY;
     adapter->reserved_count = ranges.NumRanges;
     ranges.pPhysicalRanges = adapter->reserved;
-    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges, sizeof(ranges));
+    status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
+                        sizeof(ranges));
     if (!NT_SUCCESS(status))
         return status;
     if (ranges.NumRanges != adapter->reserved_count || ranges.pPhysicalRanges != adapter->reserved)
-        REFUSE("CAPS-119", "the driver reported %u hardware reserved ranges first and %u then", (unsigned)adapter->reserved_count,
-               (unsigned)ranges.NumRanges);
+        REFUSE("CAPS-119", "the driver reported %u hardware reserved ranges first and %u then",
+               (unsigned)adapter->reserved_count, (unsigned)ranges.NumRanges);
     return port_domain_reserve(adapter);
 }
 
@@ -211,8 +234,8 @@ static NTSTATUS query_isolation(struct port_adapter *adapter)
 {
     NTSTATUS status;
 
-    if (!adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported || port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 ||
-        adapter->isolation_asked)
+    if (!adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported ||
+        port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 || adapter->isolation_asked)
         return STATUS_SUCCESS;
     adapter->isolation_asked = true;
     status = query_save_area(adapter);
@@ -232,12 +255,14 @@ static NTSTATUS query_history(struct port_adapter *adapter)
     if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
         return STATUS_SUCCESS;
     memset(precision, 0, sizeof(precision));
-    status = port_query(adapter, DXGKQAITYPE_HISTORYBUFFERPRECISION, takes_input ? &in : NULL, takes_input ? sizeof(in) : 0,
-                        precision, adapter->nodes * (UINT)sizeof(precision[0]));
+    status = port_query(adapter, DXGKQAITYPE_HISTORYBUFFERPRECISION, takes_input ? &in : NULL,
+                        takes_input ? sizeof(in) : 0, precision,
+                        adapter->nodes * (UINT)sizeof(precision[0]));
     if (!NT_SUCCESS(status))
         return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
     for (UINT i = 0; i < adapter->nodes; i++) {
-        if (precision[i].PrecisionBits != 0 && (precision[i].PrecisionBits < 32 || precision[i].PrecisionBits > 64))
+        if (precision[i].PrecisionBits != 0 &&
+            (precision[i].PrecisionBits < 32 || precision[i].PrecisionBits > 64))
             REFUSE("CAPS-108", "PrecisionBits of node %u is %u", i, precision[i].PrecisionBits);
         adapter->history_bits[i] = precision[i].PrecisionBits;
     }
@@ -253,8 +278,10 @@ static NTSTATUS query_description(struct port_adapter *adapter)
     memset(&adapter->gpu_version, 0, sizeof(adapter->gpu_version));
     memset(&adapter->perf_caps, 0, sizeof(adapter->perf_caps));
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4) {
-        (void)port_query(adapter, DXGKQAITYPE_GPUVERSION, NULL, 0, &adapter->gpu_version, sizeof(adapter->gpu_version));
-        (void)port_query(adapter, DXGKQAITYPE_ADAPTERPERFDATA_CAPS, NULL, 0, &adapter->perf_caps, sizeof(adapter->perf_caps));
+        (void)port_query(adapter, DXGKQAITYPE_GPUVERSION, NULL, 0, &adapter->gpu_version,
+                         sizeof(adapter->gpu_version));
+        (void)port_query(adapter, DXGKQAITYPE_ADAPTERPERFDATA_CAPS, NULL, 0, &adapter->perf_caps,
+                         sizeof(adapter->perf_caps));
     }
     if (version < DXGKDDI_INTERFACE_VERSION_WDDM2_5 || adapter->ddi.compute_only)
         return STATUS_SUCCESS;
@@ -262,15 +289,17 @@ static NTSTATUS query_description(struct port_adapter *adapter)
     if (!NT_SUCCESS(port_query(adapter, DXGKQAITYPE_DEVICE_TYPE_CAPS, NULL, 0, &type, sizeof(type))))
         return STATUS_SUCCESS;
     if (type.Detachable != adapter->caps.MiscCaps.Detachable)
-        REFUSE("CAPS-111", "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u", type.Detachable, adapter->caps.MiscCaps.Detachable);
+        REFUSE("CAPS-111", "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u",
+               type.Detachable, adapter->caps.MiscCaps.Detachable);
     return STATUS_SUCCESS;
 }
 
 NTSTATUS port_query_after_start(struct port_adapter *adapter)
 {
     static NTSTATUS (*const step[])(struct port_adapter *) = {
-        query_driver_caps,  query_physical_adapter, query_isolation, port_query_segments, port_query_mmu,
-        port_query_nodes,   port_query_components,  query_history,   query_description,
+        query_driver_caps,     query_physical_adapter, query_isolation,
+        port_query_segments,   port_query_mmu,         port_query_nodes,
+        port_query_components, query_history,          query_description,
     };
 
     for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {

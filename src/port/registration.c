@@ -67,14 +67,23 @@ void port_destroy(struct port *port)
 /* LIFE-020: what an old draft left in the table must be zero; it is reported, and never called. */
 static void clear_reserved(DRIVER_INITIALIZATION_DATA *table)
 {
-#define RESERVED(member) {offsetof(DRIVER_INITIALIZATION_DATA, member), #member}
+#define RESERVED(member)                                      \
+    {                                                         \
+        offsetof(DRIVER_INITIALIZATION_DATA, member), #member \
+    }
     static const struct {
         size_t offset;
         const char *name;
     } reserved[] = {
-        RESERVED(DxgkDdiDescribePageTable), RESERVED(DxgkDdiUpdatePageTable), RESERVED(DxgkDdiUpdatePageDirectory),
-        RESERVED(DxgkDdiMovePageDirectory), RESERVED(DxgkDdiSubmitRender),    RESERVED(DxgkDdiCreateAllocation2),
-        RESERVED(Reserved),                 RESERVED(DxgkDdiSetPowerPState),  RESERVED(Reserved3),
+        RESERVED(DxgkDdiDescribePageTable),
+        RESERVED(DxgkDdiUpdatePageTable),
+        RESERVED(DxgkDdiUpdatePageDirectory),
+        RESERVED(DxgkDdiMovePageDirectory),
+        RESERVED(DxgkDdiSubmitRender),
+        RESERVED(DxgkDdiCreateAllocation2),
+        RESERVED(Reserved),
+        RESERVED(DxgkDdiSetPowerPState),
+        RESERVED(Reserved3),
     };
 #undef RESERVED
 
@@ -114,7 +123,8 @@ static const char *missing_entry(const DRIVER_INITIALIZATION_DATA *t)
     return NULL;
 }
 
-static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_STRING path, const DRIVER_INITIALIZATION_DATA *data)
+static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_STRING path,
+                           const DRIVER_INITIALIZATION_DATA *data)
 {
     struct port_driver *driver = port ? port->loading : NULL;
     DRIVER_INITIALIZATION_DATA table;
@@ -126,7 +136,8 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
         return STATUS_INVALID_PARAMETER; /* LIFE-014 */
     if (!driver || object != &driver->object || driver->registered) {
         VIOLATION("LIFE-015", "DxgkInitialize was called %s",
-                  driver && driver->registered ? "a second time" : "outside the DriverEntry of its driver object");
+                  driver && driver->registered ? "a second time"
+                                               : "outside the DriverEntry of its driver object");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
     if (!NT_SUCCESS(port->config.initialize_failure))
@@ -179,8 +190,9 @@ EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRIN
     return status;
 }
 
-EXPORT NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
-                                                      PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
+EXPORT NTSTATUS NTAPI
+DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
+                                PKMDDOD_INITIALIZATION_DATA KmdDodInitializationData)
 {
     struct ddi_frame frame;
     NTSTATUS status = STATUS_NOT_SUPPORTED; /* LIFE-036 */
@@ -189,7 +201,8 @@ EXPORT NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObjec
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {
-        VIOLATION("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s", nt_irql_name(sim_irql()));
+        VIOLATION("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
+                  nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!DriverObject || !RegistryPath || !KmdDodInitializationData) {
         status = STATUS_INVALID_PARAMETER;
@@ -241,14 +254,17 @@ struct entry_arguments {
 
 static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
 {
-    struct ddi_frame frame = {.outer = sim_current->frame, .name = "DriverEntry", .track = TRACE_PROCESSOR(sim_current->processor)};
+    struct ddi_frame frame = {.outer = sim_current->frame,
+                              .name = "DriverEntry",
+                              .track = TRACE_PROCESSOR(sim_current->processor)};
     struct entry_arguments *arguments = driver->registry_path.address;
     struct nt_image *outer_image;
     struct nt_call_state state;
     NTSTATUS status;
     uint64_t deadline;
 
-    registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR), &arguments->path);
+    registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR),
+                  &arguments->path);
     sim_current->frame = &frame;
     outer_image = nt_image_enter(driver->image);
     nt_call_state(&state);
@@ -260,7 +276,8 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     nt_call_check(&state, "DriverEntry");
     nt_image_enter(outer_image);
     sim_current->frame = frame.outer;
-    ddi_loan_revoke(&driver->registry_path); /* LIFE-008: a driver that kept the pointer faults on it */
+    ddi_loan_revoke(
+        &driver->registry_path); /* LIFE-008: a driver that kept the pointer faults on it */
     return status;
 }
 
@@ -268,8 +285,8 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
 static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
 {
     if (driver->initialize_called && returned != driver->initialize_status)
-        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x", (unsigned)returned,
-                  (unsigned)driver->initialize_status);
+        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x",
+                  (unsigned)returned, (unsigned)driver->initialize_status);
     if (driver->initialize_called && !NT_SUCCESS(driver->initialize_status))
         return driver->initialize_status;
     if (!NT_SUCCESS(returned))
@@ -284,8 +301,8 @@ static void free_driver(struct port_driver *driver)
     util_free(driver);
 }
 
-NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image, PDRIVER_INITIALIZE entry,
-                           struct port_driver **out)
+NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
+                           PDRIVER_INITIALIZE entry, struct port_driver **out)
 {
     struct port_driver *driver = util_zalloc(1, sizeof(*driver));
     NTSTATUS status;
@@ -333,8 +350,10 @@ uint64_t port_driver_stop(struct port_driver *driver)
         nt_image_unloading(driver->image);
         ddi_unload(&driver->unload_door);
         if (!nt_image_drain(driver->image, limit)) {
-            VIOLATION("LIFE-178", "%s cannot be unloaded: its threads, work items or DPCs still run after %llu ms", driver->service,
-                      (unsigned long long)(limit / 1000000u));
+            VIOLATION(
+                "LIFE-178",
+                "%s cannot be unloaded: its threads, work items or DPCs still run after %llu ms",
+                driver->service, (unsigned long long)(limit / 1000000u));
             left++;
         }
         left += physical_memory_driver_unloaded(driver->port->physical, driver->image);

@@ -6,7 +6,8 @@
 
 /* ---- the resource list: on loan, read-only, until StopDevice (LIFE-089 to LIFE-091) ---- */
 
-static void describe_memory(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint64_t start, uint64_t bytes, bool prefetchable)
+static void describe_memory(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint64_t start,
+                            uint64_t bytes, bool prefetchable)
 {
     descriptor->ShareDisposition = 1; /* CmResourceShareDeviceExclusive */
     descriptor->u.Memory.Start.QuadPart = (LONGLONG)start;
@@ -33,14 +34,16 @@ static void describe(const struct port_adapter *adapter, CM_PARTIAL_RESOURCE_DES
 
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
         if (d->bar[bar].kind != DXGK_BAR_NONE)
-            describe_memory(descriptor++, bus_device_bar(adapter->device, bar).value, d->bar[bar].bytes, d->bar[bar].kind == DXGK_BAR_MEMORY);
+            describe_memory(descriptor++, bus_device_bar(adapter->device, bar).value,
+                            d->bar[bar].bytes, d->bar[bar].kind == DXGK_BAR_MEMORY);
     for (uint32_t message = 0; message < d->messages; message++, descriptor++) {
         descriptor->Type = CmResourceTypeInterrupt;
         descriptor->ShareDisposition = 1;
         descriptor->Flags = CM_RESOURCE_INTERRUPT_LATCHED | CM_RESOURCE_INTERRUPT_MESSAGE;
         descriptor->u.MessageInterrupt.Translated.Level = SIM_IRQL_DEVICE;
         descriptor->u.MessageInterrupt.Translated.Vector = 0x50 + message;
-        descriptor->u.MessageInterrupt.Translated.Affinity = sim_current->processors < 64 ? (1ull << sim_current->processors) - 1 : ~0ull;
+        descriptor->u.MessageInterrupt.Translated.Affinity =
+            sim_current->processors < 64 ? (1ull << sim_current->processors) - 1 : ~0ull;
     }
 }
 
@@ -53,7 +56,8 @@ NTSTATUS port_resources_create(struct port_adapter *adapter)
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
         count += d->bar[bar].kind != DXGK_BAR_NONE;
     ddi_loan_finish(&adapter->resource_loan); /* of an earlier start */
-    if (!ddi_loan_init(&adapter->resource_loan, sizeof(*list) + count * sizeof(CM_PARTIAL_RESOURCE_DESCRIPTOR), "LIFE-091",
+    if (!ddi_loan_init(&adapter->resource_loan,
+                       sizeof(*list) + count * sizeof(CM_PARTIAL_RESOURCE_DESCRIPTOR), "LIFE-091",
                        "the translated resource list, which is read-only and gone after StopDevice"))
         return STATUS_NO_MEMORY;
     list = adapter->resource_loan.address;
@@ -78,8 +82,8 @@ void port_maps_remove(struct port_adapter *adapter)
     LIST_FOR_SAFE(node, next, &adapter->maps) {
         struct port_map *map = CONTAINER(node, struct port_map, link);
 
-        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice", (unsigned long long)map->start,
-                  (unsigned long long)map->bytes);
+        VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice",
+                  (unsigned long long)map->start, (unsigned long long)map->bytes);
         bus_unmap(adapter->port->config.bus, map->address);
         list_remove(&map->link);
         util_free(map);
@@ -92,7 +96,8 @@ NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_
 {
     struct callback cb;
     DXGK_DEVICE_INFO info;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbGetDeviceInformation", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbGetDeviceInformation", CALLER,
+                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
     struct port_adapter *adapter = cb.adapter;
 
     if (!NT_SUCCESS(status))
@@ -113,34 +118,42 @@ NTSTATUS NTAPI port_cb_get_device_information(HANDLE DeviceHandle, PDXGK_DEVICE_
     return status;
 }
 
-static bool device_matches(const struct dxgk_device_description *d, const PCI_DEVICE_PRESENCE_PARAMETERS *p)
+static bool device_matches(const struct dxgk_device_description *d,
+                           const PCI_DEVICE_PRESENCE_PARAMETERS *p)
 {
     if ((p->Flags & PCI_USE_VENDEV_IDS) && (p->VendorID != d->vendor || p->DeviceID != d->device))
         return false;
-    if ((p->Flags & PCI_USE_SUBSYSTEM_IDS) && (p->SubVendorID != d->subsystem_vendor || p->SubSystemID != d->subsystem))
+    if ((p->Flags & PCI_USE_SUBSYSTEM_IDS) &&
+        (p->SubVendorID != d->subsystem_vendor || p->SubSystemID != d->subsystem))
         return false;
     if ((p->Flags & PCI_USE_REVISION) && p->RevisionID != d->revision)
         return false;
-    if ((p->Flags & PCI_USE_CLASS_SUBCLASS) && (p->BaseClass != d->class_code >> 16 || p->SubClass != (d->class_code >> 8 & 0xFF)))
+    if ((p->Flags & PCI_USE_CLASS_SUBCLASS) &&
+        (p->BaseClass != d->class_code >> 16 || p->SubClass != (d->class_code >> 8 & 0xFF)))
         return false;
     return !(p->Flags & PCI_USE_PROGIF) || p->ProgIf == (d->class_code & 0xFF);
 }
 
 /* LIFE-102: the devices of this machine are those that adapters were made for. */
-NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle, PPCI_DEVICE_PRESENCE_PARAMETERS Parameters, PBOOLEAN Present)
+NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle,
+                                         PPCI_DEVICE_PRESENCE_PARAMETERS Parameters,
+                                         PBOOLEAN Present)
 {
     struct callback cb;
     PCI_DEVICE_PRESENCE_PARAMETERS copy;
     BOOLEAN present = FALSE;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbIsDevicePresent", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbIsDevicePresent", CALLER,
+                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
-    if (!Parameters || !Present || !sim_copy_checked(&copy, Parameters, sizeof(copy)) || copy.Size < sizeof(copy)) {
+    if (!Parameters || !Present || !sim_copy_checked(&copy, Parameters, sizeof(copy)) ||
+        copy.Size < sizeof(copy)) {
         status = STATUS_INVALID_PARAMETER;
     } else {
         LIST_FOR(node, &cb.adapter->port->adapter_list)
-            present |= device_matches(bus_device_description(CONTAINER(node, struct port_adapter, link)->device), &copy);
+            present |= device_matches(
+                bus_device_description(CONTAINER(node, struct port_adapter, link)->device), &copy);
         if (!sim_copy_checked(Present, &present, sizeof(present)))
             status = STATUS_INVALID_PARAMETER;
     }
@@ -150,7 +163,8 @@ NTSTATUS NTAPI port_cb_is_device_present(HANDLE DeviceHandle, PPCI_DEVICE_PRESEN
 
 /* ---- configuration space (LIFE-092 to LIFE-095) ---- */
 
-static NTSTATUS transfer_config(struct port_adapter *adapter, PVOID buffer, ULONG offset, ULONG length, ULONG *done, bool write)
+static NTSTATUS transfer_config(struct port_adapter *adapter, PVOID buffer, ULONG offset,
+                                ULONG length, ULONG *done, bool write)
 {
     uint8_t bytes[256];
     ULONG part;
@@ -162,7 +176,8 @@ static NTSTATUS transfer_config(struct port_adapter *adapter, PVOID buffer, ULON
         if (!sim_copy_checked(bytes, buffer, part))
             return STATUS_INVALID_PARAMETER;
         if (!bus_config_writable(adapter->device, offset, part))
-            WARNING("LIFE-095", "read-only bytes of the configuration space at 0x%x are written", offset);
+            WARNING("LIFE-095", "read-only bytes of the configuration space at 0x%x are written",
+                    offset);
         *done = bus_config_write(adapter->device, offset, bytes, part);
         return STATUS_SUCCESS;
     }
@@ -170,8 +185,8 @@ static NTSTATUS transfer_config(struct port_adapter *adapter, PVOID buffer, ULON
     return sim_copy_checked(buffer, bytes, *done) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller, ULONG type, PVOID buffer, ULONG offset,
-                               ULONG length, PULONG moved, bool write)
+static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller, ULONG type,
+                               PVOID buffer, ULONG offset, ULONG length, PULONG moved, bool write)
 {
     struct callback cb;
     ULONG done = 0;
@@ -179,11 +194,14 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
 
     if (!NT_SUCCESS(status))
         return status;
-    if (!buffer || (type != DXGK_WHICHSPACE_CONFIG && type != DXGK_WHICHSPACE_ROM && type != DXGK_WHICHSPACE_MCH && type != DXGK_WHICHSPACE_BRIDGE)) {
+    if (!buffer || (type != DXGK_WHICHSPACE_CONFIG && type != DXGK_WHICHSPACE_ROM &&
+                    type != DXGK_WHICHSPACE_MCH && type != DXGK_WHICHSPACE_BRIDGE)) {
         status = STATUS_INVALID_PARAMETER;
     } else if (type == DXGK_WHICHSPACE_BRIDGE) {
         if (!cb.adapter->bridge_open)
-            VIOLATION("LIFE-094", "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
+            VIOLATION(
+                "LIFE-094",
+                "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");
         status = STATUS_UNSUCCESSFUL; /* no bridge stands above the device */
     } else if (type != DXGK_WHICHSPACE_CONFIG) {
         status = STATUS_UNSUCCESSFUL; /* LIFE-093 */
@@ -196,14 +214,18 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
     return status;
 }
 
-NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length, PULONG BytesRead)
+NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                         ULONG Offset, ULONG Length, PULONG BytesRead)
 {
-    return transfer_space(DeviceHandle, "DxgkCbReadDeviceSpace", CALLER, DataType, Buffer, Offset, Length, BytesRead, false);
+    return transfer_space(DeviceHandle, "DxgkCbReadDeviceSpace", CALLER, DataType, Buffer, Offset,
+                          Length, BytesRead, false);
 }
 
-NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer, ULONG Offset, ULONG Length, PULONG BytesWritten)
+NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
+                                          ULONG Offset, ULONG Length, PULONG BytesWritten)
 {
-    return transfer_space(DeviceHandle, "DxgkCbWriteDeviceSpace", CALLER, DataType, Buffer, Offset, Length, BytesWritten, true);
+    return transfer_space(DeviceHandle, "DxgkCbWriteDeviceSpace", CALLER, DataType, Buffer, Offset,
+                          Length, BytesWritten, true);
 }
 
 /* ---- mappings (LIFE-096 to LIFE-101) ---- */
@@ -216,28 +238,32 @@ static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
         uint64_t base = bus_device_bar(adapter->device, bar).value;
 
-        if (d->bar[bar].kind != DXGK_BAR_NONE && start >= base && range_inside(start - base, bytes, d->bar[bar].bytes))
+        if (d->bar[bar].kind != DXGK_BAR_NONE && start >= base &&
+            range_inside(start - base, bytes, d->bar[bar].bytes))
             return true;
     }
     return false;
 }
 
-static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes, MEMORY_CACHING_TYPE cache,
-                          struct nt_process *process, struct port_map **out)
+static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes,
+                          MEMORY_CACHING_TYPE cache, struct nt_process *process,
+                          struct port_map **out)
 {
     struct port_map *map;
 
     if (!bytes || cache < MmNonCached || cache > MmWriteCombined)
         return STATUS_INVALID_PARAMETER; /* LIFE-098 */
     if (!granted(adapter, start, bytes)) {
-        VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no memory range of the adapter", (unsigned long long)start, (unsigned long long)bytes);
+        VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no memory range of the adapter",
+                  (unsigned long long)start, (unsigned long long)bytes);
         return STATUS_INVALID_PARAMETER;
     }
     LIST_FOR(node, &adapter->maps) {
         const struct port_map *other = CONTAINER(node, struct port_map, link);
 
         if (other->cache != cache && ranges_overlap(start, bytes, other->start, other->bytes)) {
-            VIOLATION("LIFE-098", "0x%llx is already mapped with another cache type", (unsigned long long)start);
+            VIOLATION("LIFE-098", "0x%llx is already mapped with another cache type",
+                      (unsigned long long)start);
             return STATUS_CONFLICTING_ADDRESSES;
         }
     }
@@ -266,12 +292,14 @@ static void unmap_range(struct port_adapter *adapter, struct port_map *map)
 }
 
 /* One address space holds the system and all processes: a user mapping is a mapping with an owner. */
-NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress, ULONG Length, BOOLEAN InIoSpace,
-                                  BOOLEAN MapToUserMode, MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress)
+NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
+                                  ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
+                                  MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress)
 {
     struct callback cb;
     struct port_map *map = NULL;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbMapMemory", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbMapMemory", CALLER, SIM_IRQL_PASSIVE,
+                                     "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -280,7 +308,8 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
     else
         status = map_range(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
                            MapToUserMode ? nt_process_current() : NULL, &map);
-    if (NT_SUCCESS(status) && !sim_copy_checked(VirtualAddress, &map->address, sizeof(map->address))) {
+    if (NT_SUCCESS(status) &&
+        !sim_copy_checked(VirtualAddress, &map->address, sizeof(map->address))) {
         unmap_range(cb.adapter, map);
         status = STATUS_INVALID_PARAMETER;
     }
@@ -291,7 +320,8 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
 NTSTATUS NTAPI port_cb_unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress)
 {
     struct callback cb;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbUnmapMemory", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", CALLBACK_FREEING);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbUnmapMemory", CALLER,
+                                     SIM_IRQL_PASSIVE, "THREAD-047", CALLBACK_FREEING);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -306,7 +336,9 @@ NTSTATUS NTAPI port_cb_unmap_memory(HANDLE DeviceHandle, PVOID VirtualAddress)
         break;
     }
     if (!NT_SUCCESS(status))
-        VIOLATION("LIFE-100", "DxgkCbUnmapMemory was given an address that starts no live mapping of this adapter");
+        VIOLATION(
+            "LIFE-100",
+            "DxgkCbUnmapMemory was given an address that starts no live mapping of this adapter");
     callback_end(&cb);
     return status;
 }

@@ -6,7 +6,7 @@
 
 /* Larger than any driver's structure: a driver that steps by its own sizeof is found out (CAPS-074). */
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
-#define MAX_SEGMENTS 31u
+#define MAX_SEGMENTS   31u
 #define MAX_BAD_RANGES 4096u
 
 /* The first call: how many (CAPS-072, CAPS-073). */
@@ -40,13 +40,18 @@ static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
     if (!NT_SUCCESS(status))
         return status;
     if (out->NbSegment != count)
-        REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count, out->NbSegment);
-    if (out->pSegmentDescriptor != adapter->segment_table || out->SegmentDescriptorStride != SEGMENT_STRIDE)
+        REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
+               out->NbSegment);
+    if (out->pSegmentDescriptor != adapter->segment_table ||
+        out->SegmentDescriptorStride != SEGMENT_STRIDE)
         REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
     for (UINT i = 0; i <= count; i++) /* the last one is a guard */
-        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE; byte++)
+        for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE;
+             byte++)
             if (adapter->segment_table[i * SEGMENT_STRIDE + byte])
-                REFUSE("CAPS-074", "the driver stepped by another distance than SegmentDescriptorStride %u", SEGMENT_STRIDE);
+                REFUSE("CAPS-074",
+                       "the driver stepped by another distance than SegmentDescriptorStride %u",
+                       SEGMENT_STRIDE);
     adapter->segment_count = count;
     return STATUS_SUCCESS;
 }
@@ -57,7 +62,8 @@ static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
     UINT id = out->PagingBufferSegmentId;
 
     if (id > adapter->segment_count)
-        REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id, adapter->segment_count);
+        REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id,
+               adapter->segment_count);
     if (id && !port_segment(adapter, id - 1)->Flags.Aperture)
         REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
     if (out->PagingBufferSize == 0 && adapter->segment_count)
@@ -72,10 +78,15 @@ static NTSTATUS check_flags(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->segment_count; i++) {
         DXGK_SEGMENTFLAGS flags = port_segment(adapter, i)->Flags;
 
-        if (flags.SupportsCpuHostAperture && (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
-            REFUSE("LIFE-034", "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL", i + 1);
+        if (flags.SupportsCpuHostAperture &&
+            (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
+            REFUSE(
+                "LIFE-034",
+                "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL",
+                i + 1);
         if (d->compute_only && (flags.UseBanking || flags.Agp))
-            REFUSE("CAPS-081", "segment %u: a compute-only driver reports linear segments only", i + 1);
+            REFUSE("CAPS-081", "segment %u: a compute-only driver reports linear segments only",
+                   i + 1);
     }
     return STATUS_SUCCESS;
 }
@@ -83,7 +94,8 @@ static NTSTATUS check_flags(struct port_adapter *adapter)
 /* ---- what must not be used ---- */
 
 /* CAPS-082, CAPS-083: asked for the segments that have such ranges, and for no other. */
-static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges, UINT count)
+static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges,
+                                 UINT count)
 {
     DXGK_QUERYSEGMENTMEMORYSTATE in;
     DXGKARG_QUERYADAPTERINFO args;
@@ -101,18 +113,23 @@ static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_
     return ddi_query_adapter_info(&adapter->ddi, &args);
 }
 
-static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id, const DXGK_MEMORYRANGE *range,
-                                const DXGK_MEMORYRANGE *before, UINT count)
+static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id,
+                                const DXGK_MEMORYRANGE *range, const DXGK_MEMORYRANGE *before,
+                                UINT count)
 {
     uint64_t page = segment->Flags.Use64KBPages && !segment->Flags.Aperture ? 65536u : PAGE_BYTES;
 
     if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
         !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size))
-        REFUSE("CAPS-083", "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment", id,
-               (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
+        REFUSE(
+            "CAPS-083",
+            "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment",
+            id, (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
     for (UINT i = 0; i < count; i++)
-        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset, before[i].SizeInBytes))
-            REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id, (unsigned long long)range->SegmentOffset);
+        if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset,
+                           before[i].SizeInBytes))
+            REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id,
+                   (unsigned long long)range->SegmentOffset);
     return STATUS_SUCCESS;
 }
 
@@ -128,7 +145,8 @@ static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
     status = query_bad_ranges(adapter, index, ranges, count);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
         status = check_bad_range(segment, index + 1, &ranges[i], ranges, i);
-        adapter->bad_range[adapter->bad_range_count++] = (struct vidmm_bad_range){index + 1, ranges[i]};
+        adapter->bad_range[adapter->bad_range_count++] = (struct vidmm_bad_range){index + 1,
+                                                                                  ranges[i]};
     }
     util_free(ranges);
     return status;
@@ -143,12 +161,15 @@ static NTSTATUS query_memory_state(struct port_adapter *adapter)
     if (total == 0)
         return STATUS_SUCCESS;
     if (total > MAX_BAD_RANGES)
-        REFUSE("CAPS-083", "the segments have %llu invalid memory ranges", (unsigned long long)total);
+        REFUSE("CAPS-083", "the segments have %llu invalid memory ranges",
+               (unsigned long long)total);
     adapter->bad_range = util_zalloc(total, sizeof(*adapter->bad_range));
     if (!adapter->bad_range)
         return STATUS_NO_MEMORY;
     for (UINT i = 0; i < adapter->segment_count; i++) {
-        NTSTATUS status = port_segment(adapter, i)->NumInvalidMemoryRanges ? take_bad_ranges(adapter, i) : STATUS_SUCCESS;
+        NTSTATUS status = port_segment(adapter, i)->NumInvalidMemoryRanges
+                              ? take_bad_ranges(adapter, i)
+                              : STATUS_SUCCESS;
 
         if (!NT_SUCCESS(status))
             return status;

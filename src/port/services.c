@@ -62,7 +62,8 @@ struct timed_operation {
     DXGK_TIMED_OPERATION written;
 };
 
-static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *address, struct port_adapter **owner)
+static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *address,
+                                              struct port_adapter **owner)
 {
     struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
 
@@ -93,7 +94,8 @@ static struct port_adapter *starting_adapter(void)
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
         LIST_FOR(entry, &adapter->services)
-            if (CONTAINER(entry, struct service, link)->type == DxgkServicesTimedOperation && (!current || current == &adapter->ddi))
+            if (CONTAINER(entry, struct service, link)->type == DxgkServicesTimedOperation &&
+                (!current || current == &adapter->ddi))
                 return adapter;
     }
     return NULL;
@@ -107,15 +109,16 @@ static LONGLONG magnitude(LONGLONG interval)
     return interval < 0 ? -interval : interval;
 }
 
-static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARGE_INTEGER *timeout, BOOLEAN os_handled)
+static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARGE_INTEGER *timeout,
+                                            BOOLEAN os_handled)
 {
     struct port_adapter *adapter;
     struct timed_operation *operation;
     DXGK_TIMED_OPERATION copy;
     LARGE_INTEGER limit;
 
-    if (!op || !timeout || !sim_copy_checked(&copy, op, sizeof(copy)) || !sim_copy_checked(&limit, timeout, sizeof(limit)) ||
-        copy.Size != sizeof(copy))
+    if (!op || !timeout || !sim_copy_checked(&copy, op, sizeof(copy)) ||
+        !sim_copy_checked(&limit, timeout, sizeof(limit)) || copy.Size != sizeof(copy))
         return STATUS_INVALID_PARAMETER;
     operation = find_operation(op, &adapter);
     if (!operation) {
@@ -146,9 +149,13 @@ static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
 
     if (!operation || !sim_copy_checked(&copy, op, sizeof(copy)))
         return NULL;
-    if (copy.OwnerTag != operation->written.OwnerTag || copy.OsHandled != operation->written.OsHandled ||
-        copy.Timeout.QuadPart != operation->written.Timeout.QuadPart || copy.StartTick.QuadPart != operation->written.StartTick.QuadPart) {
-        VIOLATION("LIFE-119", "the driver changed OwnerTag, OsHandled, Timeout or StartTick of a timed operation");
+    if (copy.OwnerTag != operation->written.OwnerTag ||
+        copy.OsHandled != operation->written.OsHandled ||
+        copy.Timeout.QuadPart != operation->written.Timeout.QuadPart ||
+        copy.StartTick.QuadPart != operation->written.StartTick.QuadPart) {
+        VIOLATION(
+            "LIFE-119",
+            "the driver changed OwnerTag, OsHandled, Timeout or StartTick of a timed operation");
         (void)sim_copy_checked(op, &operation->written, sizeof(operation->written));
     }
     return operation;
@@ -158,7 +165,9 @@ static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
 static LONGLONG clip(const struct timed_operation *operation, LONGLONG wanted, bool *clipped)
 {
     LONGLONG gone = (LONGLONG)(sim_now() / 100) - operation->written.StartTick.QuadPart;
-    LONGLONG left = operation->written.Timeout.QuadPart > gone ? operation->written.Timeout.QuadPart - gone : 0;
+    LONGLONG left = operation->written.Timeout.QuadPart > gone
+                        ? operation->written.Timeout.QuadPart - gone
+                        : 0;
 
     wanted = magnitude(wanted);
     *clipped = wanted >= left;
@@ -171,7 +180,8 @@ static void trigger(struct timed_operation *operation)
     (void)sim_copy_checked(operation->address, &operation->written, sizeof(operation->written));
 }
 
-static NTSTATUS NTAPI timed_operation_delay(DXGK_TIMED_OPERATION *op, KPROCESSOR_MODE mode, BOOLEAN alertable, const LARGE_INTEGER *interval)
+static NTSTATUS NTAPI timed_operation_delay(DXGK_TIMED_OPERATION *op, KPROCESSOR_MODE mode,
+                                            BOOLEAN alertable, const LARGE_INTEGER *interval)
 {
     struct timed_operation *operation = check_operation(op);
     LARGE_INTEGER wait;
@@ -188,8 +198,9 @@ static NTSTATUS NTAPI timed_operation_delay(DXGK_TIMED_OPERATION *op, KPROCESSOR
     return STATUS_TIMEOUT;
 }
 
-static NTSTATUS NTAPI timed_operation_wait(DXGK_TIMED_OPERATION *op, PVOID object, KWAIT_REASON reason, KPROCESSOR_MODE mode, BOOLEAN alertable,
-                                           const LARGE_INTEGER *timeout)
+static NTSTATUS NTAPI timed_operation_wait(DXGK_TIMED_OPERATION *op, PVOID object,
+                                           KWAIT_REASON reason, KPROCESSOR_MODE mode,
+                                           BOOLEAN alertable, const LARGE_INTEGER *timeout)
 {
     struct timed_operation *operation = check_operation(op);
     LARGE_INTEGER wait = {.QuadPart = INT64_MAX};
@@ -208,7 +219,7 @@ static NTSTATUS NTAPI timed_operation_wait(DXGK_TIMED_OPERATION *op, PVOID objec
 /* ---- debug reports (LIFE-120) ---- */
 
 #define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu
-#define VIDEO_TDR_SUCCESS 0x117u /* the same number as VIDEO_TDR_TIMEOUT_DETECTED */
+#define VIDEO_TDR_SUCCESS             0x117u /* the same number as VIDEO_TDR_TIMEOUT_DETECTED */
 
 struct debug_report {
     struct list link;
@@ -234,7 +245,9 @@ static struct debug_report *find_report(DXGK_DEBUG_REPORT_HANDLE handle, const c
     return NULL;
 }
 
-static DXGK_DEBUG_REPORT_HANDLE NTAPI debug_report_create(HANDLE handle, ULONG code, ULONG_PTR arg1, ULONG_PTR arg2, ULONG_PTR arg3, ULONG_PTR arg4)
+static DXGK_DEBUG_REPORT_HANDLE NTAPI debug_report_create(HANDLE handle, ULONG code, ULONG_PTR arg1,
+                                                          ULONG_PTR arg2, ULONG_PTR arg3,
+                                                          ULONG_PTR arg4)
 {
     struct callback cb;
     struct debug_report *report = NULL;
@@ -243,9 +256,11 @@ static DXGK_DEBUG_REPORT_HANDLE NTAPI debug_report_create(HANDLE handle, ULONG c
     (void)arg2;
     (void)arg3;
     (void)arg4;
-    if (!NT_SUCCESS(callback_begin(&cb, handle, "DbgReportCreate", CALLER, SIM_IRQL_PASSIVE, "LIFE-120", 0)))
+    if (!NT_SUCCESS(callback_begin(&cb, handle, "DbgReportCreate", CALLER, SIM_IRQL_PASSIVE,
+                                   "LIFE-120", 0)))
         return NULL;
-    if (code == THREAD_STUCK_IN_DEVICE_DRIVER || code == VIDEO_DRIVER_DEBUG_REPORT_REQUEST || code == VIDEO_TDR_FAILURE || code == VIDEO_TDR_SUCCESS)
+    if (code == THREAD_STUCK_IN_DEVICE_DRIVER || code == VIDEO_DRIVER_DEBUG_REPORT_REQUEST ||
+        code == VIDEO_TDR_FAILURE || code == VIDEO_TDR_SUCCESS)
         report = util_zalloc(1, sizeof(*report));
     if (report) {
         report->code = code;
@@ -286,8 +301,8 @@ static void NTAPI debug_report_complete(DXGK_DEBUG_REPORT_HANDLE handle)
 
     if (!report)
         return;
-    NOTE("LIFE-120", "debug report of the driver: code 0x%x with %u bytes of data, the first 0x%02x", report->code, report->bytes,
-         report->bytes ? report->data[0] : 0u);
+    NOTE("LIFE-120", "debug report of the driver: code 0x%x with %u bytes of data, the first 0x%02x",
+         report->code, report->bytes, report->bytes ? report->data[0] : 0u);
     free_report(report);
 }
 
@@ -332,16 +347,19 @@ static NTSTATUS check_request(DXGK_SERVICES type, PINTERFACE user)
         return STATUS_NOT_SUPPORTED; /* LIFE-114 */
     if (preset[1] != 1)
         return STATUS_NOT_SUPPORTED;
-    if (preset[0] < (type == DxgkServicesTimedOperation ? sizeof(DXGK_TIMED_OPERATION_INTERFACE) : sizeof(DXGK_DEBUG_REPORT_INTERFACE)))
+    if (preset[0] < (type == DxgkServicesTimedOperation ? sizeof(DXGK_TIMED_OPERATION_INTERFACE)
+                                                        : sizeof(DXGK_DEBUG_REPORT_INTERFACE)))
         return STATUS_BUFFER_TOO_SMALL;
     return STATUS_SUCCESS;
 }
 
-NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType, PINTERFACE Interface)
+NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
+                                      PINTERFACE Interface)
 {
     struct callback cb;
     struct service *service = NULL;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbQueryServices", CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbQueryServices", CALLER,
+                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -369,7 +387,8 @@ void port_services_revoke(struct port_adapter *adapter)
     while ((node = list_pop_front(&adapter->services)) != NULL) {
         struct service *service = CONTAINER(node, struct service, link);
 
-        WARNING("LIFE-116", "the %s interface of DxgkCbQueryServices is still referenced after StopDevice",
+        WARNING("LIFE-116",
+                "the %s interface of DxgkCbQueryServices is still referenced after StopDevice",
                 service->type == DxgkServicesTimedOperation ? "timed operation" : "debug report");
         util_free(service);
     }

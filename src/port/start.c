@@ -4,16 +4,18 @@
 
 #include "port/port_private.h"
 
-#define MARKER 0xFEEDF00Du /* LIFE-068 */
-#define SILENCE_NS 1000000u /* how long a stopped device is watched (LIFE-171) */
+#define MARKER     0xFEEDF00Du /* LIFE-068 */
+#define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */
 
 static void bus_fault(void *context, const struct iommu_fault *fault)
 {
     struct port_adapter *adapter = context;
 
-    VIOLATION("IOMMU-072", "the device tried to %s logical address 0x%llx, which is not mapped for it",
-              fault->access == IOMMU_WRITE ? "write" : "read", (unsigned long long)fault->address.value);
-    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical", fault->address.value, "write", fault->access == IOMMU_WRITE);
+    VIOLATION(
+        "IOMMU-072", "the device tried to %s logical address 0x%llx, which is not mapped for it",
+        fault->access == IOMMU_WRITE ? "write" : "read", (unsigned long long)fault->address.value);
+    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical",
+                  fault->address.value, "write", fault->access == IOMMU_WRITE);
     if (adapter->vidsch)
         vidsch_note_bus_fault(adapter->vidsch, fault);
 }
@@ -31,7 +33,9 @@ static NTSTATUS link_device(struct port_adapter *adapter)
     memset(&linked, 0, sizeof(linked));
     status = ddi_link_device(&adapter->ddi, &adapter->pdo, &linked);
     if (NT_SUCCESS(status) && linked.NumberOfLinksInChain > 1) {
-        WARNING("LIFE-047", "the driver reports a chain of %u links; this host has no linked adapters", linked.NumberOfLinksInChain);
+        WARNING("LIFE-047",
+                "the driver reports a chain of %u links; this host has no linked adapters",
+                linked.NumberOfLinksInChain);
         return STATUS_NOT_SUPPORTED;
     }
     return STATUS_SUCCESS;
@@ -59,16 +63,21 @@ struct start_arguments {
     DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
 };
 
-static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported, ULONG *children)
+static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG reported,
+                              ULONG *children)
 {
     if (sources == MARKER || reported == MARKER) {
-        VIOLATION("LIFE-068", "StartDevice left %s unwritten", sources == MARKER ? "NumberOfVideoPresentSources" : "NumberOfChildren");
+        VIOLATION("LIFE-068", "StartDevice left %s unwritten",
+                  sources == MARKER ? "NumberOfVideoPresentSources" : "NumberOfChildren");
         sources = sources == MARKER ? 0 : sources;
         reported = reported == MARKER ? 0 : reported;
     }
     *children = reported;
     if (sources > 0) {
-        WARNING("LIFE-069", "the driver reports %u video present sources; this host runs render and compute adapters", sources);
+        WARNING(
+            "LIFE-069",
+            "the driver reports %u video present sources; this host runs render and compute adapters",
+            sources);
         return STATUS_NOT_SUPPORTED;
     }
     if (reported > PORT_MAX_CHILDREN)
@@ -84,14 +93,16 @@ static NTSTATUS start_device(struct port_adapter *adapter, ULONG *sources, ULONG
 
     *sources = *children = MARKER;
     ddi_loan_finish(&adapter->start_loan); /* of an earlier start */
-    if (!ddi_loan_init(&adapter->start_loan, sizeof(*arguments), "LIFE-061", "DXGKRNL_INTERFACE or DXGK_START_INFO of StartDevice, which has returned"))
+    if (!ddi_loan_init(&adapter->start_loan, sizeof(*arguments), "LIFE-061",
+                       "DXGKRNL_INTERFACE or DXGK_START_INFO of StartDevice, which has returned"))
         return STATUS_NO_MEMORY;
     arguments = adapter->start_loan.address;
     port_fill_interface(adapter, &arguments->interface, port_interface_version(adapter->port));
     arguments->info.RequiredDmaQueueEntry = adapter->port->config.required_dma_queue_entry;
     arguments->info.AdapterGuid = adapter->guid;
     arguments->info.AdapterLuid = adapter->luid;
-    status = ddi_start_device(&adapter->ddi, &arguments->info, &arguments->interface, sources, children);
+    status = ddi_start_device(&adapter->ddi, &arguments->info, &arguments->interface, sources,
+                              children);
     ddi_loan_revoke(&adapter->start_loan);
     return status;
 }
@@ -129,7 +140,7 @@ void port_stop(struct port_adapter *adapter)
     port_exclusions_wait(adapter);
     if (adapter->stable_power)
         port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
-    port_managers_destroy(adapter); /* LIFE-167 */
+    port_managers_destroy(adapter);                    /* LIFE-167 */
     port_runtime_power_stop(adapter);
     status = ddi_stop_device(&adapter->ddi);
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
@@ -193,7 +204,8 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
 
 NTSTATUS port_start(struct port_adapter *adapter)
 {
-    bool again = adapter->domain != NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
+    bool again = adapter->domain !=
+                 NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
     ULONG sources, children;
     NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
 

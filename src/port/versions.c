@@ -24,9 +24,10 @@ static ULONG value_at(const struct since *rows, size_t count, ULONG version)
 
 /* Every version there is, with the size of DRIVER_INITIALIZATION_DATA. */
 static const struct since versions[] = {
-    {0x1052, 496}, {0x1053, 496},  {0x2005, 568},  {0x300E, 664},  {0x4002, 712},  {0x4003, 712},  {0x5023, 832},
-    {0x6002, 880}, {0x6003, 880},  {0x6010, 880},  {0x6011, 880},  {0x700A, 1032}, {0x8001, 1056}, {0x9006, 1152},
-    {0xA00B, 1192}, {0xB004, 1224}, {0xC004, 1232}, {0xD001, 1232}, {0xE003, 1264}, {0xF003, 1296}, {0x10004, 1376},
+    {0x1052, 496},  {0x1053, 496},  {0x2005, 568},   {0x300E, 664},  {0x4002, 712},  {0x4003, 712},
+    {0x5023, 832},  {0x6002, 880},  {0x6003, 880},   {0x6010, 880},  {0x6011, 880},  {0x700A, 1032},
+    {0x8001, 1056}, {0x9006, 1152}, {0xA00B, 1192},  {0xB004, 1224}, {0xC004, 1232}, {0xD001, 1232},
+    {0xE003, 1264}, {0xF003, 1296}, {0x10004, 1376},
 };
 
 size_t port_table_bytes(ULONG version)
@@ -44,15 +45,17 @@ bool port_version_official(ULONG version)
 
 UINT port_interface_version(const struct port *port)
 {
-    return port->config.interface_version ? port->config.interface_version : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
+    return port->config.interface_version ? port->config.interface_version
+                                          : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
 }
 
 /* Of DXGKRNL_INTERFACE. */
 ULONG port_interface_bytes(UINT version)
 {
     static const struct since rows[] = {
-        {0x1052, 184}, {0x300E, 256}, {0x4002, 264}, {0x5023, 312}, {0x6002, 328}, {0x700A, 360}, {0x8001, 368},
-        {0x9006, 456}, {0xA00B, 464}, {0xB004, 480}, {0xD001, 488}, {0xE003, 568}, {0x10004, 576},
+        {0x1052, 184}, {0x300E, 256}, {0x4002, 264},  {0x5023, 312}, {0x6002, 328},
+        {0x700A, 360}, {0x8001, 368}, {0x9006, 456},  {0xA00B, 464}, {0xB004, 480},
+        {0xD001, 488}, {0xE003, 568}, {0x10004, 576},
     };
 
     return value_at(rows, COUNT(rows), version);
@@ -72,23 +75,25 @@ UINT port_caps_bytes(UINT version)
         {DXGKDDI_INTERFACE_VERSION_WDDM2_9, sizeof(DXGK_DRIVERCAPS)},
     };
 
-    _Static_assert(UP_TO(HybridIntegrated) == 552 && UP_TO(MiscCaps) == 576 && UP_TO(MaxHwQueuedFlips) == 584 &&
-                       sizeof(DXGK_DRIVERCAPS) == 592,
+    _Static_assert(UP_TO(HybridIntegrated) == 552 && UP_TO(MiscCaps) == 576 &&
+                       UP_TO(MaxHwQueuedFlips) == 584 && sizeof(DXGK_DRIVERCAPS) == 592,
                    "DXGK_DRIVERCAPS");
     return value_at(rows, COUNT(rows), version);
 }
 
 UINT port_physical_caps_bytes(UINT version)
 {
-    return version < DXGKDDI_INTERFACE_VERSION_WDDM2_7 ? offsetof(DXGK_PHYSICALADAPTERCAPS, VirtualCopyNodeIndex)
-                                                       : (UINT)sizeof(DXGK_PHYSICALADAPTERCAPS);
+    return version < DXGKDDI_INTERFACE_VERSION_WDDM2_7
+               ? offsetof(DXGK_PHYSICALADAPTERCAPS, VirtualCopyNodeIndex)
+               : (UINT)sizeof(DXGK_PHYSICALADAPTERCAPS);
 }
 
 /* CAPS-032: a DXGK_WDDMVERSION value not above that of the host. */
 bool port_wddm_known(UINT wddm)
 {
-    static const UINT known[] = {0x1000, 0x1200, 0x1300, 0x2000, 0x2100, 0x2105, 0x2106, 0x2200, 0x2300,
-                                 0x2400, 0x2500, 0x2600, 0x2700, 0x2800, 0x2900, 0x3000, 0x3100};
+    static const UINT known[] = {0x1000, 0x1200, 0x1300, 0x2000, 0x2100, 0x2105,
+                                 0x2106, 0x2200, 0x2300, 0x2400, 0x2500, 0x2600,
+                                 0x2700, 0x2800, 0x2900, 0x3000, 0x3100};
 
     for (size_t i = 0; i < COUNT(known); i++)
         if (known[i] == wddm)
@@ -101,10 +106,8 @@ bool port_wddm_known(UINT wddm)
 UINT port_known_scheduling_bits(UINT version)
 {
     static const struct since rows[] = {
-        {DXGKDDI_INTERFACE_VERSION_VISTA, 0x3},
-        {DXGKDDI_INTERFACE_VERSION_WIN8, 0x1F},
-        {DXGKDDI_INTERFACE_VERSION_WDDM2_0, 0x7F},
-        {DXGKDDI_INTERFACE_VERSION_WDDM2_3, 0x7FF},
+        {DXGKDDI_INTERFACE_VERSION_VISTA, 0x3},     {DXGKDDI_INTERFACE_VERSION_WIN8, 0x1F},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_0, 0x7F},  {DXGKDDI_INTERFACE_VERSION_WDDM2_3, 0x7FF},
         {DXGKDDI_INTERFACE_VERSION_WDDM3_1, 0xFFF},
     };
 

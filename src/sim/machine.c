@@ -210,6 +210,7 @@ _Noreturn void sim_idle_loop(void *arg)
             next->state = THREAD_RUNNING;
             p->thread = next;
             m->thread = next;
+            m->irql = next->irql;
             m->inside = next->inside;
             m->deadline = next->deadline;
             m->frame = next->frame;

@@ -59,6 +59,7 @@ struct sim_thread {
     bool timed_out;
     intptr_t result;
     struct sim_mark *mark; /* innermost; they chain outwards */
+    uint8_t irql;          /* while not running: PASSIVE or APC */
     uint16_t inside;       /* while not running */
     uint64_t deadline;
     void *frame;

@@ -202,6 +202,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
     struct sim_thread *self = m->thread;
     struct sim_thread *next = ending ? NULL : sim_take_ready(core);
 
+    self->irql = m->irql;
     self->inside = m->inside;
     self->deadline = m->deadline;
     self->frame = m->frame;
@@ -213,12 +214,14 @@ void sim_leave_thread(struct sim_core *core, bool ending)
     m->thread = next;
     if (next) {
         next->state = THREAD_RUNNING;
+        m->irql = next->irql;
         m->inside = next->inside;
         m->deadline = next->deadline;
         m->frame = next->frame;
         m->points++;
         fiber_switch(&self->fiber, &next->fiber, false);
     } else {
+        m->irql = SIM_IRQL_PASSIVE;
         m->inside = 0;
         m->deadline = SIM_FOREVER;
         m->frame = NULL;

@@ -71,11 +71,13 @@ static NTSTATUS root_size(struct vidmm *vidmm, bool paging, uint32_t *entries, u
 
     *bytes = ddi_get_root_page_table_size(vidmm->ddi, &args);
     if (args.NumberOfPte < *entries) {
-        VIOLATION("GPUVA-155", "DxgkDdiGetRootPageTableSize returned %u entries for %u", args.NumberOfPte, *entries);
+        VIOLATION("GPUVA-155", "DxgkDdiGetRootPageTableSize returned %u entries for %u",
+                  args.NumberOfPte, *entries);
         return STATUS_NO_MEMORY;
     }
     if (*bytes == 0 || *bytes % page != 0 || (segment == 0 && *bytes > PAGE_BYTES)) {
-        VIOLATION("GPUVA-156", "DxgkDdiGetRootPageTableSize returned %llu bytes", (unsigned long long)*bytes);
+        VIOLATION("GPUVA-156", "DxgkDdiGetRootPageTableSize returned %llu bytes",
+                  (unsigned long long)*bytes);
         return STATUS_NO_MEMORY;
     }
     *entries = args.NumberOfPte;
@@ -120,7 +122,8 @@ static NTSTATUS root_job(struct vidmm *vidmm, void *arg)
     return space->root ? STATUS_SUCCESS : root_create(space, first_entries(space), &space->root);
 }
 
-NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging, struct vidmm_space **out)
+NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
+                      struct vidmm_space **out)
 {
     struct vidmm_space *space;
     uint64_t low;
@@ -145,7 +148,8 @@ NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool p
     extent_tree_init(&space->free);
     low = paging ? 1 : space->shared->geometry.span;
     status = STATUS_INSUFFICIENT_RESOURCES;
-    if (extent_give(&space->free, low, (paging ? space->shared->end : space->shared->geometry.end) - low))
+    if (extent_give(&space->free, low,
+                    (paging ? space->shared->end : space->shared->geometry.end) - low))
         status = root_create(space, first_entries(space), &space->root);
     list_push_back(&space->shared->spaces, &space->link);
     if (status == STATUS_NO_MEMORY && !paging_may_build(vidmm)) {
@@ -241,7 +245,8 @@ static bool take_for_client(struct vidmm_space *space, struct extent_request wan
     if (want.align)
         return take_around(space, want, first);
     want.align = geometry->span;
-    if (geometry->caps.LargePageSupported && want.size >= geometry->span && take_around(space, want, first))
+    if (geometry->caps.LargePageSupported && want.size >= geometry->span &&
+        take_around(space, want, first))
         return true;
     want.align = 16;
     if (take_around(space, want, first))
@@ -250,7 +255,8 @@ static bool take_for_client(struct vidmm_space *space, struct extent_request wan
     return take_around(space, want, first);
 }
 
-static bool take_for_host(struct vidmm_space *space, struct extent_request want, bool whole, uint64_t *first)
+static bool take_for_host(struct vidmm_space *space, struct extent_request want, bool whole,
+                          uint64_t *first)
 {
     const struct vidmm_config *config = &space->vidmm->config;
 
@@ -262,19 +268,22 @@ static bool take_for_host(struct vidmm_space *space, struct extent_request want,
     return extent_take(&space->free, &want, first);
 }
 
-static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_request *request, uint64_t *first)
+static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_request *request,
+                               uint64_t *first)
 {
     uint64_t low = space->paging ? 1 : space->shared->geometry.span;
     uint64_t end = space->paging ? space->shared->end : space->shared->geometry.end, last;
-    struct extent_request want = {.size = request->pages, .align = request->align, .low = request->low, .high = request->high};
+    struct extent_request want = {
+        .size = request->pages, .align = request->align, .low = request->low, .high = request->high};
 
     if (request->base != 0) {
         if (ckd_add(&last, request->base, request->pages) || last > end || request->base < low)
             return STATUS_INVALID_PARAMETER;
         *first = request->base;
         space->free.out_of_memory = false;
-        return extent_take_fixed(&space->free, request->base, request->pages) ? STATUS_SUCCESS
-                                                                               : refusal(space, STATUS_INVALID_PARAMETER);
+        return extent_take_fixed(&space->free, request->base, request->pages)
+                   ? STATUS_SUCCESS
+                   : refusal(space, STATUS_INVALID_PARAMETER);
     }
     if (want.low < low)
         want.low = low;
@@ -283,13 +292,15 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
     if (want.size > end || want.low >= want.high)
         return STATUS_NO_MEMORY;
     space->free.out_of_memory = false;
-    if (request->internal ? take_for_host(space, want, request->low == 0 && request->high == 0, first)
-                          : take_for_client(space, want, first))
+    if (request->internal
+            ? take_for_host(space, want, request->low == 0 && request->high == 0, first)
+            : take_for_client(space, want, first))
         return STATUS_SUCCESS;
     return refusal(space, STATUS_NO_MEMORY);
 }
 
-NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind, const struct va_request *request, struct va_range **out)
+NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
+                      const struct va_request *request, struct va_range **out)
 {
     struct va_range *range = slab_take(&space->range_slab);
     uint64_t first;
@@ -325,7 +336,8 @@ void range_discard(struct va_range *range)
     struct vidmm_space *space = range->space;
 
     span_remove(&space->ranges, &range->span);
-    (void)extent_give(&space->free, range->span.first, range->span.pages); /* whole, so it cannot fail */
+    (void)extent_give(&space->free, range->span.first,
+                      range->span.pages); /* whole, so it cannot fail */
     forget_range(range);
 }
 
@@ -345,7 +357,8 @@ bool range_free(struct va_range *range)
     while (!list_empty(&range->jobs))
         va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
     if (range->body_used && range->kind != RANGE_RESERVATION)
-        range->driver_protection = range->body.driver_protection; /* its pages keep it to the end (GPUVA-099) */
+        range->driver_protection =
+            range->body.driver_protection; /* its pages keep it to the end (GPUVA-099) */
     while ((node = range->pieces.root) != NULL)
         piece_remove(CONTAINER(node, struct va_piece, span));
     if (range->initial == ENTRY_ZERO) {
@@ -373,7 +386,8 @@ static void clean(struct vidmm_space *space)
 
     while ((node = list_pop_front(&space->freed)) != NULL) {
         struct va_range *range = CONTAINER(node, struct va_range, freed);
-        struct entry_source invalid = {.state = ENTRY_INVALID, .protection = range->driver_protection};
+        struct entry_source invalid = {.state = ENTRY_INVALID,
+                                       .protection = range->driver_protection};
 
         if (!space->closing)
             tables_write(space, range->span.first, range->span.pages, &invalid);
@@ -436,10 +450,12 @@ static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs, uint32_t run_count, uint64_t low,
-                            uint64_t high, bool read_only, struct gpu_va *va)
+NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool read_only,
+                            struct gpu_va *va)
 {
-    struct va_request request = {.internal = true, .low = low >> PAGE_BITS, .high = high >> PAGE_BITS};
+    struct va_request request = {
+        .internal = true, .low = low >> PAGE_BITS, .high = high >> PAGE_BITS};
     struct va_piece values = {.state = ENTRY_PAGES}, *piece;
     struct va_range *range;
     NTSTATUS status;
@@ -487,7 +503,8 @@ bool space_covers(const struct vidmm_space *space, uint64_t end)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
 
-    return !geometry->resizable_root || (end + geometry->span - 1) >> geometry->shift[1] <= space->root->entries;
+    return !geometry->resizable_root ||
+           (end + geometry->span - 1) >> geometry->shift[1] <= space->root->entries;
 }
 
 /* Entries for a root that reaches `end`: at least twice the old ones, so that growing costs O(1) an entry in the end. */
@@ -509,8 +526,10 @@ NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries)
     bool live = space->root->ready;
     NTSTATUS status;
 
-    if (!space->paging && vidmm->worker && !space->process->suspended && !list_empty(&space->process->contexts)) {
-        vidmm->suspend = space->process; /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
+    if (!space->paging && vidmm->worker && !space->process->suspended &&
+        !list_empty(&space->process->contexts)) {
+        vidmm->suspend =
+            space->process; /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
         return STATUS_RETRY;
     }
     status = root_create(space, entries, &root);
@@ -528,7 +547,8 @@ NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries)
 
 NTSTATUS space_cover(struct vidmm_space *space, uint64_t end)
 {
-    return space_covers(space, end) ? STATUS_SUCCESS : space_resize_root(space, grown_entries(space, end));
+    return space_covers(space, end) ? STATUS_SUCCESS
+                                    : space_resize_root(space, grown_entries(space, end));
 }
 
 /* ---- after a loss of content -------------------------------------------------------------------------------------------------- */

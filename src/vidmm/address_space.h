@@ -13,7 +13,7 @@
 #include "vidmm/vidmm_private.h"
 
 enum range_kind {
-    RANGE_MAP,         /* D3DKMTMapGpuVirtualAddress; dies with its allocations if it began with one */
+    RANGE_MAP, /* D3DKMTMapGpuVirtualAddress; dies with its allocations if it began with one */
     RANGE_RESERVATION, /* D3DKMTReserveGpuVirtualAddress */
     RANGE_DRIVER,      /* DxgkCbReserveGpuVirtualAddressRange */
     RANGE_CONTEXT,     /* DxgkCbMapContextAllocation; dies with its allocation */
@@ -24,43 +24,43 @@ struct va_range;
 
 /* Consecutive pages of a range that are in one state, and that if mapped map consecutive pages of one object. */
 struct va_piece {
-    struct span_node span;              /* in range->pieces; its bounds also while waiting */
+    struct span_node span; /* in range->pieces; its bounds also while waiting */
     struct va_range *range;
     enum entry_state state;
     struct vidmm_allocation *allocation; /* ENTRY_PAGES; NULL: the runs of the range */
-    uint64_t offset;                    /* page of the object at span.first */
-    uint64_t protection;                /* D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE.Value */
+    uint64_t offset;                     /* page of the object at span.first */
+    uint64_t protection;                 /* D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE.Value */
     uint64_t driver_protection;
-    struct list mapping;                /* allocation->mappings, those with a unique driver protection first */
-    struct va_job *job;                 /* the job that will put it in place; NULL: it is in place */
+    struct list mapping; /* allocation->mappings, those with a unique driver protection first */
+    struct va_job *job;  /* the job that will put it in place; NULL: it is in place */
 };
 
 struct va_range {
-    struct span_node span;              /* in space->ranges, then (list only) on space->freed */
+    struct span_node span; /* in space->ranges, then (list only) on space->freed */
     struct vidmm_space *space;
     enum range_kind kind;
-    enum entry_state initial;           /* of pages without a piece */
-    bool no_commit;                     /* D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT */
-    bool user_mapping;                  /* of a driver reservation: clients may map inside */
-    bool owned;                         /* dies when the last allocation in it goes */
-    uint32_t owners;                    /* pieces with an allocation, also those waiting */
-    uint64_t driver_protection;         /* of pages without a piece */
+    enum entry_state initial;   /* of pages without a piece */
+    bool no_commit;             /* D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT */
+    bool user_mapping;          /* of a driver reservation: clients may map inside */
+    bool owned;                 /* dies when the last allocation in it goes */
+    uint32_t owners;            /* pieces with an allocation, also those waiting */
+    uint64_t driver_protection; /* of pages without a piece */
     struct span_tree pieces;
-    struct list jobs;                   /* struct va_job.link */
-    struct vidmm_run *runs;             /* RANGE_INTERNAL */
+    struct list jobs;       /* struct va_job.link */
+    struct vidmm_run *runs; /* RANGE_INTERNAL */
     uint32_t run_count;
-    bool read_only, coherent;           /* RANGE_INTERNAL */
-    struct list freed;                  /* space->freed */
-    struct va_piece body;               /* the first piece, so that a plain mapping is one object */
+    bool read_only, coherent; /* RANGE_INTERNAL */
+    struct list freed;        /* space->freed */
+    struct va_piece body;     /* the first piece, so that a plain mapping is one object */
     bool body_used;
 };
 
 /* Work that waits in a paging queue. */
 struct va_job {
     struct list link;
-    struct va_range *range;             /* NULL: freed meanwhile, nothing to do (GPUVA-120) */
-    struct va_piece *piece;             /* NULL: write the initial state of the range */
-    struct va_piece *spare;             /* for a piece that is cut in two */
+    struct va_range *range; /* NULL: freed meanwhile, nothing to do (GPUVA-120) */
+    struct va_piece *piece; /* NULL: write the initial state of the range */
+    struct va_piece *spare; /* for a piece that is cut in two */
     struct vidmm_space *space;
 };
 
@@ -68,27 +68,27 @@ struct vidmm_space {
     struct vidmm *vidmm;
     struct paging_process *shared;
     struct vidmm_process *process;
-    struct list link;                   /* shared->spaces */
-    bool paging;                        /* of the paging process */
-    bool immediate;                     /* see space_immediate */
-    bool closing;                       /* goes without further operations */
-    struct page_table *root;            /* NULL until the first request on an adapter with a resizable root */
-    struct extent_tree free;            /* pages; what no range covers */
+    struct list link;        /* shared->spaces */
+    bool paging;             /* of the paging process */
+    bool immediate;          /* see space_immediate */
+    bool closing;            /* goes without further operations */
+    struct page_table *root; /* NULL until the first request on an adapter with a resizable root */
+    struct extent_tree free; /* pages; what no range covers */
     struct span_tree ranges;
     struct slab range_slab, piece_slab;
-    struct list freed;                  /* ranges whose entries are still to be invalidated, oldest first */
-    struct list unclean;                /* shared->unclean while `freed` is not empty */
-    bool cleaning;                      /* clean_job is queued, to empty `freed` */
+    struct list freed;   /* ranges whose entries are still to be invalidated, oldest first */
+    struct list unclean; /* shared->unclean while `freed` is not empty */
+    bool cleaning;       /* clean_job is queued, to empty `freed` */
     struct paging_job clean_job;
-    uint32_t announcing;                /* threads inside context_announce_root */
-    struct sim_waitq announced;         /* woken when the last of them is done */
-    bool suspended;                     /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
-    uint32_t references;                /* queued jobs that point here, and 1 while it lives */
-    struct list doomed;                 /* unlinked tables, until tables_settle */
-    struct list windows;                /* tables visible to the paging process, until tables_settle */
-    uint64_t flush_first, flush_end;    /* pages that need FLUSH_TLB; first >= end: none */
-    NTSTATUS status;                    /* first failure of an operation since tables_settle */
-    uint64_t operations;                /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
+    uint32_t announcing;        /* threads inside context_announce_root */
+    struct sim_waitq announced; /* woken when the last of them is done */
+    bool suspended;             /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
+    uint32_t references;        /* queued jobs that point here, and 1 while it lives */
+    struct list doomed;         /* unlinked tables, until tables_settle */
+    struct list windows;        /* tables visible to the paging process, until tables_settle */
+    uint64_t flush_first, flush_end; /* pages that need FLUSH_TLB; first >= end: none */
+    NTSTATUS status;                 /* first failure of an operation since tables_settle */
+    uint64_t operations;             /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
 };
 
 /* Its tables are being set up (again), or the adapter stops: updates are CPU_VIRTUAL and need no buffer (GPUVA-182). */
@@ -101,14 +101,15 @@ static inline bool space_immediate(const struct vidmm_space *space)
 
 /* Where a range may stand. Zero-initialise, then set what is wanted; pages. */
 struct va_request {
-    uint64_t base;       /* exactly here; 0: choose */
+    uint64_t base; /* exactly here; 0: choose */
     uint64_t pages;
-    uint64_t low, high;  /* window for a choice; high 0: end of the space */
-    uint64_t align;      /* 0: as GPUVA-062 */
-    bool internal;       /* for the host: the internal range, from its end */
+    uint64_t low, high; /* window for a choice; high 0: end of the space */
+    uint64_t align;     /* 0: as GPUVA-062 */
+    bool internal;      /* for the host: the internal range, from its end */
 };
 /* Address space only. STATUS_INVALID_PARAMETER (fixed place taken or outside), STATUS_NO_MEMORY, STATUS_INSUFFICIENT_RESOURCES. */
-NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind, const struct va_request *request, struct va_range **range);
+NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
+                      const struct va_request *request, struct va_range **range);
 /* Undo range_create; no piece is in it, no entry was written for it. */
 void range_discard(struct va_range *range);
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
@@ -116,7 +117,8 @@ struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
 bool range_free(struct va_range *range);
 
 /* A piece that is in no tree yet; hold its tables. Fails as tables_hold. */
-NTSTATUS piece_create(struct va_range *range, const struct va_piece *values, struct va_piece **piece);
+NTSTATUS piece_create(struct va_range *range, const struct va_piece *values,
+                      struct va_piece **piece);
 /* Undo piece_create. */
 void piece_discard(struct va_piece *piece);
 /* The job's turn will do nothing (GPUVA-120); its piece goes. */
@@ -157,11 +159,13 @@ void context_announce_root(struct vidmm_space *space);
 /* The last open of a shared allocation in this process closes: free its ranges there (builder's fiber). */
 void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation *allocation);
 /* Driver protection to use for a scratch mapping at `page` of the allocation, and for how many pages it holds (GPUVA-104). */
-uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page, uint64_t *pages);
+uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page,
+                                 uint64_t *pages);
 /* scratch_map of pages [page, page + pages) of an allocation that is at `runs` (which start at that page): entries carry its
  * handle and offset. `pages` must not reach over a change of driver protection. */
-NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation, uint64_t page,
-                                const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va);
+NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation,
+                                uint64_t page, const struct vidmm_run *runs, uint32_t run_count,
+                                bool read_only, struct gpu_va *va);
 /* GPU address, in the paging process, of the leaf table that maps a scratch address; 0 unless the driver's caps call for it
  * (GPUVA-235: TransferVirtual.SourcePageTable where LegacyBehaviors.SourcePageTableVaInTransfer is set). */
 struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va);

@@ -31,16 +31,19 @@ static bool piece_valid(const struct va_range *range, const struct va_piece *pie
         return piece->allocation == NULL;
     if (!piece->allocation)
         return range->kind == RANGE_INTERNAL;
-    return range_inside(piece->offset, piece->span.pages, piece->allocation->pages) && on_mapping_list(piece);
+    return range_inside(piece->offset, piece->span.pages, piece->allocation->pages) &&
+           on_mapping_list(piece);
 }
 
 static bool range_valid(const struct vidmm_space *space, const struct va_range *range)
 {
     uint32_t owners = 0;
 
-    if (range->space != space || !span_validate(&range->pieces) || extent_is_free(&space->free, range->span.first, 1))
+    if (range->space != space || !span_validate(&range->pieces) ||
+        extent_is_free(&space->free, range->span.first, 1))
         return false;
-    for (struct span_node *node = span_first(&range->pieces); node; node = span_next(&range->pieces, node)) {
+    for (struct span_node *node = span_first(&range->pieces); node;
+         node = span_next(&range->pieces, node)) {
         const struct va_piece *piece = CONTAINER(node, struct va_piece, span);
 
         if (piece->job || !piece_valid(range, piece))
@@ -50,7 +53,8 @@ static bool range_valid(const struct vidmm_space *space, const struct va_range *
     LIST_FOR(node, &range->jobs) {
         const struct va_job *job = CONTAINER(node, struct va_job, link);
 
-        if (job->range != range || (job->piece && (job->piece->job != job || !piece_valid(range, job->piece))))
+        if (job->range != range ||
+            (job->piece && (job->piece->job != job || !piece_valid(range, job->piece))))
             return false;
         owners += job->piece && job->piece->allocation;
     }
@@ -61,7 +65,8 @@ static bool addresses_valid(const struct vidmm_space *space)
 {
     uint64_t pages = 0, first, end;
 
-    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node)) {
+    for (struct span_node *node = span_first(&space->ranges); node;
+         node = span_next(&space->ranges, node)) {
         if (!range_valid(space, CONTAINER(node, struct va_range, span)))
             return false;
         pages += node->pages;
@@ -75,7 +80,8 @@ static bool addresses_valid(const struct vidmm_space *space)
 
 enum hold_action { HOLD_TAKE, HOLD_DROP };
 
-static void pages_hold(struct vidmm_space *space, uint64_t first, uint64_t pages, enum hold_action action)
+static void pages_hold(struct vidmm_space *space, uint64_t first, uint64_t pages,
+                       enum hold_action action)
 {
     if (action == HOLD_TAKE)
         (void)tables_hold(space, first, pages); /* they exist, so it cannot fail */
@@ -83,7 +89,8 @@ static void pages_hold(struct vidmm_space *space, uint64_t first, uint64_t pages
         tables_drop(space, first, pages);
 }
 
-static void edges_hold(struct vidmm_space *space, uint64_t first, uint64_t end, enum hold_action action)
+static void edges_hold(struct vidmm_space *space, uint64_t first, uint64_t end,
+                       enum hold_action action)
 {
     if (action == HOLD_TAKE) {
         (void)tables_hold_edge(space, first);
@@ -94,7 +101,8 @@ static void edges_hold(struct vidmm_space *space, uint64_t first, uint64_t end, 
     }
 }
 
-static void piece_holds(struct vidmm_space *space, const struct va_piece *piece, enum hold_action action)
+static void piece_holds(struct vidmm_space *space, const struct va_piece *piece,
+                        enum hold_action action)
 {
     if (piece->state == ENTRY_PAGES)
         pages_hold(space, piece->span.first, piece->span.pages, action);
@@ -104,10 +112,12 @@ static void piece_holds(struct vidmm_space *space, const struct va_piece *piece,
 
 static void all_holds(struct vidmm_space *space, enum hold_action action)
 {
-    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node)) {
+    for (struct span_node *node = span_first(&space->ranges); node;
+         node = span_next(&space->ranges, node)) {
         struct va_range *range = CONTAINER(node, struct va_range, span);
 
-        for (struct span_node *at = span_first(&range->pieces); at; at = span_next(&range->pieces, at))
+        for (struct span_node *at = span_first(&range->pieces); at;
+             at = span_next(&range->pieces, at))
             piece_holds(space, CONTAINER(at, struct va_piece, span), action);
         LIST_FOR(link, &range->jobs) {
             const struct va_job *job = CONTAINER(link, struct va_job, link);
@@ -189,7 +199,8 @@ static bool entries_valid(const struct vidmm_space *space, const struct page_tab
 
 static bool jobs_pending(const struct vidmm_space *space)
 {
-    for (struct span_node *node = span_first(&space->ranges); node; node = span_next(&space->ranges, node))
+    for (struct span_node *node = span_first(&space->ranges); node;
+         node = span_next(&space->ranges, node))
         if (!list_empty(&CONTAINER(node, struct va_range, span)->jobs))
             return true;
     return false;
@@ -199,9 +210,11 @@ bool space_validate(const struct vidmm_space *space)
 {
     struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)space; /* put back as it was */
 
-    if (!extent_tree_validate(&space->free) || !slab_validate(&space->range_slab) || !slab_validate(&space->piece_slab))
+    if (!extent_tree_validate(&space->free) || !slab_validate(&space->range_slab) ||
+        !slab_validate(&space->piece_slab))
         return false;
-    if (!span_validate(&space->ranges) || !addresses_valid(space) || !tables_validate(space) || !holds_valid(changing))
+    if (!span_validate(&space->ranges) || !addresses_valid(space) || !tables_validate(space) ||
+        !holds_valid(changing))
         return false;
     if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging)
         return true; /* entries follow later */

@@ -78,15 +78,15 @@ struct creation {
     struct vidmm_device *device;
     struct vidmm *vidmm;
     struct vidmm_create_request *request;
-    struct vidmm_resource *resource;           /* NULL: allocations of the device */
+    struct vidmm_resource *resource; /* NULL: allocations of the device */
     struct vidmm_resource_open *resource_open;
     bool new_resource;
-    HANDLE driver_resource;                    /* hResource as the driver left it */
-    void *resource_private;                    /* copy for the driver; becomes the resource's */
-    struct vidmm_open **open;                  /* request->count */
+    HANDLE driver_resource;   /* hResource as the driver left it */
+    void *resource_private;   /* copy for the driver; becomes the resource's */
+    struct vidmm_open **open; /* request->count */
     DXGK_ALLOCATIONINFO *info;
     DXGK_OPENALLOCATIONINFO *open_info;
-    HANDLE *handle;                            /* scratch lists for Close and Destroy */
+    HANDLE *handle; /* scratch lists for Close and Destroy */
 };
 
 static void record_free(struct vidmm_open *open)
@@ -106,7 +106,8 @@ static void resource_free(struct creation *c)
         return;
     if (c->resource_open) {
         if (c->resource_open->handle)
-            handle_remove(&c->device->process->nt->handles, c->resource_open->handle, NT_CLIENT_RESOURCE);
+            handle_remove(&c->device->process->nt->handles, c->resource_open->handle,
+                          NT_CLIENT_RESOURCE);
         util_free(c->resource_open);
     }
     util_free(c->resource);
@@ -166,7 +167,8 @@ static NTSTATUS find_resource(struct creation *c)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_request(const struct vidmm_device *device, const struct vidmm_create_request *request)
+static NTSTATUS check_request(const struct vidmm_device *device,
+                              const struct vidmm_create_request *request)
 {
     D3DKMT_CREATEALLOCATIONFLAGS f = request->flags;
 
@@ -317,8 +319,8 @@ static NTSTATUS read_outputs(struct creation *c)
 
         status = allocation_read_info(allocation, &c->info[i]);
         if (NT_SUCCESS(status) && (item->system_memory != NULL) != allocation->flags.ExistingSysMem) {
-            VIOLATION("KMT-201", "ExistingSysMem is %u, client memory was %sgiven", allocation->flags.ExistingSysMem,
-                      item->system_memory ? "" : "not ");
+            VIOLATION("KMT-201", "ExistingSysMem is %u, client memory was %sgiven",
+                      allocation->flags.ExistingSysMem, item->system_memory ? "" : "not ");
             status = STATUS_INVALID_PARAMETER;
         }
         if (NT_SUCCESS(status) && item->system_memory)
@@ -332,7 +334,8 @@ static NTSTATUS read_outputs(struct creation *c)
 static NTSTATUS make_handles(struct creation *c)
 {
     for (UINT i = 0; i < c->request->count; i++) {
-        c->open[i]->handle = handle_create(&c->device->process->nt->handles, NT_CLIENT_ALLOCATION, c->open[i]);
+        c->open[i]->handle = handle_create(&c->device->process->nt->handles, NT_CLIENT_ALLOCATION,
+                                           c->open[i]);
         if (!c->open[i]->handle)
             return STATUS_NO_MEMORY;
     }
@@ -443,7 +446,8 @@ static void publish(struct creation *c)
             list_push_back(&c->resource_open->opens, &open->resource_link);
         }
         if (item->private_bytes)
-            memcpy(item->private_data, allocation->private_data, item->private_bytes); /* ALLOC-076 */
+            memcpy(item->private_data, allocation->private_data,
+                   item->private_bytes); /* ALLOC-076 */
         item->info->hAllocation = open->handle;
         item->info->GpuVirtualAddress = 0; /* KMT-205 */
     }
@@ -451,7 +455,8 @@ static void publish(struct creation *c)
     vidmm->statistics.allocations_created += c->request->count;
 }
 
-NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request, D3DKMT_HANDLE *resource)
+NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,
+                                 D3DKMT_HANDLE *resource)
 {
     struct creation c = {.device = device, .vidmm = device->process->vidmm, .request = request};
     NTSTATUS status = check_request(device, request);
@@ -497,7 +502,8 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
     allocation->cpu_visible = request->flags.CpuVisible;
     allocation->fill_pattern = TEST_PATTERN; /* CTXA-036: no driver may rely on zeroes */
     for (UINT id = 1; id <= vidmm->segment_count; id++)
-        if ((allocation->supported_set & segment_bit(id)) && vidmm->segment[id].page_bytes > PAGE_BYTES)
+        if ((allocation->supported_set & segment_bit(id)) &&
+            vidmm->segment[id].page_bytes > PAGE_BYTES)
             allocation->pages = segment_pages(&vidmm->segment[id], allocation->pages);
     if (!allocation_fits_somewhere(allocation)) {
         allocation_free(allocation);

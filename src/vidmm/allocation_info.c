@@ -10,10 +10,10 @@
 
 #define LARGE_PAGE 65536u
 
-#define BREACH(rule, ...)                  \
-    do {                                   \
-        VIOLATION(rule, __VA_ARGS__);      \
-        return STATUS_INVALID_PARAMETER;   \
+#define BREACH(rule, ...)                \
+    do {                                 \
+        VIOLATION(rule, __VA_ARGS__);    \
+        return STATUS_INVALID_PARAMETER; \
     } while (0)
 
 static bool is_2x(const struct vidmm *vidmm)
@@ -48,7 +48,10 @@ static NTSTATUS check_cpu_flags(DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 f)
     if (f.Protected && (f.PermanentSysMem || f.ExistingSysMem || f.ExistingKernelSysMem))
         BREACH("ALLOC-049", "Protected together with a system memory flag (flags 0x%08X)", f.Value);
     if (f.PermanentSysMem + f.ExistingSysMem + f.ExistingKernelSysMem > 1)
-        BREACH("ALLOC-050", "more than one of PermanentSysMem, ExistingSysMem, ExistingKernelSysMem (flags 0x%08X)", f.Value);
+        BREACH(
+            "ALLOC-050",
+            "more than one of PermanentSysMem, ExistingSysMem, ExistingKernelSysMem (flags 0x%08X)",
+            f.Value);
     return STATUS_SUCCESS;
 }
 
@@ -92,7 +95,8 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
         return status;
     if (f.Overlay)
         BREACH("ALLOC-054", "Overlay");
-    if (f.HistoryBuffer && (f.Value & ~0x4005u || !f.CpuVisible || (coherent_aperture(vidmm) && !f.Cached)))
+    if (f.HistoryBuffer &&
+        (f.Value & ~0x4005u || !f.CpuVisible || (coherent_aperture(vidmm) && !f.Cached)))
         BREACH("ALLOC-057", "HistoryBuffer with flags 0x%08X", f.Value);
     if (is_2x(vidmm)) {
         status = check_flags_2x(vidmm, f);
@@ -117,9 +121,10 @@ static NTSTATUS read_size(struct vidmm_allocation *allocation, const DXGK_ALLOCA
         BREACH("ALLOC-027", "Size is 0x%" PRIx64, (uint64_t)info->Size);
     if (info->Alignment && !is_power_of_two(info->Alignment))
         BREACH("ALLOC-027", "Alignment is 0x%X", info->Alignment);
-    if (info->PitchAlignedSize && (info->PitchAlignedSize < info->Size || ckd_align_up(&pitch, info->PitchAlignedSize, LARGE_PAGE)))
-        BREACH("ALLOC-033", "PitchAlignedSize is 0x%" PRIx64 ", Size 0x%" PRIx64, (uint64_t)info->PitchAlignedSize,
-               (uint64_t)info->Size);
+    if (info->PitchAlignedSize && (info->PitchAlignedSize < info->Size ||
+                                   ckd_align_up(&pitch, info->PitchAlignedSize, LARGE_PAGE)))
+        BREACH("ALLOC-033", "PitchAlignedSize is 0x%" PRIx64 ", Size 0x%" PRIx64,
+               (uint64_t)info->PitchAlignedSize, (uint64_t)info->Size);
     allocation->bytes = info->Size;
     allocation->pages = align_up(info->Size, PAGE_BYTES) >> PAGE_BITS;
     allocation->pitch_pages = align_up(info->PitchAlignedSize, PAGE_BYTES) >> PAGE_BITS;
@@ -133,8 +138,10 @@ static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_A
         UINT entry = info->PreferredSegment.Value >> (6 * i);
         UINT id = entry & 31;
 
-        if (id && (id > allocation->vidmm->segment_count || !(allocation->supported_set & segment_bit(id))))
-            BREACH("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id, allocation->supported_set);
+        if (id && (id > allocation->vidmm->segment_count ||
+                   !(allocation->supported_set & segment_bit(id))))
+            BREACH("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id,
+                   allocation->supported_set);
         allocation->preferred[i] = id;
         if (entry & 32)
             allocation->preferred_down |= 1u << i;
@@ -149,8 +156,10 @@ static NTSTATUS check_eviction_set(const struct vidmm *vidmm, UINT set)
     for (UINT id = 1; id <= vidmm->segment_count; id++) {
         const struct vidmm_segment *segment = &vidmm->segment[id];
 
-        if ((set & segment_bit(id)) && (!segment_is_aperture(segment) || segment->flags.PitchAlignment))
-            BREACH("ALLOC-041", "EvictionSegmentSet names segment %u, which is no plain aperture segment", id);
+        if ((set & segment_bit(id)) &&
+            (!segment_is_aperture(segment) || segment->flags.PitchAlignment))
+            BREACH("ALLOC-041",
+                   "EvictionSegmentSet names segment %u, which is no plain aperture segment", id);
     }
     return STATUS_SUCCESS;
 }
@@ -176,10 +185,14 @@ static NTSTATUS check_set(struct vidmm_allocation *allocation)
             large = true;
     }
     if (is_2x(vidmm) && allocation->cpu_visible && hidden && !aperture)
-        BREACH("ALLOC-065", "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set", hidden);
+        BREACH(
+            "ALLOC-065",
+            "CPU-visible, but the CPU cannot see segment %u and no aperture segment is in the set",
+            hidden);
     if (large) {
         if (allocation->alignment % LARGE_PAGE)
-            VIOLATION("GPUVA-202", "Alignment 0x%" PRIx64 " with a Use64KBPages segment in the set", allocation->alignment);
+            VIOLATION("GPUVA-202", "Alignment 0x%" PRIx64 " with a Use64KBPages segment in the set",
+                      allocation->alignment);
         allocation->alignment = align_up(allocation->alignment, LARGE_PAGE);
         allocation->pages = align_up(allocation->pages, LARGE_PAGE >> PAGE_BITS);
         allocation->pitch_pages = align_up(allocation->pitch_pages, LARGE_PAGE >> PAGE_BITS);
@@ -196,7 +209,9 @@ static uint64_t largest_place(const struct vidmm_allocation *allocation, UINT id
         return (segment->bytes - segment->bad_bytes) >> PAGE_BITS;
     if (vidmm->config.gpu_mmu && !allocation->accessed_physically)
         return ram_bytes(vidmm->config.ram) >> PAGE_BITS; /* never mapped there */
-    return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit : vidmm->aperture_limit) >> PAGE_BITS;
+    return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                          : vidmm->aperture_limit) >>
+           PAGE_BITS;
 }
 
 bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
@@ -205,7 +220,8 @@ bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
         const struct vidmm_segment *segment = &allocation->vidmm->segment[id];
         uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
 
-        if (!(allocation->supported_set & segment_bit(id)) || (segment->flags.PitchAlignment && pages == 0))
+        if (!(allocation->supported_set & segment_bit(id)) ||
+            (segment->flags.PitchAlignment && pages == 0))
             continue;
         if (pages <= largest_place(allocation, id))
             return true;

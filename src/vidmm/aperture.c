@@ -28,7 +28,9 @@ static void check_dummy(struct vidmm *vidmm)
     for (size_t i = 0; i < PAGE_BYTES / sizeof(*words); i++) {
         if (words[i] == DUMMY_PATTERN)
             continue;
-        VIOLATION("PAGE-049", "the GPU wrote through an unmapped aperture range: 0x%08" PRIx32 " at byte %zu of the dummy page",
+        VIOLATION("PAGE-049",
+                  "the GPU wrote through an unmapped aperture range: 0x%08" PRIx32
+                  " at byte %zu of the dummy page",
                   words[i], i * sizeof(*words));
         fill_dummy(vidmm);
         return;
@@ -41,7 +43,8 @@ NTSTATUS content_dummy_create(struct vidmm *vidmm)
 
     if (!ram_take_contiguous(vidmm->config.ram, &request, &vidmm->dummy_frame))
         return STATUS_NO_MEMORY;
-    if (!iommu_map_run(vidmm->config.domain, vidmm->dummy_frame, 1, IOMMU_READ | IOMMU_WRITE, &vidmm->dummy)) {
+    if (!iommu_map_run(vidmm->config.domain, vidmm->dummy_frame, 1, IOMMU_READ | IOMMU_WRITE,
+                       &vidmm->dummy)) {
         ram_give_contiguous(vidmm->config.ram, vidmm->dummy_frame, 1);
         return STATUS_NO_MEMORY;
     }
@@ -74,7 +77,8 @@ static DXGK_MAPAPERTUREFLAGS map_flags(const struct vidmm_allocation *allocation
 {
     DXGK_MAPAPERTUREFLAGS flags = {0};
 
-    flags.CacheCoherent = allocation->flags.Cached && allocation->vidmm->segment[segment].flags.CacheCoherent; /* PAGE-046 */
+    flags.CacheCoherent = allocation->flags.Cached &&
+                          allocation->vidmm->segment[segment].flags.CacheCoherent; /* PAGE-046 */
     return flags;
 }
 
@@ -110,7 +114,8 @@ static NTSTATUS map_with_adl(struct vidmm_allocation *allocation, UINT segment, 
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_MAP_APERTURE_SEGMENT2};
     NTSTATUS status = make_view(allocation);
 
-    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct page_number), "an array of one is an array of the other");
+    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct page_number),
+                   "an array of one is an array of the other");
     if (!NT_SUCCESS(status))
         return status;
     op.MapApertureSegment2.hDevice = owner_of(allocation);
@@ -152,8 +157,9 @@ static NTSTATUS map_with_mdl(struct vidmm_allocation *allocation, UINT segment, 
 
 NTSTATUS content_map_aperture(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
 {
-    NTSTATUS status = allocation->vidmm->config.caps.MapAperture2Supported ? map_with_adl(allocation, segment, first)
-                                                                           : map_with_mdl(allocation, segment, first);
+    NTSTATUS status = allocation->vidmm->config.caps.MapAperture2Supported
+                          ? map_with_adl(allocation, segment, first)
+                          : map_with_mdl(allocation, segment, first);
 
     if (NT_SUCCESS(status))
         allocation->aperture_device = owner_of(allocation);

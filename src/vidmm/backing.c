@@ -13,7 +13,8 @@
 static void fill_frames(const struct vidmm_allocation *allocation, UINT pattern)
 {
     for (uint64_t i = 0; i < allocation->pages; i++) {
-        uint32_t *words = ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[i]));
+        uint32_t *words = ram_direct(allocation->vidmm->config.ram,
+                                     page_phys(allocation->backing[i]));
 
         for (size_t w = 0; w < PAGE_BYTES / sizeof(*words); w++)
             words[w] = pattern;
@@ -57,8 +58,8 @@ NTSTATUS backing_map(struct vidmm_allocation *allocation)
     logical = util_alloc(allocation->pages * sizeof(*logical));
     if (!logical)
         return STATUS_INSUFFICIENT_RESOURCES;
-    if (!iommu_map(allocation->vidmm->config.domain, allocation->backing, allocation->pages, IOMMU_READ | IOMMU_WRITE,
-                   logical)) {
+    if (!iommu_map(allocation->vidmm->config.domain, allocation->backing, allocation->pages,
+                   IOMMU_READ | IOMMU_WRITE, logical)) {
         util_free(logical);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
@@ -75,7 +76,8 @@ void backing_unmap_now(struct vidmm_allocation *allocation)
     allocation->logical = NULL;
 }
 
-NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **out, uint32_t *out_count)
+NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **out,
+                      uint32_t *out_count)
 {
     const struct page_number *logical = allocation->logical;
     uint32_t count = 1;
@@ -126,7 +128,8 @@ static void release_now(struct vidmm *vidmm, struct paging_deferred *deferred)
         util_free(release);
 }
 
-void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release, bool frames)
+void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release,
+                         bool frames)
 {
     *release = (struct backing_release){
         .deferred.fn = release_now,

@@ -11,15 +11,17 @@ uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
     if (id == 0)
         return vidmm->system_limit >> PAGE_BITS;
     if (segment_is_aperture(segment))
-        return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit : vidmm->aperture_limit) >> PAGE_BITS;
+        return (segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                              : vidmm->aperture_limit) >>
+               PAGE_BITS;
     return (segment->bytes - segment->bad_bytes - segment->pinned_bytes) >> PAGE_BITS;
 }
 
 /* Where the entry counts if it is in that segment. */
 static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
 {
-    bool bare = segment_is_aperture(&allocation->vidmm->segment[segment]) && allocation->vidmm->config.gpu_mmu &&
-                !allocation->accessed_physically;
+    bool bare = segment_is_aperture(&allocation->vidmm->segment[segment]) &&
+                allocation->vidmm->config.gpu_mmu && !allocation->accessed_physically;
 
     return bare ? 0 : segment;
 }
@@ -32,7 +34,8 @@ static uint64_t charge_pages(const struct vidmm_allocation *allocation)
 
 static bool fits(const struct vidmm_open *open, UINT charge)
 {
-    return open->device->charged[charge] + charge_pages(open->allocation) <= budget_capacity(open->allocation->vidmm, charge);
+    return open->device->charged[charge] + charge_pages(open->allocation) <=
+           budget_capacity(open->allocation->vidmm, charge);
 }
 
 bool budget_allows(const struct vidmm_allocation *allocation, UINT segment)
@@ -64,7 +67,8 @@ bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
 
 /* Shares a group out: those whose reservation is more than an equal share get that, the others equal shares of the rest.
  * Processes count that have something there or reserved, and `process` itself. */
-static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t size)
+static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                            uint64_t size)
 {
     uint64_t rest = size;
     uint64_t users = 1;
@@ -177,7 +181,8 @@ static bool within_budget(const struct vidmm_open *open, UINT charge)
 
     if (!has_budget(process->vidmm, group) || counted(open))
         return true;
-    return process->usage[group] + (open->allocation->pages << PAGE_BITS) <= budget_of(process, group);
+    return process->usage[group] + (open->allocation->pages << PAGE_BITS) <=
+           budget_of(process, group);
 }
 
 NTSTATUS budget_charge(struct vidmm_open *open, bool over_budget)
@@ -251,12 +256,15 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     uint64_t excess = 0;
 
     for (UINT i = 0; i < listed; i++) {
-        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i], NT_CLIENT_ALLOCATION);
+        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i],
+                                                      NT_CLIENT_ALLOCATION);
         UINT order[VIDMM_MAX_SEGMENTS];
         UINT down;
 
-        if (open->residency_count == 0 && !open->charged && segment_order(open->allocation, order, &down))
-            wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] += open->allocation->pages << PAGE_BITS;
+        if (open->residency_count == 0 && !open->charged &&
+            segment_order(open->allocation, order, &down))
+            wanted[segment_group(vidmm, charge_of(open->allocation, order[0]))] +=
+                open->allocation->pages << PAGE_BITS;
     }
     for (int group = 0; group < 2; group++) {
         uint64_t budget = budget_of(process, (D3DKMT_MEMORY_SEGMENT_GROUP)group);
@@ -268,7 +276,8 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
         return excess;
     /* The list does not fit the segments, whatever the budget: something of about the size has to go. */
     for (UINT i = 0; i < listed; i++) {
-        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i], NT_CLIENT_ALLOCATION);
+        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i],
+                                                      NT_CLIENT_ALLOCATION);
 
         excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
     }

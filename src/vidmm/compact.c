@@ -27,7 +27,8 @@ struct survey {
     size_t count, capacity;
 };
 
-static bool add(struct survey *survey, uint64_t first, uint64_t pages, struct vidmm_allocation *owner)
+static bool add(struct survey *survey, uint64_t first, uint64_t pages,
+                struct vidmm_allocation *owner)
 {
     if (survey->count == survey->capacity) {
         size_t capacity = survey->capacity ? survey->capacity * 2 : 64;
@@ -54,10 +55,12 @@ static bool add_allocation(struct survey *survey, struct vidmm_allocation *alloc
 
 static bool add_victims(struct survey *survey)
 {
-    for (struct order_node *node = order_first(&survey->segment->victims); node; node = order_next(node)) {
+    for (struct order_node *node = order_first(&survey->segment->victims); node;
+         node = order_next(node)) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim_node);
 
-        if (eviction_movable(allocation, allocation->vidmm->compact_own) && !add_allocation(survey, allocation))
+        if (eviction_movable(allocation, allocation->vidmm->compact_own) &&
+            !add_allocation(survey, allocation))
             return false;
     }
     return true;
@@ -77,10 +80,12 @@ static bool is_first_lister(const struct vidmm_open *open)
 
 static bool add_listed(struct survey *survey, const struct vidmm_device *device)
 {
-    for (struct order_node *node = order_first(&device->listed[survey->segment->id]); node; node = order_next(node)) {
+    for (struct order_node *node = order_first(&device->listed[survey->segment->id]); node;
+         node = order_next(node)) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
-        if (is_first_lister(open) && eviction_movable(open->allocation, open->allocation->vidmm->compact_own) &&
+        if (is_first_lister(open) &&
+            eviction_movable(open->allocation, open->allocation->vidmm->compact_own) &&
             !add_allocation(survey, open->allocation))
             return false;
     }
@@ -120,7 +125,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Pages to move for a hole of `pages` at or after span `at`; false: there is none that begins in this span. */
-static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint64_t align, uint64_t *start, uint64_t *cost)
+static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint64_t align,
+                    uint64_t *start, uint64_t *cost)
 {
     uint64_t end;
 
@@ -144,7 +150,10 @@ static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint
 
 static bool choose(const struct survey *survey, const struct room_request *room, uint64_t *hole)
 {
-    uint64_t align = (room->align_bytes > survey->segment->page_bytes ? room->align_bytes : survey->segment->page_bytes) >> PAGE_BITS;
+    uint64_t align = (room->align_bytes > survey->segment->page_bytes
+                          ? room->align_bytes
+                          : survey->segment->page_bytes) >>
+                     PAGE_BITS;
     uint64_t best = UINT64_MAX;
 
     for (size_t i = 0; i < survey->count; i++) {
@@ -159,7 +168,8 @@ static bool choose(const struct survey *survey, const struct room_request *room,
     return best != UINT64_MAX && best != 0; /* 0: there is a hole, so that is not what is missing */
 }
 
-static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint64_t hole, uint64_t pages)
+static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint64_t hole,
+                          uint64_t pages)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
@@ -188,7 +198,8 @@ NTSTATUS compact(struct vidmm *vidmm, const struct room_request *room)
 
     if (look_around(&survey, vidmm)) {
         qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
-        status = choose(&survey, room, &hole) ? move_away(vidmm, &survey, hole, room->pages) : STATUS_NO_MEMORY;
+        status = choose(&survey, room, &hole) ? move_away(vidmm, &survey, hole, room->pages)
+                                              : STATUS_NO_MEMORY;
     }
     util_free(survey.spans);
     return status;

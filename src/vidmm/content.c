@@ -22,8 +22,8 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 /* ---- chunks ---------------------------------------------------------------------------------------------------------------- */
 
 /* Pieces [page, page + pages) of `runs`, written to `slice` (as many elements as runs). Returns how many. */
-static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uint64_t page, uint64_t pages,
-                           struct vidmm_run *slice)
+static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uint64_t page,
+                           uint64_t pages, struct vidmm_run *slice)
 {
     uint32_t count = 0;
 
@@ -58,12 +58,13 @@ static bool side_init(struct side *side, const struct vidmm_run *runs, uint32_t 
     return side->slice != NULL;
 }
 
-static NTSTATUS side_map(struct side *side, struct vidmm_allocation *allocation, uint64_t page, uint64_t pages,
-                         bool read_only, struct gpu_va *va)
+static NTSTATUS side_map(struct side *side, struct vidmm_allocation *allocation, uint64_t page,
+                         uint64_t pages, bool read_only, struct gpu_va *va)
 {
     uint32_t count = slice_runs(side->runs, side->run_count, page, pages, side->slice);
 
-    return scratch_map_allocation(allocation->vidmm, allocation, page, side->slice, count, read_only, va);
+    return scratch_map_allocation(allocation->vidmm, allocation, page, side->slice, count,
+                                  read_only, va);
 }
 
 static uint64_t chunk_pages(const struct vidmm_allocation *allocation, uint64_t page)
@@ -75,7 +76,8 @@ static uint64_t chunk_pages(const struct vidmm_allocation *allocation, uint64_t 
     return minimum(pages, scratch_limit(allocation->vidmm));
 }
 
-static NTSTATUS fill_virtual(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count)
+static NTSTATUS fill_virtual(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                             uint32_t run_count)
 {
     struct vidmm *vidmm = allocation->vidmm;
     struct side to;
@@ -103,8 +105,9 @@ static NTSTATUS fill_virtual(struct vidmm_allocation *allocation, const struct v
     return status;
 }
 
-static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side *from, struct side *to, uint64_t page,
-                               uint64_t pages, DXGK_MEMORY_TRANSFER_DIRECTION direction)
+static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side *from,
+                               struct side *to, uint64_t page, uint64_t pages,
+                               DXGK_MEMORY_TRANSFER_DIRECTION direction)
 {
     struct vidmm *vidmm = allocation->vidmm;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_VIRTUAL_TRANSFER};
@@ -129,8 +132,9 @@ static NTSTATUS transfer_chunk(struct vidmm_allocation *allocation, struct side 
     return status;
 }
 
-static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation, const struct vidmm_run *from_runs,
-                                 uint32_t from_count, const struct vidmm_run *to_runs, uint32_t to_count,
+static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation,
+                                 const struct vidmm_run *from_runs, uint32_t from_count,
+                                 const struct vidmm_run *to_runs, uint32_t to_count,
                                  DXGK_MEMORY_TRANSFER_DIRECTION direction)
 {
     struct side from = {0};
@@ -170,7 +174,8 @@ struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation)
     size_t array = allocation->pages * sizeof(PFN_NUMBER);
     struct mdl_block *block = util_alloc(sizeof(*block) + array);
 
-    _Static_assert(sizeof(struct mdl_block) == offsetof(struct mdl_block, mdl) + sizeof(MDL), "pages follow the MDL");
+    _Static_assert(sizeof(struct mdl_block) == offsetof(struct mdl_block, mdl) + sizeof(MDL),
+                   "pages follow the MDL");
     if (!block)
         return NULL;
     block->deferred.fn = mdl_free;
@@ -209,7 +214,8 @@ static NTSTATUS fill_physical(struct vidmm_allocation *allocation, const struct 
     return paging_build(allocation->vidmm, &op);
 }
 
-static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run, bool to_system)
+static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const struct vidmm_run *run,
+                                  bool to_system)
 {
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_TRANSFER};
     struct mdl_block *block = content_mdl_create(allocation);
@@ -237,10 +243,12 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
 
 /* ---- both families --------------------------------------------------------------------------------------------------------- */
 
-NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count)
+NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                      uint32_t run_count)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    NTSTATUS status = vidmm->config.gpu_mmu ? fill_virtual(allocation, runs, run_count) : fill_physical(allocation, runs);
+    NTSTATUS status = vidmm->config.gpu_mmu ? fill_virtual(allocation, runs, run_count)
+                                            : fill_physical(allocation, runs);
 
     if (NT_SUCCESS(status)) {
         vidmm->statistics.bytes_filled += allocation->pages << PAGE_BITS;
@@ -249,7 +257,8 @@ NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_ru
     return status;
 }
 
-NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count, bool to_system)
+NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                          uint32_t run_count, bool to_system)
 {
     struct vidmm *vidmm = allocation->vidmm;
     struct vidmm_run *system = NULL;
@@ -280,14 +289,15 @@ NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidm
     return status;
 }
 
-NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_run *from, uint32_t from_count,
-                      const struct vidmm_run *to, uint32_t to_count)
+NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_run *from,
+                      uint32_t from_count, const struct vidmm_run *to, uint32_t to_count)
 {
     struct vidmm *vidmm = allocation->vidmm;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_TRANSFER};
 
     if (vidmm->config.gpu_mmu)
-        return transfer_virtual(allocation, from, from_count, to, to_count, DXGK_MEMORY_TRANSFER_LOCAL_TO_LOCAL);
+        return transfer_virtual(allocation, from, from_count, to, to_count,
+                                DXGK_MEMORY_TRANSFER_LOCAL_TO_LOCAL);
     op.Transfer.hAllocation = allocation->driver_handle;
     op.Transfer.TransferSize = allocation->pages << PAGE_BITS;
     op.Transfer.Flags.TransferStart = 1;
@@ -299,7 +309,8 @@ NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_ru
     return paging_build(vidmm, &op);
 }
 
-NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count)
+NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                         uint32_t run_count)
 {
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_DISCARD_CONTENT};
 

@@ -9,14 +9,17 @@
 #include "vidmm/vidmm_private.h"
 
 /* Fill its whole size at `runs` of a memory segment with its pattern. */
-NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count);
+NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                      uint32_t run_count);
 /* Copy between `runs` of a memory segment and the backing pages, which are mapped for the device. */
-NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count, bool to_system);
+NTSTATUS content_transfer(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                          uint32_t run_count, bool to_system);
 /* Copy between two places in memory segments. */
-NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_run *from, uint32_t from_count, const struct vidmm_run *to,
-                      uint32_t to_count);
+NTSTATUS content_move(struct vidmm_allocation *allocation, const struct vidmm_run *from,
+                      uint32_t from_count, const struct vidmm_run *to, uint32_t to_count);
 /* It leaves its memory segment without a copy; the driver hears of it only on physical paging (PAGE-042). */
-NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count);
+NTSTATUS content_discard(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                         uint32_t run_count);
 /* NOTIFY_RESIDENCY, for allocations that asked for it (GPUVA-239). `run` NULL: evicted. */
 NTSTATUS content_notify(struct vidmm_allocation *allocation, const struct vidmm_run *run);
 /* Map the backing pages at page `first` of an aperture segment, and the reverse (which puts the dummy page there). The first may

@@ -9,10 +9,13 @@
 #include "vidmm/address_space.h"
 #include "vidmm/context_allocation.h"
 
-void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device, bool virtual_addressing, bool system)
+void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
+                        bool virtual_addressing, bool system)
 {
-    *context = (struct vidmm_context){
-        .device = device, .virtual_addressing = virtual_addressing, .system = system, .adapter = device->process->vidmm->ddi};
+    *context = (struct vidmm_context){.device = device,
+                                      .virtual_addressing = virtual_addressing,
+                                      .system = system,
+                                      .adapter = device->process->vidmm->ddi};
     list_init(&context->allocations);
     list_push_back(&device->process->contexts, &context->link);
 }
@@ -28,8 +31,9 @@ static void set_root(struct vidmm_context *context)
 {
     const struct page_table *root = context->device->process->space->root;
     struct vidmm *vidmm = context->device->process->vidmm;
-    const DXGKARG_SETROOTPAGETABLE args = {
-        .hContext = context->driver_handle, .Address = table_address(root), .NumEntries = root->entries};
+    const DXGKARG_SETROOTPAGETABLE args = {.hContext = context->driver_handle,
+                                           .Address = table_address(root),
+                                           .NumEntries = root->entries};
 
     sim_mutex_unlock(&vidmm->lock);
     ddi_set_root_page_table(vidmm->ddi, &args);
@@ -52,7 +56,8 @@ void context_announce_root(struct vidmm_space *space)
     struct list *contexts = &space->process->contexts;
 
     announcing(space);
-    LIST_FOR(node, contexts) { /* none leaves meanwhile; new ones are announced by their own attach */
+    LIST_FOR(node,
+             contexts) { /* none leaves meanwhile; new ones are announced by their own attach */
         struct vidmm_context *context = CONTAINER(node, struct vidmm_context, link);
 
         if (uses_space(context) && context->driver_handle)
@@ -88,7 +93,8 @@ NTSTATUS vidmm_context_attach(struct vidmm_context *context)
 
     if (uses_space(context)) {
         if (!space->root->ready)
-            status = paging_run(vidmm, start_job, space); /* GPUVA-149: no garbage within reach of the GPU */
+            status = paging_run(vidmm, start_job,
+                                space); /* GPUVA-149: no garbage within reach of the GPU */
         if (!NT_SUCCESS(status))
             return vidmm_status(status);
         sim_mutex_lock(&vidmm->lock);

@@ -13,14 +13,16 @@
 
 #include <string.h>
 
-#define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
+#define TEST_PATTERN     0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 #define LARGE_PAGE_BYTES 65536u
 
 /* ---- arguments --------------------------------------------------------------------------------------------------------------------------- */
 
 static bool flags_allowed(UINT version, UINT flags)
 {
-    const UINT nonsense = 0x10 | 0x20 | 0x100 | 0x200 | 0x4000; /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
+    const UINT nonsense =
+        0x10 | 0x20 | 0x100 | 0x200 |
+        0x4000; /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
     UINT known = 0xF | 0x40 | 0x80;
 
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
@@ -40,20 +42,22 @@ static bool flags_allowed(UINT version, UINT flags)
 
 static UINT preferred_id(const DXGK_SEGMENTPREFERENCE *preference, unsigned place)
 {
-    const UINT ids[5] = {preference->SegmentId0, preference->SegmentId1, preference->SegmentId2, preference->SegmentId3,
-                         preference->SegmentId4};
+    const UINT ids[5] = {preference->SegmentId0, preference->SegmentId1, preference->SegmentId2,
+                         preference->SegmentId3, preference->SegmentId4};
 
     return ids[place];
 }
 
 /* CTXA-018 to CTXA-022. */
-static bool placement_allowed(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args)
+static bool placement_allowed(const struct vidmm *vidmm,
+                              const DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {
     UINT all = (UINT)(((uint64_t)1 << vidmm->segment_count) - 1);
 
     if (args->Size == 0 || (args->Alignment != 0 && !is_power_of_two(args->Alignment)))
         return false;
-    if (args->SupportedSegmentSet == 0 || (args->SupportedSegmentSet & ~all) || (args->EvictionSegmentSet & ~all))
+    if (args->SupportedSegmentSet == 0 || (args->SupportedSegmentSet & ~all) ||
+        (args->EvictionSegmentSet & ~all))
         return false;
     for (UINT id = 1; id <= vidmm->segment_count; id++) {
         const struct vidmm_segment *segment = &vidmm->segment[id];
@@ -61,7 +65,8 @@ static bool placement_allowed(const struct vidmm *vidmm, const DXGKARGCB_CREATEC
 
         if ((args->EvictionSegmentSet & bit) && !segment_is_aperture(segment))
             return false;
-        if ((args->SupportedSegmentSet & bit) && segment->page_bytes == LARGE_PAGE_BYTES && args->Alignment % LARGE_PAGE_BYTES != 0)
+        if ((args->SupportedSegmentSet & bit) && segment->page_bytes == LARGE_PAGE_BYTES &&
+            args->Alignment % LARGE_PAGE_BYTES != 0)
             return false;
     }
     for (unsigned i = 0; i < 5; i++) {
@@ -85,8 +90,10 @@ static NTSTATUS check(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTAL
     if (!flags_allowed(version, args->Flags.Value))
         return STATUS_INVALID_PARAMETER; /* CTXA-024 */
     if (!placement_allowed(vidmm, args)) {
-        VIOLATION("CTXA-022", "context allocation of %llu bytes: alignment 0x%x, segments 0x%x, eviction 0x%x",
-                  (unsigned long long)args->Size, args->Alignment, args->SupportedSegmentSet, args->EvictionSegmentSet);
+        VIOLATION("CTXA-022",
+                  "context allocation of %llu bytes: alignment 0x%x, segments 0x%x, eviction 0x%x",
+                  (unsigned long long)args->Size, args->Alignment, args->SupportedSegmentSet,
+                  args->EvictionSegmentSet);
         return STATUS_INVALID_PARAMETER;
     }
     if (args->ContextAllocationFlags.MapGpuVirtualAddress && !vidmm->config.gpu_mmu)
@@ -142,7 +149,8 @@ static bool context_closed(const struct paging_process *shared, const struct vid
 }
 
 /* Whose it becomes (CTXA-006 to CTXA-012). */
-static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args, struct context_allocation *item)
+static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
+                           struct context_allocation *item)
 {
     struct vidmm_device *device = context_allocation_device(vidmm, args->hDevice);
     struct vidmm_context *context = handle_object(vidmm->ddi, args->hContext, DDI_HANDLE_CONTEXT);
@@ -156,7 +164,8 @@ static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALL
             return STATUS_INVALID_PARAMETER;
         item->context = context;
         item->process = device->process;
-        return context_closed(vidmm->scratch, context) ? STATUS_INVALID_DEVICE_REQUEST : STATUS_SUCCESS;
+        return context_closed(vidmm->scratch, context) ? STATUS_INVALID_DEVICE_REQUEST
+                                                       : STATUS_SUCCESS;
     }
     if (args->hContext)
         return STATUS_INVALID_PARAMETER;
@@ -164,10 +173,12 @@ static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALL
         return STATUS_INVALID_DEVICE_REQUEST; /* its end has begun */
     /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the caller's. */
     item->process = device ? device->process : current_process(vidmm);
-    return !item->process || item->process == vidmm->paging_process ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+    return !item->process || item->process == vidmm->paging_process ? STATUS_INVALID_PARAMETER
+                                                                    : STATUS_SUCCESS;
 }
 
-bool context_allocation_belongs(const struct context_allocation *item, const struct vidmm_context *context)
+bool context_allocation_belongs(const struct context_allocation *item,
+                                const struct vidmm_context *context)
 {
     if (item->context)
         return item->context == context;
@@ -176,8 +187,9 @@ bool context_allocation_belongs(const struct context_allocation *item, const str
 
 bool context_allocation_inside_paging(const char *rule)
 {
-    static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch", "DxgkDdiSubmitCommand",
-                                         "DxgkDdiSubmitCommandVirtual", "DxgkDdiPreemptCommand"};
+    static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch",
+                                         "DxgkDdiSubmitCommand", "DxgkDdiSubmitCommandVirtual",
+                                         "DxgkDdiPreemptCommand"};
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (inside(needed[i])) {
@@ -195,7 +207,8 @@ struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, 
 
 /* ---- creation -------------------------------------------------------------------------------------------------------------------------------- */
 
-static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args, struct context_allocation *item)
+static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
+                                struct context_allocation *item)
 {
     struct allocation_request request = {.driver_handle = args->hDriverAllocation,
                                          .bytes = args->Size,
@@ -223,13 +236,14 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
 }
 
 /* Lock held. */
-static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *args, struct context_allocation *item)
+static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *args,
+                       struct context_allocation *item)
 {
     NTSTATUS status = find_owner(vidmm, args, item);
 
     if (!NT_SUCCESS(status)) {
-        VIOLATION(status == STATUS_INVALID_DEVICE_REQUEST ? "CTXA-012" : "CTXA-010", "hDevice %p, hContext %p do not fit together",
-                  args->hDevice, args->hContext);
+        VIOLATION(status == STATUS_INVALID_DEVICE_REQUEST ? "CTXA-012" : "CTXA-010",
+                  "hDevice %p, hContext %p do not fit together", args->hDevice, args->hContext);
         return status;
     }
     status = make_allocation(vidmm, args, item);
@@ -270,7 +284,8 @@ static void forget(struct vidmm *vidmm, void *arg, NTSTATUS status)
     if (item->allocation) /* the adapter is gone, the job was dropped */
         (void)destroy_job(vidmm, item);
     if (item->view)
-        ram_view_release(vidmm->config.ram, item->view, align_up(item->size, PAGE_BYTES) >> PAGE_BITS);
+        ram_view_release(vidmm->config.ram, item->view,
+                         align_up(item->size, PAGE_BYTES) >> PAGE_BITS);
     util_free(item);
 }
 
@@ -298,7 +313,8 @@ static void followed(struct vidmm_device *device, struct follow *follow)
 static void destroy(struct context_allocation *item)
 {
     struct vidmm *vidmm = item->vidmm;
-    struct vidmm_device *device = item->context ? item->context->device : context_allocation_device(vidmm, item->device);
+    struct vidmm_device *device = item->context ? item->context->device
+                                                : context_allocation_device(vidmm, item->device);
 
     if (item->handle)
         (void)handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
@@ -327,7 +343,8 @@ void context_allocation_close(struct vidmm_context *context)
 
 static void leaked(struct context_allocation *item)
 {
-    VIOLATION("CTXA-066", "context allocation of %llu bytes was not destroyed", (unsigned long long)item->size);
+    VIOLATION("CTXA-066", "context allocation of %llu bytes was not destroyed",
+              (unsigned long long)item->size);
     destroy(item);
 }
 
@@ -359,7 +376,8 @@ void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
 
 /* ---- callbacks ----------------------------------------------------------------------------------------------------------------------------------- */
 
-NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter, DXGKARGCB_CREATECONTEXTALLOCATION *args)
+NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
+                                            DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
     struct context_allocation *item;

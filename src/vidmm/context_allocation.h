@@ -6,22 +6,22 @@
 #include "vidmm/address_space.h"
 
 struct context_allocation {
-    struct list link;               /* shared->context_allocations */
-    struct list owner_link;         /* context->allocations; on itself if the device's */
-    uint32_t handle;                /* hAllocation; 0: destroyed by the driver */
+    struct list link;       /* shared->context_allocations */
+    struct list owner_link; /* context->allocations; on itself if the device's */
+    uint32_t handle;        /* hAllocation; 0: destroyed by the driver */
     struct vidmm *vidmm;
-    struct vidmm_context *context;  /* NULL: of the device */
-    HANDLE device;                  /* host handle of the device */
+    struct vidmm_context *context; /* NULL: of the device */
+    HANDLE device;                 /* host handle of the device */
     struct vidmm_process *process;
     struct vidmm_allocation *allocation;
-    uint64_t size;                  /* bytes, as asked for */
-    bool map_for_init;              /* MapGpuVirtualAddress (CTXA-015) */
-    bool cpu_view;                  /* CTXA-040 */
-    void *view;                     /* kernel address of it all, or NULL */
-    bool pinned;                    /* the allocation is resident to stay */
-    bool initialised;               /* INIT_CONTEXT_RESOURCE was built for its content */
-    bool committed;                 /* resident, pinned and initialised */
-    bool restore;                   /* it was before the reset */
+    uint64_t size;     /* bytes, as asked for */
+    bool map_for_init; /* MapGpuVirtualAddress (CTXA-015) */
+    bool cpu_view;     /* CTXA-040 */
+    void *view;        /* kernel address of it all, or NULL */
+    bool pinned;       /* the allocation is resident to stay */
+    bool initialised;  /* INIT_CONTEXT_RESOURCE was built for its content */
+    bool committed;    /* resident, pinned and initialised */
+    bool restore;      /* it was before the reset */
     struct follow follow;
     struct paging_job job;
 };
@@ -36,7 +36,8 @@ struct vidmm_device *context_allocation_device(struct vidmm *vidmm, HANDLE handl
 /* Make resident, for good, and have the driver write its content, unless that was done (builder's fiber). */
 NTSTATUS context_allocation_commit(struct context_allocation *item);
 /* Is it one that this context runs with? */
-bool context_allocation_belongs(const struct context_allocation *item, const struct vidmm_context *context);
+bool context_allocation_belongs(const struct context_allocation *item,
+                                const struct vidmm_context *context);
 
 /* DxgkDdiDestroyContext is about to be called: no more are made for the context (CTXA-012). */
 void context_allocation_close(struct vidmm_context *context);

@@ -7,12 +7,14 @@
 /* ---- first content ---------------------------------------------------------------------------------------------------------------------- */
 
 /* What the paging process maps to reach all of it: behind an aperture, the system pages. */
-static NTSTATUS runs_of(struct vidmm_allocation *allocation, struct vidmm_run **made, const struct vidmm_run **runs, uint32_t *count)
+static NTSTATUS runs_of(struct vidmm_allocation *allocation, struct vidmm_run **made,
+                        const struct vidmm_run **runs, uint32_t *count)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
     *made = NULL;
-    if (allocation->segment == 0 || !segment_is_aperture(&allocation->vidmm->segment[allocation->segment])) {
+    if (allocation->segment == 0 ||
+        !segment_is_aperture(&allocation->vidmm->segment[allocation->segment])) {
         *runs = allocation->runs;
         *count = allocation->run_count;
         return status;
@@ -76,7 +78,8 @@ static NTSTATUS build_init(struct context_allocation *item)
         op.InitContextResource.Destination.pMdl = content_mdl(mdl);
     } else {
         op.InitContextResource.Destination.SegmentAddress.QuadPart =
-            (LONGLONG)(vidmm->segment[allocation->segment].base + (allocation->runs[0].first << PAGE_BITS));
+            (LONGLONG)vidmm->segment[allocation->segment].base +
+            (LONGLONG)(allocation->runs[0].first << PAGE_BITS);
     }
     if (item->map_for_init)
         status = map_in_scratch(allocation, &va);
@@ -123,7 +126,9 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
 
     LIST_FOR(node, &vidmm->scratch->context_allocations) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
-        NTSTATUS status = context_allocation_belongs(item, context) ? context_allocation_commit(item) : STATUS_SUCCESS;
+        NTSTATUS status = context_allocation_belongs(item, context)
+                              ? context_allocation_commit(item)
+                              : STATUS_SUCCESS;
 
         if (!NT_SUCCESS(status))
             return status;
@@ -186,7 +191,8 @@ void context_allocations_restore(struct vidmm *vidmm)
 
 /* ---- addresses --------------------------------------------------------------------------------------------------------------------------- */
 
-D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_MAPCONTEXTALLOCATION *args)
+D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
+                                                       const DXGKARGCB_MAPCONTEXTALLOCATION *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
     struct context_allocation *item;
@@ -198,7 +204,8 @@ D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapt
     sim_mutex_lock(&vidmm->lock);
     item = context_allocation_find(adapter, args->hAllocation);
     if (item)
-        map = (struct va_context_map){.process = item->process, .allocation = item->allocation, .args = args};
+        map = (struct va_context_map){
+            .process = item->process, .allocation = item->allocation, .args = args};
     sim_mutex_unlock(&vidmm->lock);
     if (!item) {
         VIOLATION("CTXA-045", "%p is no context allocation of the adapter", args->hAllocation);
@@ -208,9 +215,11 @@ D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapt
         return 0; /* CTXA-050 */
     status = va_map_context_allocation(&map);
     if (status == STATUS_INVALID_PARAMETER)
-        VIOLATION("CTXA-050", "DxgkCbMapContextAllocation at 0x%llx, %llu pages from %llu, protection 0x%llx",
+        VIOLATION("CTXA-050",
+                  "DxgkCbMapContextAllocation at 0x%llx, %llu pages from %llu, protection 0x%llx",
                   (unsigned long long)args->BaseAddress, (unsigned long long)args->SizeInPages,
-                  (unsigned long long)args->OffsetInPages, (unsigned long long)args->Protection.Value);
+                  (unsigned long long)args->OffsetInPages,
+                  (unsigned long long)args->Protection.Value);
     return NT_SUCCESS(status) ? map.address : 0;
 }
 
@@ -249,17 +258,20 @@ static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
     return status;
 }
 
-NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
+NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
-    struct update_call call = {.adapter = adapter, .handle = args->hAllocation, .bytes = args->PrivateDriverDataSize};
+    struct update_call call = {
+        .adapter = adapter, .handle = args->hAllocation, .bytes = args->PrivateDriverDataSize};
     NTSTATUS status;
 
     if (context_allocation_inside_paging("CTXA-060"))
         return STATUS_INVALID_DEVICE_REQUEST;
     if (!vidmm->config.gpu_mmu)
         return STATUS_NOT_SUPPORTED;
-    if (!context_allocation_find(adapter, args->hAllocation) || (!args->pPrivateDriverData && args->PrivateDriverDataSize != 0))
+    if (!context_allocation_find(adapter, args->hAllocation) ||
+        (!args->pPrivateDriverData && args->PrivateDriverDataSize != 0))
         return STATUS_INVALID_PARAMETER;
     if (call.bytes != 0) {
         call.data = util_alloc(call.bytes);

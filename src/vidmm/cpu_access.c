@@ -33,7 +33,8 @@ bool cpu_access_follows(const struct vidmm_allocation *allocation)
     return allocation->view && !shows_backing(allocation);
 }
 
-bool cpu_access_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
+bool cpu_access_forbids(const struct vidmm_allocation *allocation,
+                        const struct vidmm_segment *segment)
 {
     if (!allocation->lock_count || shows_backing(allocation))
         return false;
@@ -73,7 +74,8 @@ static bool point(struct vidmm_allocation *allocation)
 {
     if (in_memory_segment(allocation) && !shows_backing(allocation))
         return point_at_segment(allocation);
-    return ram_view_point(allocation->vidmm->config.ram, allocation->view, 0, allocation->backing, allocation->pages, true);
+    return ram_view_point(allocation->vidmm->config.ram, allocation->view, 0, allocation->backing,
+                          allocation->pages, true);
 }
 
 static void drop_view(struct vidmm_allocation *allocation)
@@ -133,7 +135,8 @@ static void *place_page(const struct vidmm_allocation *allocation, uint64_t page
         return ram_direct(allocation->vidmm->config.ram, page_phys(allocation->backing[page]));
     for (uint32_t i = 0; i < allocation->run_count; i++) {
         if (page < allocation->runs[i].pages)
-            return segment_cpu(allocation->vidmm, allocation->segment, (allocation->runs[i].first + page) << PAGE_BITS);
+            return segment_cpu(allocation->vidmm, allocation->segment,
+                               (allocation->runs[i].first + page) << PAGE_BITS);
         page -= allocation->runs[i].pages;
     }
     return NULL;
@@ -202,7 +205,8 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
     if (allocation->lock_count >= VIDMM_MAX_LOCKS)
         return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
     if (!allocation->cpu_visible && in_memory_segment(allocation) &&
-        !(allocation->vidmm->aperture && (allocation->supported_set & segment_bit(allocation->vidmm->aperture))))
+        !(allocation->vidmm->aperture &&
+          (allocation->supported_set & segment_bit(allocation->vidmm->aperture))))
         return STATUS_INVALID_PARAMETER; /* ALLOC-128 */
     return STATUS_SUCCESS;
 }

@@ -20,7 +20,7 @@ struct destruction {
     struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed allocations */
     struct list opens;                         /* vidmm_open.device_link */
     UINT count;
-    HANDLE *handle;                            /* scratch list, count elements */
+    HANDLE *handle; /* scratch list, count elements */
     bool synchronous, done;
     struct sim_waitq finished;
 };
@@ -100,7 +100,8 @@ static struct vidmm_open *open_of(struct list *node)
 /* Nobody else has it open. */
 static bool is_last(const struct vidmm_open *open)
 {
-    return open->allocation->opens.next == &open->link && open->allocation->opens.prev == &open->link;
+    return open->allocation->opens.next == &open->link &&
+           open->allocation->opens.prev == &open->link;
 }
 
 /* Another open of the same process is left. */
@@ -120,8 +121,8 @@ static bool needs_paging(const struct destruction *d)
     LIST_FOR(node, &d->opens) {
         const struct vidmm_allocation *allocation = open_of(node)->allocation;
 
-        if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) || allocation->arriving ||
-            !paging_ticket_done(allocation->vidmm, allocation->busy_ticket))
+        if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) ||
+            allocation->arriving || !paging_ticket_done(allocation->vidmm, allocation->busy_ticket))
             return true;
     }
     return false;
@@ -190,7 +191,8 @@ static void destruction_run(struct destruction *d)
     struct list *node;
 
     if (needs_paging(d))
-        (void)paging_run(vidmm, drop_job, d); /* a failure: the adapter is gone, and nothing uses the memory */
+        (void)paging_run(vidmm, drop_job,
+                         d); /* a failure: the adapter is gone, and nothing uses the memory */
     driver_close(d);
     sim_mutex_lock(&vidmm->lock);
     LIST_FOR(link, &d->opens)
@@ -246,7 +248,8 @@ static void destruction_start(struct destruction *d, bool assume_idle)
     struct vidmm_device *device = d->device;
     const struct vidmm_scheduler *scheduler = device->process->vidmm->scheduler;
     uint64_t ticket = assume_idle ? 0 : scheduler->device_ticket(device);
-    bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) && list_empty(&device->follows);
+    bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) &&
+                list_empty(&device->follows);
 
     device->destructions++;
     if (idle && (d->synchronous || !needs_paging(d))) {
@@ -261,7 +264,8 @@ static void destruction_start(struct destruction *d, bool assume_idle)
 
 static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
 
     return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
 }
@@ -286,7 +290,8 @@ static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     return ok;
 }
 
-NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count,
+NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                                  const D3DKMT_HANDLE *list, UINT count,
                                   D3DDDICB_DESTROYALLOCATION2FLAGS flags)
 {
     struct vidmm *vidmm = device->process->vidmm;
@@ -344,7 +349,8 @@ static struct destruction *next_to_die(struct vidmm_device *device)
     UINT count = 0;
 
     if (!list_empty(&device->resource_opens))
-        resource_open = CONTAINER(device->resource_opens.next, struct vidmm_resource_open, device_link);
+        resource_open = CONTAINER(device->resource_opens.next, struct vidmm_resource_open,
+                                  device_link);
     LIST_FOR(node, &device->opens)
         count++;
     d = destruction_new(device, count);

@@ -36,9 +36,9 @@ static uint64_t offer_rank(const struct vidmm_allocation *allocation)
     case D3DKMT_OFFER_PRIORITY_HIGH:
         return 2;
     case D3DKMT_OFFER_PRIORITY_AUTO: /* RES-066: by the eviction priority */
-        return allocation->priority < D3DDDI_ALLOCATIONPRIORITY_NORMAL
-                   ? 0
-                   : allocation->priority == D3DDDI_ALLOCATIONPRIORITY_NORMAL ? 1 : 2;
+        return allocation->priority < D3DDDI_ALLOCATIONPRIORITY_NORMAL    ? 0
+               : allocation->priority == D3DDDI_ALLOCATIONPRIORITY_NORMAL ? 1
+                                                                          : 2;
     default:
         return 1;
     }
@@ -84,8 +84,8 @@ void eviction_update(struct vidmm_allocation *allocation)
             vidmm->segment[segment].leaving++;
             allocation->leaving_segment = segment;
         } else {
-            order_insert(&vidmm->segment[segment].victims, &allocation->victim_node, victim_key(allocation),
-                         allocation->released_at);
+            order_insert(&vidmm->segment[segment].victims, &allocation->victim_node,
+                         victim_key(allocation), allocation->released_at);
             allocation->victim_segment = segment;
         }
         return;
@@ -95,7 +95,8 @@ void eviction_update(struct vidmm_allocation *allocation)
 
         if (!open->residency_count)
             continue;
-        order_insert(&open->device->listed[segment], &open->order, allocation->priority, open->listed_at);
+        order_insert(&open->device->listed[segment], &open->order, allocation->priority,
+                     open->listed_at);
         open->order_segment = segment;
         open->ordered = true;
     }
@@ -138,7 +139,8 @@ bool eviction_movable(const struct vidmm_allocation *allocation, bool own)
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
-        if (open->residency_count && ((open->device == vidmm->requester && !own) || !eviction_device_idle(open->device)))
+        if (open->residency_count &&
+            ((open->device == vidmm->requester && !own) || !eviction_device_idle(open->device)))
             return false;
     }
     return true;
@@ -157,7 +159,8 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
         if (!node || device == vidmm->requester || !eviction_device_idle(device))
             continue;
         for (; node; node = order_next(node)) {
-            struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_open, order)->allocation;
+            struct vidmm_allocation *allocation =
+                CONTAINER(node, struct vidmm_open, order)->allocation;
 
             if (allocation->priority > limit)
                 break;
@@ -175,13 +178,15 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
 }
 
 /* Class 4: of the requester, less important than the newcomer, and in the reckoning has room elsewhere. */
-static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment, const struct vidmm_allocation *newcomer)
+static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
+                                     const struct vidmm_allocation *newcomer)
 {
     struct vidmm_device *device = vidmm->requester;
 
     if (!device || !newcomer || !eviction_device_idle(device))
         return NULL;
-    for (struct order_node *node = order_first(&device->listed[segment]); node; node = order_next(node)) {
+    for (struct order_node *node = order_first(&device->listed[segment]); node;
+         node = order_next(node)) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
         if (open->allocation->priority >= newcomer->priority)
@@ -222,7 +227,8 @@ static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct ro
             return victim;
         eviction_update(victim); /* pinned since it got there */
     }
-    victim = listed_victim(vidmm, room->segment->id, room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
+    victim = listed_victim(vidmm, room->segment->id,
+                           room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
     return victim;
 }
 
@@ -253,7 +259,8 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
 
 static bool commits(const struct vidmm *vidmm, const struct room_request *room)
 {
-    return !segment_is_aperture(room->segment) || aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
+    return !segment_is_aperture(room->segment) ||
+           aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
 }
 
 static bool enough(const struct vidmm *vidmm, const struct room_request *room)
@@ -293,4 +300,15 @@ NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *roo
             return status;
     } while (!enough(vidmm, room));
     return STATUS_SUCCESS;
+}
+
+NTSTATUS eviction_clear(struct vidmm *vidmm, UINT segment)
+{
+    const struct room_request room = {.segment = &vidmm->segment[segment], .last = true};
+    struct vidmm_allocation *victim;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (NT_SUCCESS(status) && (victim = pick_victim(vidmm, &room)) != NULL)
+        status = evict(vidmm, victim);
+    return status;
 }

@@ -56,7 +56,8 @@ static NTSTATUS page_views(struct vidmm *vidmm, struct fence_page *page)
     if (!ram_view_point(ram, page->client, 0, &page->frame, 1, false))
         return STATUS_INSUFFICIENT_RESOURCES;
     page->logical = page->frame;
-    if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE, &page->logical))
+    if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE,
+                      &page->logical))
         return STATUS_SUCCESS;
     page->logical.value = 0;
     return STATUS_INSUFFICIENT_RESOURCES;
@@ -78,7 +79,8 @@ static void page_free(struct vidmm *vidmm, struct fence_page *page)
 
 static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out)
 {
-    const struct ram_request request = {.pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
+    const struct ram_request request = {
+        .pages = 1, .owner = RAM_OBJECT, .cache = RAM_CACHED, .zero = true};
     struct vidmm *vidmm = process->vidmm;
     struct fence_page *page = util_zalloc(1, sizeof(*page));
     NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;
@@ -91,7 +93,8 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
     else
         page->frame.value = 0;
     if (NT_SUCCESS(status) && process->space) {
-        struct map_call call = {.space = process->space, .run = {.first = page->logical.value, .pages = 1}};
+        struct map_call call = {.space = process->space,
+                                .run = {.first = page->logical.value, .pages = 1}};
 
         status = paging_run(vidmm, map_job, &call); /* the address is usable on return */
         page->va = call.va;
@@ -133,7 +136,8 @@ static uint32_t free_slot(const struct fence_page *page)
     return word * 64 + (uint32_t)__builtin_ctzll(~page->used[word]);
 }
 
-static void slot_take(struct vidmm_process *process, struct fence_page *page, struct vidmm_fence_slot *slot)
+static void slot_take(struct vidmm_process *process, struct fence_page *page,
+                      struct vidmm_fence_slot *slot)
 {
     uint32_t index = free_slot(page);
 

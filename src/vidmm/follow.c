@@ -18,7 +18,8 @@ static bool finished(struct vidmm_device *device, uint64_t ticket)
     return ticket == 0 || scheduler->device_done(device, ticket);
 }
 
-void follow_device(struct vidmm_device *device, struct follow *follow, void (*fn)(struct vidmm_device *, struct follow *))
+void follow_device(struct vidmm_device *device, struct follow *follow,
+                   void (*fn)(struct vidmm_device *, struct follow *))
 {
     follow->ticket = device->process->vidmm->scheduler->device_ticket(device);
     follow->fn = fn;
@@ -75,7 +76,8 @@ static void follower_main(void *arg)
 
         if (!finished(device, ticket)) {
             sim_mutex_unlock(&vidmm->lock);
-            vidmm->scheduler->device_wait(device, ticket); /* a failure means that the work will never run: finished, too */
+            vidmm->scheduler->device_wait(
+                device, ticket); /* a failure means that the work will never run: finished, too */
             sim_mutex_lock(&vidmm->lock);
         }
         while (!list_empty(&device->follows)) {

@@ -19,18 +19,18 @@ typedef D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection_type;
 struct va_call {
     struct vidmm_process *process;
     struct vidmm_space *space;
-    struct vidmm_paging_queue *queue;   /* NULL: completed before return */
+    struct vidmm_paging_queue *queue; /* NULL: completed before return */
     enum range_kind kind;
     struct va_request request;
-    struct va_piece values;             /* of the piece; state of the range if it gets none */
-    D3DKMT_HANDLE handle;               /* allocation, or 0 */
+    struct va_piece values; /* of the piece; state of the range if it gets none */
+    D3DKMT_HANDLE handle;   /* allocation, or 0 */
     bool no_commit;
-    bool fresh;                         /* the range is this call's */
+    bool fresh; /* the range is this call's */
     struct va_range *range;
     struct va_piece *piece;
     struct va_piece *spare;
     uint64_t fence;
-    bool for_worker;                    /* failed for something that the worker can do */
+    bool for_worker; /* failed for something that the worker can do */
 };
 
 /* ---- arguments ---------------------------------------------------------------------------------------------------------------------- */
@@ -47,7 +47,8 @@ static NTSTATUS check_protection(const struct vidmm_space *space, protection_typ
 
     if (protection.SystemUseOnly || protection.Reserved)
         return STATUS_INVALID_PARAMETER;
-    if (nothing && (protection.Write || protection.Execute || (protection.Zero && protection.NoAccess)))
+    if (nothing &&
+        (protection.Write || protection.Execute || (protection.Zero && protection.NoAccess)))
         return STATUS_INVALID_PARAMETER;
     if (protection.Zero && !space->shared->geometry.caps.ZeroInPteSupported)
         return STATUS_NOT_SUPPORTED;
@@ -55,8 +56,8 @@ static NTSTATUS check_protection(const struct vidmm_space *space, protection_typ
 }
 
 /* The place of a request in pages (GPUVA-061, GPUVA-077, GPUVA-080, GPUVA-081). */
-static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint64_t low, uint64_t high, uint64_t pages,
-                            uint64_t unit, struct va_request *request)
+static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint64_t low,
+                            uint64_t high, uint64_t pages, uint64_t unit, struct va_request *request)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
     uint64_t end;
@@ -65,7 +66,8 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
         return STATUS_INVALID_PARAMETER;
     *request = (struct va_request){.base = base >> PAGE_BITS, .pages = pages};
     if (base != 0) {
-        if (!aligned(base, unit) || request->base < geometry->span || ckd_add(&end, request->base, pages) || end > geometry->end)
+        if (!aligned(base, unit) || request->base < geometry->span ||
+            ckd_add(&end, request->base, pages) || end > geometry->end)
             return STATUS_INVALID_PARAMETER; /* GPUVA-058 */
         return STATUS_SUCCESS;
     }
@@ -80,7 +82,8 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
     return STATUS_SUCCESS;
 }
 
-static struct vidmm_allocation *find_allocation(const struct vidmm_process *process, D3DKMT_HANDLE handle)
+static struct vidmm_allocation *find_allocation(const struct vidmm_process *process,
+                                                D3DKMT_HANDLE handle)
 {
     struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, NT_CLIENT_ALLOCATION);
 
@@ -90,14 +93,16 @@ static struct vidmm_allocation *find_allocation(const struct vidmm_process *proc
 }
 
 /* GPUVA-101 to GPUVA-103: a unique driver protection binds every other mapping of the same pages. */
-static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset, uint64_t pages, uint64_t protection)
+static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
+                                uint64_t pages, uint64_t protection)
 {
     LIST_FOR(node, &allocation->mappings) {
         const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
 
         if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
             return false; /* unique ones stand in front */
-        if (piece->driver_protection != protection && ranges_overlap(piece->offset, piece->span.pages, offset, pages))
+        if (piece->driver_protection != protection &&
+            ranges_overlap(piece->offset, piece->span.pages, offset, pages))
             return true;
     }
     return false;
@@ -112,9 +117,11 @@ static NTSTATUS bind_allocation(struct va_call *call)
         return STATUS_SUCCESS;
     if (call->handle)
         values->allocation = find_allocation(call->process, call->handle);
-    if (!values->allocation || !range_inside(values->offset, call->request.pages, values->allocation->pages))
+    if (!values->allocation ||
+        !range_inside(values->offset, call->request.pages, values->allocation->pages))
         return STATUS_INVALID_PARAMETER;
-    if (protection_conflict(values->allocation, values->offset, call->request.pages, values->driver_protection))
+    if (protection_conflict(values->allocation, values->offset, call->request.pages,
+                            values->driver_protection))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
 }
@@ -244,7 +251,8 @@ static bool needs_job(const struct va_call *call)
         return true; /* behind what waits there already */
     if (call->piece)
         return piece_needs_write(call->piece);
-    return range->initial != ENTRY_INVALID || tables_need_write(call->space, range->span.first, range->span.pages);
+    return range->initial != ENTRY_INVALID ||
+           tables_need_write(call->space, range->span.first, range->span.pages);
 }
 
 /* ---- jobs ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -297,7 +305,8 @@ static NTSTATUS post(struct va_call *call)
 
     if (!job)
         return STATUS_INSUFFICIENT_RESOURCES;
-    *job = (struct va_job){.range = call->range, .piece = call->piece, .spare = call->spare, .space = call->space};
+    *job = (struct va_job){
+        .range = call->range, .piece = call->piece, .spare = call->spare, .space = call->space};
     status = paging_queue_post(call->queue, job_run, job_release, job, &call->fence);
     if (!NT_SUCCESS(status)) {
         util_free(job);
@@ -322,7 +331,8 @@ static void write_now(struct va_call *call)
     } else {
         range_write_initial(range, range->span.first, range->span.pages);
     }
-    (void)tables_settle(call->space); /* a failure is the adapter's end, and told by the wait for the GPU */
+    (void)tables_settle(
+        call->space); /* a failure is the adapter's end, and told by the wait for the GPU */
 }
 
 static NTSTATUS commit(struct va_call *call)
@@ -389,7 +399,9 @@ static NTSTATUS perform(struct va_call *call)
     NTSTATUS status;
 
     sim_mutex_lock(&vidmm->lock);
-    status = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost) ? STATUS_DEVICE_REMOVED : publish(call);
+    status = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost)
+                 ? STATUS_DEVICE_REMOVED
+                 : publish(call);
     debug_check(call->space);
     sim_mutex_unlock(&vidmm->lock);
     if (status == STATUS_NO_MEMORY && call->for_worker)
@@ -407,7 +419,11 @@ static enum entry_state requested_state(protection_type protection)
 NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUALADDRESS *args)
 {
     struct vidmm_process *process = queue->base.device->process;
-    struct va_call call = {.process = process, .space = process->space, .queue = queue, .kind = RANGE_MAP, .handle = args->hAllocation};
+    struct va_call call = {.process = process,
+                           .space = process->space,
+                           .queue = queue,
+                           .kind = RANGE_MAP,
+                           .handle = args->hAllocation};
     NTSTATUS status;
 
     if (!call.space)
@@ -420,8 +436,8 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
     call.values.state = requested_state(args->Protection);
     if ((call.values.state == ENTRY_PAGES) != (args->hAllocation != 0)) /* GPUVA-082 */
         return STATUS_INVALID_PARAMETER;
-    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress, args->SizeInPages,
-                         PAGE_BYTES, &call.request);
+    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
+                         args->SizeInPages, PAGE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
         return status;
     call.values.offset = args->OffsetInPages;
@@ -438,15 +454,17 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
 NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue,
                               D3DDDI_RESERVEGPUVIRTUALADDRESS *args)
 {
-    struct va_call call = {.process = process, .space = process->space, .queue = queue, .kind = RANGE_RESERVATION};
+    struct va_call call = {
+        .process = process, .space = process->space, .queue = queue, .kind = RANGE_RESERVATION};
     NTSTATUS status;
 
     if (!call.space)
         return STATUS_NOT_SUPPORTED;
-    if (args->Size == 0 || !aligned(args->Size, RESERVE_BYTES) || (UINT)args->ReservationType > D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT)
+    if (args->Size == 0 || !aligned(args->Size, RESERVE_BYTES) ||
+        (UINT)args->ReservationType > D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT)
         return STATUS_INVALID_PARAMETER;
-    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress, args->Size >> PAGE_BITS,
-                         RESERVE_BYTES, &call.request);
+    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
+                         args->Size >> PAGE_BITS, RESERVE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
         return status;
     call.values.state = ENTRY_INVALID;
@@ -466,7 +484,8 @@ NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base, D3DGPU_SIZE_T size)
+NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base,
+                           D3DGPU_SIZE_T size)
 {
     struct vidmm_space *space = process->space;
     struct vidmm *vidmm = process->vidmm;
@@ -492,15 +511,16 @@ NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS
 NTSTATUS va_map_context_allocation(struct va_context_map *map)
 {
     const DXGKARGCB_MAPCONTEXTALLOCATION *args = map->args;
-    struct va_call call = {.process = map->process, .space = map->process->space, .kind = RANGE_CONTEXT};
+    struct va_call call = {
+        .process = map->process, .space = map->process->space, .kind = RANGE_CONTEXT};
     NTSTATUS status = check_protection(call.space, args->Protection);
 
     if (!NT_SUCCESS(status))
         return status;
     if (args->SizeInPages == 0 || requested_state(args->Protection) != ENTRY_PAGES)
         return STATUS_INVALID_PARAMETER;
-    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress, args->SizeInPages,
-                         PAGE_BYTES, &call.request);
+    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
+                         args->SizeInPages, PAGE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
         return status;
     call.values = (struct va_piece){.state = ENTRY_PAGES,
@@ -517,7 +537,8 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
 /* ---- the driver's reservation ---------------------------------------------------------------------------------------------------------------- */
 
 /* The process that DxgkDdiCreateProcess is running for, if the handle names it. */
-static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle, struct vidmm_process **out)
+static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
+                                    struct vidmm_process **out)
 {
     struct vidmm_process *process = NULL;
     const char *inside = ddi_current_name();
@@ -536,16 +557,19 @@ static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle, 
     return STATUS_INVALID_PARAMETER;
 }
 
-static NTSTATUS reserve_for_driver(struct vidmm_space *space, DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
+static NTSTATUS reserve_for_driver(struct vidmm_space *space,
+                                   DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
     uint64_t span = geometry->span << PAGE_BITS, align = args->Alignment ? args->Alignment : span;
-    struct va_request request = {.pages = args->SizeInBytes >> PAGE_BITS, .base = args->BaseAddress >> PAGE_BITS};
+    struct va_request request = {.pages = args->SizeInBytes >> PAGE_BITS,
+                                 .base = args->BaseAddress >> PAGE_BITS};
     struct va_range *range;
     NTSTATUS status;
 
-    if (args->SizeInBytes == 0 || !aligned(args->SizeInBytes, span) || !aligned(args->BaseAddress, span) ||
-        !is_power_of_two(align) || !aligned(align, span) || !aligned(args->BaseAddress, align))
+    if (args->SizeInBytes == 0 || !aligned(args->SizeInBytes, span) ||
+        !aligned(args->BaseAddress, span) || !is_power_of_two(align) || !aligned(align, span) ||
+        !aligned(args->BaseAddress, align))
         return STATUS_INVALID_PARAMETER;
     if (request.base != 0 && request.base < geometry->span)
         return STATUS_INVALID_PARAMETER;
@@ -564,7 +588,8 @@ static NTSTATUS reserve_for_driver(struct vidmm_space *space, DXGKARGCB_RESERVEG
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter, DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
+NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
+                                 DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
     struct vidmm_process *process;

@@ -7,14 +7,17 @@
 
 static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&nt_process_current()->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&nt_process_current()->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
 
     return open && open->allocation->vidmm == adapter->vidmm ? open : NULL;
 }
 
-static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
+static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter,
+                                               D3DKMT_HANDLE handle)
 {
-    struct vidmm_resource_open *open = handle_lookup(&nt_process_current()->handles, handle, NT_CLIENT_RESOURCE);
+    struct vidmm_resource_open *open = handle_lookup(&nt_process_current()->handles, handle,
+                                                     NT_CLIENT_RESOURCE);
 
     return open && open->resource->vidmm == adapter->vidmm ? open : NULL;
 }
@@ -43,7 +46,8 @@ D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HAN
     return open && open->resource_open ? open->resource_open->handle : 0;
 }
 
-D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter, const DXGKARGCB_ENUMHANDLECHILDREN *args)
+D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_ENUMHANDLECHILDREN *args)
 {
     const struct vidmm_resource_open *resource = resource_of(adapter, args->hObject);
     UINT index = 0;

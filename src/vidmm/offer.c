@@ -73,7 +73,8 @@ static void offer(struct vidmm_open *open, D3DKMT_OFFER_PRIORITY priority, D3DKM
 static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open->allocation;
-    D3DDDI_RECLAIM_RESULT result = allocation->discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED : D3DDDI_RECLAIM_RESULT_OK;
+    D3DDDI_RECLAIM_RESULT result = allocation->discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED
+                                                         : D3DDDI_RECLAIM_RESULT_OK;
 
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
@@ -103,7 +104,8 @@ struct walk {
 };
 
 /* Call `visit` for each allocation, in order; false: a handle is bad, or visit said so. */
-static bool walk(const struct walk *w, bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
+static bool walk(const struct walk *w,
+                 bool (*visit)(struct vidmm_open *open, UINT index, void *arg), void *arg)
 {
     const struct handle_table *handles = &w->device->process->nt->handles;
 
@@ -116,7 +118,8 @@ static bool walk(const struct walk *w, bool (*visit)(struct vidmm_open *open, UI
             continue;
         }
 
-        struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i], NT_CLIENT_RESOURCE);
+        struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i],
+                                                             NT_CLIENT_RESOURCE);
 
         if (!resource || resource->device != w->device)
             return false;
@@ -153,15 +156,17 @@ static bool offer_one(struct vidmm_open *open, UINT index, void *arg)
     return true;
 }
 
-NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count,
-                     D3DKMT_OFFER_PRIORITY priority, D3DKMT_OFFER_FLAGS flags)
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                     const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
+                     D3DKMT_OFFER_FLAGS flags)
 {
     struct vidmm *vidmm = device->process->vidmm;
     const struct walk w = {.device = device, .resources = resources, .list = list, .count = count};
     struct offer_arg arg = {.priority = priority, .flags = flags};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
-    if (!is_one_list(&w) || priority < D3DKMT_OFFER_PRIORITY_LOW || priority > D3DKMT_OFFER_PRIORITY_AUTO || flags.Reserved)
+    if (!is_one_list(&w) || priority < D3DKMT_OFFER_PRIORITY_LOW ||
+        priority > D3DKMT_OFFER_PRIORITY_AUTO || flags.Reserved)
         return status;
     sim_mutex_lock(&vidmm->lock);
     if (walk(&w, may_offer, NULL)) {
@@ -204,8 +209,9 @@ static bool reclaim_one(struct vidmm_open *open, UINT index, void *arg)
     return true;
 }
 
-NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count,
-                       D3DDDI_RECLAIM_RESULT *results, uint64_t *fence)
+NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,
+                       const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results,
+                       uint64_t *fence)
 {
     struct vidmm_device *device = queue->base.device;
     struct vidmm *vidmm = queue->base.vidmm;
@@ -228,7 +234,8 @@ NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *re
         walk(&w, reclaim_one, &arg);
         status = residency_job_post(queue, arg.job, fence); /* RES-069 */
         if (!NT_SUCCESS(status))
-            status = STATUS_SUCCESS; /* reclaimed it is; it will be brought in before the next submission */
+            status =
+                STATUS_SUCCESS; /* reclaimed it is; it will be brought in before the next submission */
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;
@@ -248,12 +255,14 @@ static bool set_priority(struct vidmm_open *open, UINT index, void *arg)
     return true;
 }
 
-NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count,
-                            const UINT *priorities)
+NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, const UINT *priorities)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {
-        .device = device, .resources = resource ? &resource : NULL, .list = list, .count = resource ? 1 : count};
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
     struct value_arg arg = {.in = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
@@ -280,12 +289,14 @@ static bool get_priority(struct vidmm_open *open, UINT index, void *arg)
     return true;
 }
 
-NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count,
-                            UINT *priorities)
+NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, UINT *priorities)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {
-        .device = device, .resources = resource ? &resource : NULL, .list = list, .count = resource ? 1 : count};
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
     struct value_arg arg = {.out = priorities};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
@@ -318,12 +329,15 @@ static bool get_residency(struct vidmm_open *open, UINT index, void *arg)
     return true;
 }
 
-NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count,
+NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                               const D3DKMT_HANDLE *list, UINT count,
                                D3DKMT_ALLOCATIONRESIDENCYSTATUS *states)
 {
     struct vidmm *vidmm = device->process->vidmm;
-    const struct walk w = {
-        .device = device, .resources = resource ? &resource : NULL, .list = list, .count = resource ? 1 : count};
+    const struct walk w = {.device = device,
+                           .resources = resource ? &resource : NULL,
+                           .list = list,
+                           .count = resource ? 1 : count};
     struct value_arg arg = {.out = (UINT *)states};
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 

@@ -109,7 +109,8 @@ bool order_validate(const struct order_tree *tree)
         return false;
     for (struct order_node *node = order_first(tree), *next; node; node = next) {
         next = order_next(node);
-        if ((node->left && node->left->parent != node) || (node->right && node->right->parent != node))
+        if ((node->left && node->left->parent != node) ||
+            (node->right && node->right->parent != node))
             return false;
         if (node->parent && node->parent->weight < node->weight)
             return false;

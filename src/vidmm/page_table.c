@@ -66,7 +66,8 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
     const struct vidmm_config *config = &vidmm->config;
     unsigned shift = 0;
 
-    *geometry = (struct table_geometry){.levels = config->mmu.PageTableLevelCount, .caps = config->mmu};
+    *geometry = (struct table_geometry){.levels = config->mmu.PageTableLevelCount,
+                                        .caps = config->mmu};
     geometry->caps.Value &= known_caps(config->wddm_version);
     geometry->end = (uint64_t)1 << (config->mmu.VirtualAddressBitCount - PAGE_BITS);
     for (unsigned level = 0; level < geometry->levels; level++) {
@@ -82,7 +83,8 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
 
 /* ---- memory of tables ------------------------------------------------------------------------------------------------ */
 
-static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool cached, struct table_place *place)
+static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool cached,
+                                       struct table_place *place)
 {
     const struct ram_request request = {
         .pages = pages, .owner = RAM_HOST, .cache = cached ? RAM_CACHED : RAM_WRITE_COMBINED};
@@ -91,7 +93,8 @@ static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool
     if (!ram_take_contiguous(vidmm->config.ram, &request, &place->frame))
         return STATUS_INSUFFICIENT_RESOURCES;
     logical = place->frame;
-    if (!iommu_map_run(vidmm->config.domain, place->frame, pages, IOMMU_READ | IOMMU_WRITE, &logical)) {
+    if (!iommu_map_run(vidmm->config.domain, place->frame, pages, IOMMU_READ | IOMMU_WRITE,
+                       &logical)) {
         ram_give_contiguous(vidmm->config.ram, place->frame, pages);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
@@ -100,7 +103,8 @@ static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t bytes, struct table_place *place)
+static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t bytes,
+                           struct table_place *place)
 {
     const DXGK_PAGE_TABLE_LEVEL_DESC *desc = &space->vidmm->config.level[level];
     UINT segment = space->paging ? desc->PagingProcessPageTableSegmentId : desc->PageTableSegmentId;
@@ -109,8 +113,10 @@ static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t b
 
     *place = (struct table_place){.pages = 0};
     if (segment == 0)
-        return place_in_system_memory(space->vidmm, pages, space->shared->geometry.caps.CachedPageTables, place);
-    status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes, &place->run);
+        return place_in_system_memory(space->vidmm, pages,
+                                      space->shared->geometry.caps.CachedPageTables, place);
+    status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
+                                 &place->run);
     if (NT_SUCCESS(status))
         place->pages = pages;
     return status;
@@ -131,8 +137,8 @@ static void place_give(struct vidmm *vidmm, struct table_place *place)
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level, uint32_t index, uint32_t entries,
-                      uint64_t bytes, struct page_table **out)
+NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
+                      uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
     size_t words = ((size_t)entries + 63) / 64;
@@ -247,7 +253,8 @@ static NTSTATUS child_at(struct page_table *table, uint64_t page, struct page_ta
     *child = table->child[index];
     if (*child)
         return STATUS_SUCCESS;
-    status = table_create(table->space, table, table->level - 1u, index, geometry->entries[table->level - 1], 0, child);
+    status = table_create(table->space, table, table->level - 1u, index,
+                          geometry->entries[table->level - 1], 0, child);
     if (!NT_SUCCESS(status))
         prune_upwards(table);
     return status;
@@ -280,7 +287,8 @@ static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t pa
 
 static uint64_t pages_in_leaf(const struct vidmm_space *space, uint64_t page, uint64_t end)
 {
-    uint64_t leaf_end = align_down(page, space->shared->geometry.span) + space->shared->geometry.span;
+    uint64_t leaf_end = align_down(page, space->shared->geometry.span) +
+                        space->shared->geometry.span;
 
     return (end < leaf_end ? end : leaf_end) - page;
 }
@@ -435,7 +443,8 @@ static bool table_valid(const struct page_table *table)
         if (!child)
             continue;
         below++;
-        if (child->parent != table || child->index != i || child->level + 1 != table->level || !table_valid(child))
+        if (child->parent != table || child->index != i || child->level + 1 != table->level ||
+            !table_valid(child))
             return false;
         if (child->ready && (!table->ready || !bit_test(table->set, i) || bit_test(table->large, i)))
             return false;

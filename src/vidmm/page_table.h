@@ -22,7 +22,7 @@ struct table_geometry {
     uint64_t end;                   /* pages of a space */
     uint64_t span;                  /* pages under one leaf table */
     bool resizable_root;            /* two levels */
-    DXGK_GPUMMUCAPS caps;           /* bits newer than the driver's interface are cleared (GPUVA-026) */
+    DXGK_GPUMMUCAPS caps; /* bits newer than the driver's interface are cleared (GPUVA-026) */
 };
 
 /* Memory of a table. */
@@ -39,14 +39,15 @@ struct page_table {
     uint64_t *set;             /* bit: the entry is not invalid */
     uint64_t *large;           /* bit: the entry maps a large page; NULL on level 0 */
     uint64_t first;            /* first page translated */
-    uint64_t uses;             /* level 0: pages that may be mapped; above: tables below. Plus edges of fills (page_table.c) */
+    uint64_t uses; /* level 0: pages that may be mapped; above: tables below. Plus edges of fills (page_table.c) */
     uint32_t entries;
-    uint32_t index;            /* in the parent */
+    uint32_t index; /* in the parent */
     uint8_t level;
-    bool ready;                /* written once in full and reachable from above */
+    bool ready; /* written once in full and reachable from above */
     struct table_place place;
-    struct gpu_va window;      /* GPU_VIRTUAL: where the paging process sees it while it is edited; 0: nowhere */
-    struct list link;          /* in the space's doomed or windows list */
+    struct gpu_va
+        window; /* GPU_VIRTUAL: where the paging process sees it while it is edited; 0: nowhere */
+    struct list link; /* in the space's doomed or windows list */
     struct paging_deferred deferred;
 };
 
@@ -56,15 +57,15 @@ enum entry_state { ENTRY_INVALID, ENTRY_ZERO, ENTRY_PAGES };
 struct entry_source {
     enum entry_state state;
     bool read_only, no_execute, coherent;
-    bool large;                /* large pages allowed */
-    HANDLE allocation;         /* driver's handle of what is mapped, or NULL */
-    uint64_t protection;       /* DriverProtection */
-    uint64_t origin;           /* page `p` of the space maps page `p - origin` of the object (may wrap) */
+    bool large;          /* large pages allowed */
+    HANDLE allocation;   /* driver's handle of what is mapped, or NULL */
+    uint64_t protection; /* DriverProtection */
+    uint64_t origin;     /* page `p` of the space maps page `p - origin` of the object (may wrap) */
     const struct page_number *logical; /* device page of each page of the object, or NULL: */
     const struct vidmm_run *runs;      /* its pieces */
     uint32_t run_count;
-    uint64_t run_base;         /* page of the object at which the runs start */
-    uint32_t run;              /* cursor; start with 0, run_base */
+    uint64_t run_base; /* page of the object at which the runs start */
+    uint32_t run;      /* cursor; start with 0, run_base */
     uint64_t run_first;
 };
 
@@ -83,8 +84,8 @@ static inline uint32_t table_index(const struct page_table *table, unsigned shif
 }
 
 /* A table of `entries` entries for [first, ...), with memory, not ready. `bytes` 0: as the level's descriptor says. */
-NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level, uint32_t index, uint32_t entries,
-                      uint64_t bytes, struct page_table **table);
+NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
+                      uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **table);
 /* The GPU does not know it (any more): memory and record go at once. Children must be gone. */
 void table_destroy(struct page_table *table);
 /* Take it and everything below it apart, without operations; memory goes when operations built so far are done. */
@@ -111,9 +112,11 @@ bool tables_validate(const struct vidmm_space *space);
  * What the driver or the adapter refuses is remembered in space->status; the records go on as if it had been written. */
 
 /* The tables that the state needs are held. Tables that a fill leaves without use are unlinked. */
-void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count, struct entry_source *source);
+void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
+                  struct entry_source *source);
 /* The same for one leaf table, whatever is reachable: for space_refill. */
-void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count, struct entry_source *source);
+void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
+                       struct entry_source *source);
 /* Make all tables of [first, first + count) ready, which are held. */
 void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Make the root ready. */
@@ -137,7 +140,7 @@ struct table_change {
     const DXGK_PTE *entries; /* one if repeat */
     bool repeat, initial, evict;
     HANDLE allocation;
-    uint64_t offset;         /* bytes in the allocation */
+    uint64_t offset; /* bytes in the allocation */
     uint64_t protection;
 };
 void table_change(const struct table_change *change);

@@ -22,8 +22,8 @@ static void suspend(struct vidmm_space *space)
 {
     struct vidmm *vidmm = space->vidmm;
 
-    if (!space->shared->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging || space->suspended ||
-        list_empty(&space->process->contexts))
+    if (!space->shared->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging ||
+        space->suspended || list_empty(&space->process->contexts))
         return;
     space->suspended = NT_SUCCESS(vidmm->scheduler->process_suspend(space->process));
 }
@@ -41,7 +41,8 @@ static void build(struct vidmm_space *space, DXGKARG_BUILDPAGINGBUFFER *op)
 {
     suspend(space);
     space->operations++;
-    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op) : paging_build(space->vidmm, op));
+    note(space, space_immediate(space) ? paging_build_immediate(space->vidmm, op)
+                                       : paging_build(space->vidmm, op));
 }
 
 /* Host address of a table, for CPU_VIRTUAL (GPUVA-183). */
@@ -71,7 +72,8 @@ static struct gpu_va table_window(struct page_table *table)
 
 void table_open(struct page_table *table)
 {
-    if (!space_immediate(table->space) && table->space->shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
+    if (!space_immediate(table->space) &&
+        table->space->shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
         table_window(table);
 }
 
@@ -84,7 +86,8 @@ void table_change(const struct table_change *change)
     DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
 
     update->PageTableLevel = table->level;
-    update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL : geometry->caps.PageTableUpdateMode;
+    update->UpdateMode = space_immediate(space) ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
+                                                : geometry->caps.PageTableUpdateMode;
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
         update->PageTableAddress.CpuVirtual = table_cpu(table);
@@ -108,7 +111,8 @@ void table_change(const struct table_change *change)
     update->AllocationOffsetInBytes = change->allocation ? change->offset : 0;
     update->DriverProtection = table->level == 0 ? change->protection : 0;
     update->hProcess = space_process_handle(space);
-    update->FirstPteVirtualAddress = (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
+    update->FirstPteVirtualAddress =
+        (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
     build(space, &op);
     /* The array is the driver's only during the call (GPUVA-172). */
     if (change->entries == space->shared->entries)
@@ -119,8 +123,11 @@ void table_invalidate_all(struct page_table *table, bool initial)
 {
     const DXGK_PTE invalid = {.Flags = 0};
 
-    table_change(&(struct table_change){
-        .table = table, .count = table->entries, .entries = &invalid, .repeat = true, .initial = initial});
+    table_change(&(struct table_change){.table = table,
+                                        .count = table->entries,
+                                        .entries = &invalid,
+                                        .repeat = true,
+                                        .initial = initial});
 }
 
 void table_note_flush(struct vidmm_space *space, uint64_t first, uint64_t count, bool was_valid)

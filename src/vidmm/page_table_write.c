@@ -77,12 +77,15 @@ static bool large_fits(const struct vidmm_space *space, struct entry_source *sou
 
         if (source_page(source, page + done, &other) != start + done || other != segment)
             return false;
-        step = source->logical ? 1 : source->runs[source->run].pages - (page + done - source->run_first);
+        step = source->logical
+                   ? 1
+                   : source->runs[source->run].pages - (page + done - source->run_first);
     }
     return true;
 }
 
-static DXGK_PTE page_entry(const struct vidmm_space *space, struct entry_source *source, uint64_t page)
+static DXGK_PTE page_entry(const struct vidmm_space *space, struct entry_source *source,
+                           uint64_t page)
 {
     const DXGK_GPUMMUCAPS *caps = &space->shared->geometry.caps;
     DXGK_PTE entry = invalid_entry;
@@ -91,15 +94,17 @@ static DXGK_PTE page_entry(const struct vidmm_space *space, struct entry_source 
     entry.PageAddress = source_page(source, page - source->origin, &segment);
     entry.Valid = 1;
     entry.Segment = segment & 0x1F;
-    entry.ReadOnly = source->read_only && caps->ReadOnlyMemorySupported;       /* GPUVA-193 */
-    entry.NoExecute = source->no_execute && caps->NoExecuteMemorySupported;    /* GPUVA-194 */
-    entry.CacheCoherent = segment == 0 && source->coherent && caps->CacheCoherentMemorySupported; /* GPUVA-195 */
+    entry.ReadOnly = source->read_only && caps->ReadOnlyMemorySupported;    /* GPUVA-193 */
+    entry.NoExecute = source->no_execute && caps->NoExecuteMemorySupported; /* GPUVA-194 */
+    entry.CacheCoherent = segment == 0 && source->coherent &&
+                          caps->CacheCoherentMemorySupported; /* GPUVA-195 */
     return entry;
 }
 
 /* ---- leaves --------------------------------------------------------------------------------------------------------------- */
 
-static void write_fill_entries(struct page_table *table, uint32_t start, uint32_t count, const struct entry_source *source)
+static void write_fill_entries(struct page_table *table, uint32_t start, uint32_t count,
+                               const struct entry_source *source)
 {
     const DXGK_PTE entry = fill_entry(source->state);
     bool was_set;
@@ -107,16 +112,21 @@ static void write_fill_entries(struct page_table *table, uint32_t start, uint32_
     if (source->state == ENTRY_INVALID && !bits_trim(table->set, &start, &count))
         return;
     was_set = bits_any(table->set, start, count);
-    table_change(&(struct table_change){.table = table, .start = start, .count = count, .entries = &entry, .repeat = true,
+    table_change(&(struct table_change){.table = table,
+                                        .start = start,
+                                        .count = count,
+                                        .entries = &entry,
+                                        .repeat = true,
                                         .protection = source->protection});
     bits_put(table->set, start, count, source->state != ENTRY_INVALID);
     if (table->level > 0)
         bits_put(table->large, start, count, false);
-    table_note_flush(table->space, entry_first(table, start), (uint64_t)count << table->space->shared->geometry.shift[table->level],
-                     was_set);
+    table_note_flush(table->space, entry_first(table, start),
+                     (uint64_t)count << table->space->shared->geometry.shift[table->level], was_set);
 }
 
-void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count, struct entry_source *source)
+void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
+                       struct entry_source *source)
 {
     struct paging_process *shared = leaf->space->shared;
     uint32_t start = (uint32_t)(first - leaf->first), end = start + (uint32_t)count;
@@ -131,10 +141,14 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count, 
 
         for (uint32_t i = 0; i < some; i++)
             shared->entries[i] = page_entry(leaf->space, source, leaf->first + start + i);
-        table_change(&(struct table_change){.table = leaf, .start = start, .count = some, .entries = shared->entries,
-                                            .allocation = source->allocation,
-                                            .offset = (leaf->first + start - source->origin) << PAGE_BITS,
-                                            .protection = source->protection});
+        table_change(
+            &(struct table_change){.table = leaf,
+                                   .start = start,
+                                   .count = some,
+                                   .entries = shared->entries,
+                                   .allocation = source->allocation,
+                                   .offset = (leaf->first + start - source->origin) << PAGE_BITS,
+                                   .protection = source->protection});
         table_note_flush(leaf->space, leaf->first + start, some, bits_any(leaf->set, start, some));
         bits_put(leaf->set, start, some, true);
         start += some;
@@ -182,8 +196,10 @@ static void link_children(struct page_table *table, uint32_t start, uint32_t cou
             table->child[start + i]->ready = true;
             shared->entries[i] = link_entry(table->child[start + i]);
         }
-        table_change(&(struct table_change){.table = table, .start = start, .count = some, .entries = shared->entries});
-        table_note_flush(table->space, entry_first(table, start), (uint64_t)some << shift, bits_any(table->set, start, some));
+        table_change(&(struct table_change){
+            .table = table, .start = start, .count = some, .entries = shared->entries});
+        table_note_flush(table->space, entry_first(table, start), (uint64_t)some << shift,
+                         bits_any(table->set, start, some));
         bits_put(table->set, start, some, true);
         bits_put(table->large, start, some, false);
         start += some;
@@ -244,9 +260,14 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
     DXGK_PTE entry = page_entry(table->space, source, first);
 
     entry.LargePage = 1;
-    table_change(&(struct table_change){.table = table, .start = index, .count = 1, .entries = &entry,
-                                        .allocation = source->allocation, .offset = (first - source->origin) << PAGE_BITS});
-    table_note_flush(table->space, first, table->space->shared->geometry.span, bit_test(table->set, index));
+    table_change(&(struct table_change){.table = table,
+                                        .start = index,
+                                        .count = 1,
+                                        .entries = &entry,
+                                        .allocation = source->allocation,
+                                        .offset = (first - source->origin) << PAGE_BITS});
+    table_note_flush(table->space, first, table->space->shared->geometry.span,
+                     bit_test(table->set, index));
     bits_put(table->set, index, 1, true);
     bits_put(table->large, index, 1, true);
     if (child && child->ready) {
@@ -255,7 +276,8 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
     }
 }
 
-static void write_pages(struct page_table *table, uint64_t first, uint64_t end, struct entry_source *source)
+static void write_pages(struct page_table *table, uint64_t first, uint64_t end,
+                        struct entry_source *source)
 {
     unsigned shift = table->space->shared->geometry.shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
@@ -269,7 +291,8 @@ static void write_pages(struct page_table *table, uint64_t first, uint64_t end, 
     for (uint32_t i = from; i <= to; i++) {
         uint64_t low = entry_first(table, i), high = low + ((uint64_t)1 << shift);
 
-        if (table->level == 1 && first <= low && high <= end && large_fits(table->space, source, low)) {
+        if (table->level == 1 && first <= low && high <= end &&
+            large_fits(table->space, source, low)) {
             write_large(table, i, source);
             continue;
         }
@@ -297,12 +320,15 @@ static void unlink_child(struct page_table *table, uint32_t index)
 }
 
 /* Go below: true if the entry itself has to be written, because there is nothing below (any more). */
-static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end, struct entry_source *source);
+static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end,
+                       struct entry_source *source);
 
-static void write_fill(struct page_table *table, uint64_t first, uint64_t end, struct entry_source *source)
+static void write_fill(struct page_table *table, uint64_t first, uint64_t end,
+                       struct entry_source *source)
 {
     unsigned shift = table->space->shared->geometry.shift[table->level];
-    uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1), start = from;
+    uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1),
+             start = from;
 
     if (table->level == 0) {
         tables_write_leaf(table, first, end - first, source);
@@ -321,7 +347,8 @@ static void write_fill(struct page_table *table, uint64_t first, uint64_t end, s
         write_fill_entries(table, start, to + 1 - start, source);
 }
 
-static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end, struct entry_source *source)
+static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end,
+                       struct entry_source *source)
 {
     struct page_table *child = table->child[index];
     bool whole = end - first == (uint64_t)1 << table->space->shared->geometry.shift[table->level];
@@ -347,7 +374,8 @@ static bool fill_below(struct page_table *table, uint32_t index, uint64_t first,
     return true;
 }
 
-void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count, struct entry_source *source)
+void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
+                  struct entry_source *source)
 {
     if (!space->root || count == 0)
         return;

@@ -21,10 +21,24 @@
 static const char *operation_name(DXGK_BUILDPAGINGBUFFER_OPERATION operation)
 {
     static const char *const names[] = {
-        "TRANSFER", "FILL", "DISCARD_CONTENT", "READ_PHYSICAL", "WRITE_PHYSICAL", "MAP_APERTURE_SEGMENT",
-        "UNMAP_APERTURE_SEGMENT", "SPECIAL_LOCK_TRANSFER", "VIRTUAL_TRANSFER", "VIRTUAL_FILL", "INIT_CONTEXT_RESOURCE",
-        "UPDATE_PAGE_TABLE", "FLUSH_TLB", "UPDATE_CONTEXT_ALLOCATION", "COPY_PAGE_TABLE_ENTRIES", "NOTIFY_RESIDENCY",
-        "SIGNAL_MONITORED_FENCE", "MAP_APERTURE_SEGMENT2",
+        "TRANSFER",
+        "FILL",
+        "DISCARD_CONTENT",
+        "READ_PHYSICAL",
+        "WRITE_PHYSICAL",
+        "MAP_APERTURE_SEGMENT",
+        "UNMAP_APERTURE_SEGMENT",
+        "SPECIAL_LOCK_TRANSFER",
+        "VIRTUAL_TRANSFER",
+        "VIRTUAL_FILL",
+        "INIT_CONTEXT_RESOURCE",
+        "UPDATE_PAGE_TABLE",
+        "FLUSH_TLB",
+        "UPDATE_CONTEXT_ALLOCATION",
+        "COPY_PAGE_TABLE_ENTRIES",
+        "NOTIFY_RESIDENCY",
+        "SIGNAL_MONITORED_FENCE",
+        "MAP_APERTURE_SEGMENT2",
     };
 
     return (size_t)operation < sizeof(names) / sizeof(names[0]) ? names[operation] : "operation";
@@ -111,9 +125,12 @@ static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, b
 {
     struct vidmm_paging_buffer *buffer = vidmm->buffer;
     uint8_t *data = (uint8_t *)buffer->data + buffer->used;
-    uint8_t *private_data = buffer->private_data ? (uint8_t *)buffer->private_data + buffer->private_used : NULL;
+    uint8_t *private_data = buffer->private_data
+                                ? (uint8_t *)buffer->private_data + buffer->private_used
+                                : NULL;
     uint32_t room = buffer->capacity - buffer->used;
-    uint32_t private_room = buffer->private_data ? buffer->private_capacity - buffer->private_used : 0;
+    uint32_t private_room = buffer->private_data ? buffer->private_capacity - buffer->private_used
+                                                 : 0;
     uint32_t written = 0;
     uint32_t private_written = 0;
     DXGKARG_BUILDPAGINGBUFFER call = *op;
@@ -128,12 +145,14 @@ static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, b
     call.DmaBufferWriteOffset = vidmm->config.gpu_mmu ? buffer->used : 0;
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (!advance_of(data, call.pDmaBuffer, room, &written)) {
-        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, (uint64_t)op->Operation, room, 0,
-                     "%s moved pDmaBuffer outside the %" PRIu32 " bytes offered", operation_name(op->Operation), room);
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, (uint64_t)op->Operation,
+                     room, 0, "%s moved pDmaBuffer outside the %" PRIu32 " bytes offered",
+                     operation_name(op->Operation), room);
         return STATUS_UNSUCCESSFUL;
     }
     if (!advance_of(private_data, call.pDmaBufferPrivateData, private_room, &private_written)) {
-        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, (uint64_t)op->Operation, private_room, 0,
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, (uint64_t)op->Operation,
+                     private_room, 0,
                      "%s moved pDmaBufferPrivateData outside the %" PRIu32 " bytes offered",
                      operation_name(op->Operation), private_room);
         return STATUS_UNSUCCESSFUL;
@@ -164,8 +183,9 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
             return STATUS_DEVICE_REMOVED;
         if (status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER) {
             if (fresh && !progress) {
-                verify_fatal("PAGE-013", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0xB, (uint64_t)op->Operation,
-                             (uint32_t)status, vidmm->buffer->capacity, "%s found %" PRIu32 " empty bytes insufficient",
+                verify_fatal("PAGE-013", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0xB,
+                             (uint64_t)op->Operation, (uint32_t)status, vidmm->buffer->capacity,
+                             "%s found %" PRIu32 " empty bytes insufficient",
                              operation_name(op->Operation), vidmm->buffer->capacity);
                 return STATUS_UNSUCCESSFUL;
             }
@@ -183,8 +203,9 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
             continue;
         }
         verify_fatal(status == STATUS_GRAPHICS_ALLOCATION_BUSY ? "PAGE-015" : "PAGE-010",
-                     VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0xB, (uint64_t)op->Operation, (uint32_t)status, 0,
-                     "%s returned 0x%08X", operation_name(op->Operation), (unsigned)status);
+                     VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0xB, (uint64_t)op->Operation,
+                     (uint32_t)status, 0, "%s returned 0x%08X", operation_name(op->Operation),
+                     (unsigned)status);
         return STATUS_UNSUCCESSFUL;
     }
 }
@@ -229,7 +250,8 @@ NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *
     status = ddi_build_paging_buffer(vidmm->ddi, &call);
     if (status != STATUS_SUCCESS) {
         if (!sim_current->stopped)
-            VIOLATION("GPUVA-186", "%s without a buffer returned 0x%08X", operation_name(op->Operation), (unsigned)status);
+            VIOLATION("GPUVA-186", "%s without a buffer returned 0x%08X",
+                      operation_name(op->Operation), (unsigned)status);
         return NT_SUCCESS(status) ? STATUS_UNSUCCESSFUL : status;
     }
     count(vidmm, op);
@@ -292,7 +314,8 @@ void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred)
 void paging_retire(struct vidmm *vidmm, uint64_t ticket)
 {
     while (!list_empty(&vidmm->retiring)) {
-        struct paging_deferred *deferred = CONTAINER(vidmm->retiring.next, struct paging_deferred, link);
+        struct paging_deferred *deferred = CONTAINER(vidmm->retiring.next, struct paging_deferred,
+                                                     link);
 
         if (deferred->ticket > ticket)
             return;

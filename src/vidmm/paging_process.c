@@ -29,8 +29,8 @@ struct scratch_window {
 };
 
 #define PAGING_PROCESS_PAGES ((uint64_t)1 << (30 - PAGE_BITS)) /* GPUVA-227 */
-#define PAGING_BUFFER_PAGES 8192u                               /* addresses kept for paging buffers: 32 MiB */
-#define LARGEST_UPDATE 1024u                                    /* entries of one operation */
+#define PAGING_BUFFER_PAGES  8192u /* addresses kept for paging buffers: 32 MiB */
+#define LARGEST_UPDATE       1024u /* entries of one operation */
 
 /* ---- what all spaces share ------------------------------------------------------------------------------------------------------ */
 
@@ -68,7 +68,8 @@ static bool lay_out(struct paging_process *shared)
     shared->window_pages = (shared->end / geometry->span) * table_pages;
     if (buffers > shared->end / 4)
         buffers = shared->end / 4;
-    shared->scratch_first = align_up(shared->window_first + shared->window_pages + buffers, geometry->span);
+    shared->scratch_first = align_up(shared->window_first + shared->window_pages + buffers,
+                                     geometry->span);
     return shared->scratch_first < shared->end;
 }
 
@@ -107,7 +108,8 @@ static bool needs_table_window(const struct paging_process *shared)
 {
     const DXGK_GPUMMUCAPS *caps = &shared->geometry.caps;
 
-    return caps->PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL || caps->LegacyBehaviors.SourcePageTableVaInTransfer;
+    return caps->PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL ||
+           caps->LegacyBehaviors.SourcePageTableVaInTransfer;
 }
 
 struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va)
@@ -125,7 +127,8 @@ struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va)
 static NTSTATUS map_table_window(struct paging_process *shared)
 {
     const struct table_geometry *geometry = &shared->geometry;
-    uint64_t tables = (shared->end - shared->scratch_first) / geometry->span, page = shared->scratch_first;
+    uint64_t tables = (shared->end - shared->scratch_first) / geometry->span,
+             page = shared->scratch_first;
     struct vidmm_run *runs = util_alloc(tables * sizeof(*runs));
     struct gpu_va va;
     NTSTATUS status;
@@ -136,8 +139,9 @@ static NTSTATUS map_table_window(struct paging_process *shared)
         runs[i] = leaf_of(shared->space, page)->place.run;
         runs[i].pages = shared->vidmm->config.level[0].PageTableSizeInBytes >> PAGE_BITS;
     }
-    status = space_map_internal(shared->space, runs, (uint32_t)tables, shared->window_first << PAGE_BITS,
-                                (shared->window_first + shared->window_pages) << PAGE_BITS, false, &va);
+    status = space_map_internal(
+        shared->space, runs, (uint32_t)tables, shared->window_first << PAGE_BITS,
+        (shared->window_first + shared->window_pages) << PAGE_BITS, false, &va);
     util_free(runs);
     return status;
 }
@@ -149,7 +153,8 @@ static NTSTATUS hold_tables(struct paging_process *shared)
     uint64_t page = 0;
     NTSTATUS status = STATUS_SUCCESS;
 
-    for (struct span_node *node = span_first(&space->ranges); node && NT_SUCCESS(status); node = span_next(&space->ranges, node)) {
+    for (struct span_node *node = span_first(&space->ranges); node && NT_SUCCESS(status);
+         node = span_next(&space->ranges, node)) {
         status = tables_hold(space, page, node->first - page);
         if (NT_SUCCESS(status))
             tables_ready(space, page, node->first - page);
@@ -216,7 +221,8 @@ static struct vidmm_process *process_record(struct vidmm *vidmm)
     list_init(&process->contexts);
     list_init(&process->fence_pages);
     sim_waitq_init(&process->idle);
-    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
+    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles,
+                                                            DDI_HANDLE_PROCESS, process);
     if (!process->host_handle) {
         util_free(process);
         return NULL;
@@ -285,7 +291,8 @@ static void destroy_process(struct vidmm *vidmm, struct vidmm_process *process)
         (void)ddi_destroy_process(vidmm->ddi, process->driver_handle);
         sim_mutex_lock(&vidmm->lock);
     }
-    (void)handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle, DDI_HANDLE_PROCESS);
+    (void)handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle,
+                        DDI_HANDLE_PROCESS);
     vidmm->paging_process = NULL;
     util_free(process);
 }
@@ -297,7 +304,8 @@ void paging_process_destroy(struct vidmm *vidmm)
     if (!shared)
         return;
     if (shared->space)
-        shared->space->immediate = true; /* no paging buffer runs any more: the GPU need not be told anything */
+        shared->space->immediate =
+            true; /* no paging buffer runs any more: the GPU need not be told anything */
     if (vidmm->paging_process)
         destroy_process(vidmm, vidmm->paging_process);
     extent_tree_finish(&shared->scratch);
@@ -327,7 +335,8 @@ NTSTATUS paging_process_rebuild(struct vidmm *vidmm)
 
 /* ---- paging buffers --------------------------------------------------------------------------------------------------------------- */
 
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va)
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va)
 {
     struct paging_process *shared = vidmm->scratch;
     struct vidmm_run *runs;
@@ -346,7 +355,8 @@ NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *
             runs[count++] = (struct vidmm_run){.first = logical[i].value, .pages = 1};
     }
     sim_mutex_lock(&vidmm->lock);
-    status = space_map_internal(shared->space, runs, count, (shared->window_first + shared->window_pages) << PAGE_BITS,
+    status = space_map_internal(shared->space, runs, count,
+                                (shared->window_first + shared->window_pages) << PAGE_BITS,
                                 shared->scratch_first << PAGE_BITS, false, va);
     sim_mutex_unlock(&vidmm->lock);
     util_free(runs);
@@ -368,7 +378,8 @@ uint64_t scratch_limit(const struct vidmm *vidmm)
     return vidmm->scratch->scratch_limit;
 }
 
-static NTSTATUS take_window(struct paging_process *shared, uint64_t pages, struct scratch_window **out)
+static NTSTATUS take_window(struct paging_process *shared, uint64_t pages,
+                            struct scratch_window **out)
 {
     const struct extent_request want = {.size = pages};
     struct scratch_window *window = util_zalloc(1, sizeof(*window));
@@ -392,7 +403,8 @@ static NTSTATUS take_window(struct paging_process *shared, uint64_t pages, struc
     return taken || shared->scratch.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
 }
 
-static NTSTATUS map_window(struct vidmm *vidmm, uint64_t pages, struct entry_source *source, struct gpu_va *va)
+static NTSTATUS map_window(struct vidmm *vidmm, uint64_t pages, struct entry_source *source,
+                           struct gpu_va *va)
 {
     struct paging_process *shared = vidmm->scratch;
     struct scratch_window *window;
@@ -418,15 +430,21 @@ static uint64_t total_pages(const struct vidmm_run *runs, uint32_t run_count)
     return pages;
 }
 
-NTSTATUS scratch_map(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va)
+NTSTATUS scratch_map(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count,
+                     bool read_only, struct gpu_va *va)
 {
-    struct entry_source source = {.state = ENTRY_PAGES, .read_only = read_only, .no_execute = true, .runs = runs, .run_count = run_count};
+    struct entry_source source = {.state = ENTRY_PAGES,
+                                  .read_only = read_only,
+                                  .no_execute = true,
+                                  .runs = runs,
+                                  .run_count = run_count};
 
     return map_window(vidmm, total_pages(runs, run_count), &source, va);
 }
 
-NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation, uint64_t page,
-                                const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va)
+NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation,
+                                uint64_t page, const struct vidmm_run *runs, uint32_t run_count,
+                                bool read_only, struct gpu_va *va)
 {
     uint64_t pages = total_pages(runs, run_count), held;
     struct entry_source source = {.state = ENTRY_PAGES,
@@ -447,7 +465,8 @@ static void window_done(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
     struct scratch_window *window = CONTAINER(deferred, struct scratch_window, deferred);
 
-    (void)extent_give(&vidmm->scratch->scratch, window->first, window->pages); /* whole: cannot fail */
+    (void)extent_give(&vidmm->scratch->scratch, window->first,
+                      window->pages); /* whole: cannot fail */
     util_free(window);
 }
 

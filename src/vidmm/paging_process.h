@@ -14,29 +14,30 @@ struct scratch_window;
 struct paging_process {
     struct vidmm *vidmm;
     struct table_geometry geometry;
-    DXGK_PTE *entries;          /* for one operation */
+    DXGK_PTE *entries; /* for one operation */
     uint32_t entry_capacity;
-    DXGK_PTE *none;             /* as many invalid entries, where the driver has dual PTEs (no table of 64 KB pages is used) */
-    struct list spaces;         /* struct vidmm_space.link, all of the adapter */
-    struct list unclean;        /* struct vidmm_space.unclean */
+    DXGK_PTE *none; /* as many invalid entries, where the driver has dual PTEs (no table of 64 KB pages is used) */
+    struct list spaces;  /* struct vidmm_space.link, all of the adapter */
+    struct list unclean; /* struct vidmm_space.unclean */
     uint64_t tables, table_pages;
-    struct vidmm_space *space;  /* of the paging process */
-    uint64_t end;               /* pages of it that are used */
-    uint64_t window_first, window_pages;   /* leaf tables of the scratch area, for GPU_VIRTUAL */
-    uint64_t scratch_first;     /* first page of the scratch area; it reaches to `end` */
+    struct vidmm_space *space;           /* of the paging process */
+    uint64_t end;                        /* pages of it that are used */
+    uint64_t window_first, window_pages; /* leaf tables of the scratch area, for GPU_VIRTUAL */
+    uint64_t scratch_first;              /* first page of the scratch area; it reaches to `end` */
     struct extent_tree scratch;
     uint64_t scratch_limit;     /* pages; two such windows fit at once */
     struct hash_map windows;    /* first page -> struct scratch_window in use */
     struct paging_queue chores; /* work of spaces that no client waits for */
     struct list context_allocations;
-    uint32_t uncommitted;       /* of them: not initialised yet */
-    struct hash_map closing;    /* struct vidmm_context * whose end has begun */
-    bool known;                 /* the driver knows the paging process */
+    uint32_t uncommitted;    /* of them: not initialised yet */
+    struct hash_map closing; /* struct vidmm_context * whose end has begun */
+    bool known;              /* the driver knows the paging process */
 };
 
 /* Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in the paging process; for good.
  * Between vidmm_start_process and vidmm_start, or on the worker. STATUS_NOT_SUPPORTED without GpuMmu. */
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical, uint64_t pages, struct gpu_va *va);
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va);
 void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 
 /* Made on first use: context allocations need it on adapters without GpuMmu, too. NULL: out of memory. */

@@ -13,7 +13,8 @@
  */
 #include "vidmm/placement.h"
 
-#define PARK_NS 10000000u /* how long running devices keep their memory from a job that waits for it */
+#define PARK_NS \
+    10000000u /* how long running devices keep their memory from a job that waits for it */
 
 struct paging_worker {
     struct vidmm *vidmm;
@@ -27,7 +28,8 @@ struct paging_worker {
 
 /* ---- queues and jobs ---- */
 
-void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device, int priority)
+void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
+                       int priority)
 {
     *queue = (struct paging_queue){.vidmm = vidmm, .device = device, .priority = priority};
     list_init(&queue->link);
@@ -118,8 +120,8 @@ void paging_job_post(struct paging_queue *queue, struct paging_job *job)
     sim_waitq_wake(&worker->build_work, 1);
 }
 
-NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn, paging_release_fn release, void *arg,
-                           uint64_t *fence)
+NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
+                           paging_release_fn release, void *arg, uint64_t *fence)
 {
     struct paging_job *job = util_zalloc(1, sizeof(*job));
 
@@ -136,7 +138,8 @@ NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn, p
     return STATUS_SUCCESS;
 }
 
-NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release, void *arg)
+NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release,
+                     void *arg)
 {
     struct paging_job *job = util_zalloc(1, sizeof(*job));
 
@@ -151,7 +154,6 @@ NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_releas
 }
 
 /* ---- running a job for somebody who waits ---- */
-
 
 bool paging_may_build(const struct vidmm *vidmm)
 {
@@ -203,9 +205,8 @@ static struct paging_queue *pick(struct paging_worker *worker)
 
         if (queue->parked)
             continue;
-        if (!best)
-            best = queue;
-        else if (queue->device && queue->device == best->device && queue->priority > best->priority)
+        if (!best ||
+            (queue->device && queue->device == best->device && queue->priority > best->priority))
             best = queue;
     }
     return best;
@@ -323,8 +324,10 @@ static bool depart(struct vidmm *vidmm)
         return false;
     allocation = CONTAINER(node, struct vidmm_allocation, leave_link);
     allocation->leave = false;
-    if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 && !allocation->destroyed)
-        residency_move_out(vidmm, allocation, true); /* if it fails, it stays until memory is needed */
+    if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
+        !allocation->destroyed)
+        residency_move_out(vidmm, allocation,
+                           true); /* if it fails, it stays until memory is needed */
     return true;
 }
 
@@ -453,7 +456,9 @@ NTSTATUS paging_worker_start(struct vidmm *vidmm)
     sim_waitq_init(&worker->retire_work);
     sim_waitq_init(&worker->ended);
     worker->retirer = sim_thread_create("paging-retire", SIM_THREAD_KERNEL, retirer_main, worker);
-    worker->builder = worker->retirer ? sim_thread_create("paging", SIM_THREAD_KERNEL, builder_main, worker) : NULL;
+    worker->builder = worker->retirer
+                          ? sim_thread_create("paging", SIM_THREAD_KERNEL, builder_main, worker)
+                          : NULL;
     vidmm->worker = worker;
     if (worker->builder)
         return STATUS_SUCCESS;

@@ -145,16 +145,19 @@ static bool keeps_backing(const struct vidmm_allocation *allocation)
     return allocation->flags.PermanentSysMem || allocation->borrowed;
 }
 
-static NTSTATUS build_content_in(struct vidmm_allocation *allocation, const struct vidmm_run *runs, uint32_t run_count)
+static NTSTATUS build_content_in(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
+                                 uint32_t run_count)
 {
-    NTSTATUS status = allocation->content == CONTENT_SYSTEM ? content_transfer(allocation, runs, run_count, false)
-                                                            : content_fill(allocation, runs, run_count);
+    NTSTATUS status = allocation->content == CONTENT_SYSTEM
+                          ? content_transfer(allocation, runs, run_count, false)
+                          : content_fill(allocation, runs, run_count);
 
     return NT_SUCCESS(status) ? content_notify(allocation, runs) : status;
 }
 
 /* `runs` become the allocation's on success. */
-static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment, struct vidmm_run *runs, uint32_t run_count)
+static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
+                             struct vidmm_run *runs, uint32_t run_count)
 {
     struct vidmm *vidmm = allocation->vidmm;
     enum vidmm_content before = allocation->content;
@@ -200,7 +203,8 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment, 
     return status;
 }
 
-static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                                bool down, bool last)
 {
     struct vidmm *vidmm = allocation->vidmm;
     uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
@@ -221,8 +225,8 @@ static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidm
         if (!NT_SUCCESS(status))
             return status;
     }
-    while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down, &runs, &run_count)) ==
-           STATUS_NO_MEMORY) {
+    while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down,
+                                  &runs, &run_count)) == STATUS_NO_MEMORY) {
         status = residency_make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             return status;
@@ -241,15 +245,18 @@ static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidm
 
 static bool needs_aperture(const struct vidmm_allocation *allocation)
 {
-    return allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
+    return allocation->accessed_physically ||
+           !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
 }
 
 bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment, uint64_t bytes)
 {
-    return bytes <= segment->commit_limit - segment->mapped_bytes && bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
+    return bytes <= segment->commit_limit - segment->mapped_bytes &&
+           bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
 }
 
-static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                              bool down, bool last)
 {
     struct vidmm *vidmm = allocation->vidmm;
     uint64_t bytes = allocation->pages << PAGE_BITS;
@@ -268,7 +275,8 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
     for (;;) {
         status = STATUS_NO_MEMORY;
         if (aperture_commits(vidmm, segment, bytes))
-            status = segment_take(segment, allocation->pages, allocation->alignment, true, down, &run, &count);
+            status = segment_take(segment, allocation->pages, allocation->alignment, true, down,
+                                  &run, &count);
         if (status != STATUS_NO_MEMORY)
             break;
         status = residency_make_room(vidmm, &room);
@@ -286,14 +294,16 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
 static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    const struct vidmm_run run = {.segment = segment, .first = allocation->aperture_first, .pages = allocation->pages};
+    const struct vidmm_run run = {
+        .segment = segment, .first = allocation->aperture_first, .pages = allocation->pages};
 
     vidmm->aperture_mapped -= allocation->pages << PAGE_BITS;
     segment_give(vidmm, &run, 1);
 }
 
 /* `segment` is an aperture that allows system memory. */
-static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool last)
+static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                                bool down, bool last)
 {
     bool mapped = needs_aperture(allocation);
     struct backing_release *release = util_alloc(sizeof(*release));
@@ -332,7 +342,8 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
 /* ---- in -------------------------------------------------------------------------------------------------------------------- */
 
 /* May it be put there now? */
-static bool segment_usable(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
+static bool segment_usable(const struct vidmm_allocation *allocation,
+                           const struct vidmm_segment *segment)
 {
     if (segment_is_aperture(segment))
         return true;
@@ -343,12 +354,14 @@ static bool segment_usable(const struct vidmm_allocation *allocation, const stru
     return !cpu_access_forbids(allocation, segment);
 }
 
-static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment, bool down, bool force)
+static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
+                         bool down, bool force)
 {
     NTSTATUS status;
 
     if (!segment_usable(allocation, segment))
-        return allocation->lock_count ? STATUS_RETRY : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
+        return allocation->lock_count ? STATUS_RETRY
+                                      : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
     status = eviction_make_way(allocation, segment->id);
     if (!NT_SUCCESS(status))
         return status;
@@ -389,7 +402,8 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     /* First without driving out what is more important; then whatever it takes (RES-054). */
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < count; i++) {
-            NTSTATUS status = place_in(allocation, &vidmm->segment[order[i]], down >> i & 1, pass == 1 || count == 1);
+            NTSTATUS status = place_in(allocation, &vidmm->segment[order[i]], down >> i & 1,
+                                       pass == 1 || count == 1);
 
             if (status == STATUS_RETRY)
                 result = status;
@@ -422,7 +436,8 @@ static void backing_no_copy(struct vidmm_allocation *allocation, bool fresh)
     }
 }
 
-static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep, struct backing_release *release)
+static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
+                             struct backing_release *release)
 {
     struct vidmm *vidmm = allocation->vidmm;
     bool clean = allocation->system_copy && !allocation->written;
@@ -471,7 +486,8 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep, str
     return status;
 }
 
-static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep, struct backing_release *release)
+static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
+                             struct backing_release *release)
 {
     struct vidmm *vidmm = allocation->vidmm;
     UINT aperture = allocation->segment;
@@ -496,10 +512,12 @@ static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep, str
 
 static bool in_memory_segment(const struct vidmm_allocation *allocation)
 {
-    return allocation->segment && !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+    return allocation->segment &&
+           !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
-NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation, bool keep_content)
+NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
+                            bool keep_content)
 {
     struct backing_release *release;
     NTSTATUS status;
@@ -523,19 +541,22 @@ NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
 /* ---- inside a segment ------------------------------------------------------------------------------------------------------ */
 
 /* Room for it outside the hole: what is free in the hole is taken meanwhile. */
-static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages, struct vidmm_run **runs,
-                             uint32_t *run_count)
+static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages,
+                             struct vidmm_run **runs, uint32_t *run_count)
 {
     struct vidmm_segment *segment = &allocation->vidmm->segment[allocation->segment];
     bool contiguous = allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu;
-    struct { uint64_t first, pages; } held[64];
+    struct {
+        uint64_t first, pages;
+    } held[64];
     unsigned count = 0;
     uint64_t from = hole;
     uint64_t first;
     uint64_t size;
     NTSTATUS status = STATUS_SUCCESS;
 
-    while (NT_SUCCESS(status) && extent_next(&segment->free, from, &first, &size) && first < hole + pages) {
+    while (NT_SUCCESS(status) && extent_next(&segment->free, from, &first, &size) &&
+           first < hole + pages) {
         uint64_t end = first + size < hole + pages ? first + size : hole + pages;
 
         first = first < hole ? hole : first;
@@ -548,7 +569,8 @@ static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole,
         from = end;
     }
     if (NT_SUCCESS(status))
-        status = segment_take(segment, run_pages(allocation), allocation->alignment, contiguous, false, runs, run_count);
+        status = segment_take(segment, run_pages(allocation), allocation->alignment, contiguous,
+                              false, runs, run_count);
     while (count--)
         extent_give(&segment->free, held[count].first, held[count].pages);
     return status;
@@ -620,7 +642,8 @@ void residency_purge(struct vidmm_allocation *allocation)
     if (allocation->logical) {
         /* The GPU does nothing now, so what was built needs no waiting for. */
         if (allocation->aperture_view)
-            ram_view_release(allocation->vidmm->config.ram, allocation->aperture_view, allocation->pages);
+            ram_view_release(allocation->vidmm->config.ram, allocation->aperture_view,
+                             allocation->pages);
         allocation->aperture_view = NULL;
         backing_unmap_now(allocation);
     }

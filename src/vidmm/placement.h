@@ -19,7 +19,8 @@ void residency_forget(struct vidmm_open *open);
 struct residency_job;
 struct residency_job *residency_job_new(struct vidmm_device *device, UINT count);
 void residency_job_add(struct residency_job *job, struct vidmm_open *open);
-NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job, uint64_t *fence);
+NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job,
+                            uint64_t *fence);
 /* Bring in what the device is missing. Lock held, or no sim point passes meanwhile. */
 void residency_prepare(struct vidmm_device *device);
 
@@ -31,6 +32,8 @@ bool eviction_movable(const struct vidmm_allocation *allocation, bool own);
 /* Have room for the newcomer in the reckoning of its device's list, by moving less important members of the list to other
  * segments. STATUS_NO_MEMORY: no (more) such. */
 NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment);
+/* Evict from a segment whatever may go. */
+NTSTATUS eviction_clear(struct vidmm *vidmm, UINT segment);
 /* repack.c: residency_bring_in for the list of a device, which fits by the reckoning of budget.c: where it does not because of
  * how its members lie, all of them are placed anew. */
 NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation);
@@ -48,7 +51,8 @@ void promotion_note(struct vidmm_allocation *allocation);
 bool promotion_step(struct vidmm *vidmm);
 
 /* Bytes can still be mapped through an aperture (SEG-033, SEG-035). */
-bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment, uint64_t bytes);
+bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                      uint64_t bytes);
 
 /* The allocation goes for good: entries, aperture range and space (operations are appended); pages are unmapped when the GPU
  * is done, and stay the allocation's. Never fails: if the driver or scheduler refuses, the adapter is lost. */

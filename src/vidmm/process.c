@@ -52,11 +52,13 @@ static void process_destroy(struct vidmm_process *process)
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("GPUVA-038", "DxgkDdiDestroyProcess returned 0x%08X", (unsigned)status);
     }
-    handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle, DDI_HANDLE_PROCESS);
+    handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle,
+                  DDI_HANDLE_PROCESS);
     util_free(process);
 }
 
-static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt, struct vidmm_process **out)
+static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
+                               struct vidmm_process **out)
 {
     struct vidmm_process *process = util_zalloc(1, sizeof(*process));
     NTSTATUS status = STATUS_SUCCESS;
@@ -70,7 +72,8 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt, struc
     list_init(&process->contexts);
     list_init(&process->fence_pages);
     sim_waitq_init(&process->idle);
-    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
+    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles,
+                                                            DDI_HANDLE_PROCESS, process);
     if (!process->host_handle) {
         util_free(process);
         return STATUS_NO_MEMORY;
@@ -156,7 +159,8 @@ static void device_free(struct vidmm_device *device)
     util_free(device);
 }
 
-NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner, struct vidmm_device **out)
+NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
+                             struct vidmm_device **out)
 {
     struct vidmm *vidmm = process->vidmm;
     struct vidmm_device *device = util_zalloc(1, sizeof(*device));
@@ -258,7 +262,8 @@ NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUE
     struct vidmm *vidmm = device->process->vidmm;
     struct vidmm_paging_queue *queue;
 
-    if (priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL || priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL)
+    if (priority < D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL ||
+        priority > D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL)
         return STATUS_INVALID_PARAMETER; /* GPUVA-065 */
     queue = util_zalloc(1, sizeof(*queue));
     if (!queue)

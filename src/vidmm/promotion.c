@@ -25,7 +25,8 @@ void promotion_note(struct vidmm_allocation *allocation)
     list_push_back(&best->demoted, &allocation->demoted_link);
 }
 
-static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment, const struct vidmm_allocation *allocation)
+static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                     const struct vidmm_allocation *allocation)
 {
     uint64_t pages = segment_pages(segment, allocation->pages);
 
@@ -52,8 +53,8 @@ static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
 
         if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
             break;
-        if (allocation->ready && allocation->device_references && eviction_movable(allocation, true) &&
-            !cpu_access_forbids(allocation, segment)) {
+        if (allocation->ready && allocation->device_references &&
+            eviction_movable(allocation, true) && !cpu_access_forbids(allocation, segment)) {
             promote(vidmm, allocation);
             return true;
         }

@@ -72,8 +72,13 @@ static NTSTATUS repack(struct vidmm_device *device)
     qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
         status = residency_move_out(vidmm, list[i]->allocation, true);
+    /* Others would only be in the way, and be driven out one by one. */
+    for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)
+        if (device->charged[id])
+            status = eviction_clear(vidmm, id);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
-        status = residency_place(list[i]->allocation, list[i]->charge ? list[i]->charge : vidmm->aperture);
+        status = residency_place(list[i]->allocation,
+                                 list[i]->charge ? list[i]->charge : vidmm->aperture);
     util_free(list);
     return status;
 }

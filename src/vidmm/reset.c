@@ -10,7 +10,8 @@
 
 static bool in_memory(const struct vidmm_allocation *allocation)
 {
-    return allocation->segment && !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
+    return allocation->segment &&
+           !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
 /* RES-085: a transfer of nothing tells a driver of physical paging. */
@@ -25,8 +26,8 @@ static void tell_evicted(struct vidmm_allocation *allocation)
     }
     op.Transfer.hAllocation = allocation->driver_handle;
     op.Transfer.Source.SegmentId = allocation->segment;
-    op.Transfer.Source.SegmentAddress.QuadPart =
-        (int64_t)(vidmm->segment[allocation->segment].base + (allocation->runs[0].first << PAGE_BITS));
+    op.Transfer.Source.SegmentAddress.QuadPart = (int64_t)(vidmm->segment[allocation->segment].base +
+                                                           (allocation->runs[0].first << PAGE_BITS));
     op.Transfer.Flags.TransferStart = 1;
     op.Transfer.Flags.TransferEnd = 1;
     op.Transfer.Flags.AllocationIsIdle = 1;

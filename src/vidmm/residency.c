@@ -37,7 +37,8 @@ static void used_no_more(struct vidmm_device *device, struct follow *follow)
     struct vidmm *vidmm = device->process->vidmm;
 
     allocation->users--;
-    if (allocation->leave && allocation->device_references == 0 && allocation->runs && list_empty(&allocation->leave_link))
+    if (allocation->leave && allocation->device_references == 0 && allocation->runs &&
+        list_empty(&allocation->leave_link))
         list_push_back(&vidmm->departures, &allocation->leave_link);
     eviction_update(allocation);
     paging_poke(vidmm);
@@ -80,7 +81,8 @@ void residency_forget(struct vidmm_open *open)
 
 static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
 
     return open && open->device == device ? open : NULL;
 }
@@ -95,7 +97,8 @@ static NTSTATUS bring_in_missing(struct vidmm_device *device)
     while (node != &device->missing_list) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, missing_link);
         struct list *next = node->next;
-        NTSTATUS status = open->allocation->resident ? STATUS_SUCCESS : repack_bring_in(device, open->allocation);
+        NTSTATUS status = open->allocation->resident ? STATUS_SUCCESS
+                                                     : repack_bring_in(device, open->allocation);
 
         if (!NT_SUCCESS(status))
             return status;
@@ -140,7 +143,8 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
     for (UINT i = 0; i < job->count && NT_SUCCESS(status); i++) {
         struct vidmm_allocation *allocation = job->allocation[i];
 
-        if (!allocation->gone && !allocation->destroyed && allocation->device_references && !allocation->offer_in_force)
+        if (!allocation->gone && !allocation->destroyed && allocation->device_references &&
+            !allocation->offer_in_force)
             status = repack_bring_in(job->device, allocation);
     }
     if (NT_SUCCESS(status) && job->device->displaced)
@@ -167,7 +171,8 @@ static struct residency_job *job_new(struct vidmm_device *device, UINT count)
     struct residency_job *job;
     uint64_t bytes;
 
-    if (ckd_mul(&bytes, (uint64_t)count, sizeof(job->allocation[0])) || ckd_add(&bytes, bytes, sizeof(*job)))
+    if (ckd_mul(&bytes, (uint64_t)count, sizeof(job->allocation[0])) ||
+        ckd_add(&bytes, bytes, sizeof(*job)))
         return NULL;
     job = util_alloc(bytes);
     if (job) {
@@ -194,7 +199,8 @@ void residency_job_add(struct residency_job *job, struct vidmm_open *open)
         job_add(job, open->allocation);
 }
 
-NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job, uint64_t *fence)
+NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_job *job,
+                            uint64_t *fence)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
@@ -210,8 +216,8 @@ NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_j
 /* ---- MakeResident ---------------------------------------------------------------------------------------------------------- */
 
 /* Count every listed allocation; those that get on the list are charged. On failure nothing has changed. */
-static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, bool over_budget,
-                          uint64_t *bytes_to_trim)
+static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                          bool over_budget, uint64_t *bytes_to_trim)
 {
     NTSTATUS status = STATUS_SUCCESS;
     UINT done;
@@ -253,7 +259,8 @@ static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
 }
 
 /* Put what is new on the list, and what is not there yet into the job. */
-static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, struct residency_job *job)
+static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                     struct residency_job *job)
 {
     for (UINT i = 0; i < count; i++) {
         struct vidmm_open *open = find(device, list[i]);
@@ -264,8 +271,8 @@ static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
     }
 }
 
-static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
-                                    D3DDDI_MAKERESIDENT_FLAGS flags)
+static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HANDLE *list,
+                                    UINT count, D3DDDI_MAKERESIDENT_FLAGS flags)
 {
     if (flags.Reserved || (flags.MustSucceed && !flags.CantTrimFurther))
         return STATUS_INVALID_PARAMETER; /* RES-012, RES-020 */
@@ -275,8 +282,9 @@ static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HA
     return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
 }
 
-NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list, UINT count,
-                             D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence, uint64_t *bytes_to_trim)
+NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list,
+                             UINT count, D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence,
+                             uint64_t *bytes_to_trim)
 {
     struct vidmm_device *device = queue->base.device;
     struct vidmm *vidmm = queue->base.vidmm;
@@ -331,8 +339,8 @@ static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     return ok;
 }
 
-NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, D3DDDI_EVICT_FLAGS flags,
-                     uint64_t *bytes_to_trim)
+NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                     D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim)
 {
     struct vidmm *vidmm = device->process->vidmm;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
@@ -343,7 +351,8 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
             struct vidmm_open *open = find(device, list[i]);
 
             if (flags.NotWrittenTo)
-                open->allocation->written = false; /* counts only where a system copy exists (RES-029) */
+                open->allocation->written =
+                    false; /* counts only where a system copy exists (RES-029) */
             if (--open->residency_count == 0)
                 list_remove_open(open, !flags.EvictOnlyIfNecessary);
         }
@@ -387,7 +396,8 @@ void residency_prepare(struct vidmm_device *device)
     if (device->preparing)
         return;
     device->preparing = true;
-    device->prepare_job = (struct paging_job){.fn = prepare_job, .release = prepare_done, .arg = device};
+    device->prepare_job = (struct paging_job){
+        .fn = prepare_job, .release = prepare_done, .arg = device};
     paging_job_post(&device->prepare, &device->prepare_job);
 }
 

@@ -4,10 +4,11 @@
 
 /* ---- taking -------------------------------------------------------------------------------------------------------------- */
 
-static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages, bool from_end,
-                                struct vidmm_run *run)
+static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages,
+                                bool from_end, struct vidmm_run *run)
 {
-    const struct extent_request request = {.size = pages, .align = align_pages, .from_end = from_end};
+    const struct extent_request request = {
+        .size = pages, .align = align_pages, .from_end = from_end};
     uint64_t start;
 
     if (!extent_take(&segment->free, &request, &start))
@@ -17,8 +18,8 @@ static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, u
 }
 
 /* The largest aligned piece of at most `want` pages. */
-static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_t align_pages, bool from_end,
-                           struct vidmm_run *run)
+static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_t align_pages,
+                           bool from_end, struct vidmm_run *run)
 {
     uint64_t largest = extent_largest(&segment->free);
     uint64_t pages = want <= largest ? want : align_down(largest, align_pages);
@@ -29,7 +30,9 @@ static NTSTATUS take_piece(struct vidmm_segment *segment, uint64_t want, uint64_
         if (status != STATUS_NO_MEMORY)
             return status;
         /* The largest range is not aligned well enough. */
-        pages = pages <= align_pages ? 0 : align_down(pages / 2 > align_pages ? pages / 2 : align_pages, align_pages);
+        pages = pages <= align_pages
+                    ? 0
+                    : align_down(pages / 2 > align_pages ? pages / 2 : align_pages, align_pages);
     }
     return STATUS_NO_MEMORY;
 }
@@ -41,8 +44,8 @@ static void give_runs(struct vidmm_segment *segment, const struct vidmm_run *run
         extent_give(&segment->free, runs[i].first, runs[i].pages);
 }
 
-static NTSTATUS take_scattered(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages, bool from_end,
-                               struct vidmm_run **out, uint32_t *out_count)
+static NTSTATUS take_scattered(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages,
+                               bool from_end, struct vidmm_run **out, uint32_t *out_count)
 {
     struct vidmm_run *runs = NULL;
     uint32_t count = 0;
@@ -80,7 +83,8 @@ static NTSTATUS take_scattered(struct vidmm_segment *segment, uint64_t pages, ui
 
 static uint64_t align_pages_of(const struct vidmm_segment *segment, uint64_t align_bytes)
 {
-    uint64_t align = align_bytes > segment->page_bytes ? align_bytes : segment->page_bytes; /* ALLOC-028 */
+    uint64_t align = align_bytes > segment->page_bytes ? align_bytes
+                                                       : segment->page_bytes; /* ALLOC-028 */
 
     return align >> PAGE_BITS;
 }
@@ -91,8 +95,8 @@ uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages)
     return align_up(pages, segment->page_bytes >> PAGE_BITS);
 }
 
-NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes, bool contiguous, bool from_end,
-                      struct vidmm_run **runs, uint32_t *run_count)
+NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                      bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count)
 {
     uint64_t align_pages = align_pages_of(segment, align_bytes);
     NTSTATUS status;
@@ -134,10 +138,12 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
 
 /* ---- the host's own ------------------------------------------------------------------------------------------------------ */
 
-NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes, struct vidmm_run *run)
+NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
+                             struct vidmm_run *run)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];
-    struct room_request room = {.segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
+    struct room_request room = {
+        .segment = segment, .align_bytes = align_bytes, .contiguous = true, .last = true};
     NTSTATUS status;
 
     pages = room.pages = segment_pages(segment, pages);
@@ -201,14 +207,16 @@ uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GR
         if (!segment->flags.ApplicationTarget || segment_group(vidmm, id) != group)
             continue;
         if (segment_is_aperture(segment))
-            bytes += segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit : vidmm->aperture_limit;
+            bytes += segment->commit_limit < vidmm->aperture_limit ? segment->commit_limit
+                                                                   : vidmm->aperture_limit;
         else
             bytes += segment->bytes - segment->bad_bytes - segment->pinned_bytes;
     }
     return bytes;
 }
 
-unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS], UINT *down)
+unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
+                       UINT *down)
 {
     UINT left = allocation->supported_set;
     unsigned count = 0;

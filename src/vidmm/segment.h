@@ -29,6 +29,7 @@ uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GR
 
 /* Segments to try for an allocation, best first: preferred ones in order, then the rest of the set by ascending id (RES-051).
  * Returns how many; `down` bit n: search the n-th from its end. */
-unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS], UINT *down);
+unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
+                       UINT *down);
 
 #endif

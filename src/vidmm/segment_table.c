@@ -19,14 +19,15 @@ static bool aligned(uint64_t value, uint64_t to)
     return (value & (to - 1)) == 0;
 }
 
-#define BREACH(rule, ...)              \
-    do {                               \
-        VIOLATION(rule, __VA_ARGS__);  \
-        return false;                  \
+#define BREACH(rule, ...)             \
+    do {                              \
+        VIOLATION(rule, __VA_ARGS__); \
+        return false;                 \
     } while (0)
 
 /* The memory BAR that holds [address, address + bytes) whole. */
-static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t bytes, unsigned *bar, uint64_t *offset)
+static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t bytes, unsigned *bar,
+                   uint64_t *offset)
 {
     const struct dxgk_device_description *description = bus_device_description(device);
 
@@ -55,7 +56,9 @@ static bool check_flags(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
     if (f.SupportsCpuHostAperture && f.CpuVisible)
         BREACH("SEG-054", "segment %u: Flags.SupportsCpuHostAperture together with CpuVisible", id);
     if (f.SupportsCachedCpuHostAperture && !f.SupportsCpuHostAperture)
-        BREACH("SEG-055", "segment %u: Flags.SupportsCachedCpuHostAperture without SupportsCpuHostAperture", id);
+        BREACH("SEG-055",
+               "segment %u: Flags.SupportsCachedCpuHostAperture without SupportsCpuHostAperture",
+               id);
     return true;
 }
 
@@ -64,13 +67,17 @@ static bool check_size(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
     if (d->Size == 0 || !aligned(d->Size, PAGE_BYTES))
         BREACH("SEG-030", "segment %u: Size is 0x%" PRIx64, id, (uint64_t)d->Size);
     if (d->Size >> 62)
-        BREACH("SEG-030", "segment %u: Size 0x%" PRIx64 " is beyond any address", id, (uint64_t)d->Size);
-    if (d->Flags.Use64KBPages && (!aligned(d->Size, LARGE_PAGE) || !aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE)))
-        BREACH("SEG-031", "segment %u: Use64KBPages with Size 0x%" PRIx64 " and BaseAddress 0x%" PRIx64, id,
+        BREACH("SEG-030", "segment %u: Size 0x%" PRIx64 " is beyond any address", id,
+               (uint64_t)d->Size);
+    if (d->Flags.Use64KBPages &&
+        (!aligned(d->Size, LARGE_PAGE) || !aligned((uint64_t)d->BaseAddress.QuadPart, LARGE_PAGE)))
+        BREACH("SEG-031",
+               "segment %u: Use64KBPages with Size 0x%" PRIx64 " and BaseAddress 0x%" PRIx64, id,
                (uint64_t)d->Size, (uint64_t)d->BaseAddress.QuadPart);
     if (d->Flags.PartiallyPreservedDuringHibernate &&
         (d->SystemMemoryEndAddress == 0 || d->SystemMemoryEndAddress >= d->Size))
-        BREACH("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id, (uint64_t)d->SystemMemoryEndAddress);
+        BREACH("SEG-042", "segment %u: SystemMemoryEndAddress is 0x%" PRIx64, id,
+               (uint64_t)d->SystemMemoryEndAddress);
     return true;
 }
 
@@ -91,16 +98,21 @@ static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIP
     } else {
         rule = "SEG-057";
         address = d->CpuHostAperture.PhysicalAddress;
-        bytes = d->CpuHostAperture.SizeInPages * (d->Flags.Use64KBPages ? (uint64_t)LARGE_PAGE : PAGE_BYTES);
+        bytes = d->CpuHostAperture.SizeInPages *
+                (d->Flags.Use64KBPages ? (uint64_t)LARGE_PAGE : PAGE_BYTES);
         if (bytes == 0)
             BREACH(rule, "segment %u: CpuHostAperture.SizeInPages is 0", id);
     }
-    if (vidmm->config.device && !bar_of(vidmm->config.device, address, bytes, &segment->bar, &segment->bar_offset))
-        BREACH(rule, "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64 " lies in no memory resource", id, address, bytes);
+    if (vidmm->config.device &&
+        !bar_of(vidmm->config.device, address, bytes, &segment->bar, &segment->bar_offset))
+        BREACH(rule,
+               "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64 " lies in no memory resource", id,
+               address, bytes);
     for (UINT other = 1; other < id; other++) {
         const struct vidmm_segment *before = &vidmm->segment[other];
 
-        if (before->window_bytes && ranges_overlap(address, bytes, before->cpu.value, before->window_bytes))
+        if (before->window_bytes &&
+            ranges_overlap(address, bytes, before->cpu.value, before->window_bytes))
             BREACH(rule, "segment %u: CPU range overlaps that of segment %u", id, other);
     }
     segment->cpu.value = address;
@@ -111,15 +123,18 @@ static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIP
 /* What is reported and ignored. */
 static DXGK_SEGMENTFLAGS tolerate(UINT id, DXGK_SEGMENTFLAGS f)
 {
-    UINT preserved = f.PreservedDuringStandby * 4u + f.PreservedDuringHibernate * 2u + f.PartiallyPreservedDuringHibernate;
+    UINT preserved = f.PreservedDuringStandby * 4u + f.PreservedDuringHibernate * 2u +
+                     f.PartiallyPreservedDuringHibernate;
 
     if (f.CacheCoherent && !f.Aperture) {
         VIOLATION("SEG-046", "segment %u: Flags.CacheCoherent on a memory segment", id);
         f.CacheCoherent = 0;
     }
     if (preserved != 0 && preserved != 4 && preserved != 5 && preserved != 6) {
-        VIOLATION("SEG-051", "segment %u: preserved flags %u%u%u", id, preserved >> 2, preserved >> 1 & 1, preserved & 1);
-        f.PreservedDuringStandby = f.PreservedDuringHibernate = f.PartiallyPreservedDuringHibernate = 0;
+        VIOLATION("SEG-051", "segment %u: preserved flags %u%u%u", id, preserved >> 2,
+                  preserved >> 1 & 1, preserved & 1);
+        f.PreservedDuringStandby = f.PreservedDuringHibernate =
+            f.PartiallyPreservedDuringHibernate = 0;
     }
     if (f.LocalBudgetGroup && f.NonLocalBudgetGroup) {
         VIOLATION("SEG-068", "segment %u: LocalBudgetGroup together with NonLocalBudgetGroup", id);
@@ -161,22 +176,27 @@ static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
         for (UINT other = 1; other < id; other++) {
             const struct vidmm_segment *before = &vidmm->segment[other];
 
-            if (!segment_is_aperture(before) && ranges_overlap(segment->base, segment->bytes, before->base, before->bytes))
-                WARNING("SEG-029", "segments %u and %u overlap at 0x%" PRIx64, other, id, segment->base);
+            if (!segment_is_aperture(before) &&
+                ranges_overlap(segment->base, segment->bytes, before->base, before->bytes))
+                WARNING("SEG-029", "segments %u and %u overlap at 0x%" PRIx64, other, id,
+                        segment->base);
         }
     }
     if (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only))
         BREACH("SEG-022", "%u aperture segments", apertures);
     if (table->PagingBufferSegmentId > vidmm->segment_count ||
-        (table->PagingBufferSegmentId && !segment_is_aperture(&vidmm->segment[table->PagingBufferSegmentId])))
-        BREACH("PAGE-002", "segment %u: PagingBufferSegmentId names no aperture segment", table->PagingBufferSegmentId);
+        (table->PagingBufferSegmentId &&
+         !segment_is_aperture(&vidmm->segment[table->PagingBufferSegmentId])))
+        BREACH("PAGE-002", "segment %u: PagingBufferSegmentId names no aperture segment",
+               table->PagingBufferSegmentId);
     if (table->PagingBufferSize == 0 && vidmm->segment_count)
         BREACH("PAGE-004", "PagingBufferSize is 0");
     return true;
 }
 
 /* SEG-060, SEG-061: ranges where nothing is ever placed. */
-static bool take_bad_ranges(struct vidmm *vidmm, const struct vidmm_config *config, bool *out_of_memory)
+static bool take_bad_ranges(struct vidmm *vidmm, const struct vidmm_config *config,
+                            bool *out_of_memory)
 {
     for (UINT i = 0; i < config->bad_range_count; i++) {
         const struct vidmm_bad_range *bad = &config->bad_range[i];
@@ -184,12 +204,17 @@ static bool take_bad_ranges(struct vidmm *vidmm, const struct vidmm_config *conf
         uint64_t offset = bad->range.SegmentOffset;
         uint64_t bytes = bad->range.SizeInBytes;
 
-        if (!aligned(offset, segment->page_bytes) || !aligned(bytes, segment->page_bytes) || bytes == 0)
-            BREACH("SEG-061", "segment %u: invalid memory range 0x%" PRIx64 " + 0x%" PRIx64 " is not in whole pages",
+        if (!aligned(offset, segment->page_bytes) || !aligned(bytes, segment->page_bytes) ||
+            bytes == 0)
+            BREACH("SEG-061",
+                   "segment %u: invalid memory range 0x%" PRIx64 " + 0x%" PRIx64
+                   " is not in whole pages",
                    bad->segment, offset, bytes);
         if (!range_inside(offset, bytes, segment->bytes) ||
             !extent_is_free(&segment->free, offset >> PAGE_BITS, bytes >> PAGE_BITS))
-            BREACH("SEG-042", "segment %u: invalid memory range 0x%" PRIx64 " + 0x%" PRIx64 " overlaps or lies outside",
+            BREACH("SEG-042",
+                   "segment %u: invalid memory range 0x%" PRIx64 " + 0x%" PRIx64
+                   " overlaps or lies outside",
                    bad->segment, offset, bytes);
         if (!extent_take_fixed(&segment->free, offset >> PAGE_BITS, bytes >> PAGE_BITS)) {
             *out_of_memory = true;

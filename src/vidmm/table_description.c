@@ -10,7 +10,8 @@
 
 static bool is_memory_segment(const struct vidmm *vidmm, UINT segment)
 {
-    return segment == 0 || (segment <= vidmm->segment_count && !segment_is_aperture(&vidmm->segment[segment]));
+    return segment == 0 ||
+           (segment <= vidmm->segment_count && !segment_is_aperture(&vidmm->segment[segment]));
 }
 
 static bool cpu_reaches(const struct vidmm *vidmm, UINT segment)
@@ -25,17 +26,23 @@ static NTSTATUS check_level(const struct vidmm *vidmm, unsigned level)
     UINT bytes = desc->PageTableSizeInBytes;
 
     if (desc->PageTableIndexBitCount > 30 || (desc->PageTableIndexBitCount == 0 && !resizable))
-        REFUSE("GPUVA-014", "level %u: PageTableIndexBitCount %u", level, desc->PageTableIndexBitCount);
+        REFUSE("GPUVA-014", "level %u: PageTableIndexBitCount %u", level,
+               desc->PageTableIndexBitCount);
     if (bytes % PAGE_BYTES != 0 || (bytes == 0 && !resizable))
         REFUSE("GPUVA-015", "level %u: PageTableSizeInBytes %u", level, bytes);
-    if (!is_memory_segment(vidmm, desc->PageTableSegmentId) || !is_memory_segment(vidmm, desc->PagingProcessPageTableSegmentId))
-        REFUSE("GPUVA-019", "level %u: segments %u and %u", level, desc->PageTableSegmentId, desc->PagingProcessPageTableSegmentId);
-    if ((desc->PageTableSegmentId == 0 || desc->PagingProcessPageTableSegmentId == 0) && bytes > PAGE_BYTES)
+    if (!is_memory_segment(vidmm, desc->PageTableSegmentId) ||
+        !is_memory_segment(vidmm, desc->PagingProcessPageTableSegmentId))
+        REFUSE("GPUVA-019", "level %u: segments %u and %u", level, desc->PageTableSegmentId,
+               desc->PagingProcessPageTableSegmentId);
+    if ((desc->PageTableSegmentId == 0 || desc->PagingProcessPageTableSegmentId == 0) &&
+        bytes > PAGE_BYTES)
         REFUSE("GPUVA-017", "level %u: tables of %u bytes in system memory", level, bytes);
     if (desc->PageTableAlignmentInBytes != 0 && !is_power_of_two(desc->PageTableAlignmentInBytes))
-        REFUSE("GPUVA-020", "level %u: PageTableAlignmentInBytes %u", level, desc->PageTableAlignmentInBytes);
+        REFUSE("GPUVA-020", "level %u: PageTableAlignmentInBytes %u", level,
+               desc->PageTableAlignmentInBytes);
     if (!cpu_reaches(vidmm, desc->PagingProcessPageTableSegmentId))
-        REFUSE("GPUVA-223", "level %u: the CPU does not reach segment %u", level, desc->PagingProcessPageTableSegmentId);
+        REFUSE("GPUVA-223", "level %u: the CPU does not reach segment %u", level,
+               desc->PagingProcessPageTableSegmentId);
     return STATUS_SUCCESS;
 }
 
@@ -49,8 +56,10 @@ static NTSTATUS check_bits(const struct vidmm *vidmm)
     if (mmu->VirtualAddressBitCount > DXGK_MAX_GPU_VA_BIT_COUNT)
         REFUSE("GPUVA-013", "VirtualAddressBitCount %u", mmu->VirtualAddressBitCount);
     if (mmu->PageTableLevelCount > 2 ? bits < mmu->VirtualAddressBitCount
-                                     : mmu->VirtualAddressBitCount <= PAGE_BITS + vidmm->config.level[0].PageTableIndexBitCount)
-        REFUSE("GPUVA-013", "VirtualAddressBitCount %u, the tables translate %u bits", mmu->VirtualAddressBitCount, bits);
+                                     : mmu->VirtualAddressBitCount <=
+                                           PAGE_BITS + vidmm->config.level[0].PageTableIndexBitCount)
+        REFUSE("GPUVA-013", "VirtualAddressBitCount %u, the tables translate %u bits",
+               mmu->VirtualAddressBitCount, bits);
     return STATUS_SUCCESS;
 }
 
@@ -64,10 +73,11 @@ static NTSTATUS check_mode(const struct vidmm *vidmm)
         return STATUS_SUCCESS;
     for (unsigned level = 1; level < mmu->PageTableLevelCount; level++)
         if (vidmm->config.level[level].PageTableSegmentId != 0)
-            REFUSE("GPUVA-023", "CPU_VIRTUAL updates, but tables of level %u are in segment %u", level,
-                   vidmm->config.level[level].PageTableSegmentId);
+            REFUSE("GPUVA-023", "CPU_VIRTUAL updates, but tables of level %u are in segment %u",
+                   level, vidmm->config.level[level].PageTableSegmentId);
     if (!cpu_reaches(vidmm, vidmm->config.level[0].PageTableSegmentId))
-        REFUSE("GPUVA-024", "CPU_VIRTUAL updates, but the CPU does not reach segment %u", vidmm->config.level[0].PageTableSegmentId);
+        REFUSE("GPUVA-024", "CPU_VIRTUAL updates, but the CPU does not reach segment %u",
+               vidmm->config.level[0].PageTableSegmentId);
     return STATUS_SUCCESS;
 }
 

@@ -209,14 +209,16 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
 {
     const struct vidmm_allocation *allocation = piece->allocation;
     const struct vidmm *vidmm = allocation->vidmm;
-    bool system = allocation->segment == 0 || segment_is_aperture(&vidmm->segment[allocation->segment]);
+    bool system = allocation->segment == 0 ||
+                  segment_is_aperture(&vidmm->segment[allocation->segment]);
 
     if (!allocation->resident) {
         source->state = ENTRY_INVALID; /* GPUVA-092 */
         return;
     }
     source->allocation = allocation->driver_handle;
-    source->large = vidmm->scratch->geometry.caps.LargePageSupported && !allocation->flags.DisableLargePageMapping;
+    source->large = vidmm->scratch->geometry.caps.LargePageSupported &&
+                    !allocation->flags.DisableLargePageMapping;
     source->runs = allocation->runs;
     source->run_count = allocation->run_count;
     if (system && allocation->logical) {
@@ -273,9 +275,11 @@ bool piece_needs_write(const struct va_piece *piece)
 /* ---- the records as the source of all entries ------------------------------------------------------------------------------ */
 
 /* One stretch of a range in one state. */
-typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end);
+typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
+                           uint64_t first, uint64_t end);
 
-static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, stretch_fn fn, void *arg)
+static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, stretch_fn fn,
+                         void *arg)
 {
     if (first < range->span.first)
         first = range->span.first;
@@ -283,16 +287,20 @@ static void each_stretch(struct va_range *range, uint64_t first, uint64_t end, s
         end = span_end(&range->span);
     while (first < end) {
         struct span_node *node = span_from(&range->pieces, first);
-        uint64_t stop = !node || node->first >= end ? end : node->first > first ? node->first : span_end(node);
+        uint64_t stop = !node || node->first >= end ? end
+                        : node->first > first       ? node->first
+                                                    : span_end(node);
 
         if (stop > end)
             stop = end;
-        fn(arg, range, node && node->first <= first ? CONTAINER(node, struct va_piece, span) : NULL, first, stop);
+        fn(arg, range, node && node->first <= first ? CONTAINER(node, struct va_piece, span) : NULL,
+           first, stop);
         first = stop;
     }
 }
 
-static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end, stretch_fn fn, void *arg)
+static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uint64_t end,
+                                  stretch_fn fn, void *arg)
 {
     struct span_node *node = span_from(&space->ranges, first);
 
@@ -300,15 +308,18 @@ static void each_stretch_of_space(struct vidmm_space *space, uint64_t first, uin
         each_stretch(CONTAINER(node, struct va_range, span), first, end, fn, arg);
 }
 
-static void source_of_stretch(const struct va_range *range, const struct va_piece *piece, struct entry_source *source)
+static void source_of_stretch(const struct va_range *range, const struct va_piece *piece,
+                              struct entry_source *source)
 {
     if (piece)
         piece_source(piece, source);
     else
-        *source = (struct entry_source){.state = range->initial, .protection = range->driver_protection};
+        *source = (struct entry_source){.state = range->initial,
+                                        .protection = range->driver_protection};
 }
 
-static void refill_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end)
+static void refill_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                           uint64_t first, uint64_t end)
 {
     struct entry_source source;
 
@@ -322,7 +333,8 @@ void space_refill(struct vidmm_space *space, struct page_table *leaf)
     each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
 }
 
-static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *piece, uint64_t first, uint64_t end)
+static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *piece,
+                            uint64_t first, uint64_t end)
 {
     struct entry_source source;
 
@@ -423,7 +435,8 @@ void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation 
     spaces_clean(space->vidmm);
 }
 
-uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page, uint64_t *pages)
+uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page,
+                                 uint64_t *pages)
 {
     uint64_t end = allocation->pages;
 

@@ -19,9 +19,9 @@ static bool broken(const char *what, uint64_t line)
     return false;
 }
 
-#define HOLDS(condition)                                             \
-    do {                                                             \
-        if (!(condition))                                            \
+#define HOLDS(condition)                                            \
+    do {                                                            \
+        if (!(condition))                                           \
             return broken("vidmm_validate: " #condition, __LINE__); \
     } while (0)
 
@@ -55,7 +55,8 @@ static bool check_place(struct tally *tally, const struct vidmm_allocation *allo
         tally->placed[allocation->segment] += run_pages(allocation) << PAGE_BITS;
         for (uint32_t i = 0; i < allocation->run_count; i++) {
             HOLDS(allocation->runs[i].segment == allocation->segment);
-            HOLDS(range_inside(allocation->runs[i].first, allocation->runs[i].pages, segment->bytes >> PAGE_BITS));
+            HOLDS(range_inside(allocation->runs[i].first, allocation->runs[i].pages,
+                               segment->bytes >> PAGE_BITS));
         }
         return true;
     }
@@ -82,7 +83,8 @@ static bool check_counts(struct tally *tally, const struct vidmm_allocation *all
         locks += open->lock_count;
         HOLDS(open->charged == (open->residency_count != 0));
         HOLDS((open->residency_count != 0) == !list_empty(&open->residency_link));
-        HOLDS(missing == (open->residency_count && !allocation->ready && !allocation->offer_in_force));
+        HOLDS(missing ==
+              (open->residency_count && !allocation->ready && !allocation->offer_in_force));
         HOLDS(!open->ordered || (allocation->runs && open->order_segment == allocation->segment));
     }
     HOLDS(references == allocation->device_references);
@@ -108,7 +110,8 @@ static bool check_segments(const struct tally *tally)
         HOLDS(extent_tree_validate(&segment->free));
         HOLDS(order_validate(&segment->victims));
         HOLDS(segment->mapped_bytes == tally->placed[id] + segment->pinned_bytes);
-        HOLDS((segment->free.free_units << PAGE_BITS) + segment->mapped_bytes + segment->bad_bytes == segment->bytes);
+        HOLDS((segment->free.free_units << PAGE_BITS) + segment->mapped_bytes + segment->bad_bytes ==
+              segment->bytes);
         HOLDS(segment->victims.count == tally->victims[id]);
         HOLDS(segment->leaving == tally->leaving[id]);
         HOLDS(segment->mapped_bytes <= segment->commit_limit);
@@ -127,7 +130,8 @@ static bool check_device(const struct vidmm *vidmm, const struct vidmm_device *d
         const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
 
         HOLDS(open->device == device);
-        charged[open->charge] += align_up(open->allocation->pages, open->allocation->alignment >> PAGE_BITS);
+        charged[open->charge] += align_up(open->allocation->pages,
+                                          open->allocation->alignment >> PAGE_BITS);
     }
     LIST_FOR(node, &device->missing_list) {
         HOLDS(CONTAINER(node, struct vidmm_open, missing_link)->device == device);
@@ -149,7 +153,8 @@ static bool check_spaces(const struct vidmm *vidmm)
 
         HOLDS(!process->space || space_validate(process->space));
     }
-    HOLDS(!vidmm->paging_process || !vidmm->paging_process->space || space_validate(vidmm->paging_process->space));
+    HOLDS(!vidmm->paging_process || !vidmm->paging_process->space ||
+          space_validate(vidmm->paging_process->space));
     return true;
 }
 

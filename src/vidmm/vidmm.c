@@ -55,7 +55,8 @@ static bool make_discard(struct vidmm *vidmm)
             return false;
         vidmm->discard->private_capacity = table->PagingBufferPrivateDataSize;
     }
-    request.pages = align_up(table->PagingBufferSize ? table->PagingBufferSize : 1, PAGE_BYTES) >> PAGE_BITS;
+    request.pages = align_up(table->PagingBufferSize ? table->PagingBufferSize : 1, PAGE_BYTES) >>
+                    PAGE_BITS;
     if (!ram_take_contiguous(vidmm->config.ram, &request, &first))
         return false;
     vidmm->discard->data = ram_direct(vidmm->config.ram, page_phys(first));
@@ -69,7 +70,8 @@ static void discard_free(struct vidmm *vidmm)
     if (!vidmm->discard)
         return;
     if (vidmm->discard->data)
-        ram_give_contiguous(vidmm->config.ram, vidmm->discard_first, vidmm->discard->capacity >> PAGE_BITS);
+        ram_give_contiguous(vidmm->config.ram, vidmm->discard_first,
+                            vidmm->discard->capacity >> PAGE_BITS);
     util_free(vidmm->discard->private_data);
     util_free(vidmm->discard);
 }
@@ -175,13 +177,15 @@ void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statis
     *statistics = vidmm->statistics;
 }
 
-NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process, D3DKMT_QUERYVIDEOMEMORYINFO *info)
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
+                                  D3DKMT_QUERYVIDEOMEMORYINFO *info)
 {
     D3DKMT_MEMORY_SEGMENT_GROUP group = info->MemorySegmentGroup;
     uint64_t reserved = 0;
     uint64_t size;
 
-    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL && group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
+    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL &&
+         group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
         info->PhysicalAdapterIndex != 0)
         return STATUS_INVALID_PARAMETER; /* RES-043 */
     LIST_FOR(node, &vidmm->processes) {
@@ -198,7 +202,8 @@ NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *pro
     return STATUS_SUCCESS;
 }
 
-NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t bytes)
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                               uint64_t bytes)
 {
     D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = group};
     NTSTATUS status = vidmm_query_video_memory(process->vidmm, process, &info);

@@ -46,9 +46,9 @@ struct vidmm_space; /* a GPU virtual address space */
 
 /* One DMA buffer of the system context, while vidmm fills it. */
 struct vidmm_paging_buffer {
-    void *data;                 /* kernel address, 4 KiB aligned */
-    uint32_t capacity;          /* bytes */
-    uint32_t used;              /* bytes written so far */
+    void *data;        /* kernel address, 4 KiB aligned */
+    uint32_t capacity; /* bytes */
+    uint32_t used;     /* bytes written so far */
     void *private_data;
     uint32_t private_capacity;
     uint32_t private_used;
@@ -65,7 +65,8 @@ struct vidmm_scheduler {
     NTSTATUS (*paging_buffer_get)(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer);
     /* Queue it on the paging node behind all earlier ones and take it back; *ticket grows by one each time. used = 0: not
      * submitted, but the ticket completes only after all earlier ones (GPUVA-187). */
-    NTSTATUS (*paging_buffer_submit)(struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket);
+    NTSTATUS(*paging_buffer_submit)
+    (struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket);
     bool (*paging_done)(struct ddi_adapter *adapter, uint64_t ticket);
     /* Block until done. STATUS_DEVICE_REMOVED if the adapter was stopped or lost meanwhile. */
     NTSTATUS (*paging_wait)(struct ddi_adapter *adapter, uint64_t ticket);
@@ -94,22 +95,23 @@ struct vidmm_config {
     struct ddi_adapter *ddi;
     struct ram *ram;
     struct bus_device *device;
-    struct iommu_domain *domain;            /* never NULL: IOMMU_OFF has one too */
+    struct iommu_domain *domain; /* never NULL: IOMMU_OFF has one too */
     const struct vidmm_scheduler *scheduler;
     DXGK_VIDMMCAPS caps;
-    UINT wddm_version;                      /* interface version of the driver */
-    uint64_t aperture_commit_limit;         /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
-    uint64_t internal_va_start, internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: everything */
+    UINT wddm_version;              /* interface version of the driver */
+    uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
+    uint64_t internal_va_start,
+        internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: everything */
     UINT paging_node;
-    DXGK_QUERYSEGMENTOUT4 segments;         /* its descriptor array is read during the call only */
+    DXGK_QUERYSEGMENTOUT4 segments; /* its descriptor array is read during the call only */
     UINT segment_count;
     const struct vidmm_bad_range *bad_range; /* read during the call only; may be NULL */
     UINT bad_range_count;
-    bool move_paging;                       /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
-    bool gpu_mmu;                           /* the physical adapter uses the GpuMmu model */
+    bool move_paging; /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
+    bool gpu_mmu;     /* the physical adapter uses the GpuMmu model */
     DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
-    uint64_t eviction_seed;                 /* 0: documented order only */
+    uint64_t eviction_seed; /* 0: documented order only */
 };
 
 /* Checks the segment table and MMU description (SEG, GPUVA rules: VIOLATION + STATUS_DEVICE_CONFIGURATION_ERROR) and builds the
@@ -133,10 +135,12 @@ void vidmm_set_lost(struct vidmm *vidmm);
 
 /* Memory sizes and segment information for queries. */
 void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
-NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process, D3DKMT_QUERYVIDEOMEMORYINFO *info);
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
+                                  D3DKMT_QUERYVIDEOMEMORYINFO *info);
 
 struct vidmm_statistics {
-    uint64_t bytes_paged_in, bytes_paged_out, bytes_filled, paging_operations, paging_buffers, page_table_updates /* entries */;
+    uint64_t bytes_paged_in, bytes_paged_out, bytes_filled, paging_operations, paging_buffers,
+        page_table_updates /* entries */;
     uint64_t evictions, allocations_live, allocations_created;
 };
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics);
@@ -146,7 +150,8 @@ bool vidmm_validate(struct vidmm *vidmm);
 /* ---- process, device, context ---- */
 
 /* The process on this adapter: made (DxgkDdiCreateProcess) at the first open, destroyed at the last close. */
-NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *process, struct vidmm_process **out);
+NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *process,
+                            struct vidmm_process **out);
 void vidmm_process_close(struct vidmm_process *process);
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process);
 struct nt_process *vidmm_process_nt(const struct vidmm_process *process);
@@ -154,7 +159,8 @@ struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);
 struct vidmm_space *vidmm_process_space(struct vidmm_process *process); /* NULL without GpuMmu */
 
 /* `owner` is vidsch's device, given back by vidmm_device_owner. driver_device: what DxgkDdiCreateDevice returned. */
-NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner, struct vidmm_device **device);
+NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
+                             struct vidmm_device **device);
 /* Frees what the client left: paging queues, opens, residency list. */
 void vidmm_device_destroy(struct vidmm_device *device);
 /* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed, by the handle the driver was given: context allocations of the
@@ -169,17 +175,18 @@ void vidmm_device_set_lost(struct vidmm_device *device);
 struct vidmm_context {
     struct vidmm_device *device;
     struct ddi_adapter *adapter;
-    HANDLE host_handle;    /* value given to the driver (DDI_HANDLE_CONTEXT) */
-    HANDLE driver_handle;  /* what DxgkDdiCreateContext returned; NULL before */
+    HANDLE host_handle;   /* value given to the driver (DDI_HANDLE_CONTEXT) */
+    HANDLE driver_handle; /* what DxgkDdiCreateContext returned; NULL before */
     bool virtual_addressing;
     bool system;
-    struct list link;      /* in the process */
+    struct list link;        /* in the process */
     struct list allocations; /* context allocations */
 };
 
 /* Before DxgkDdiCreateContext (so that callbacks inside it find the context), and after it succeeded: announces the root page
  * table (DxgkDdiSetRootPageTable). */
-void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device, bool virtual_addressing, bool system);
+void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
+                        bool virtual_addressing, bool system);
 NTSTATUS vidmm_context_attach(struct vidmm_context *context);
 /* Before and after DxgkDdiDestroyContext: the second reports context allocations left (CTXA rules) and frees them. */
 void vidmm_context_detach(struct vidmm_context *context);
@@ -196,15 +203,16 @@ NTSTATUS vidmm_context_prepare(struct vidmm_context *context);
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {
     bool resident;
-    UINT segment;               /* 0: system memory */
-    uint64_t physical;          /* segment base + offset, as DXGK_ALLOCATIONLIST wants it; 0: unknown or scattered */
-    HANDLE device_specific;     /* hDeviceSpecificAllocation */
+    UINT segment; /* 0: system memory */
+    uint64_t physical; /* segment base + offset, as DXGK_ALLOCATIONLIST wants it; 0: unknown or scattered */
+    HANDLE device_specific; /* hDeviceSpecificAllocation */
 };
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
 bool vidmm_open_accessed_physically(const struct vidmm_open *open);
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
-bool vidmm_open_cpu_visible(const struct vidmm_open *open); /* CpuVisible or CpuVisibleOnDemand (ALLOC-046) */
+bool vidmm_open_cpu_visible(
+    const struct vidmm_open *open); /* CpuVisible or CpuVisibleOnDemand (ALLOC-046) */
 bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
@@ -212,73 +220,97 @@ struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
 /* ---- allocations (called by kmt; arguments already copied from the client and size-checked) ---- */
 
 struct vidmm_create_item {
-    const void *system_memory;  /* client memory given with the allocation, or NULL */
-    void *private_data;         /* in/out, owned by the caller */
+    const void *system_memory; /* client memory given with the allocation, or NULL */
+    void *private_data;        /* in/out, owned by the caller */
     UINT private_bytes;
     D3DDDI_ALLOCATIONINFO2 *info; /* flags in; hAllocation and GpuVirtualAddress out */
 };
 struct vidmm_create_request {
     D3DKMT_CREATEALLOCATIONFLAGS flags;
-    D3DKMT_HANDLE resource;             /* existing resource to add to, or 0 */
-    const void *resource_private;       /* UINT resource_private_bytes */
+    D3DKMT_HANDLE resource;       /* existing resource to add to, or 0 */
+    const void *resource_private; /* UINT resource_private_bytes */
     UINT resource_private_bytes;
     UINT count;
     struct vidmm_create_item *item;
 };
 /* Calls DxgkDdiCreateAllocation and DxgkDdiOpenAllocation; makes the client handles. All or nothing. */
-NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request, D3DKMT_HANDLE *resource);
+NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,
+                                 D3DKMT_HANDLE *resource);
 /* Destroys (closes) either a resource or `count` allocations. Waits for queued work unless told not to. */
-NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, D3DDDICB_DESTROYALLOCATION2FLAGS flags);
+NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                                  const D3DKMT_HANDLE *list, UINT count,
+                                  D3DDDICB_DESTROYALLOCATION2FLAGS flags);
 NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE allocation, void **address);
 NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE allocation);
 
 /* ---- residency and addresses ---- */
 
 /* `progress` is told each new value of the queue's fence (in order, from the paging worker). */
-NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUEUE_PRIORITY priority, void (*progress)(void *context, uint64_t value), void *context, struct vidmm_paging_queue **queue);
+NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUEUE_PRIORITY priority,
+                                   void (*progress)(void *context, uint64_t value), void *context,
+                                   struct vidmm_paging_queue **queue);
 /* Waits for its work. */
 void vidmm_paging_queue_destroy(struct vidmm_paging_queue *queue);
 struct vidmm_device *vidmm_paging_queue_device(const struct vidmm_paging_queue *queue);
 
-NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list, UINT count, D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence, uint64_t *bytes_to_trim);
-NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count, D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
+NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *list,
+                             UINT count, D3DDDI_MAKERESIDENT_FLAGS flags, uint64_t *fence,
+                             uint64_t *bytes_to_trim);
+NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                     D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
 
 /* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists being NULL (the last three: one
  * resource with count 0, or a list). Statuses as RES-062 to RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what
  * else is in the structures. results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or STATUS_SUCCESS. */
-NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority, D3DKMT_OFFER_FLAGS flags);
-NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources, const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results, uint64_t *fence);
-NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, const UINT *priorities);
-NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, UINT *priorities);
-NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource, const D3DKMT_HANDLE *list, UINT count, D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                     const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
+                     D3DKMT_OFFER_FLAGS flags);
+NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,
+                       const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results,
+                       uint64_t *fence);
+NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, const UINT *priorities);
+NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, UINT *priorities);
+NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                               const D3DKMT_HANDLE *list, UINT count,
+                               D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
 /* RES-044. */
-NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group, uint64_t bytes);
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                               uint64_t bytes);
 
 NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUALADDRESS *args);
-NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue, D3DDDI_RESERVEGPUVIRTUALADDRESS *args);
-NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base, D3DGPU_SIZE_T size);
+NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging_queue *queue,
+                              D3DDDI_RESERVEGPUVIRTUALADDRESS *args);
+NTSTATUS vidmm_free_gpu_va(struct vidmm_process *process, D3DGPU_VIRTUAL_ADDRESS base,
+                           D3DGPU_SIZE_T size);
 
 /* ---- fence memory (monitored fences, paging queues): 8-byte slots ---- */
 
 struct vidmm_fence_slot {
-    volatile uint64_t *kernel;  /* host's view */
-    void *client;               /* the client's read-only CPU address */
-    struct gpu_va va;           /* 0 without GpuMmu */
-    void *page;                 /* private */
+    volatile uint64_t *kernel; /* host's view */
+    void *client;              /* the client's read-only CPU address */
+    struct gpu_va va;          /* 0 without GpuMmu */
+    void *page;                /* private */
 };
 NTSTATUS vidmm_fence_slot_create(struct vidmm_process *process, struct vidmm_fence_slot *slot);
 void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_slot *slot);
 
 /* ---- driver callbacks that end here (validated for IRQL and state by port) ---- */
 
-NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter, DXGKARGCB_CREATECONTEXTALLOCATION *args);
+NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
+                                            DXGKARGCB_CREATECONTEXTALLOCATION *args);
 NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE allocation);
-D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_MAPCONTEXTALLOCATION *args);
-NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter, const DXGKARGCB_UPDATECONTEXTALLOCATION *args);
-NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter, DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args);
+D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
+                                                       const DXGKARGCB_MAPCONTEXTALLOCATION *args);
+NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_UPDATECONTEXTALLOCATION *args);
+NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
+                                 DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args);
 /* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren for client handles of the current process. Below DISPATCH_LEVEL. */
 void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args);
 D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HANDLE allocation);
-D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter, const DXGKARGCB_ENUMHANDLECHILDREN *args);
+D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_ENUMHANDLECHILDREN *args);
 
 #endif

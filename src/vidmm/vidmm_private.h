@@ -41,8 +41,8 @@
 #include "vidmm/order.h"
 #include "vidmm/vidmm.h"
 
-#define VIDMM_MAX_SEGMENTS 32u /* ids are 5 bits */
-#define VIDMM_MAX_LOCKS 65535u /* KMT-269 */
+#define VIDMM_MAX_SEGMENTS 32u    /* ids are 5 bits */
+#define VIDMM_MAX_LOCKS    65535u /* KMT-269 */
 
 /* A piece of a place: pages of one segment. Segment 0 is system memory: `first` is then the device (logical) page number. */
 struct vidmm_run {
@@ -64,60 +64,60 @@ typedef void (*paging_release_fn)(struct vidmm *vidmm, void *arg, NTSTATUS statu
 
 /* One piece of work for the worker. */
 struct paging_job {
-    struct list link;             /* queue->jobs until it has run */
+    struct list link; /* queue->jobs until it has run */
     struct paging_queue *queue;
     paging_job_fn fn;
     paging_release_fn release;
     void *arg;
-    uint64_t value;               /* fence value told at its completion; 0: none */
+    uint64_t value; /* fence value told at its completion; 0: none */
     NTSTATUS status;
-    bool heap;                    /* freed at its completion */
+    bool heap; /* freed at its completion */
     struct paging_deferred done;
 };
 
 /* A stream of jobs that run and complete in order. The client's kind (struct vidmm_paging_queue) begins with one. */
 struct paging_queue {
     struct vidmm *vidmm;
-    struct vidmm_device *device;  /* whose allocations are no victims of its jobs; NULL: none */
-    int priority;                 /* among queues of one device */
-    struct list link;             /* worker->queues while it has jobs to run */
+    struct vidmm_device *device; /* whose allocations are no victims of its jobs; NULL: none */
+    int priority;                /* among queues of one device */
+    struct list link;            /* worker->queues while it has jobs to run */
     struct list jobs;
-    uint32_t pending;             /* jobs not completed */
-    bool parked;                  /* its first job answered STATUS_RETRY */
-    bool impatient;               /* and has waited long enough to take memory from running devices */
-    uint64_t deadline;            /* when to run it again at the latest */
-    struct sim_waitq idle;        /* woken when pending becomes 0 */
+    uint32_t pending;      /* jobs not completed */
+    bool parked;           /* its first job answered STATUS_RETRY */
+    bool impatient;        /* and has waited long enough to take memory from running devices */
+    uint64_t deadline;     /* when to run it again at the latest */
+    struct sim_waitq idle; /* woken when pending becomes 0 */
     bool client;
 };
 
 struct vidmm_paging_queue {
     struct paging_queue base;
-    struct list link;             /* device->queues */
+    struct list link; /* device->queues */
     void (*progress)(void *context, uint64_t value);
     void *context;
     uint64_t assigned, done, told; /* fence values */
-    struct list tell_link;        /* vidmm->tell while done > told */
+    struct list tell_link;         /* vidmm->tell while done > told */
     bool telling;
 };
 
 struct vidmm_segment {
     UINT id; /* 1-based */
     DXGK_SEGMENTFLAGS flags;
-    uint64_t base;      /* BaseAddress */
+    uint64_t base; /* BaseAddress */
     uint64_t bytes, commit_limit;
-    uint64_t page_bytes; /* 4096 or 65536 */
-    struct phys_addr cpu; /* CpuTranslatedAddress */
-    unsigned bar;       /* that the CPU reaches a CpuVisible segment by ... */
-    uint64_t bar_offset; /* ... and where in it */
-    struct extent_tree free; /* pages */
-    uint64_t mapped_bytes; /* aperture: mapped now; memory: placed now */
-    uint64_t pinned_bytes; /* of them: taken by segment_take_pinned */
-    uint64_t bad_bytes;    /* invalid memory ranges */
-    uint64_t window_bytes; /* CPU range at `cpu`; 0: none */
+    uint64_t page_bytes;       /* 4096 or 65536 */
+    struct phys_addr cpu;      /* CpuTranslatedAddress */
+    unsigned bar;              /* that the CPU reaches a CpuVisible segment by ... */
+    uint64_t bar_offset;       /* ... and where in it */
+    struct extent_tree free;   /* pages */
+    uint64_t mapped_bytes;     /* aperture: mapped now; memory: placed now */
+    uint64_t pinned_bytes;     /* of them: taken by segment_take_pinned */
+    uint64_t bad_bytes;        /* invalid memory ranges */
+    uint64_t window_bytes;     /* CPU range at `cpu`; 0: none */
     struct order_tree victims; /* allocations nobody needs, offered ones first (victim_node) */
     struct list demoted; /* allocations elsewhere that would rather be here (demoted_link), oldest first */
     bool space_appeared; /* since promotion last looked */
-    uint32_t leaving;   /* allocations here that nobody lists but unfinished GPU work may use */
+    uint32_t leaving;    /* allocations here that nobody lists but unfinished GPU work may use */
 };
 
 enum vidmm_content {
@@ -132,9 +132,9 @@ struct backing_release {
     struct page_number *backing; /* frames to give back, or NULL */
     struct page_number *logical; /* device pages to unmap, or NULL */
     uint64_t pages;
-    void *view;                  /* kernel view of them to release, or NULL */
-    bool borrowed;               /* the frames are a client's */
-    bool heap;                   /* free the record itself */
+    void *view;    /* kernel view of them to release, or NULL */
+    bool borrowed; /* the frames are a client's */
+    bool heap;     /* free the record itself */
 };
 
 /*
@@ -150,62 +150,65 @@ struct backing_release {
  */
 struct vidmm_allocation {
     struct vidmm *vidmm;
-    struct list link;             /* vidmm->allocations */
+    struct list link; /* vidmm->allocations */
     struct vidmm_resource *resource;
-    struct list resource_link;    /* resource->allocations, in order of creation */
-    struct list opens;            /* struct vidmm_open */
-    HANDLE driver_handle;         /* hAllocation */
-    uint64_t bytes, pages;        /* bytes as the driver said; pages: whole pages (64 KB multiples where a segment wants it) */
-    uint64_t pitch_pages;         /* in a PitchAlignment segment; 0: must not go there */
+    struct list resource_link; /* resource->allocations, in order of creation */
+    struct list opens;         /* struct vidmm_open */
+    HANDLE driver_handle;      /* hAllocation */
+    uint64_t bytes,
+        pages; /* bytes as the driver said; pages: whole pages (64 KB multiples where a segment wants it) */
+    uint64_t pitch_pages; /* in a PitchAlignment segment; 0: must not go there */
     uint64_t alignment;
-    UINT supported_set;           /* bit n: segment n + 1 */
-    UINT preferred[5];            /* segment ids, best first; 0: none */
-    UINT preferred_down;          /* bit n: preferred[n] is searched from its end */
+    UINT supported_set;  /* bit n: segment n + 1 */
+    UINT preferred[5];   /* segment ids, best first; 0: none */
+    UINT preferred_down; /* bit n: preferred[n] is searched from its end */
     UINT eviction_set;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
     UINT flags2;
     UINT priority;
-    UINT fill_pattern;            /* of its first content */
+    UINT fill_pattern; /* of its first content */
     bool accessed_physically, cpu_visible;
-    struct nt_process *creator;   /* may lock it; NULL: gone, or internal */
+    struct nt_process *creator; /* may lock it; NULL: gone, or internal */
 
     /* place */
     enum vidmm_content content;
     bool resident;
     bool ready;
-    bool written;                 /* the GPU may have changed the segment's copy since page-in */
-    UINT segment;                 /* where it is resident; 0 with resident: bare system pages */
-    struct vidmm_run *runs;       /* what entries point at, in order: pieces of a memory segment, or of segment 0 (also for
+    bool written; /* the GPU may have changed the segment's copy since page-in */
+    UINT segment; /* where it is resident; 0 with resident: bare system pages */
+    struct vidmm_run *
+        runs; /* what entries point at, in order: pieces of a memory segment, or of segment 0 (also for
                                    * an allocation mapped through the aperture, whose range is in aperture_first) */
     uint32_t run_count;
-    uint64_t aperture_first;      /* page of the aperture, while segment is an aperture */
-    HANDLE aperture_device;       /* hDevice given with its map operation */
-    struct page_number *backing;  /* system frames, or NULL */
-    struct page_number *logical;  /* device page of each backing frame while mapped in the IOMMU, or NULL */
-    void *aperture_view;          /* kernel address given as CpuVisibleAddress while mapped, or NULL */
+    uint64_t aperture_first;     /* page of the aperture, while segment is an aperture */
+    HANDLE aperture_device;      /* hDevice given with its map operation */
+    struct page_number *backing; /* system frames, or NULL */
+    struct page_number *logical; /* device page of each backing frame while mapped in the IOMMU, or NULL */
+    void *aperture_view; /* kernel address given as CpuVisibleAddress while mapped, or NULL */
 
     /* residency */
-    uint32_t device_references;   /* devices with a count > 0 */
-    uint32_t pins;                /* > 0: neither moved nor evicted while resident */
-    struct order_node victim_node; /* in its segment's victims while it has a place, is unreferenced, unpinned and idle */
-    UINT victim_segment;          /* 0: in none */
-    struct list demoted_link;     /* in the demoted list of the segment it prefers */
-    bool captured;                /* pinned for its Capture flag */
-    UINT leaving_segment;         /* counted in segment->leaving; 0: not */
-    uint64_t released_at;         /* vidmm->clock when the last device dropped it */
-    uint32_t offered;             /* opens that offered it */
-    bool offer_in_force;          /* all of them, and the GPU work before is done */
+    uint32_t device_references; /* devices with a count > 0 */
+    uint32_t pins;              /* > 0: neither moved nor evicted while resident */
+    struct order_node
+        victim_node; /* in its segment's victims while it has a place, is unreferenced, unpinned and idle */
+    UINT victim_segment;      /* 0: in none */
+    struct list demoted_link; /* in the demoted list of the segment it prefers */
+    bool captured;            /* pinned for its Capture flag */
+    UINT leaving_segment;     /* counted in segment->leaving; 0: not */
+    uint64_t released_at;     /* vidmm->clock when the last device dropped it */
+    uint32_t offered;         /* opens that offered it */
+    bool offer_in_force;      /* all of them, and the GPU work before is done */
     UINT offer_priority;
-    bool decommit;                /* offered with AllowDecommit */
-    bool discarded;               /* its content was dropped while offered */
-    bool leave;                   /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
-    struct list leave_link;       /* vidmm->departures */
-    uint32_t users;               /* opens whose use_ticket is watched */
-    bool system_copy;             /* backing equals the segment's content, as far as the GPU has not written */
-    bool borrowed;                /* backing is client memory: locked, never given back to ram */
-    uint64_t busy_ticket;         /* paging ticket of the last operation on it */
+    bool decommit;  /* offered with AllowDecommit */
+    bool discarded; /* its content was dropped while offered */
+    bool leave;     /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
+    struct list leave_link; /* vidmm->departures */
+    uint32_t users;         /* opens whose use_ticket is watched */
+    bool system_copy; /* backing equals the segment's content, as far as the GPU has not written */
+    bool borrowed;    /* backing is client memory: locked, never given back to ram */
+    uint64_t busy_ticket;           /* paging ticket of the last operation on it */
     struct paging_deferred arrival; /* page-in under way: makes it ready */
-    bool arriving;                /* arrival is queued */
+    bool arriving;                  /* arrival is queued */
 
     /* addresses: owned by address_space.c */
     struct list mappings;
@@ -213,15 +216,15 @@ struct vidmm_allocation {
     /* CPU views: owned by cpu_access.c */
     void *view;
     uint32_t lock_count;
-    bool locking;                 /* a thread is making the view */
+    bool locking; /* a thread is making the view */
     void *cpu_private;
     /* Set for memory of the host's own that is placed like an allocation (context allocations). */
     bool internal;
-    bool destroyed;               /* on its way out: no new place, no new mapping */
-    bool gone;                    /* only the record is left, for those who hold it */
-    uint32_t holds;               /* threads that keep the record while they drop the lock */
+    bool destroyed; /* on its way out: no new place, no new mapping */
+    bool gone;      /* only the record is left, for those who hold it */
+    uint32_t holds; /* threads that keep the record while they drop the lock */
     bool read_only;
-    void *private_data;           /* of the client, as the driver left it at creation (ALLOC-076) */
+    void *private_data; /* of the client, as the driver left it at creation (ALLOC-076) */
     UINT private_bytes;
     struct backing_release final; /* its last pages, so that destroying needs no memory */
 };
@@ -229,13 +232,13 @@ struct vidmm_allocation {
 /* A group of allocations with a driver handle of its own; the unit of sharing. */
 struct vidmm_resource {
     struct vidmm *vidmm;
-    HANDLE driver_handle;         /* hResource as the driver left it */
-    bool driver_knows;            /* an allocation was created in it (ALLOC-017) */
+    HANDLE driver_handle; /* hResource as the driver left it */
+    bool driver_knows;    /* an allocation was created in it (ALLOC-017) */
     bool shared, read_only;
-    void *private_data;           /* newest per-resource data (ALLOC-015) */
+    void *private_data; /* newest per-resource data (ALLOC-015) */
     UINT private_bytes;
-    struct list allocations;      /* vidmm_allocation.resource_link */
-    struct list opens;            /* vidmm_resource_open.link */
+    struct list allocations; /* vidmm_allocation.resource_link */
+    struct list opens;       /* vidmm_resource_open.link */
 };
 
 /* One device's open of a resource: the D3DKMT handle. */
@@ -244,12 +247,12 @@ struct vidmm_resource_open {
     struct vidmm_device *device;
     D3DKMT_HANDLE handle;
     struct list link, device_link;
-    struct list opens;            /* vidmm_open.resource_link, in order of creation */
+    struct list opens; /* vidmm_open.resource_link, in order of creation */
 };
 
 /* Something that waits for the GPU work of a device up to a packet. */
 struct follow {
-    struct list link;             /* device->follows, by ticket; on itself: not waiting */
+    struct list link; /* device->follows, by ticket; on itself: not waiting */
     uint64_t ticket;
     void (*fn)(struct vidmm_device *device, struct follow *follow); /* lock held */
 };
@@ -260,43 +263,43 @@ struct vidmm_open {
     struct vidmm_device *device;
     struct vidmm_resource_open *resource_open;
     struct list resource_link;
-    struct list link;             /* allocation->opens */
-    struct list device_link;      /* device->opens */
+    struct list link;        /* allocation->opens */
+    struct list device_link; /* device->opens */
     D3DKMT_HANDLE handle;
-    HANDLE driver_handle;         /* hDeviceSpecificAllocation */
+    HANDLE driver_handle; /* hDeviceSpecificAllocation */
     uint32_t residency_count;
-    uint32_t mark;                /* scratch of one call */
-    struct list residency_link;   /* device->residency while the count is > 0 */
-    struct list missing_link;     /* device->missing_list while listed and not ready */
-    uint64_t listed_at;           /* vidmm->clock when it got on the list */
-    UINT charge;                  /* segment that its list entry is counted against; 0: system memory */
+    uint32_t mark;              /* scratch of one call */
+    struct list residency_link; /* device->residency while the count is > 0 */
+    struct list missing_link;   /* device->missing_list while listed and not ready */
+    uint64_t listed_at;         /* vidmm->clock when it got on the list */
+    UINT charge; /* segment that its list entry is counted against; 0: system memory */
     bool charged;
-    struct order_node order;      /* in device->listed[segment] while listed and resident there */
+    struct order_node order; /* in device->listed[segment] while listed and resident there */
     UINT order_segment;
     bool ordered;
-    struct follow use;            /* GPU work that may use it though it is off the list */
+    struct follow use; /* GPU work that may use it though it is off the list */
     bool offered;
-    struct follow offer_after;    /* GPU work before the offer counts */
+    struct follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
 };
 
 struct vidmm_process {
     struct vidmm *vidmm;
     struct nt_process *nt;
-    HANDLE host_handle;           /* hDxgkProcess */
-    HANDLE driver_handle;         /* hKmdProcess */
+    HANDLE host_handle;   /* hDxgkProcess */
+    HANDLE driver_handle; /* hKmdProcess */
     uint32_t references;
     struct vidmm_space *space;
     struct list link;
-    struct list contexts;         /* struct vidmm_context.link */
-    struct list fence_pages;      /* fence_memory.c */
-    bool in_create_process;       /* DxgkDdiCreateProcess is running: DxgkCbReserveGpuVirtualAddressRange allowed */
-    bool ready;                   /* DxgkDdiCreateProcess has succeeded */
-    bool suspended;               /* by the job that runs now: its devices count as idle */
-    uint32_t holds;               /* the worker is using it without a reference */
-    struct sim_waitq idle;        /* woken when that ends */
-    uint64_t reservation[2];      /* by memory segment group */
-    uint64_t usage[2];            /* bytes on its residency lists, shared allocations once */
+    struct list contexts;    /* struct vidmm_context.link */
+    struct list fence_pages; /* fence_memory.c */
+    bool in_create_process; /* DxgkDdiCreateProcess is running: DxgkCbReserveGpuVirtualAddressRange allowed */
+    bool ready;             /* DxgkDdiCreateProcess has succeeded */
+    bool suspended;          /* by the job that runs now: its devices count as idle */
+    uint32_t holds;          /* the worker is using it without a reference */
+    struct sim_waitq idle;   /* woken when that ends */
+    uint64_t reservation[2]; /* by memory segment group */
+    uint64_t usage[2];       /* bytes on its residency lists, shared allocations once */
 };
 
 struct vidmm_device {
@@ -305,27 +308,28 @@ struct vidmm_device {
     void *owner;
     bool lost;
     struct list opens, residency, queues, resource_opens;
-    uint32_t missing;             /* opens on the residency list whose allocation is not ready */
-    struct list missing_list;     /* them, oldest first */
-    bool displaced;               /* something of its list was moved out for the job that runs */
-    uint64_t used_at;             /* order of last submission, for eviction */
-    bool held;                    /* vidmm_device_prepare said no: device_resident is owed to the scheduler */
+    uint32_t missing;         /* opens on the residency list whose allocation is not ready */
+    struct list missing_list; /* them, oldest first */
+    bool displaced;           /* something of its list was moved out for the job that runs */
+    uint64_t used_at;         /* order of last submission, for eviction */
+    bool held; /* vidmm_device_prepare said no: device_resident is owed to the scheduler */
     bool tell_resident, tell_error; /* to be told to the scheduler by the retire fiber */
-    struct list tell_link;        /* vidmm->tell_devices */
-    uint64_t granted_until;       /* became complete after being held and has not run since: no victim before this time */
-    struct order_tree *listed;    /* by segment id (0: system): listed allocations resident there, lowest priority first */
-    uint64_t *charged;            /* by segment id (0: system): pages of its list */
-    struct paging_queue prepare;  /* brings in what is missing */
+    struct list tell_link;          /* vidmm->tell_devices */
+    uint64_t granted_until; /* became complete after being held and has not run since: no victim before this time */
+    struct order_tree *
+        listed; /* by segment id (0: system): listed allocations resident there, lowest priority first */
+    uint64_t *charged;           /* by segment id (0: system): pages of its list */
+    struct paging_queue prepare; /* brings in what is missing */
     struct paging_job prepare_job;
     bool preparing;
-    struct list follows;          /* struct follow.link, by ticket */
-    uint32_t destructions;        /* not finished */
+    struct list follows;                  /* struct follow.link, by ticket */
+    uint32_t destructions;                /* not finished */
     struct destruction *last_destruction; /* destroy.c: for closing without memory */
-    struct sim_thread *follower;  /* waits for the GPU work of this device (follow.c) */
+    struct sim_thread *follower;          /* waits for the GPU work of this device (follow.c) */
     struct sim_waitq follow_work;
     bool follow_stop, follow_ended;
-    uint32_t pins;                /* the retire fiber is using it without the lock */
-    struct sim_waitq idle;        /* woken when pins, destructions or the follower end */
+    uint32_t pins;         /* the retire fiber is using it without the lock */
+    struct sim_waitq idle; /* woken when pins, destructions or the follower end */
     struct list link;
 };
 
@@ -340,36 +344,39 @@ struct vidmm {
     struct sim_mutex processes_lock; /* one process opens or closes at a time; taken before `lock` */
     UINT segment_count;
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */
-    UINT aperture;                /* id of the aperture segment, 0: none */
-    uint64_t aperture_limit;      /* bytes mapped through all aperture segments together at most */
+    UINT aperture;                                    /* id of the aperture segment, 0: none */
+    uint64_t aperture_limit; /* bytes mapped through all aperture segments together at most */
     uint64_t aperture_mapped;
     struct list allocations, processes, devices;
     struct vidmm_process *paging_process;
     struct paging_process *scratch;
     struct paging_worker *worker;
     struct vidmm_paging_buffer *buffer; /* under construction, or NULL */
-    uint32_t buffer_operations;   /* built since the last flush, also those that wrote nothing */
+    uint32_t buffer_operations; /* built since the last flush, also those that wrote nothing */
     uint64_t last_ticket;
-    struct list deferred;         /* struct paging_deferred, of operations not flushed yet */
-    struct list retiring;         /* struct paging_deferred, by ticket */
-    struct list tell, tell_devices; /* queues and devices the retire fiber has news of for the scheduler */
-    struct list departures;       /* allocations to move out when the worker has nothing else to do */
-    struct vidmm_device *requester; /* whose list the running job serves; its own allocations are no victims */
-    bool impatient;               /* the running job may have devices suspended */
-    bool compact_own;             /* it may move members of the requester's list out of the way */
+    struct list deferred; /* struct paging_deferred, of operations not flushed yet */
+    struct list retiring; /* struct paging_deferred, by ticket */
+    struct list tell,
+        tell_devices;       /* queues and devices the retire fiber has news of for the scheduler */
+    struct list departures; /* allocations to move out when the worker has nothing else to do */
+    struct vidmm_device
+        *requester;   /* whose list the running job serves; its own allocations are no victims */
+    bool impatient;   /* the running job may have devices suspended */
+    bool compact_own; /* it may move members of the requester's list out of the way */
     struct vidmm_process *suspend; /* with STATUS_RETRY: run again after this process was suspended */
-    uint64_t retry_at;            /* with STATUS_RETRY: when the job is worth running again at the latest */
-    uint64_t usage[2];            /* bytes on residency lists by memory segment group, once per process */
-    uint64_t system_limit;        /* TotalSystemMemoryAvailableForGraphics */
-    bool reset;                   /* between reset_cleanup and reset_restore: operations are built but not submitted */
+    uint64_t retry_at; /* with STATUS_RETRY: when the job is worth running again at the latest */
+    uint64_t usage[2]; /* bytes on residency lists by memory segment group, once per process */
+    uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
+    bool reset; /* between reset_cleanup and reset_restore: operations are built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
     struct page_number discard_first;
-    struct page_number dummy_frame, dummy; /* the page behind unmapped aperture ranges: frame and device page */
+    struct page_number dummy_frame,
+        dummy; /* the page behind unmapped aperture ranges: frame and device page */
     bool has_dummy;
     trace_track track;
     struct vidmm_statistics statistics;
     bool started, stopping, lost;
-    uint64_t clock;               /* order for LRU */
+    uint64_t clock; /* order for LRU */
 };
 
 static inline bool segment_is_aperture(const struct vidmm_segment *segment)
@@ -391,13 +398,15 @@ void segment_table_finish(struct vidmm *vidmm);
 /* Place `pages` pages: contiguous if asked, else as few runs as can be. STATUS_NO_MEMORY: no room (evict and retry).
  * Space given back may still be read or written by operations built earlier; operations built later come after them, but who
  * writes it with the CPU waits for the ticket of a flush first. */
-NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes, bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count);
+NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                      bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count);
 void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count);
 /* What `pages` take there: whole pages of the segment's own size. */
 uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages);
 /* One contiguous range for the host's own use (page tables, pinned), evicting if it must and runs on the worker (or while
  * there is none); another thread gets STATUS_NO_MEMORY instead. STATUS_RETRY as above. Given back by segment_give_pinned. */
-NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages, uint64_t align_bytes, struct vidmm_run *run);
+NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages,
+                             uint64_t align_bytes, struct vidmm_run *run);
 void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run);
 /* Host address of bytes of a CpuVisible memory segment; NULL: the CPU cannot reach it. Contiguous over the segment. */
 void *segment_cpu(const struct vidmm *vidmm, UINT segment, uint64_t offset);
@@ -433,7 +442,8 @@ void paging_poke(struct vidmm *vidmm);
 /* On the heap, or embedded. The queue has no work when it goes. */
 struct paging_queue *paging_queue_create(struct vidmm *vidmm, int priority);
 void paging_queue_destroy(struct paging_queue *queue);
-void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device, int priority);
+void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
+                       int priority);
 /* Wait until its jobs are complete (lock held; dropped meanwhile). */
 void paging_queue_drain(struct paging_queue *queue);
 /* Queue a job whose memory is the caller's until `release` was called; never fails. Lock held, or no sim point passes meanwhile. */
@@ -441,9 +451,11 @@ void paging_job_post(struct paging_queue *queue, struct paging_job *job);
 /* Queue a job (lock held). `release` (may be NULL) is called with the lock held once the job has run and its operations are done, or
  * when it was dropped because the adapter stopped; it gets the job's status. Fails only for lack of host memory.
  * fence (may be NULL): the value told to the queue's progress function then. */
-NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn, paging_release_fn release, void *arg, uint64_t *fence);
+NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
+                           paging_release_fn release, void *arg, uint64_t *fence);
 /* The same for a queue of the host's own. */
-NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release, void *arg);
+NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release,
+                     void *arg);
 /* Lock NOT held: have fn run on the worker, behind nothing, and wait until what it built is done. On the worker's own fiber, or
  * while there is none, it runs at once. The status is fn's, or that of the wait (STATUS_DEVICE_REMOVED). */
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg);
@@ -456,9 +468,11 @@ NTSTATUS follow_start(struct vidmm_device *device);
 void follow_stop(struct vidmm_device *device);
 void follow_init(struct follow *follow);
 /* Call fn when the GPU work that the device has queued so far is finished: at once if it is, and nothing waits before it. */
-void follow_device(struct vidmm_device *device, struct follow *follow, void (*fn)(struct vidmm_device *, struct follow *));
+void follow_device(struct vidmm_device *device, struct follow *follow,
+                   void (*fn)(struct vidmm_device *, struct follow *));
 /* The same always on the follower's fiber; ticket 0: at the next opportunity. */
-void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket, void (*fn)(struct vidmm_device *, struct follow *));
+void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
+                  void (*fn)(struct vidmm_device *, struct follow *));
 void follow_cancel(struct follow *follow);
 static inline bool follow_pending(const struct follow *follow)
 {
@@ -473,10 +487,12 @@ NTSTATUS backing_map(struct vidmm_allocation *allocation);
 /* Undo it at once: no operation was built with them. Harmless without a mapping. */
 void backing_unmap_now(struct vidmm_allocation *allocation);
 /* Runs that describe the mapped pages: fewest pieces. */
-NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **runs, uint32_t *run_count);
+NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **runs,
+                      uint32_t *run_count);
 /* Take mapping (and frames) off the allocation when the GPU is done; `release`, from the heap or the allocation's final one, is
  * used up. */
-void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release, bool frames);
+void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release,
+                         bool frames);
 
 /* Frames that nothing uses any more; frees the array. */
 void backing_give(struct vidmm *vidmm, struct page_number *backing, uint64_t pages, bool borrowed);
@@ -484,7 +500,8 @@ void backing_give(struct vidmm *vidmm, struct page_number *backing, uint64_t pag
 /* ---- placement.c (lock held, builder's fiber) ---- */
 /* Bring in, evicting others as needed; operations are appended, the caller flushes. On failure it is where it was. */
 NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation, bool keep_content);
+NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
+                            bool keep_content);
 
 /* ---- eviction.c (lock held, builder's fiber) ---- */
 /* What room is wanted for. */
@@ -511,20 +528,24 @@ struct allocation_request {
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
 };
 /* Not resident yet: raise `pins` and residency_bring_in in a job. Checks nothing but that the size fits a segment of the set. */
-NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request, struct vidmm_allocation **allocation);
+NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
+                                    struct vidmm_allocation **allocation);
 /* Builder's fiber. The GPU no longer uses it; mappings are freed (space_allocation_destroyed), pages and the object go when
  * operations built before are done. */
 void allocation_destroy_internal(struct vidmm_allocation *allocation);
 
 /* ---- address_space.c / page_table.c (lock held) ---- */
-NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging, struct vidmm_space **space);
+NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
+                      struct vidmm_space **space);
 void space_destroy(struct vidmm_space *space);
 /* The place of the allocation changed (in, out, moved): rewrite the entries of all its mappings. Appends operations. */
 NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
 /* The allocation goes: free its Map ranges in all spaces (GPUVA-097), invalidate entries inside reservations. */
 void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
 /* An address range of the host's own in a space, mapped to these runs; *va chosen in the internal range or [low, high). */
-NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs, uint32_t run_count, uint64_t low, uint64_t high, bool read_only, struct gpu_va *va);
+NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool read_only,
+                            struct gpu_va *va);
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages);
 HANDLE space_process_handle(const struct vidmm_space *space);
 bool space_validate(const struct vidmm_space *space);
@@ -536,7 +557,8 @@ void paging_process_destroy(struct vidmm *vidmm);
  * operation was built (the space is reused only after the ticket of the flush that follows). Appends UPDATE_PAGE_TABLE and
  * FLUSH_TLB. Allocations larger than scratch_limit() pages are done in chunks by the caller. Two mappings of scratch_limit()
  * pages fit at once; where space waits for its ticket, scratch_map settles (paging_settle). */
-NTSTATUS scratch_map(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count, bool read_only, struct gpu_va *va);
+NTSTATUS scratch_map(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count,
+                     bool read_only, struct gpu_va *va);
 void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 uint64_t scratch_limit(const struct vidmm *vidmm);
 
@@ -544,7 +566,8 @@ uint64_t scratch_limit(const struct vidmm *vidmm);
 /* A view exists that must be moved along with the content. */
 bool cpu_access_follows(const struct vidmm_allocation *allocation);
 /* The CPU has it locked in a way that it must not go to this memory segment now. */
-bool cpu_access_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment);
+bool cpu_access_forbids(const struct vidmm_allocation *allocation,
+                        const struct vidmm_segment *segment);
 /* The content is about to be copied: remember what it is now. Then, with the copy done and the new place recorded (runs, or
  * NULL: the backing): bring over what the CPU has stored meanwhile and re-point the view. The second fails before it changes
  * anything. */

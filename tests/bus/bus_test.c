@@ -483,8 +483,8 @@ static void rights_are_kept(void **state)
 static void without_translation_ram_is_one_run(void **state)
 {
     struct bus_device *device = add();
-    struct iommu_domain *off =
-        iommu_domain_create(ram, IOMMU_OFF, (struct logical_addr){UINT64_MAX});
+    struct iommu_domain *off = iommu_domain_create(ram, IOMMU_OFF,
+                                                   (struct logical_addr){UINT64_MAX});
     uint64_t top = ram_highest(ram).value + 1;
     uint8_t *buffer = malloc(1 << 20);
     uint32_t command = 0x0002; /* memory, no bus master */

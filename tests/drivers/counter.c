@@ -2,7 +2,8 @@
 /* A global and functions around it, for tests of the loader: two machines must not share the global. */
 #include <ntddk.h>
 
-DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
+DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject,
+                                           PUNICODE_STRING RegistryPath);
 
 static volatile LONG counter;
 

@@ -2,11 +2,13 @@
 /* DriverEntry writes through a null pointer, in a static function. */
 #include <ntddk.h>
 
-DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
+DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject,
+                                           PUNICODE_STRING RegistryPath);
 
 static volatile ULONG_PTR wild = 0x18;
 
-static __attribute__((noinline, no_sanitize("address", "undefined"))) void write_to(volatile LONG *where)
+static __attribute__((noinline, no_sanitize("address", "undefined"))) void write_to(
+    volatile LONG *where)
 {
     *where = 1;
 }

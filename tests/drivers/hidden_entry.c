@@ -5,7 +5,8 @@
 NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
 DECLSPEC_EXPORT void *NTAPI KeepEntry(void);
 
-__attribute__((used)) NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
+__attribute__((used)) NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject,
+                                                 PUNICODE_STRING RegistryPath)
 {
     UNREFERENCED_PARAMETER(DriverObject);
     UNREFERENCED_PARAMETER(RegistryPath);

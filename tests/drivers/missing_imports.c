@@ -6,7 +6,8 @@ NTSTATUS NTAPI KeNoSuchRoutine(void);
 NTSTATUS NTAPI ExAnotherMissingRoutine(void);
 __attribute__((weak)) NTSTATUS NTAPI MmOptionalRoutine(void);
 
-DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath);
+DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject,
+                                           PUNICODE_STRING RegistryPath);
 
 DECLSPEC_EXPORT NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
 {

@@ -17,13 +17,27 @@ static void impossible_configurations_are_refused(void **state)
     for (unsigned i = 0; i < 7; i++) {
         dxgk_machine_config_init(&config);
         switch (i) {
-        case 0: config.size = 3; break;
-        case 1: config.ram_bytes = 4096; break;
-        case 2: config.ram_bytes = (uint64_t)2 << 40; break;
-        case 3: config.ram_bytes += 7; break;
-        case 4: config.processors = 0; break;
-        case 5: config.processors = 65; break;
-        default: config.iommu = (enum dxgk_iommu)9; break;
+        case 0:
+            config.size = 3;
+            break;
+        case 1:
+            config.ram_bytes = 4096;
+            break;
+        case 2:
+            config.ram_bytes = (uint64_t)2 << 40;
+            break;
+        case 3:
+            config.ram_bytes += 7;
+            break;
+        case 4:
+            config.processors = 0;
+            break;
+        case 5:
+            config.processors = 65;
+            break;
+        default:
+            config.iommu = (enum dxgk_iommu)9;
+            break;
         }
         error[0] = '\0';
         CHECK(!dxgk_machine_create(&config, error, sizeof(error)));
@@ -89,9 +103,11 @@ static void bad_devices_are_explained(void **state)
     (void)state;
     machine_config(&m, &config);
     machine_create(&m, &config);
-    CHECK(dxgk_machine_add_device(m.dxgk, "/nowhere/device.so", NULL, 0, m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(dxgk_machine_add_device(m.dxgk, "/nowhere/device.so", NULL, 0, m.error,
+                                  sizeof(m.error)) == DXGK_ERROR);
     CHECK(m.error[0]);
-    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), option, 1, m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), option, 1, m.error,
+                                  sizeof(m.error)) == DXGK_ERROR);
     CHECK(m.error[0]);
     CHECK(dxgk_machine_add_device(m.dxgk, NULL, NULL, 0, m.error, sizeof(m.error)) == DXGK_ERROR);
     dxgk_machine_destroy(m.dxgk);
@@ -108,7 +124,8 @@ static enum dxgk_result load_bad(struct machine *m, const char *name, unsigned w
     if (watchdog_ms)
         config.watchdog_ms = watchdog_ms;
     machine_create(m, &config);
-    CHECK(dxgk_machine_add_device(m->dxgk, machine_path("devices/refgpu.so"), NULL, 0, m->error, sizeof(m->error)) == DXGK_OK);
+    CHECK(dxgk_machine_add_device(m->dxgk, machine_path("devices/refgpu.so"), NULL, 0, m->error,
+                                  sizeof(m->error)) == DXGK_OK);
     snprintf(file, sizeof(file), "tests/drivers/%s.so", name);
     return dxgk_machine_load_driver(m->dxgk, machine_path(file), m->error, sizeof(m->error));
 }
@@ -154,7 +171,8 @@ static void a_failing_entry_leaves_nothing(void **state)
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK_RULE("LIFE-009", s.ddi_calls == 0);
     /* the machine goes on */
-    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error, sizeof(m.error)) == DXGK_OK);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
+                                   sizeof(m.error)) == DXGK_OK);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
     dxgk_machine_destroy(m.dxgk);
@@ -182,7 +200,8 @@ static void a_crash_is_a_bug_check_with_a_place(void **state)
     check_says(&m, "0x18");
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK_RULE("LIFE-002", s.bugcheck && s.bugcheck_code == 0x1E);
-    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
+                                   sizeof(m.error)) == DXGK_DRIVER_STOPPED);
     CHECK(dxgk_machine_run(m.dxgk, "client", client_main, NULL) == DXGK_DRIVER_STOPPED);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
     dxgk_machine_destroy(m.dxgk);
@@ -234,14 +253,16 @@ static void severities_can_be_set(void **state)
     CHECK(!dxgk_machine_set_severity(m.dxgk, "NONE-001", 1));
     CHECK(!dxgk_machine_set_severity(m.dxgk, "KMT-003", 7));
     CHECK(dxgk_machine_set_severity(m.dxgk, "KMT-003", 1));
-    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error,
+                                   sizeof(m.error)) == DXGK_ERROR);
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK_RULE("LIFE-004", s.violations == 0 && s.warnings == 1);
     dxgk_machine_destroy(m.dxgk);
     machine_config(&m, &config);
     config.strict = true;
     machine_create(&m, &config);
-    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/calls_client.so"), m.error,
+                                   sizeof(m.error)) == DXGK_DRIVER_STOPPED);
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK(s.bugcheck && s.bugcheck_code == 0xC4);
     dxgk_machine_destroy(m.dxgk);
@@ -324,7 +345,8 @@ static void work(struct client *c)
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
     TRY(c, gpu_memory(&g, 1u << 20, 0, REFGPU_IN_VRAM, &target) == STATUS_SUCCESS);
     refgpu_builder_init(&b, commands.cpu, 4096);
     refgpu_fill(&b, target.va, 1u << 20, 0x12345678);
@@ -356,10 +378,12 @@ static char *traced_run(uint64_t seed, size_t *bytes)
 static void the_same_seed_gives_the_same_trace(void **state)
 {
     size_t first_bytes, second_bytes, other_bytes;
-    char *first = traced_run(42, &first_bytes), *second = traced_run(42, &second_bytes), *other = traced_run(43, &other_bytes);
+    char *first = traced_run(42, &first_bytes), *second = traced_run(42, &second_bytes),
+         *other = traced_run(43, &other_bytes);
 
     (void)state;
-    CHECK(first_bytes > 1000 && first_bytes == second_bytes && memcmp(first, second, first_bytes) == 0);
+    CHECK(first_bytes > 1000 && first_bytes == second_bytes &&
+          memcmp(first, second, first_bytes) == 0);
     CHECK(other_bytes != first_bytes || memcmp(first, other, first_bytes) != 0);
     CHECK(strstr(first, "D3DKMTSubmitCommand") && strstr(first, "DxgkDdiSubmitCommandVirtual"));
     free(first);
@@ -376,11 +400,13 @@ static void statistics_add_up(void **state)
     machine_begin(&m, DXGK_IOMMU_REMAP);
     machine_run(&m, work);
     dxgk_machine_statistics(m.dxgk, &before);
-    CHECK(before.size == sizeof(before) && before.submissions - before.paging_submissions == 20 && before.interrupts > 0 && before.iommu_maps > 0 &&
-          before.page_table_updates > 0 && before.ddi_calls > 20 && before.trace_records == 0 && before.virtual_ns > 0);
+    CHECK(before.size == sizeof(before) && before.submissions - before.paging_submissions == 20 &&
+          before.interrupts > 0 && before.iommu_maps > 0 && before.page_table_updates > 0 &&
+          before.ddi_calls > 20 && before.trace_records == 0 && before.virtual_ns > 0);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
     dxgk_machine_statistics(m.dxgk, &after); /* of an adapter that is gone */
-    CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls && after.interrupts >= before.interrupts);
+    CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls &&
+          after.interrupts >= before.interrupts);
     CHECK(!dxgk_machine_write_trace(m.dxgk, stdout));
     CHECK(dxgk_machine_run(m.dxgk, "late", client_main, NULL) == DXGK_ERROR);
     dxgk_machine_destroy(m.dxgk);

@@ -52,10 +52,13 @@ static void copy_there_and_back(struct client *c)
     uint32_t *words;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &from) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &from) ==
+               STATUS_SUCCESS);
     TRY(c, gpu_memory(&g, BYTES, 0, REFGPU_IN_VRAM, &middle) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &to) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &to) ==
+               STATUS_SUCCESS);
     words = from.cpu;
     for (uint32_t i = 0; i < BYTES / 4; i++)
         words[i] = i * 2654435761u;
@@ -86,7 +89,8 @@ static void fill_by_render(struct client *c)
     const volatile uint32_t *words;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_create_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_PHYSICAL, 0, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_create_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_PHYSICAL,
+                             0, &target) == STATUS_SUCCESS);
     TRY(c, gpu_make_resident(&g, target.handle) == STATUS_SUCCESS);
     refgpu_builder_init(&b, g.lists.pCommandBuffer, g.lists.CommandBufferSize);
     refgpu_fill(&b, REFGPU_REF(0, 4096), 8192, 0xABCD1234u);
@@ -97,7 +101,8 @@ static void fill_by_render(struct client *c)
     TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, gpu_lock(&g, &target) == STATUS_SUCCESS);
     words = target.cpu;
-    TRY(c, words[1023] == 0 && words[1024] == 0xABCD1234u && words[3071] == 0xABCD1234u && words[3072] == 0);
+    TRY(c, words[1023] == 0 && words[1024] == 0xABCD1234u && words[3071] == 0xABCD1234u &&
+               words[3072] == 0);
     TRY(c, gpu_unlock(&g, &target) == STATUS_SUCCESS);
     TRY(c, gpu_destroy_memory(&g, &target) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);

@@ -29,7 +29,9 @@ static void enumerations(struct client *c)
 
     memset(&one, 0xFF, sizeof(one));
     SHOW(c, "KMT-033", D3DKMTEnumAdapters(&one) == STATUS_SUCCESS && one.NumAdapters == 1);
-    SHOW(c, "KMT-040", one.Adapters[0].hAdapter != 0 && one.Adapters[0].NumOfSources == 0 && one.Adapters[0].AdapterLuid.LowPart != 0);
+    SHOW(c, "KMT-040",
+         one.Adapters[0].hAdapter != 0 && one.Adapters[0].NumOfSources == 0 &&
+             one.Adapters[0].AdapterLuid.LowPart != 0);
     SHOW(c, "KMT-041", one.Adapters[0].bPrecisePresentRegionsPreferred == FALSE);
 
     memset(&two, 0, sizeof(two));
@@ -42,13 +44,15 @@ static void enumerations(struct client *c)
     SHOW(c, "KMT-038", two.NumAdapters == 0);
     two.NumAdapters = 16;
     SHOW(c, "KMT-037", D3DKMTEnumAdapters2(&two) == STATUS_SUCCESS && two.NumAdapters == 1);
-    SHOW(c, "KMT-039", list[0].hAdapter != one.Adapters[0].hAdapter &&
-                           list[0].AdapterLuid.LowPart == one.Adapters[0].AdapterLuid.LowPart);
+    SHOW(c, "KMT-039",
+         list[0].hAdapter != one.Adapters[0].hAdapter &&
+             list[0].AdapterLuid.LowPart == one.Adapters[0].AdapterLuid.LowPart);
 
     memset(&three, 0, sizeof(three));
     three.pAdapters = again;
     three.NumAdapters = 16;
-    SHOW(c, "KMT-043", D3DKMTEnumAdapters3(&three) == STATUS_SUCCESS && three.NumAdapters == 1); /* it can render */
+    SHOW(c, "KMT-043",
+         D3DKMTEnumAdapters3(&three) == STATUS_SUCCESS && three.NumAdapters == 1); /* it can render */
     TRY(c, close_handle(again[0].hAdapter) == STATUS_SUCCESS);
     three.Filter.Reserved = 1;
     three.NumAdapters = 16;
@@ -59,12 +63,14 @@ static void enumerations(struct client *c)
 
     TRY(c, close_handle(list[0].hAdapter) == STATUS_SUCCESS);
     {
-        D3DKMT_QUERYADAPTERINFO query = {.hAdapter = one.Adapters[0].hAdapter, .Type = KMTQAITYPE_DRIVERVERSION};
+        D3DKMT_QUERYADAPTERINFO query = {.hAdapter = one.Adapters[0].hAdapter,
+                                         .Type = KMTQAITYPE_DRIVERVERSION};
         UINT version = 0;
 
         query.pPrivateDriverData = &version;
         query.PrivateDriverDataSize = sizeof(version);
-        SHOW(c, "KMT-039", D3DKMTQueryAdapterInfo(&query) == STATUS_SUCCESS); /* the other handle still works */
+        SHOW(c, "KMT-039",
+             D3DKMTQueryAdapterInfo(&query) == STATUS_SUCCESS); /* the other handle still works */
     }
     TRY(c, close_handle(one.Adapters[0].hAdapter) == STATUS_SUCCESS);
 }
@@ -85,7 +91,8 @@ static void opening(struct client *c)
     luid = all.Adapters[0].AdapterLuid;
     TRY(c, close_handle(all.Adapters[0].hAdapter) == STATUS_SUCCESS);
     memset(&open, 0, sizeof(open));
-    SHOW(c, "KMT-045", D3DKMTOpenAdapterFromLuid(&open) == STATUS_INVALID_PARAMETER && open.hAdapter == 0);
+    SHOW(c, "KMT-045",
+         D3DKMTOpenAdapterFromLuid(&open) == STATUS_INVALID_PARAMETER && open.hAdapter == 0);
     open.AdapterLuid = luid;
     SHOW(c, "KMT-045", D3DKMTOpenAdapterFromLuid(&open) == STATUS_SUCCESS && open.hAdapter != 0);
     SHOW(c, "KMT-050", close_handle(open.hAdapter) == STATUS_SUCCESS);
@@ -173,15 +180,22 @@ static void query_sizes(struct client *c)
     struct gpu g;
 
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
-    SHOW(c, "KMT-056", ask(&g, KMTQAITYPE_GETSEGMENTSIZE, NULL, sizeof(large)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-056", ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large.sizes) - 1) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-056",
+         ask(&g, KMTQAITYPE_GETSEGMENTSIZE, NULL, sizeof(large)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-056",
+         ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large.sizes) - 1) ==
+             STATUS_INVALID_PARAMETER);
     memset(&large, 0x5A, sizeof(large));
-    SHOW(c, "KMT-056", ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large)) == STATUS_SUCCESS && large.rest[0] == 0x5A);
+    SHOW(c, "KMT-056",
+         ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large)) == STATUS_SUCCESS &&
+             large.rest[0] == 0x5A);
     SHOW(c, "KMT-069", large.sizes.DedicatedVideoMemorySize > 0);
-    SHOW(c, "KMT-058", ask(&g, (KMTQUERYADAPTERINFOTYPE)999, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-058", ask(&g, (KMTQUERYADAPTERINFOTYPE)-1, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-058",
+         ask(&g, (KMTQUERYADAPTERINFOTYPE)999, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-058",
+         ask(&g, (KMTQUERYADAPTERINFOTYPE)-1, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
-    SHOW(c, "KMT-055", ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
+    TRY(c, ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
 }
 
 static void query_buffers_are_checked(void **state)
@@ -193,17 +207,34 @@ static void query_buffers_are_checked(void **state)
 static void display_queries(struct client *c)
 {
     static const KMTQUERYADAPTERINFOTYPE unsupported[] = {
-        KMTQAITYPE_FLIPQUEUEINFO, KMTQAITYPE_CURRENTDISPLAYMODE, KMTQAITYPE_MODELIST, KMTQAITYPE_OUTPUTDUPLCONTEXTSCOUNT,
-        KMTQAITYPE_CPDRIVERNAME, KMTQAITYPE_DLIST_DRIVER_NAME, KMTQAITYPE_XBOX, KMTQAITYPE_MIRACASTCOMPANIONDRIVERNAME,
-        KMTQAITYPE_QUERY_MIRACAST_DRIVER_TYPE, KMTQAITYPE_QUERY_HW_PROTECTION_TEARDOWN_COUNT,
-        KMTQAITYPE_GET_DEVICE_VIDPN_OWNERSHIP_INFO, KMTQAITYPE_SCANOUT_CAPS, KMTQAITYPE_DISPLAY_CAPS,
-        KMTQAITYPE_DISPLAY_UMDRIVERNAME, KMTQAITYPE_HYBRID_DLIST_DLL_SUPPORT,
+        KMTQAITYPE_FLIPQUEUEINFO,
+        KMTQAITYPE_CURRENTDISPLAYMODE,
+        KMTQAITYPE_MODELIST,
+        KMTQAITYPE_OUTPUTDUPLCONTEXTSCOUNT,
+        KMTQAITYPE_CPDRIVERNAME,
+        KMTQAITYPE_DLIST_DRIVER_NAME,
+        KMTQAITYPE_XBOX,
+        KMTQAITYPE_MIRACASTCOMPANIONDRIVERNAME,
+        KMTQAITYPE_QUERY_MIRACAST_DRIVER_TYPE,
+        KMTQAITYPE_QUERY_HW_PROTECTION_TEARDOWN_COUNT,
+        KMTQAITYPE_GET_DEVICE_VIDPN_OWNERSHIP_INFO,
+        KMTQAITYPE_SCANOUT_CAPS,
+        KMTQAITYPE_DISPLAY_CAPS,
+        KMTQAITYPE_DISPLAY_UMDRIVERNAME,
+        KMTQAITYPE_HYBRID_DLIST_DLL_SUPPORT,
     };
     static const KMTQUERYADAPTERINFOTYPE no[] = {
-        KMTQAITYPE_DIRECTFLIP_SUPPORT, KMTQAITYPE_INDEPENDENTFLIP_SUPPORT, KMTQAITYPE_INDEPENDENTFLIP_SECONDARY_SUPPORT,
-        KMTQAITYPE_MULTIPLANEOVERLAY_SUPPORT, KMTQAITYPE_MULTIPLANEOVERLAY_HUD_SUPPORT,
-        KMTQAITYPE_MULTIPLANEOVERLAY_SECONDARY_SUPPORT, KMTQAITYPE_MULTIPLANEOVERLAY_STRETCH_SUPPORT, KMTQAITYPE_PANELFITTER_SUPPORT,
-        KMTQAITYPE_MPO3DDI_SUPPORT, KMTQAITYPE_MPOKERNELCAPS_SUPPORT, KMTQAITYPE_HWDRM_SUPPORT,
+        KMTQAITYPE_DIRECTFLIP_SUPPORT,
+        KMTQAITYPE_INDEPENDENTFLIP_SUPPORT,
+        KMTQAITYPE_INDEPENDENTFLIP_SECONDARY_SUPPORT,
+        KMTQAITYPE_MULTIPLANEOVERLAY_SUPPORT,
+        KMTQAITYPE_MULTIPLANEOVERLAY_HUD_SUPPORT,
+        KMTQAITYPE_MULTIPLANEOVERLAY_SECONDARY_SUPPORT,
+        KMTQAITYPE_MULTIPLANEOVERLAY_STRETCH_SUPPORT,
+        KMTQAITYPE_PANELFITTER_SUPPORT,
+        KMTQAITYPE_MPO3DDI_SUPPORT,
+        KMTQAITYPE_MPOKERNELCAPS_SUPPORT,
+        KMTQAITYPE_HWDRM_SUPPORT,
         KMTQAITYPE_QUERY_ISBADDRIVERFORHWPROTECTIONDISABLED,
     };
     uint8_t buffer[8192];
@@ -215,7 +246,8 @@ static void display_queries(struct client *c)
     for (unsigned i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
         BOOL answer = 77;
 
-        SHOW(c, "KMT-060", ask(&g, no[i], &answer, sizeof(answer)) == STATUS_SUCCESS && answer == FALSE);
+        SHOW(c, "KMT-060",
+             ask(&g, no[i], &answer, sizeof(answer)) == STATUS_SUCCESS && answer == FALSE);
     }
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
@@ -246,31 +278,55 @@ static void identity(struct client *c)
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     TRY(c, ask(&g, KMTQAITYPE_ADAPTERTYPE, &type, sizeof(type)) == STATUS_SUCCESS);
     SHOW(c, "KMT-083", type.RenderSupported && !type.DisplaySupported && !type.PostDevice);
-    SHOW(c, "KMT-084", !type.ComputeOnly && !type.Prototype && !type.Paravirtualized && !type.SoftwareDevice && !type.IndirectDisplayDevice);
-    SHOW(c, "KMT-085", ask(&g, KMTQAITYPE_ADAPTERTYPE_RENDER, &type_render, sizeof(type_render)) == STATUS_SUCCESS &&
-                           type_render.Value == type.Value);
+    SHOW(c, "KMT-084",
+         !type.ComputeOnly && !type.Prototype && !type.Paravirtualized && !type.SoftwareDevice &&
+             !type.IndirectDisplayDevice);
+    SHOW(c, "KMT-085",
+         ask(&g, KMTQAITYPE_ADAPTERTYPE_RENDER, &type_render, sizeof(type_render)) ==
+                 STATUS_SUCCESS &&
+             type_render.Value == type.Value);
     TRY(c, ask(&g, KMTQAITYPE_DRIVERVERSION, &version, sizeof(version)) == STATUS_SUCCESS);
     SHOW(c, "KMT-081", version >= 2000 && version <= 3100 && version % 100 == 0);
-    SHOW(c, "KMT-077", ask(&g, KMTQAITYPE_ADAPTERREGISTRYINFO, &texts, sizeof(texts)) == STATUS_SUCCESS && texts.DacType[259] == 0);
-    SHOW(c, "KMT-095", ask(&g, KMTQAITYPE_PHYSICALADAPTERCOUNT, &count, sizeof(count)) == STATUS_SUCCESS && count.Count == 1);
+    SHOW(c, "KMT-077",
+         ask(&g, KMTQAITYPE_ADAPTERREGISTRYINFO, &texts, sizeof(texts)) == STATUS_SUCCESS &&
+             texts.DacType[259] == 0);
+    SHOW(c, "KMT-095",
+         ask(&g, KMTQAITYPE_PHYSICALADAPTERCOUNT, &count, sizeof(count)) == STATUS_SUCCESS &&
+             count.Count == 1);
     memset(&ids, 0, sizeof(ids));
-    SHOW(c, "KMT-096", ask(&g, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)) == STATUS_SUCCESS && ids.DeviceIds.VendorID != 0);
+    SHOW(c, "KMT-096",
+         ask(&g, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)) == STATUS_SUCCESS &&
+             ids.DeviceIds.VendorID != 0);
     ids.PhysicalAdapterIndex = 1;
-    SHOW(c, "KMT-062", ask(&g, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-074", ask(&g, KMTQAITYPE_ADAPTERADDRESS, &address, sizeof(address)) == STATUS_SUCCESS && address.FunctionNumber == 0);
-    TRY(c, ask(&g, KMTQAITYPE_ADAPTERGUID, &guid, sizeof(guid)) == STATUS_SUCCESS && guid.Data1 != 0);
+    SHOW(c, "KMT-062",
+         ask(&g, KMTQAITYPE_PHYSICALADAPTERDEVICEIDS, &ids, sizeof(ids)) ==
+             STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-074",
+         ask(&g, KMTQAITYPE_ADAPTERADDRESS, &address, sizeof(address)) == STATUS_SUCCESS &&
+             address.FunctionNumber == 0);
+    TRY(c,
+        ask(&g, KMTQAITYPE_ADAPTERGUID, &guid, sizeof(guid)) == STATUS_SUCCESS && guid.Data1 != 0);
     TRY(c, ask(&g, KMTQAITYPE_QUERY_ADAPTER_UNIQUE_GUID, &text, sizeof(text)) == STATUS_SUCCESS);
-    SHOW(c, "KMT-073", text.AdapterUniqueGUID[0] == L'{' && text.AdapterUniqueGUID[37] == L'}' && text.AdapterUniqueGUID[38] == 0);
+    SHOW(c, "KMT-073",
+         text.AdapterUniqueGUID[0] == L'{' && text.AdapterUniqueGUID[37] == L'}' &&
+             text.AdapterUniqueGUID[38] == 0);
     file.Version = KMTUMDVERSION_DX11;
-    SHOW(c, "KMT-066", ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_OBJECT_NAME_NOT_FOUND);
+    SHOW(c, "KMT-066",
+         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_OBJECT_NAME_NOT_FOUND);
     file.Version = (KMTUMDVERSION)77;
-    SHOW(c, "KMT-066", ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-068", ask(&g, KMTQAITYPE_UMOPENGLINFO, &opengl, sizeof(opengl)) == STATUS_OBJECT_NAME_NOT_FOUND);
-    SHOW(c, "KMT-078", ask(&g, KMTQAITYPE_SETWORKINGSETINFO, &working_set, sizeof(working_set)) == STATUS_SUCCESS &&
-                           working_set.Flags.UseDefault == 1 && working_set.MaximumWorkingSetPercentile == 100);
-    SHOW(c, "KMT-079", ask(&g, KMTQAITYPE_CHECKDRIVERUPDATESTATUS, &update, sizeof(update)) == STATUS_SUCCESS && update == FALSE);
-    SHOW(c, "KMT-109", ask(&g, KMTQAITYPE_SERVICENAME, service, sizeof(service)) == STATUS_SUCCESS &&
-                           memcmp(service, L"refgpu", sizeof(L"refgpu")) == 0);
+    SHOW(c, "KMT-066",
+         ask(&g, KMTQAITYPE_UMDRIVERNAME, &file, sizeof(file)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-068",
+         ask(&g, KMTQAITYPE_UMOPENGLINFO, &opengl, sizeof(opengl)) == STATUS_OBJECT_NAME_NOT_FOUND);
+    SHOW(c, "KMT-078",
+         ask(&g, KMTQAITYPE_SETWORKINGSETINFO, &working_set, sizeof(working_set)) == STATUS_SUCCESS &&
+             working_set.Flags.UseDefault == 1 && working_set.MaximumWorkingSetPercentile == 100);
+    SHOW(c, "KMT-079",
+         ask(&g, KMTQAITYPE_CHECKDRIVERUPDATESTATUS, &update, sizeof(update)) == STATUS_SUCCESS &&
+             update == FALSE);
+    SHOW(c, "KMT-109",
+         ask(&g, KMTQAITYPE_SERVICENAME, service, sizeof(service)) == STATUS_SUCCESS &&
+             memcmp(service, L"refgpu", sizeof(L"refgpu")) == 0);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
@@ -295,32 +351,49 @@ static void caps(struct client *c)
     struct gpu g;
 
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
-    SHOW(c, "KMT-087", ask(&g, KMTQAITYPE_WDDM_1_2_CAPS, &caps12, sizeof(caps12)) == STATUS_SUCCESS && !caps12.SupportHWVSync &&
-                           !caps12.SupportGammaRamp && !caps12.SupportCCD);
+    SHOW(c, "KMT-087",
+         ask(&g, KMTQAITYPE_WDDM_1_2_CAPS, &caps12, sizeof(caps12)) == STATUS_SUCCESS &&
+             !caps12.SupportHWVSync && !caps12.SupportGammaRamp && !caps12.SupportCCD);
     SHOW(c, "KMT-086", caps12.SupportPerEngineTDR);
-    SHOW(c, "KMT-089", ask(&g, KMTQAITYPE_WDDM_1_3_CAPS, &caps13, sizeof(caps13)) == STATUS_SUCCESS && !caps13.SupportMiracast &&
-                           !caps13.SupportVirtualModes);
-    SHOW(c, "KMT-090", ask(&g, KMTQAITYPE_WDDM_2_0_CAPS, &caps20, sizeof(caps20)) == STATUS_SUCCESS && caps20.GpuMmuSupported &&
-                           !caps20.IoMmuSupported && !caps20.FlipOverwriteSupported);
-    SHOW(c, "KMT-091", ask(&g, KMTQAITYPE_WDDM_2_7_CAPS, &caps27, sizeof(caps27)) == STATUS_SUCCESS && !caps27.HwSchEnabled);
-    SHOW(c, "KMT-092", ask(&g, KMTQAITYPE_WDDM_3_0_CAPS, &caps30, sizeof(caps30)) == STATUS_SUCCESS && caps30.Value == 0);
-    SHOW(c, "KMT-093", ask(&g, KMTQAITYPE_WDDM_3_1_CAPS, &caps31, sizeof(caps31)) == STATUS_SUCCESS && !caps31.NativeGpuFenceSupported);
-    SHOW(c, "KMT-080", ask(&g, KMTQAITYPE_VIRTUALADDRESSINFO, &va, sizeof(va)) == STATUS_SUCCESS &&
-                           va.VirtualAddressFlags.VirtualAddressSupported);
+    SHOW(c, "KMT-089",
+         ask(&g, KMTQAITYPE_WDDM_1_3_CAPS, &caps13, sizeof(caps13)) == STATUS_SUCCESS &&
+             !caps13.SupportMiracast && !caps13.SupportVirtualModes);
+    SHOW(c, "KMT-090",
+         ask(&g, KMTQAITYPE_WDDM_2_0_CAPS, &caps20, sizeof(caps20)) == STATUS_SUCCESS &&
+             caps20.GpuMmuSupported && !caps20.IoMmuSupported && !caps20.FlipOverwriteSupported);
+    SHOW(c, "KMT-091",
+         ask(&g, KMTQAITYPE_WDDM_2_7_CAPS, &caps27, sizeof(caps27)) == STATUS_SUCCESS &&
+             !caps27.HwSchEnabled);
+    SHOW(c, "KMT-092",
+         ask(&g, KMTQAITYPE_WDDM_3_0_CAPS, &caps30, sizeof(caps30)) == STATUS_SUCCESS &&
+             caps30.Value == 0);
+    SHOW(c, "KMT-093",
+         ask(&g, KMTQAITYPE_WDDM_3_1_CAPS, &caps31, sizeof(caps31)) == STATUS_SUCCESS &&
+             !caps31.NativeGpuFenceSupported);
+    SHOW(c, "KMT-080",
+         ask(&g, KMTQAITYPE_VIRTUALADDRESSINFO, &va, sizeof(va)) == STATUS_SUCCESS &&
+             va.VirtualAddressFlags.VirtualAddressSupported);
     memset(&mmu, 0, sizeof(mmu));
-    SHOW(c, "KMT-098", ask(&g, KMTQAITYPE_QUERY_GPUMMU_CAPS, &mmu, sizeof(mmu)) == STATUS_SUCCESS && mmu.Caps.VirtualAddressBitCount == 48);
+    SHOW(c, "KMT-098",
+         ask(&g, KMTQAITYPE_QUERY_GPUMMU_CAPS, &mmu, sizeof(mmu)) == STATUS_SUCCESS &&
+             mmu.Caps.VirtualAddressBitCount == 48);
     mmu.PhysicalAdapterIndex = 3;
-    SHOW(c, "KMT-062", ask(&g, KMTQAITYPE_QUERY_GPUMMU_CAPS, &mmu, sizeof(mmu)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-062",
+         ask(&g, KMTQAITYPE_QUERY_GPUMMU_CAPS, &mmu, sizeof(mmu)) == STATUS_INVALID_PARAMETER);
     memset(&node, 0, sizeof(node));
     node.NodeOrdinalAndAdapterIndex = REFGPU_NODE_COPY;
-    SHOW(c, "KMT-094", ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_SUCCESS &&
-                           node.NodeData.EngineType == DXGK_ENGINE_TYPE_COPY && node.NodeData.GpuMmuSupported);
+    SHOW(c, "KMT-094",
+         ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_SUCCESS &&
+             node.NodeData.EngineType == DXGK_ENGINE_TYPE_COPY && node.NodeData.GpuMmuSupported);
     node.NodeOrdinalAndAdapterIndex = REFGPU_NODES;
-    SHOW(c, "KMT-094", ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-094",
+         ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_INVALID_PARAMETER);
     node.NodeOrdinalAndAdapterIndex = 1u << 16;
-    SHOW(c, "KMT-062", ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-110", ask(&g, KMTQAITYPE_CROSSADAPTERRESOURCE_SUPPORT, &cross, sizeof(cross)) == STATUS_SUCCESS &&
-                           cross.SupportTier == D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_NONE);
+    SHOW(c, "KMT-062",
+         ask(&g, KMTQAITYPE_NODEMETADATA, &node, sizeof(node)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-110",
+         ask(&g, KMTQAITYPE_CROSSADAPTERRESOURCE_SUPPORT, &cross, sizeof(cross)) == STATUS_SUCCESS &&
+             cross.SupportTier == D3DKMT_CROSSADAPTERRESOURCE_SUPPORT_TIER_NONE);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
@@ -338,7 +411,9 @@ static void private_query(struct client *c)
 
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     memset(&info, 0, sizeof(info));
-    SHOW(c, "KMT-064", ask(&g, KMTQAITYPE_UMDRIVERPRIVATE, &info, sizeof(info)) == STATUS_SUCCESS && info.magic == REFGPU_UMD_MAGIC);
+    SHOW(c, "KMT-064",
+         ask(&g, KMTQAITYPE_UMDRIVERPRIVATE, &info, sizeof(info)) == STATUS_SUCCESS &&
+             info.magic == REFGPU_UMD_MAGIC);
     TRY(c, info.nodes == REFGPU_NODES && info.vram_bytes > 0);
     SHOW(c, "CAPS-016", ask(&g, KMTQAITYPE_UMDRIVERPRIVATE, &info, 0) == STATUS_INVALID_PARAMETER);
     TRY(c, ask(&g, KMTQAITYPE_UMDRIVERPRIVATE, &info, sizeof(info)) == STATUS_SUCCESS);
@@ -355,7 +430,8 @@ static void the_driver_answers_private_queries(void **state)
     dxgk_machine_statistics(m.dxgk, &before);
     machine_run(&m, private_query);
     dxgk_machine_statistics(m.dxgk, &after);
-    CHECK_RULE("KMT-064", after.ddi_calls == before.ddi_calls + 2); /* no cache, and none for a size of 0 */
+    CHECK_RULE("KMT-064",
+               after.ddi_calls == before.ddi_calls + 2); /* no cache, and none for a size of 0 */
     machine_end(&m);
 }
 

@@ -6,15 +6,51 @@
 
 /* Every function that is carried out, with one argument structure. */
 static const char *const carried_out[] = {
-    "EnumAdapters", "EnumAdapters2", "EnumAdapters3", "OpenAdapterFromLuid", "CloseAdapter", "QueryAdapterInfo", "CreateDevice",
-    "DestroyDevice", "GetDeviceState", "WaitForIdle", "MarkDeviceAsError", "CreateContext", "CreateContextVirtual",
-    "DestroyContext", "SetContextSchedulingPriority", "GetContextSchedulingPriority", "CreateAllocation", "CreateAllocation2",
-    "DestroyAllocation", "DestroyAllocation2", "Lock2", "Unlock2", "MakeResident", "Evict", "CreatePagingQueue",
-    "DestroyPagingQueue", "QueryVideoMemoryInfo", "MapGpuVirtualAddress", "ReserveGpuVirtualAddress", "FreeGpuVirtualAddress",
-    "Render", "SubmitCommand", "CreateSynchronizationObject", "CreateSynchronizationObject2", "DestroySynchronizationObject",
-    "WaitForSynchronizationObject", "WaitForSynchronizationObject2", "WaitForSynchronizationObjectFromCpu",
-    "WaitForSynchronizationObjectFromGpu", "SignalSynchronizationObject", "SignalSynchronizationObject2",
-    "SignalSynchronizationObjectFromCpu", "SignalSynchronizationObjectFromGpu", "SignalSynchronizationObjectFromGpu2", "Escape",
+    "EnumAdapters",
+    "EnumAdapters2",
+    "EnumAdapters3",
+    "OpenAdapterFromLuid",
+    "CloseAdapter",
+    "QueryAdapterInfo",
+    "CreateDevice",
+    "DestroyDevice",
+    "GetDeviceState",
+    "WaitForIdle",
+    "MarkDeviceAsError",
+    "CreateContext",
+    "CreateContextVirtual",
+    "DestroyContext",
+    "SetContextSchedulingPriority",
+    "GetContextSchedulingPriority",
+    "CreateAllocation",
+    "CreateAllocation2",
+    "DestroyAllocation",
+    "DestroyAllocation2",
+    "Lock2",
+    "Unlock2",
+    "MakeResident",
+    "Evict",
+    "CreatePagingQueue",
+    "DestroyPagingQueue",
+    "QueryVideoMemoryInfo",
+    "MapGpuVirtualAddress",
+    "ReserveGpuVirtualAddress",
+    "FreeGpuVirtualAddress",
+    "Render",
+    "SubmitCommand",
+    "CreateSynchronizationObject",
+    "CreateSynchronizationObject2",
+    "DestroySynchronizationObject",
+    "WaitForSynchronizationObject",
+    "WaitForSynchronizationObject2",
+    "WaitForSynchronizationObjectFromCpu",
+    "WaitForSynchronizationObjectFromGpu",
+    "SignalSynchronizationObject",
+    "SignalSynchronizationObject2",
+    "SignalSynchronizationObjectFromCpu",
+    "SignalSynchronizationObjectFromGpu",
+    "SignalSynchronizationObjectFromGpu2",
+    "Escape",
 };
 #define CARRIED_OUT (sizeof(carried_out) / sizeof(carried_out[0]))
 
@@ -76,8 +112,10 @@ static void every_name_exists(void **state)
 
 static void unsupported_calls(struct client *c)
 {
-    static const char *const names[] = {"SetGammaRamp", "CreateOverlay", "CreateOutputDupl", "CreateProtectedSession", "Present",
-                                        "CreateDCFromMemory", "SetVidPnSourceOwner", "OpenAdapterFromHdc", "OpenResource"};
+    static const char *const names[] = {
+        "SetGammaRamp", "CreateOverlay",      "CreateOutputDupl",    "CreateProtectedSession",
+        "Present",      "CreateDCFromMemory", "SetVidPnSourceOwner", "OpenAdapterFromHdc",
+        "OpenResource"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         TRY(c, find(names[i])(wild()) == STATUS_NOT_SUPPORTED);
@@ -96,7 +134,9 @@ static void looked_up_pointers(struct client *c)
     D3DKMT_ENUMADAPTERS2 direct = {0}, looked_up = {0};
 
     TRY(c, D3DKMTEnumAdapters2(&direct) == STATUS_SUCCESS);
-    SHOW(c, "KMT-002", find("EnumAdapters2")(&looked_up) == STATUS_SUCCESS && looked_up.NumAdapters == direct.NumAdapters);
+    SHOW(c, "KMT-002",
+         find("EnumAdapters2")(&looked_up) == STATUS_SUCCESS &&
+             looked_up.NumAdapters == direct.NumAdapters);
 }
 
 static void calls_by_pointer_are_the_same(void **state)
@@ -315,7 +355,8 @@ static void kinds_of_handle(struct client *c)
         if (i != 2 && i != 3)
             SHOW(c, "KMT-026", gpu_destroy_context(handles[i]) == STATUS_INVALID_PARAMETER);
         if (i != 5)
-            SHOW(c, "KMT-026", D3DKMTDestroySynchronizationObject(&sync) == STATUS_INVALID_PARAMETER);
+            SHOW(c, "KMT-026",
+                 D3DKMTDestroySynchronizationObject(&sync) == STATUS_INVALID_PARAMETER);
         if (i != 4)
             SHOW(c, "KMT-026", D3DKMTDestroyPagingQueue(&queue) == STATUS_INVALID_PARAMETER);
         memset(&device, 0, sizeof(device));
@@ -413,7 +454,9 @@ static void two_processes(struct client *c)
     TRY(c, dxgk_client_process("other", other_process, &o));
     while (!o.done)
         dxgk_client_sleep(1000);
-    SHOW(c, "KMT-025", o.idle == STATUS_INVALID_PARAMETER && o.context == STATUS_INVALID_PARAMETER && o.closed == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-025",
+         o.idle == STATUS_INVALID_PARAMETER && o.context == STATUS_INVALID_PARAMETER &&
+             o.closed == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }

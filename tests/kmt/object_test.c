@@ -13,7 +13,8 @@ static void run(void (*program)(struct client *c))
 
 /* ---- devices ---- */
 
-static NTSTATUS state_of(const struct gpu *g, D3DKMT_DEVICESTATE_TYPE type, D3DKMT_GETDEVICESTATE *state)
+static NTSTATUS state_of(const struct gpu *g, D3DKMT_DEVICESTATE_TYPE type,
+                         D3DKMT_GETDEVICESTATE *state)
 {
     memset(state, 0, sizeof(*state));
     state->hDevice = g->device;
@@ -34,15 +35,23 @@ static void devices(struct client *c)
     create.pCommandBuffer = &create;
     create.CommandBufferSize = 5;
     SHOW(c, "KMT-114", D3DKMTCreateDevice(&create) == STATUS_SUCCESS && create.hDevice != 0);
-    SHOW(c, "KMT-116", !create.pCommandBuffer && !create.CommandBufferSize && !create.pAllocationList && !create.pPatchLocationList);
+    SHOW(c, "KMT-116",
+         !create.pCommandBuffer && !create.CommandBufferSize && !create.pAllocationList &&
+             !create.pPatchLocationList);
     g.device = create.hDevice;
-    SHOW(c, "KMT-127", state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
-                           state.ExecutionState == D3DKMT_DEVICEEXECUTION_ACTIVE);
-    SHOW(c, "KMT-132", state_of(&g, D3DKMT_DEVICESTATE_RESET, &state) == STATUS_SUCCESS && state.ResetState.Value == 0);
-    SHOW(c, "KMT-131", state_of(&g, D3DKMT_DEVICESTATE_PAGE_FAULT, &state) == STATUS_SUCCESS && state.PageFaultState.PageFaultFlags == 0);
+    SHOW(c, "KMT-127",
+         state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
+             state.ExecutionState == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    SHOW(c, "KMT-132",
+         state_of(&g, D3DKMT_DEVICESTATE_RESET, &state) == STATUS_SUCCESS &&
+             state.ResetState.Value == 0);
+    SHOW(c, "KMT-131",
+         state_of(&g, D3DKMT_DEVICESTATE_PAGE_FAULT, &state) == STATUS_SUCCESS &&
+             state.PageFaultState.PageFaultFlags == 0);
     SHOW(c, "KMT-133", state_of(&g, D3DKMT_DEVICESTATE_PRESENT, &state) == STATUS_NOT_SUPPORTED);
     SHOW(c, "KMT-133", state_of(&g, (D3DKMT_DEVICESTATE_TYPE)0, &state) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-133", state_of(&g, (D3DKMT_DEVICESTATE_TYPE)50, &state) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-133",
+         state_of(&g, (D3DKMT_DEVICESTATE_TYPE)50, &state) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-136", gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, gpu_destroy_device(&g) == STATUS_SUCCESS);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
@@ -76,11 +85,13 @@ static void device_in_error(struct client *c)
     TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
     SHOW(c, "KMT-135", mark(&g, (D3DKMT_DEVICE_ERROR_REASON)5) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-134", mark(&g, D3DKMT_DEVICE_ERROR_REASON_DRIVER_ERROR) == STATUS_SUCCESS);
-    SHOW(c, "KMT-135", state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
-                           state.ExecutionState == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-    SHOW(c, "KMT-129", mark(&g, D3DKMT_DEVICE_ERROR_REASON_GENERIC) == STATUS_SUCCESS &&
-                           state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
-                           state.ExecutionState == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    SHOW(c, "KMT-135",
+         state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
+             state.ExecutionState == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    SHOW(c, "KMT-129",
+         mark(&g, D3DKMT_DEVICE_ERROR_REASON_GENERIC) == STATUS_SUCCESS &&
+             state_of(&g, D3DKMT_DEVICESTATE_EXECUTION, &state) == STATUS_SUCCESS &&
+             state.ExecutionState == D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     SHOW(c, "KMT-123", gpu_submit(g.copy, m.va, 0) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE);
     SHOW(c, "KMT-123", gpu_render(&g, 0, 0) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE);
     SHOW(c, "KMT-123", gpu_create_memory(&g, 4096, 0, 0, &n) == STATUS_DEVICE_REMOVED);
@@ -95,8 +106,11 @@ static void device_in_error(struct client *c)
     SHOW(c, "KMT-124", D3DKMTGetContextSchedulingPriority(&priority) == STATUS_SUCCESS);
     SHOW(c, "KMT-124", gpu_destroy_memory(&g, &m) == STATUS_SUCCESS);
     SHOW(c, "KMT-124", gpu_destroy_context(g.copy) == STATUS_SUCCESS);
-    SHOW(c, "KMT-125", gpu_memory(&neighbour, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &n) == STATUS_SUCCESS);
-    SHOW(c, "KMT-125", gpu_submit(neighbour.copy, n.va, 0) == STATUS_SUCCESS && gpu_wait_idle(&neighbour) == STATUS_SUCCESS);
+    SHOW(c, "KMT-125",
+         gpu_memory(&neighbour, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &n) == STATUS_SUCCESS);
+    SHOW(c, "KMT-125",
+         gpu_submit(neighbour.copy, n.va, 0) == STATUS_SUCCESS &&
+             gpu_wait_idle(&neighbour) == STATUS_SUCCESS);
     SHOW(c, "KMT-120", gpu_end(&g) == STATUS_SUCCESS);
     TRY(c, gpu_end(&neighbour) == STATUS_SUCCESS);
 }
@@ -118,9 +132,12 @@ static void contexts(struct client *c)
     D3DKMT_GETCONTEXTSCHEDULINGPRIORITY get;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    SHOW(c, "KMT-143", g.lists.pCommandBuffer && g.lists.CommandBufferSize && g.lists.pAllocationList && g.lists.AllocationListSize);
-    SHOW(c, "KMT-154", (uintptr_t)g.lists.pCommandBuffer % 4096 == 0 && *(uint32_t *)g.lists.pCommandBuffer == 0 &&
-                           g.lists.pAllocationList[0].hAllocation == 0);
+    SHOW(c, "KMT-143",
+         g.lists.pCommandBuffer && g.lists.CommandBufferSize && g.lists.pAllocationList &&
+             g.lists.AllocationListSize);
+    SHOW(c, "KMT-154",
+         (uintptr_t)g.lists.pCommandBuffer % 4096 == 0 && *(uint32_t *)g.lists.pCommandBuffer == 0 &&
+             g.lists.pAllocationList[0].hAllocation == 0);
     SHOW(c, "KMT-156", g.lists.CommandBuffer == 0);
 
     memset(&physical, 0, sizeof(physical));
@@ -150,10 +167,12 @@ static void contexts(struct client *c)
     memset(&get, 0, sizeof(get));
     set.hContext = get.hContext = g.copy;
     get.Priority = 99;
-    SHOW(c, "KMT-163", D3DKMTGetContextSchedulingPriority(&get) == STATUS_SUCCESS && get.Priority == 0);
+    SHOW(c, "KMT-163",
+         D3DKMTGetContextSchedulingPriority(&get) == STATUS_SUCCESS && get.Priority == 0);
     set.Priority = -7;
-    SHOW(c, "KMT-163", D3DKMTSetContextSchedulingPriority(&set) == STATUS_SUCCESS &&
-                           D3DKMTGetContextSchedulingPriority(&get) == STATUS_SUCCESS && get.Priority == -7);
+    SHOW(c, "KMT-163",
+         D3DKMTSetContextSchedulingPriority(&set) == STATUS_SUCCESS &&
+             D3DKMTGetContextSchedulingPriority(&get) == STATUS_SUCCESS && get.Priority == -7);
     set.Priority = 8;
     SHOW(c, "SUBMIT-020", D3DKMTSetContextSchedulingPriority(&set) == STATUS_INVALID_PARAMETER);
     TRY(c, D3DKMTGetContextSchedulingPriority(&get) == STATUS_SUCCESS && get.Priority == -7);
@@ -175,23 +194,28 @@ static void queued_work(struct client *c)
     uint64_t before;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &target) ==
+               STATUS_SUCCESS);
     refgpu_builder_init(&b, commands.cpu, 4096);
     refgpu_delay(&b, 1000000);
     refgpu_write(&b, target.va, 0x55, REFGPU_WRITE_64);
     before = dxgk_client_time();
     TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
     TRY(c, *(volatile uint64_t *)target.cpu == 0);
-    SHOW(c, "KMT-158", gpu_destroy_context(g.copy) == STATUS_SUCCESS && *(volatile uint64_t *)target.cpu == 0x55);
+    SHOW(c, "KMT-158",
+         gpu_destroy_context(g.copy) == STATUS_SUCCESS && *(volatile uint64_t *)target.cpu == 0x55);
     TRY(c, dxgk_client_time() - before >= 1000000);
     TRY(c, gpu_create_copy_context(&g) == STATUS_SUCCESS);
     *(volatile uint64_t *)target.cpu = 0;
     TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
-    SHOW(c, "KMT-136", gpu_wait_idle(&g) == STATUS_SUCCESS && *(volatile uint64_t *)target.cpu == 0x55);
+    SHOW(c, "KMT-136",
+         gpu_wait_idle(&g) == STATUS_SUCCESS && *(volatile uint64_t *)target.cpu == 0x55);
     TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
     before = dxgk_client_time();
-    SHOW(c, "KMT-119", gpu_destroy_device(&g) == STATUS_SUCCESS && dxgk_client_time() - before >= 1000000);
+    SHOW(c, "KMT-119",
+         gpu_destroy_device(&g) == STATUS_SUCCESS && dxgk_client_time() - before >= 1000000);
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
@@ -203,8 +227,9 @@ static void destroying_waits_for_queued_work(void **state)
 
 /* ---- allocations ---- */
 
-static NTSTATUS create(const struct gpu *g, D3DKMT_CREATEALLOCATIONFLAGS flags, D3DKMT_HANDLE resource, UINT count,
-                       D3DDDI_ALLOCATIONINFO2 *info, struct refgpu_allocation_data *data, D3DKMT_CREATEALLOCATION *args)
+static NTSTATUS create(const struct gpu *g, D3DKMT_CREATEALLOCATIONFLAGS flags,
+                       D3DKMT_HANDLE resource, UINT count, D3DDDI_ALLOCATIONINFO2 *info,
+                       struct refgpu_allocation_data *data, D3DKMT_CREATEALLOCATION *args)
 {
     memset(args, 0, sizeof(*args));
     for (UINT i = 0; i < count; i++) {
@@ -255,8 +280,12 @@ static void allocations(struct client *c)
     SHOW(c, "KMT-217", create(&g, flags, 0, 1, info, data, &args) == STATUS_NOT_SUPPORTED);
 
     /* the driver's answer comes back in the private data */
-    SHOW(c, "KMT-198", create(&g, none, 0, 3, info, data, &args) == STATUS_SUCCESS && data[0].bytes == 8192 && data[2].alignment == 4096);
-    SHOW(c, "KMT-197", info[0].hAllocation && info[1].hAllocation && info[2].hAllocation && info[0].hAllocation != info[1].hAllocation);
+    SHOW(c, "KMT-198",
+         create(&g, none, 0, 3, info, data, &args) == STATUS_SUCCESS && data[0].bytes == 8192 &&
+             data[2].alignment == 4096);
+    SHOW(c, "KMT-197",
+         info[0].hAllocation && info[1].hAllocation && info[2].hAllocation &&
+             info[0].hAllocation != info[1].hAllocation);
     SHOW(c, "KMT-194", args.hGlobalShare == 0);
     SHOW(c, "KMT-205", info[0].GpuVirtualAddress == 0);
 
@@ -276,13 +305,15 @@ static void allocations(struct client *c)
     destroy.Flags.SystemUseOnly = 1;
     SHOW(c, "KMT-262", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
     destroy.Flags.Value = 0;
-    SHOW(c, "KMT-011", D3DKMTDestroyAllocation2(&destroy) == STATUS_SUCCESS); /* none was gone before */
+    SHOW(c, "KMT-011",
+         D3DKMTDestroyAllocation2(&destroy) == STATUS_SUCCESS); /* none was gone before */
     SHOW(c, "KMT-032", D3DKMTDestroyAllocation2(&destroy) == STATUS_INVALID_PARAMETER);
 
     /* resources */
     memset(&flags, 0, sizeof(flags));
     flags.CreateResource = 1;
-    SHOW(c, "KMT-191", create(&g, flags, 0, 1, info, data, &args) == STATUS_SUCCESS && args.hResource != 0);
+    SHOW(c, "KMT-191",
+         create(&g, flags, 0, 1, info, data, &args) == STATUS_SUCCESS && args.hResource != 0);
     resource = args.hResource;
     SHOW(c, "KMT-191", create(&g, none, resource, 1, info, data, &args) == STATUS_SUCCESS);
     memset(&destroy, 0, sizeof(destroy));
@@ -327,7 +358,8 @@ static void refused_element(struct client *c)
     args.NumAllocations = 2;
     args.pAllocationInfo2 = info;
     SHOW(c, "KMT-197", !NT_SUCCESS(D3DKMTCreateAllocation2(&args)) && info[0].hAllocation == 0);
-    SHOW(c, "KMT-203", (info[0].Flags.Primary = 1, D3DKMTCreateAllocation2(&args)) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-203",
+         (info[0].Flags.Primary = 1, D3DKMTCreateAllocation2(&args)) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
@@ -408,8 +440,9 @@ static void budgets(struct client *c)
     TRY(c, gpu_open_adapter(&g) == STATUS_SUCCESS);
     memset(&info, 0, sizeof(info));
     info.hAdapter = g.adapter;
-    SHOW(c, "KMT-291", D3DKMTQueryVideoMemoryInfo(&info) == STATUS_SUCCESS && info.Budget > 0 && info.CurrentUsage == 0 &&
-                           info.CurrentReservation == 0);
+    SHOW(c, "KMT-291",
+         D3DKMTQueryVideoMemoryInfo(&info) == STATUS_SUCCESS && info.Budget > 0 &&
+             info.CurrentUsage == 0 && info.CurrentReservation == 0);
     info.hProcess = (HANDLE)(uintptr_t)0x5550;
     SHOW(c, "KMT-020", D3DKMTQueryVideoMemoryInfo(&info) == STATUS_INVALID_HANDLE);
     info.hProcess = NULL;
@@ -443,7 +476,9 @@ static void escapes(struct client *c)
     escape.pPrivateDriverData = &counters;
     escape.PrivateDriverDataSize = sizeof(counters);
     SHOW(c, "KMT-421", D3DKMTEscape(&escape) == STATUS_SUCCESS);
-    SHOW(c, "KMT-425", counters.interrupts > 0 || counters.log_records_drained > 0 || counters.engine[1].submitted > 0);
+    SHOW(c, "KMT-425",
+         counters.interrupts > 0 || counters.log_records_drained > 0 ||
+             counters.engine[1].submitted > 0);
 
     counters.header.magic = 0xBAD; /* the driver refuses: nothing is copied back */
     counters.interrupts = 0xABCDEF;

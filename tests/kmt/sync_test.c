@@ -11,8 +11,8 @@ static void run(void (*program)(struct client *c))
     machine_end(&m);
 }
 
-static NTSTATUS create(const struct gpu *g, D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type, UINT flags, UINT64 value,
-                       D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
+static NTSTATUS create(const struct gpu *g, D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type, UINT flags,
+                       UINT64 value, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
 {
     memset(args, 0, sizeof(*args));
     args->hDevice = g->device;
@@ -36,7 +36,8 @@ static NTSTATUS destroy(D3DKMT_HANDLE sync)
     return D3DKMTDestroySynchronizationObject(&args);
 }
 
-static NTSTATUS signal_cpu(const struct gpu *g, const D3DKMT_HANDLE *handles, const UINT64 *values, UINT count, UINT flags)
+static NTSTATUS signal_cpu(const struct gpu *g, const D3DKMT_HANDLE *handles, const UINT64 *values,
+                           UINT count, UINT flags)
 {
     D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU args;
 
@@ -74,20 +75,26 @@ static void creation(struct client *c)
     old.Info.Semaphore.InitialCount = 3;
     SHOW(c, "KMT-343", D3DKMTCreateSynchronizationObject(&old) == STATUS_INVALID_PARAMETER);
     old.Info.Semaphore.InitialCount = 2;
-    SHOW(c, "KMT-331", D3DKMTCreateSynchronizationObject(&old) == STATUS_SUCCESS && destroy(old.hSyncObject) == STATUS_SUCCESS);
+    SHOW(c, "KMT-331",
+         D3DKMTCreateSynchronizationObject(&old) == STATUS_SUCCESS &&
+             destroy(old.hSyncObject) == STATUS_SUCCESS);
     SHOW(c, "KMT-365", destroy(old.hSyncObject) == STATUS_INVALID_PARAMETER);
 
-    SHOW(c, "KMT-345", create(&g, D3DDDI_MONITORED_FENCE, 0, 5, &args) == STATUS_SUCCESS && read_fence(&args) == 5 &&
-                           args.Info.MonitoredFence.FenceValueGPUVirtualAddress != 0);
+    SHOW(c, "KMT-345",
+         create(&g, D3DDDI_MONITORED_FENCE, 0, 5, &args) == STATUS_SUCCESS &&
+             read_fence(&args) == 5 && args.Info.MonitoredFence.FenceValueGPUVirtualAddress != 0);
     SHOW(c, "KMT-337", args.Info.SharedHandle == 0);
     TRY(c, destroy(args.hSyncObject) == STATUS_SUCCESS);
-    SHOW(c, "KMT-348", create(&g, D3DDDI_MONITORED_FENCE, 0x80, 0, &args) == STATUS_SUCCESS &&
-                           args.Info.MonitoredFence.FenceValueGPUVirtualAddress == 0);
-    SHOW(c, "KMT-333", create(&g, D3DDDI_FENCE, 0, 1, &args) == STATUS_SUCCESS && args.hSyncObject != 0);
+    SHOW(c, "KMT-348",
+         create(&g, D3DDDI_MONITORED_FENCE, 0x80, 0, &args) == STATUS_SUCCESS &&
+             args.Info.MonitoredFence.FenceValueGPUVirtualAddress == 0);
+    SHOW(c, "KMT-333",
+         create(&g, D3DDDI_FENCE, 0, 1, &args) == STATUS_SUCCESS && args.hSyncObject != 0);
     SHOW(c, "KMT-338", create(&g, D3DDDI_MONITORED_FENCE, 1, 0, &args) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-340", create(&g, D3DDDI_FENCE, 4, 0, &args) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-341", create(&g, D3DDDI_FENCE, 0x80, 0, &args) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-341", create(&g, D3DDDI_MONITORED_FENCE, 1u << 20, 0, &args) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-341",
+         create(&g, D3DDDI_MONITORED_FENCE, 1u << 20, 0, &args) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-352", create(&g, D3DDDI_CPU_NOTIFICATION, 0, 0, &args) == STATUS_INVALID_HANDLE);
     memset(&args, 0, sizeof(args));
     args.Info.Type = D3DDDI_MONITORED_FENCE;
@@ -115,25 +122,34 @@ static void from_cpu(struct client *c)
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &a) == STATUS_SUCCESS && create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &b) == STATUS_SUCCESS);
+    TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &a) == STATUS_SUCCESS &&
+               create(&g, D3DDDI_MONITORED_FENCE, 0, 0, &b) == STATUS_SUCCESS);
     TRY(c, create(&g, D3DDDI_FENCE, 0, 0, &old) == STATUS_SUCCESS);
     TRY(c, create(&g, D3DDDI_MONITORED_FENCE, 0x10, 0, &no_signal) == STATUS_SUCCESS);
     handles[0] = a.hSyncObject;
     handles[1] = b.hSyncObject;
-    SHOW(c, "KMT-384", signal_cpu(&g, handles, values, 2, 0) == STATUS_SUCCESS && read_fence(&a) == 3 && read_fence(&b) == 4);
+    SHOW(c, "KMT-384",
+         signal_cpu(&g, handles, values, 2, 0) == STATUS_SUCCESS && read_fence(&a) == 3 &&
+             read_fence(&b) == 4);
     SHOW(c, "KMT-385", signal_cpu(&g, handles, values, 2, 0) == STATUS_SUCCESS); /* equal values */
     values[1] = 1;
-    SHOW(c, "KMT-011", !NT_SUCCESS(signal_cpu(&g, handles, values, 2, 0)) && read_fence(&a) == 3 && read_fence(&b) == 4);
-    SHOW(c, "KMT-385", signal_cpu(&g, handles, values, 2, 4) == STATUS_SUCCESS && read_fence(&b) == 1); /* AllowFenceRewind */
+    SHOW(c, "KMT-011",
+         !NT_SUCCESS(signal_cpu(&g, handles, values, 2, 0)) && read_fence(&a) == 3 &&
+             read_fence(&b) == 4);
+    SHOW(c, "KMT-385",
+         signal_cpu(&g, handles, values, 2, 4) == STATUS_SUCCESS &&
+             read_fence(&b) == 1); /* AllowFenceRewind */
     SHOW(c, "KMT-385", signal_cpu(&g, handles, values, 2, 1) == STATUS_INVALID_PARAMETER);
     SHOW(c, "KMT-385", signal_cpu(&g, &old.hSyncObject, values, 1, 0) == STATUS_INVALID_PARAMETER);
     TRY(c, signal_cpu(&g, &no_signal.hSyncObject, values, 1, 0) == STATUS_ACCESS_DENIED);
-    SHOW(c, "GPUVA-070", signal_cpu(&g, &g.queue_fence, values, 1, 0) == STATUS_ACCESS_DENIED &&
-                             destroy(g.queue_fence) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "GPUVA-070",
+         signal_cpu(&g, &g.queue_fence, values, 1, 0) == STATUS_ACCESS_DENIED &&
+             destroy(g.queue_fence) == STATUS_INVALID_PARAMETER);
     for (unsigned i = 0; i < 33; i++)
         many[i] = a.hSyncObject;
     SHOW(c, "KMT-371", signal_cpu(&g, many, values, 33, 0) == STATUS_INVALID_PARAMETER);
-    SHOW(c, "KMT-371", signal_cpu(&g, many, values, 2, 0) == STATUS_INVALID_PARAMETER); /* a duplicate */
+    SHOW(c, "KMT-371",
+         signal_cpu(&g, many, values, 2, 0) == STATUS_INVALID_PARAMETER); /* a duplicate */
     SHOW(c, "KMT-371", signal_cpu(&g, many, values, 0, 0) == STATUS_INVALID_PARAMETER);
 
     SHOW(c, "KMT-391", gpu_wait_cpu(&g, a.hSyncObject, 3) == STATUS_SUCCESS);
@@ -241,17 +257,20 @@ static void queued(struct client *c)
     struct gpu g;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) == STATUS_SUCCESS);
-    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &target) == STATUS_SUCCESS);
-    TRY(c, gpu_create_fence(&g, &gate) == STATUS_SUCCESS && gpu_create_fence(&g, &done) == STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &commands) ==
+               STATUS_SUCCESS);
+    TRY(c, gpu_memory(&g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &target) ==
+               STATUS_SUCCESS);
+    TRY(c, gpu_create_fence(&g, &gate) == STATUS_SUCCESS &&
+               gpu_create_fence(&g, &done) == STATUS_SUCCESS);
     refgpu_builder_init(&b, commands.cpu, 4096);
     refgpu_write(&b, target.va, 0x66, REFGPU_WRITE_64);
     TRY(c, gpu_wait(g.copy, gate.hSyncObject, 1) == STATUS_SUCCESS);
-    TRY(c, gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
+    SHOW(c, "KMT-324", gpu_submit(g.copy, commands.va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS);
     TRY(c, gpu_signal(g.copy, done.hSyncObject, 9) == STATUS_SUCCESS);
     dxgk_client_sleep(1000000);
     SHOW(c, "KMT-312", *(volatile uint64_t *)target.cpu == 0 && read_fence(&done) == 0);
-    SHOW(c, "KMT-324", signal_cpu(&g, &gate.hSyncObject, &one, 1, 0) == STATUS_SUCCESS);
+    TRY(c, signal_cpu(&g, &gate.hSyncObject, &one, 1, 0) == STATUS_SUCCESS);
     TRY(c, gpu_wait_cpu(&g, done.hSyncObject, 9) == STATUS_SUCCESS);
     SHOW(c, "KMT-312", *(volatile uint64_t *)target.cpu == 0x66 && read_fence(&done) == 9);
 
@@ -319,7 +338,9 @@ static void old_forms(struct client *c)
     signal.Fence.FenceValue = 5;
     signal.BroadcastContextCount = 1;
     signal.BroadcastContext[0] = g.render;
-    SHOW(c, "KMT-371", D3DKMTSignalSynchronizationObject2(&signal) == STATUS_INVALID_PARAMETER); /* a context twice */
+    SHOW(c, "KMT-371",
+         D3DKMTSignalSynchronizationObject2(&signal) ==
+             STATUS_INVALID_PARAMETER); /* a context twice */
     signal.BroadcastContextCount = 65;
     SHOW(c, "KMT-371", D3DKMTSignalSynchronizationObject2(&signal) == STATUS_INVALID_PARAMETER);
     signal.BroadcastContextCount = 0;
@@ -333,19 +354,25 @@ static void old_forms(struct client *c)
     signal_two.ObjectCount = 2;
     signal_two.ObjectHandleArray = pair;
     signal_two.BroadcastContextArray = &g.copy;
-    SHOW(c, "KMT-380", D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-380",
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
     signal_two.BroadcastContextCount = 1;
     signal_two.MonitoredFenceValueArray = &value;
-    SHOW(c, "KMT-381", D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-381",
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
     signal_two.ObjectCount = 1;
     signal_two.Reserved[3] = 1;
-    SHOW(c, "KMT-382", D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-382",
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_INVALID_PARAMETER);
     signal_two.Reserved[3] = 0;
     value = 6;
-    SHOW(c, "KMT-379", D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_SUCCESS &&
-                           gpu_wait_cpu(&g, monitored.hSyncObject, 6) == STATUS_SUCCESS);
-    TRY(c, gpu_signal(g.copy, fence.hSyncObject, 11) == STATUS_SUCCESS); /* KMT-378: value from the array */
-    TRY(c, D3DKMTWaitForSynchronizationObject2((wait.ObjectCount = 1, wait.Fence.FenceValue = 11, &wait)) == STATUS_SUCCESS);
+    SHOW(c, "KMT-379",
+         D3DKMTSignalSynchronizationObjectFromGpu2(&signal_two) == STATUS_SUCCESS &&
+             gpu_wait_cpu(&g, monitored.hSyncObject, 6) == STATUS_SUCCESS);
+    TRY(c, gpu_signal(g.copy, fence.hSyncObject, 11) ==
+               STATUS_SUCCESS); /* KMT-378: value from the array */
+    TRY(c, D3DKMTWaitForSynchronizationObject2(
+               (wait.ObjectCount = 1, wait.Fence.FenceValue = 11, &wait)) == STATUS_SUCCESS);
     SHOW(c, "KMT-378", gpu_wait_idle(&g) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
@@ -376,7 +403,8 @@ static void mutexes(struct client *c)
     signal.hContext = g.copy;
     signal.ObjectCount = 1;
     signal.ObjectHandleArray[0] = mutex.hSyncObject;
-    SHOW(c, "KMT-160", D3DKMTSignalSynchronizationObject(&signal) == STATUS_SUCCESS); /* it still works */
+    SHOW(c, "KMT-160",
+         D3DKMTSignalSynchronizationObject(&signal) == STATUS_SUCCESS); /* it still works */
     SHOW(c, "KMT-159", gpu_destroy_context(g.copy) == STATUS_SUCCESS);
     wait.hContext = g.render;
     TRY(c, D3DKMTWaitForSynchronizationObject(&wait) == STATUS_SUCCESS);

@@ -45,7 +45,8 @@ static const char *driver(const char *name)
     static unsigned turn;
     char *text = path[turn++ % 4];
 
-    snprintf(text, sizeof(path[0]), "%s/tests/drivers/%s.so", getenv("DXGK_BUILD") ? getenv("DXGK_BUILD") : ".", name);
+    snprintf(text, sizeof(path[0]), "%s/tests/drivers/%s.so",
+             getenv("DXGK_BUILD") ? getenv("DXGK_BUILD") : ".", name);
     return text;
 }
 
@@ -208,9 +209,11 @@ static void all_missing_imports_are_listed_at_once(void **state)
     (void)state;
     CHECK_RULE("LIFE-005", load(f, driver("missing_imports"), &image) == (NTSTATUS)0xC0000263);
     CHECK(!image);
-    CHECK(strstr(f->error, "ExAnotherMissingRoutine, KeNoSuchRoutine") && !strstr(f->error, "MmOptionalRoutine"));
+    CHECK(strstr(f->error, "ExAnotherMissingRoutine, KeNoSuchRoutine") &&
+          !strstr(f->error, "MmOptionalRoutine"));
     record = verify_record_at(f->log, 0);
-    CHECK_RULE("LIFE-005", record && strcmp(record->rule, "LIFE-005") == 0 && strstr(record->seen, "KeNoSuchRoutine") &&
+    CHECK_RULE("LIFE-005", record && strcmp(record->rule, "LIFE-005") == 0 &&
+                               strstr(record->seen, "KeNoSuchRoutine") &&
                                strstr(record->seen, "ExAnotherMissingRoutine"));
     end(f);
 }
@@ -287,9 +290,12 @@ static void addresses_get_names(void **state)
     loader_image_entry(image)(NULL, &path);
     entry = (uintptr_t)loader_image_entry(image);
     function = (uintptr_t)path.Buffer;
-    CHECK(loader_symbolize(entry, text, sizeof(text)) && strcmp(text, "counter.so!DriverEntry+0x0") == 0);
-    CHECK(loader_symbolize(entry + 2, text, sizeof(text)) && strcmp(text, "counter.so!DriverEntry+0x2") == 0);
-    CHECK(loader_symbolize(function + 1, text, sizeof(text)) && strcmp(text, "counter.so!count_up+0x1") == 0);
+    CHECK(loader_symbolize(entry, text, sizeof(text)) &&
+          strcmp(text, "counter.so!DriverEntry+0x0") == 0);
+    CHECK(loader_symbolize(entry + 2, text, sizeof(text)) &&
+          strcmp(text, "counter.so!DriverEntry+0x2") == 0);
+    CHECK(loader_symbolize(function + 1, text, sizeof(text)) &&
+          strcmp(text, "counter.so!count_up+0x1") == 0);
     CHECK(!loader_symbolize((uintptr_t)&addresses_get_names, text, sizeof(text)));
     CHECK(!loader_symbolize(0, text, sizeof(text)));
     CHECK(loader_image_contains(image, entry));

@@ -78,14 +78,14 @@ static void check_absent(void)
 
     RtlInitUnicodeString(&name, L"\\Device\\Nobody");
     InitializeObjectAttributes(&attributes, &name, OBJ_KERNEL_HANDLE, NULL, NULL);
-    assert_int_equal(ZwCreateFile(&handle, GENERIC_READ, &attributes, &status, NULL, 0, 0, 0, 0,
-                                  NULL, 0),
-                     STATUS_OBJECT_PATH_NOT_FOUND);
+    assert_int_equal(
+        ZwCreateFile(&handle, GENERIC_READ, &attributes, &status, NULL, 0, 0, 0, 0, NULL, 0),
+        STATUS_OBJECT_PATH_NOT_FOUND);
     assert_int_equal(IoGetDeviceObjectPointer(&name, GENERIC_READ, &file, &object),
                      STATUS_OBJECT_NAME_NOT_FOUND);
-    assert_int_equal(ZwWriteFile((HANDLE)(uintptr_t)8, NULL, NULL, NULL, &status, NULL, 0, NULL,
-                                 NULL),
-                     STATUS_INVALID_HANDLE);
+    assert_int_equal(
+        ZwWriteFile((HANDLE)(uintptr_t)8, NULL, NULL, NULL, &status, NULL, 0, NULL, NULL),
+        STATUS_INVALID_HANDLE);
     assert_int_equal(errors(), 0);
 }
 

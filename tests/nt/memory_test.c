@@ -15,8 +15,7 @@ static PMDL mdl_for(void *address, ULONG bytes)
 
 static PVOID map(PMDL mdl)
 {
-    return MmMapLockedPagesSpecifyCache(mdl, KernelMode, MmCached, NULL, FALSE,
-                                        NormalPagePriority);
+    return MmMapLockedPagesSpecifyCache(mdl, KernelMode, MmCached, NULL, FALSE, NormalPagePriority);
 }
 
 /* ---- building ---- */
@@ -223,8 +222,8 @@ static void check_partial(void)
     mapped = MmGetSystemAddressForMdlSafe(source, NormalPagePriority);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE + 16, 100);
     CHECK_RULE("NT-128", MmGetMdlPfnArray(part)[0] == MmGetMdlPfnArray(source)[1]);
-    CHECK_RULE("NT-128", MmGetSystemAddressForMdlSafe(part, NormalPagePriority) ==
-                             mapped + PAGE_SIZE + 16);
+    CHECK_RULE("NT-128",
+               MmGetSystemAddressForMdlSafe(part, NormalPagePriority) == mapped + PAGE_SIZE + 16);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE, 0);
     CHECK_RULE("NT-128", MmGetMdlByteCount(part) == 3 * PAGE_SIZE && errors() == 0);
     IoBuildPartialMdl(source, part, block + PAGE_SIZE, 4 * PAGE_SIZE);
@@ -424,9 +423,8 @@ static void check_contiguous(void)
     for (unsigned i = 0; i < 20; i++) {
         uint64_t start;
 
-        block = MmAllocateContiguousMemorySpecifyCache(48 << 10, physical(0x100000),
-                                                       physical(0x2FFFFFF), physical(65536),
-                                                       MmWriteCombined);
+        block = MmAllocateContiguousMemorySpecifyCache(
+            48 << 10, physical(0x100000), physical(0x2FFFFFF), physical(65536), MmWriteCombined);
         start = (uint64_t)MmGetPhysicalAddress(block).QuadPart;
         CHECK_RULE("NT-132", start / 65536 == (start + (48 << 10) - 1) / 65536);
         CHECK_RULE("NT-132", start >= 0x100000 && start + (48 << 10) - 1 <= 0x2FFFFFF);
@@ -480,17 +478,16 @@ static void check_registers(void)
     CHECK_RULE("NT-139", READ_REGISTER_ULONG((ULONG *)(void *)(r + 0x10)) == 0x12345678);
     CHECK_RULE("NT-139", READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x12)) == 0x1234 &&
                              test_device->last_width == 2);
-    CHECK_RULE("NT-139",
-               READ_REGISTER_UCHAR(r + 0x11) == 0x56 && test_device->last_width == 1);
+    CHECK_RULE("NT-139", READ_REGISTER_UCHAR(r + 0x11) == 0x56 && test_device->last_width == 1);
     WRITE_REGISTER_ULONG64((ULONG64 *)(void *)(r + 8), 0x1122334455667788);
-    CHECK_RULE("NT-139", test_device->last_width == 8 && test_device->registers[1] ==
-                                                             0x1122334455667788);
+    CHECK_RULE("NT-139",
+               test_device->last_width == 8 && test_device->registers[1] == 0x1122334455667788);
     WRITE_REGISTER_BUFFER_ULONG((ULONG *)(void *)(r + 0x20), buffer, 4);
     READ_REGISTER_BUFFER_ULONG((ULONG *)(void *)(r + 0x20), back, 4);
     assert_memory_equal(buffer, back, sizeof(buffer));
     assert_int_equal(errors(), 0);
-    CHECK_RULE("NT-139", READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x13)) == 0xFFFF &&
-                             broken("NT-139"));
+    CHECK_RULE("NT-139",
+               READ_REGISTER_USHORT((USHORT *)(void *)(r + 0x13)) == 0xFFFF && broken("NT-139"));
     CHECK_RULE("NT-138", MmGetPhysicalAddress(r + 0x20).QuadPart == bar.QuadPart + 0x20);
     MmUnmapIoSpace(r, 100);
     CHECK_RULE("NT-135", broken("NT-135"));
@@ -540,8 +537,7 @@ static void check_io_space(void)
     ExFreePool(block);
     forget_reports();
     CHECK_RULE("NT-134", MmMapIoSpaceEx(bar, 4096,
-                                        PAGE_READWRITE | PAGE_NOCACHE | PAGE_WRITECOMBINE) ==
-                                 NULL &&
+                                        PAGE_READWRITE | PAGE_NOCACHE | PAGE_WRITECOMBINE) == NULL &&
                              broken("NT-134"));
     in_interrupt(unmap_high);
     CHECK_RULE("NT-134", reported("NT-134", 0xC4, 0x73));

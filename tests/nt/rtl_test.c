@@ -63,6 +63,7 @@ static void strings_are_counted(void **state)
 
 static void check_memory(void)
 {
+    void *(NTAPI * copy)(void *, const void *, size_t);
     uint8_t a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
 
     memcpy(b, a, 8);
@@ -70,7 +71,12 @@ static void check_memory(void)
     b[5] = 0;
     CHECK_RULE("NT-152", RtlCompareMemory(a, b, 8) == 5);
     RtlMoveMemory(a + 1, a, 7);
-    CHECK_RULE("NT-152", a[1] == 1 && a[7] == 7);
+    CHECK_RULE("NT-152", a[1] == 1 && a[7] == 7 && errors() == 0);
+    *(void **)&copy = nt_routine_find("memcpy");
+    copy(b, a, 8);
+    CHECK_RULE("NT-152", memcmp(a, b, 8) == 0 && errors() == 0);
+    copy(a + 1, a, 7);
+    CHECK_RULE("NT-152", reported("NT-152", 0xC4, 0xF0));
 }
 
 static void memory_is_compared(void **state)
@@ -141,14 +147,14 @@ static void check_safe_strings(void)
 {
     WCHAR small[2], large[16];
 
-    CHECK_RULE("NT-156", RtlStringCbPrintfW(small, sizeof(small), L"%ws", L"abc") ==
-                                 STATUS_BUFFER_OVERFLOW &&
-                             small[0] == L'a' && small[1] == 0);
-    CHECK_RULE("NT-156", RtlStringCbPrintfW(large, sizeof(large), L"%d-%ws", 12, L"abc") ==
-                                 STATUS_SUCCESS &&
-                             memcmp(large, L"12-abc", 14) == 0);
-    CHECK_RULE("NT-156", RtlStringCchPrintfW(small, 2, L"ab") == STATUS_BUFFER_OVERFLOW &&
-                             small[1] == 0);
+    CHECK_RULE("NT-156",
+               RtlStringCbPrintfW(small, sizeof(small), L"%ws", L"abc") == STATUS_BUFFER_OVERFLOW &&
+                   small[0] == L'a' && small[1] == 0);
+    CHECK_RULE("NT-156",
+               RtlStringCbPrintfW(large, sizeof(large), L"%d-%ws", 12, L"abc") == STATUS_SUCCESS &&
+                   memcmp(large, L"12-abc", 14) == 0);
+    CHECK_RULE("NT-156",
+               RtlStringCchPrintfW(small, 2, L"ab") == STATUS_BUFFER_OVERFLOW && small[1] == 0);
 }
 
 static void safe_strings_are_cut(void **state)
@@ -202,8 +208,7 @@ static void check_sequenced_list(void)
     ExInitializeSListHead(&stack_head);
     CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == NULL);
     CHECK_RULE("NT-113", ExInterlockedPushEntrySList(&stack_head, &entries[0], NULL) == NULL);
-    CHECK_RULE("NT-113",
-               ExInterlockedPushEntrySList(&stack_head, &entries[1], NULL) == &entries[0]);
+    CHECK_RULE("NT-113", ExInterlockedPushEntrySList(&stack_head, &entries[1], NULL) == &entries[0]);
     CHECK_RULE("NT-113", ExInterlockedPopEntrySList(&stack_head, NULL) == &entries[1]);
     for (unsigned i = 1; i < 5; i++)
         ExInterlockedPushEntrySList(&stack_head, &entries[i], NULL);
@@ -213,8 +218,8 @@ static void check_sequenced_list(void)
     while (workers_done < 4)
         pause_ns(100000);
     CHECK_RULE("NT-113", ExQueryDepthSList(&stack_head) == 5 && errors() == 0);
-    CHECK_RULE("NT-113", ExInterlockedFlushSList(&stack_head) != NULL &&
-                             ExQueryDepthSList(&stack_head) == 0);
+    CHECK_RULE("NT-113",
+               ExInterlockedFlushSList(&stack_head) != NULL && ExQueryDepthSList(&stack_head) == 0);
     ExInterlockedPushEntrySList(&stack_head, (PSLIST_ENTRY)(void *)((uint8_t *)entries + 8), NULL);
     CHECK_RULE("NT-113", broken("NT-113") && ExQueryDepthSList(&stack_head) == 0);
     ExFreePool(entries);
@@ -322,9 +327,9 @@ static void check_lookaside(void)
     CHECK_RULE("NT-031", nt_image_leak_check(h.image) == 1 && broken("NT-031"));
 
     allocated = 0;
-    assert_int_equal(ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, PagedPool, 0, 32, TAG,
-                                                 0),
-                     STATUS_SUCCESS);
+    assert_int_equal(
+        ExInitializeLookasideListEx(&ex, my_allocate_ex, NULL, PagedPool, 0, 32, TAG, 0),
+        STATUS_SUCCESS);
     entry[0] = ex.L.AllocateEx(ex.L.Type, ex.L.Size, ex.L.Tag, &ex);
     CHECK_RULE("NT-033", entry[0] && allocated == 1);
     ex.L.FreeEx(entry[0], &ex);
@@ -471,8 +476,7 @@ static KBUGCHECK_REASON_CALLBACK_RECORD record;
 static void bugcheck_thread(void *arg)
 {
     (void)arg;
-    KeRegisterBugCheckReasonCallback(&record, bugcheck_callback, KbCallbackSecondaryDumpData,
-                                     NULL);
+    KeRegisterBugCheckReasonCallback(&record, bugcheck_callback, KbCallbackSecondaryDumpData, NULL);
     KeBugCheckEx(0x123, 1, 2, 3, 4);
 }
 
@@ -566,10 +570,8 @@ static void check_etw(void)
     memset(data, 0, sizeof(data));
     CHECK_RULE("NT-168", EtwRegister(&id, NULL, NULL, &handle) == STATUS_SUCCESS && handle != 0);
     CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 1, data) == STATUS_SUCCESS);
-    CHECK_RULE("NT-169",
-               EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("NT-169",
-               EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("NT-169", EtwWrite(handle, &descriptor, NULL, 129, data) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("NT-169", EtwWrite(handle + 5, &descriptor, NULL, 1, data) == STATUS_INVALID_HANDLE);
     CHECK_RULE("NT-169", !EtwEventEnabled(handle, &descriptor));
     CHECK_RULE("NT-168", EtwUnregister(handle) == STATUS_SUCCESS && errors() == 0);
     EtwUnregister(handle);

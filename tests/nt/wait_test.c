@@ -286,8 +286,7 @@ static void check_wait_all(void)
     KeSetEvent(&b, 0, FALSE);
     status = KeWaitForMultipleObjects(2, objects, WaitAll, Executive, KernelMode, FALSE, &one_ms,
                                       NULL);
-    CHECK_RULE("NT-042",
-               status == STATUS_SUCCESS && !KeReadStateEvent(&a) && !KeReadStateEvent(&b));
+    CHECK_RULE("NT-042", status == STATUS_SUCCESS && !KeReadStateEvent(&a) && !KeReadStateEvent(&b));
 }
 
 static void check_wait_any(void)
@@ -298,8 +297,7 @@ static void check_wait_any(void)
 
     for (unsigned i = 0; i < 3; i++)
         KeInitializeEvent(&event[i], SynchronizationEvent, i > 0);
-    status =
-        KeWaitForMultipleObjects(3, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
+    status = KeWaitForMultipleObjects(3, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
     CHECK_RULE("NT-044", status == STATUS_WAIT_1);
     CHECK_RULE("NT-042", !KeReadStateEvent(&event[1]) && KeReadStateEvent(&event[2]));
     KeWaitForMultipleObjects(4, objects, WaitAny, Executive, KernelMode, FALSE, NULL, NULL);
@@ -324,8 +322,8 @@ static void wait_many(void *arg)
     (void)arg;
     for (unsigned i = 0; i < 64; i++)
         objects[i] = &many[i];
-    many_status =
-        KeWaitForMultipleObjects(64, objects, WaitAll, Executive, KernelMode, FALSE, NULL, blocks);
+    many_status = KeWaitForMultipleObjects(64, objects, WaitAll, Executive, KernelMode, FALSE, NULL,
+                                           blocks);
 }
 
 static void check_many(void)
@@ -465,9 +463,8 @@ static void check_abandoned(void)
     PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, end_owning, NULL);
     pause_ns(1000000);
     CHECK_RULE("NT-096", reported("NT-096", 0xC4, 0x100A));
-    CHECK_RULE("NT-045", KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode,
-                                                  FALSE, NULL, NULL) ==
-                             STATUS_ABANDONED_WAIT_0 + 1);
+    CHECK_RULE("NT-045", KeWaitForMultipleObjects(2, objects, WaitAny, Executive, KernelMode, FALSE,
+                                                  NULL, NULL) == STATUS_ABANDONED_WAIT_0 + 1);
     CHECK_RULE("NT-096", KeReadStateMutex(&mutex) == 0);
     CHECK_RULE("NT-045", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
     ZwClose(handle);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define IS(status, wanted)   ((NTSTATUS)(status) == (wanted))
 #define ONE_ENTRY_LESS(name) probe_set_entry(p, PROBE_##name, false)
 
 /* ---- the query itself ---- */
@@ -62,30 +62,34 @@ static void queries_are_reentrant_at_passive_level(void **state)
 
 static void statuses_of_queries(void **state)
 {
+    struct probe *p;
+
     (void)state;
     ACCEPTED("CAPS-003", p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_NOT_IMPLEMENTED);
-    REPORTED("CAPS-003", "CAPS-003", VERIFY_WARNING, p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_UNSUCCESSFUL);
+    REPORTED("CAPS-003", "CAPS-003", VERIFY_WARNING,
+             p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_UNSUCCESSFUL);
     ACCEPTED("CAPS-004", p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_INVALID_PARAMETER);
     for (unsigned i = 0; i < 2; i++) {
-        static const DXGK_QUERYADAPTERINFOTYPE mandatory[] = {DXGKQAITYPE_DRIVERCAPS, DXGKQAITYPE_PHYSICALADAPTERCAPS};
-        struct probe *p = probe_create(NULL);
+        static const DXGK_QUERYADAPTERINFOTYPE mandatory[] = {DXGKQAITYPE_DRIVERCAPS,
+                                                              DXGKQAITYPE_PHYSICALADAPTERCAPS};
 
+        p = probe_create(NULL);
         p->query_status[mandatory[i]] = STATUS_INVALID_PARAMETER;
         CHECK_RULE("CAPS-004", IS(probe_start(p), STATUS_INVALID_PARAMETER));
         CHECK_RULE("CAPS-002", probe_rule(p, "CAPS-003") == 0);
         probe_destroy(p);
     }
-    ACCEPTED("CAPS-113", p->query_status[DXGKQAITYPE_WDDMDEVICECAPS] = STATUS_UNSUCCESSFUL, verify_set_severity(p->log, "CAPS-003", VERIFY_NOTE));
+    ACCEPTED("CAPS-113", p->query_status[DXGKQAITYPE_WDDMDEVICECAPS] = STATUS_UNSUCCESSFUL,
+             verify_set_severity(p->log, "CAPS-003", VERIFY_NOTE));
 }
 
-static void *output;
-static UINT output_bytes;
 static bool zeroed;
 
 static void look_at_output(struct probe *p, struct probe_call *call)
 {
     (void)p;
-    for (UINT i = 0; i < call->query.OutputDataSize && call->query_type != DXGKQAITYPE_QUERYSEGMENT4; i++)
+    for (UINT i = 0;
+         i < call->query.OutputDataSize && call->query_type != DXGKQAITYPE_QUERYSEGMENT4; i++)
         zeroed = zeroed && ((const uint8_t *)call->query.pOutputData)[i] == 0;
 }
 
@@ -126,8 +130,6 @@ static void buffers_of_queries(void **state)
     REPORTED("CAPS-005", "CAPS-005", VERIFY_ERROR, p->after[PROBE_QueryAdapterInfo] = write_beyond);
     REPORTED("CAPS-005", "CAPS-005", VERIFY_ERROR, p->after[PROBE_QueryAdapterInfo] = write_before);
     REPORTED("CAPS-007", "CAPS-007", VERIFY_ERROR, p->after[PROBE_QueryAdapterInfo] = write_input);
-    (void)output;
-    (void)output_bytes;
 }
 
 /* ---- versions of structures, and which types exist at which version ---- */
@@ -143,8 +145,10 @@ static void sizes_and_types_follow_the_version(void **state)
         {DXGKDDI_INTERFACE_VERSION_WDDM2_0, 576, 24, 15},
         {DXGKDDI_INTERFACE_VERSION_WDDM2_4, 584, 24, 27},
         {DXGKDDI_INTERFACE_VERSION_WDDM2_6, 584, 24, 29},
-        {DXGKDDI_INTERFACE_VERSION_WDDM2_9, sizeof(DXGK_DRIVERCAPS), sizeof(DXGK_PHYSICALADAPTERCAPS), 35},
-        {DXGKDDI_INTERFACE_VERSION_WDDM3_1, sizeof(DXGK_DRIVERCAPS), sizeof(DXGK_PHYSICALADAPTERCAPS), 35},
+        {DXGKDDI_INTERFACE_VERSION_WDDM2_9, sizeof(DXGK_DRIVERCAPS),
+         sizeof(DXGK_PHYSICALADAPTERCAPS), 35},
+        {DXGKDDI_INTERFACE_VERSION_WDDM3_1, sizeof(DXGK_DRIVERCAPS),
+         sizeof(DXGK_PHYSICALADAPTERCAPS), 35},
     };
 
     (void)state;
@@ -157,16 +161,20 @@ static void sizes_and_types_follow_the_version(void **state)
         if (at[i].version < DXGKDDI_INTERFACE_VERSION_WDDM2_9)
             p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
         (void)probe_start(p);
-        CHECK_RULE("CAPS-006", (probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->query.OutputDataSize & ~7u) == (at[i].caps & ~7u));
+        CHECK_RULE("CAPS-006", (probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->query.OutputDataSize &
+                                ~7u) == (at[i].caps & ~7u));
         if (at[i].physical)
-            CHECK_RULE("CAPS-006", probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->query.OutputDataSize == at[i].physical);
+            CHECK_RULE("CAPS-006",
+                       probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->query.OutputDataSize ==
+                           at[i].physical);
         for (size_t n = 0; n < probe_count(p, PROBE_QueryAdapterInfo); n++) {
             UINT type = (UINT)probe_nth(p, PROBE_QueryAdapterInfo, n)->query_type;
 
             CHECK_RULE("CAPS-011", type <= at[i].newest);
             CHECK_RULE("CAPS-009", type != 3 && type != 4 && type != 8 && type != 9);
             CHECK_RULE("CAPS-010", type != 36);
-            CHECK_RULE("CAPS-012", !(type >= 16 && type <= 20) && type != 23 && type != 31 && type != 33);
+            CHECK_RULE("CAPS-012",
+                       !(type >= 16 && type <= 20) && type != 23 && type != 31 && type != 33);
             CHECK_RULE("CAPS-114", type != 30);
             CHECK_RULE("CAPS-121", type != 37 && type != 38);
         }
@@ -210,7 +218,8 @@ static void reserved_bits_are_warned_of_and_ignored(void **state)
     REPORTED("CAPS-019", "CAPS-019", VERIFY_WARNING, p->caps.HwQueuedFlipCaps.Value = 1);
     p = probe_create(NULL);
     p->caps.SchedulingCaps.Value |= 1u << 11; /* NativeGpuFence: 3.1, this driver is a 2.9 one */
-    CHECK_RULE("CAPS-019", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-019") == 1 && port_adapter_caps(p->adapter[0])->SchedulingCaps.Value == 0x5);
+    CHECK_RULE("CAPS-019", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-019") == 1 &&
+                               port_adapter_caps(p->adapter[0])->SchedulingCaps.Value == 0x5);
     probe_destroy(p);
 }
 
@@ -241,25 +250,32 @@ static void interrupt_message(void **state)
     REFUSED("CAPS-025", "CAPS-025", p->caps.InterruptMessageNumber = 1);
     p = probe_create(&options);
     p->caps.InterruptMessageNumber = 4;
-    CHECK_RULE("CAPS-025", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) && probe_rule(p, "CAPS-025") == 1);
+    CHECK_RULE("CAPS-025", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                               probe_rule(p, "CAPS-025") == 1);
     probe_destroy(p);
 }
 
 static void display_members_have_no_effect(void **state)
 {
+    struct probe *p;
+
     (void)state;
-    ACCEPTED("CAPS-026", p->caps.MaxPointerWidth = 64, p->caps.MaxPointerHeight = 64, p->caps.PointerCaps.Color = 1, p->caps.MaxOverlays = 2,
+    ACCEPTED("CAPS-026", p->caps.MaxPointerWidth = 64, p->caps.MaxPointerHeight = 64,
+             p->caps.PointerCaps.Color = 1, p->caps.MaxOverlays = 2,
              p->caps.GammaRampCaps.Value = 1, p->caps.MaxQueuedFlipOnVSync = 1);
     REPORTED("CAPS-030", "CAPS-030", VERIFY_WARNING, p->caps.FlipCaps.FlipOnVSyncMmIo = 0);
-    REPORTED("CAPS-030", "CAPS-030", VERIFY_WARNING, p->caps.PresentationCaps.SupportKernelModeCommandBuffer = 0);
+    REPORTED("CAPS-030", "CAPS-030", VERIFY_WARNING,
+             p->caps.PresentationCaps.SupportKernelModeCommandBuffer = 0);
     REPORTED("CAPS-030", "CAPS-030", VERIFY_WARNING, p->caps.FlipCaps.FlipIndependent = 0);
     REFUSED("CAPS-044", "CAPS-044", p->caps.MiscCaps.IndependentVidPnVSyncControl = 1);
-    ACCEPTED("CAPS-044", p->caps.MiscCaps.IndependentVidPnVSyncControl = 1, probe_set_entry(p, PROBE_ControlInterrupt3, true));
+    ACCEPTED("CAPS-044", p->caps.MiscCaps.IndependentVidPnVSyncControl = 1,
+             probe_set_entry(p, PROBE_ControlInterrupt3, true));
     REPORTED("CAPS-045", "CAPS-045", VERIFY_ERROR, p->caps.MaxHwQueuedFlips = 4);
     ACCEPTED("CAPS-045", p->caps.MaxHwQueuedFlips = 1);
     ACCEPTED("CAPS-070", p->caps.MemoryManagementCaps.ParavirtualizationSupported = 1);
     REFUSED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
-    ACCEPTED("CAPS-038", p->caps.HybridDiscrete = TRUE, p->caps.MemoryManagementCaps.CrossAdapterResource = 1);
+    ACCEPTED("CAPS-038", p->caps.HybridDiscrete = TRUE,
+             p->caps.MemoryManagementCaps.CrossAdapterResource = 1);
 }
 
 static void claimed_versions(void **state)
@@ -271,7 +287,8 @@ static void claimed_versions(void **state)
     (void)state;
     ACCEPTED("CAPS-032", p->caps.WDDMVersion = (DXGK_WDDMVERSION)0);
     REFUSED("CAPS-032", "CAPS-032", p->caps.WDDMVersion = (DXGK_WDDMVERSION)0x9999);
-    REFUSED("CAPS-034", "CAPS-034", p->device_wddm = DXGKDDI_WDDMv2_6, p->caps.WDDMVersion = DXGKDDI_WDDMv2_7);
+    REFUSED("CAPS-034", "CAPS-034", p->device_wddm = DXGKDDI_WDDMv2_6,
+            p->caps.WDDMVersion = DXGKDDI_WDDMv2_7);
     REFUSED("CAPS-029", "CAPS-029", p->caps.SupportPerEngineTDR = FALSE);
     REFUSED("CAPS-036", "CAPS-029", p->caps.SupportPerEngineTDR = FALSE);
     REFUSED("CAPS-036", "CAPS-036", ONE_ENTRY_LESS(ResetEngine));
@@ -282,67 +299,98 @@ static void claimed_versions(void **state)
     p = probe_create(&wddm1);
     p->caps.WDDMVersion = DXGKDDI_WDDMv2_1;
     p->caps.SupportPerEngineTDR = FALSE;
-    CHECK_RULE("CAPS-031", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) && probe_rule(p, "CAPS-031") == 1);
+    CHECK_RULE("CAPS-031", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                               probe_rule(p, "CAPS-031") == 1);
     probe_destroy(p);
     p = probe_create(&wddm2_0); /* the number alone turns nothing on */
     p->caps.WDDMVersion = DXGKDDI_WDDMv2_9;
     p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
     p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
-    CHECK_RULE("CAPS-031", NT_SUCCESS(probe_start(p)) && probe_queries(p, DXGKQAITYPE_IOMMU_CAPS) == 0);
+    CHECK_RULE("CAPS-031",
+               NT_SUCCESS(probe_start(p)) && probe_queries(p, DXGKQAITYPE_IOMMU_CAPS) == 0);
     probe_destroy(p);
 }
 
 static void preemption_and_removal(void **state)
 {
+    struct probe *p;
+
     (void)state;
-    REFUSED("CAPS-035", "CAPS-035", p->caps.PreemptionCaps.GraphicsPreemptionGranularity = (D3DKMDT_GRAPHICS_PREEMPTION_GRANULARITY)50);
-    REFUSED("CAPS-035", "CAPS-035", p->caps.PreemptionCaps.ComputePreemptionGranularity = (D3DKMDT_COMPUTE_PREEMPTION_GRANULARITY)600);
+    REFUSED("CAPS-035", "CAPS-035",
+            p->caps.PreemptionCaps.GraphicsPreemptionGranularity =
+                (D3DKMDT_GRAPHICS_PREEMPTION_GRANULARITY)50);
+    REFUSED("CAPS-035", "CAPS-035",
+            p->caps.PreemptionCaps.ComputePreemptionGranularity =
+                (D3DKMDT_COMPUTE_PREEMPTION_GRANULARITY)600);
     REFUSED("CAPS-037", "CAPS-037", p->caps.SupportSurpriseRemoval = TRUE);
     REFUSED("CAPS-037", "CAPS-037", p->caps.SupportSurpriseRemovalInHibernation = TRUE);
-    ACCEPTED("CAPS-037", p->caps.SupportSurpriseRemoval = TRUE, probe_set_entry(p, PROBE_NotifySurpriseRemoval, true));
-    REFUSED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE, probe_set_entry(p, PROBE_PowerRuntimeControlRequest, true));
-    REFUSED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE, probe_set_entry(p, PROBE_SetPowerComponentFState, true));
+    ACCEPTED("CAPS-037", p->caps.SupportSurpriseRemoval = TRUE,
+             probe_set_entry(p, PROBE_NotifySurpriseRemoval, true));
+    REFUSED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
+            probe_set_entry(p, PROBE_PowerRuntimeControlRequest, true));
+    REFUSED("LIFE-157", "LIFE-157", p->caps.SupportRuntimePowerManagement = TRUE,
+            probe_set_entry(p, PROBE_SetPowerComponentFState, true));
 }
 
 static void scheduling_dependencies(void **state)
 {
+    struct probe *p;
+
     (void)state;
     REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.Value = 0x4);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x8);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x9);
     ACCEPTED("CAPS-049", p->caps.SchedulingCaps.Value = 0xD);
     REFUSED("CAPS-050", "CAPS-050", p->caps.SchedulingCaps.Value = 0x10);
-    REFUSED("CAPS-050", "CAPS-050", p->caps.SchedulingCaps.Value = 0x11, ONE_ENTRY_LESS(CancelCommand));
+    REFUSED("CAPS-050", "CAPS-050", p->caps.SchedulingCaps.Value = 0x11,
+            ONE_ENTRY_LESS(CancelCommand));
     ACCEPTED("CAPS-050", p->caps.SchedulingCaps.Value = 0x11);
     ACCEPTED("CAPS-047", p->caps.SchedulingCaps.VSyncPowerSaveAware = 1);
-    REFUSED("CAPS-055", "CAPS-055", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 65, p->physical.NumExecutionNodes = 65);
-    ACCEPTED("CAPS-055", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 64, p->physical.NumExecutionNodes = 64);
-    REFUSED("CAPS-056", "CAPS-056", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 0, p->physical.NumExecutionNodes = 0);
+    REFUSED("CAPS-055", "CAPS-055", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 65,
+            p->physical.NumExecutionNodes = 65);
+    ACCEPTED("CAPS-055", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 64,
+             p->physical.NumExecutionNodes = 64);
+    REFUSED("CAPS-056", "CAPS-056", p->caps.GpuEngineTopology.NbAsymetricProcessingNodes = 0,
+            p->physical.NumExecutionNodes = 0);
 }
 
 static void memory_caps(void **state)
 {
+    struct probe *p;
+
     (void)state;
-    REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR, p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
-    REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR, p->caps.MemoryManagementCaps.PagingEngineCanSwizzle = 1);
+    REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR,
+             p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
+    REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR,
+             p->caps.MemoryManagementCaps.PagingEngineCanSwizzle = 1);
     REFUSED("CAPS-059", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1);
-    REFUSED("CAPS-059", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1, p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
-    ACCEPTED("CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1, p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1,
+    REFUSED("CAPS-059", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
+            p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
+    ACCEPTED("CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
+             p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1,
              p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
     REFUSED("CAPS-060", "CAPS-060", p->caps.MemoryManagementCaps.GpuMmuSupported = 0);
     REFUSED("CAPS-060", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0);
-    REFUSED("CAPS-060", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0, p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
+    REFUSED("CAPS-060", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0,
+            p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
             p->caps.MemoryManagementCaps.IoMmuSupported = 1);
-    DECLINED("CAPS-062", p->caps.MemoryManagementCaps.GpuMmuSupported = 0, p->caps.MemoryManagementCaps.IoMmuSupported = 1);
-    REFUSED("CAPS-039", "CAPS-039", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0, p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
+    DECLINED("CAPS-062", p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
+             p->caps.MemoryManagementCaps.IoMmuSupported = 1);
+    REFUSED("CAPS-039", "CAPS-039", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0,
+            p->caps.MemoryManagementCaps.GpuMmuSupported = 0,
             p->caps.InternalGpuVirtualAddressRangeEnd = 0x100000);
-    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x200000, p->caps.InternalGpuVirtualAddressRangeEnd = 0x100000);
-    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x1000, p->caps.InternalGpuVirtualAddressRangeEnd = 0x100000);
-    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x10000, p->caps.InternalGpuVirtualAddressRangeEnd = (1ull << 48) + 0x10000);
+    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x200000,
+            p->caps.InternalGpuVirtualAddressRangeEnd = 0x100000);
+    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x1000,
+            p->caps.InternalGpuVirtualAddressRangeEnd = 0x100000);
+    REFUSED("CAPS-040", "CAPS-040", p->caps.InternalGpuVirtualAddressRangeStart = 0x10000,
+            p->caps.InternalGpuVirtualAddressRangeEnd = (1ull << 48) + 0x10000);
 }
 
 static void entries_that_caps_need(void **state)
 {
+    struct probe *p;
+
     (void)state;
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(CreateContext));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(DestroyContext));
@@ -353,9 +401,11 @@ static void entries_that_caps_need(void **state)
     REFUSED("LIFE-035", "LIFE-035", ONE_ENTRY_LESS(BeginExclusiveAccess));
     REFUSED("LIFE-035", "LIFE-035", ONE_ENTRY_LESS(EndExclusiveAccess));
     REFUSED("IOMMU-017", "LIFE-035", ONE_ENTRY_LESS(EndExclusiveAccess));
-    REFUSED("LIFE-034", "LIFE-034", p->segment[0].Flags.CpuVisible = 0, p->segment[0].Flags.SupportsCpuHostAperture = 1,
+    REFUSED("LIFE-034", "LIFE-034", p->segment[0].Flags.CpuVisible = 0,
+            p->segment[0].Flags.SupportsCpuHostAperture = 1,
             probe_set_entry(p, PROBE_MapCpuHostAperture, true));
-    REFUSED("LIFE-034", "LIFE-034", p->segment[0].Flags.CpuVisible = 0, p->segment[0].Flags.SupportsCpuHostAperture = 1,
+    REFUSED("LIFE-034", "LIFE-034", p->segment[0].Flags.CpuVisible = 0,
+            p->segment[0].Flags.SupportsCpuHostAperture = 1,
             probe_set_entry(p, PROBE_UnmapCpuHostAperture, true));
 }
 

@@ -34,11 +34,13 @@ static NTSTATUS read_setting(PUNICODE_STRING path, ULONG *value)
     ULONG bytes;
     NTSTATUS status;
 
-    InitializeObjectAttributes(&attributes, path, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, NULL, NULL);
+    InitializeObjectAttributes(&attributes, path, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, NULL,
+                               NULL);
     status = ZwOpenKey(&key, KEY_READ, &attributes);
     if (!NT_SUCCESS(status))
         return status;
-    status = ZwQueryValueKey(key, &name, KeyValuePartialInformation, &result, sizeof(result), &bytes);
+    status = ZwQueryValueKey(key, &name, KeyValuePartialInformation, &result, sizeof(result),
+                             &bytes);
     if (NT_SUCCESS(status))
         memcpy(value, result.info.Data, sizeof(*value));
     ZwClose(key);
@@ -70,7 +72,8 @@ static void entry_is_called_once_with_its_service_key(void **state)
     p->driver_entry = record_entry;
     CHECK(nt_registry_set(path, "Setting", REG_DWORD, &setting, sizeof(setting)));
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-006", entry.calls == 1 && entry.irql == PASSIVE_LEVEL && entry.process == nt_process_system() && entry.object && entry.path &&
+    CHECK_RULE("LIFE-006", entry.calls == 1 && entry.irql == PASSIVE_LEVEL &&
+                               entry.process == nt_process_system() && entry.object && entry.path &&
                                probe_nth(p, PROBE_AddDevice, 0)->order == 0);
     CHECK_RULE("LIFE-007", IS(entry.opened, STATUS_SUCCESS) && entry.value == 7);
     CHECK(strcmp(entry.text, path) == 0 && entry.length == strlen(path) * sizeof(WCHAR));
@@ -93,9 +96,12 @@ static void entry_argument_is_gone_afterwards(void **state)
     p->driver_entry = record_entry;
     p->before[PROBE_AddDevice] = read_kept_path;
     CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED));
-    CHECK_RULE("LIFE-008", probe_rule(p, "LIFE-008") == 1 && probe_said(p, "LIFE-008", "read from the RegistryPath") &&
-                               strcmp(probe_record(p, "LIFE-008")->where, "DxgkDdiAddDevice") == 0 &&
-                               strncmp(entry.text, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\", 51) == 0);
+    CHECK_RULE("LIFE-008",
+               probe_rule(p, "LIFE-008") == 1 &&
+                   probe_said(p, "LIFE-008", "read from the RegistryPath") &&
+                   strcmp(probe_record(p, "LIFE-008")->where, "DxgkDdiAddDevice") == 0 &&
+                   strncmp(entry.text, "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\",
+                           51) == 0);
     probe_destroy(p);
 }
 
@@ -104,7 +110,8 @@ static NTSTATUS fail_with_a_leak(struct probe *p, PDRIVER_OBJECT object, PUNICOD
     (void)p;
     (void)object;
     (void)path;
-    return ExAllocatePool2(POOL_FLAG_NON_PAGED, 100, 0x74736554u) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+    return ExAllocatePool2(POOL_FLAG_NON_PAGED, 100, 0x74736554u) ? STATUS_INSUFFICIENT_RESOURCES
+                                                                  : STATUS_NO_MEMORY;
 }
 
 static void failed_entry_is_not_loaded(void **state)
@@ -113,7 +120,8 @@ static void failed_entry_is_not_loaded(void **state)
 
     (void)state;
     p->driver_entry = fail_with_a_leak;
-    CHECK_RULE("LIFE-009", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 && !p->driver && probe_rule(p, "NT-027") == 1);
+    CHECK_RULE("LIFE-009", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 &&
+                               !p->driver && probe_rule(p, "NT-027") == 1);
     probe_destroy(p);
 }
 
@@ -159,7 +167,8 @@ static void status_of_initialize_is_passed_on(void **state)
     CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 1);
     probe_destroy(p);
 
-    p = probe_create(NULL); /* success of the one, failure of the other: the registration is dropped */
+    p = probe_create(
+        NULL); /* success of the one, failure of the other: the registration is dropped */
     p->driver_entry = another_failure;
     CHECK_RULE("LIFE-011", IS(probe_start(p), STATUS_UNSUCCESSFUL) && p->calls == 0);
     CHECK_RULE("LIFE-010", probe_rule(p, "LIFE-010") == 1);
@@ -167,7 +176,8 @@ static void status_of_initialize_is_passed_on(void **state)
 
     p = probe_create(NULL);
     p->driver_entry = no_initialize;
-    CHECK_RULE("LIFE-011", !NT_SUCCESS(probe_start(p)) && p->calls == 0 && probe_rule(p, "LIFE-010") == 0);
+    CHECK_RULE("LIFE-011",
+               !NT_SUCCESS(probe_start(p)) && p->calls == 0 && probe_rule(p, "LIFE-010") == 0);
     probe_destroy(p);
 }
 
@@ -185,10 +195,12 @@ static NTSTATUS at_apc_level(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
 
 static NTSTATUS null_arguments(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
 {
-    CHECK_RULE("LIFE-014", IS(DxgkInitialize(NULL, path, &p->table), STATUS_INVALID_PARAMETER) &&
-                               IS(DxgkInitialize(object, NULL, &p->table), STATUS_INVALID_PARAMETER) &&
-                               IS(DxgkInitialize(object, path, NULL), STATUS_INVALID_PARAMETER));
-    CHECK_RULE("LIFE-014", IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER)); /* nothing was registered */
+    CHECK_RULE("LIFE-014",
+               IS(DxgkInitialize(NULL, path, &p->table), STATUS_INVALID_PARAMETER) &&
+                   IS(DxgkInitialize(object, NULL, &p->table), STATUS_INVALID_PARAMETER) &&
+                   IS(DxgkInitialize(object, path, NULL), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-014",
+               IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER)); /* nothing was registered */
     return STATUS_INVALID_PARAMETER;
 }
 
@@ -226,15 +238,20 @@ static void initialize_checks_level_pointers_and_time(void **state)
 
     p = probe_create(NULL);
     p->driver_entry = twice;
-    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) && IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
-                               probe_rule(p, "LIFE-015") == 1 && probe_count(p, PROBE_StartDevice) == 1 && probe_rule(p, "LIFE-010") == 0);
+    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) &&
+                               IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "LIFE-015") == 1 &&
+                               probe_count(p, PROBE_StartDevice) == 1 &&
+                               probe_rule(p, "LIFE-010") == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->driver_entry = twice;
     p->before[PROBE_AddDevice] = initialize_late;
     entry.again = STATUS_SUCCESS;
-    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) && IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "LIFE-015") == 2);
+    CHECK_RULE("LIFE-015", IS(probe_start(p), STATUS_SUCCESS) &&
+                               IS(entry.again, STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "LIFE-015") == 2);
     probe_destroy(p);
 }
 
@@ -258,7 +275,8 @@ static void table_is_copied_as_far_as_the_version_goes(void **state)
 
     (void)state;
     p->driver_entry = wipe_the_table;
-    CHECK_RULE("LIFE-016", IS(probe_start(p), STATUS_SUCCESS) && probe_stop(p) == 0 && probe_count(p, PROBE_Unload) == 1);
+    CHECK_RULE("LIFE-016", IS(probe_start(p), STATUS_SUCCESS) && probe_stop(p) == 0 &&
+                               probe_count(p, PROBE_Unload) == 1);
     probe_destroy(p);
 
     for (unsigned i = 0; i < 2; i++) {
@@ -268,7 +286,8 @@ static void table_is_copied_as_far_as_the_version_goes(void **state)
         p->device_wddm = (DXGK_WDDMVERSION)0;
         p->caps.WDDMVersion = (DXGK_WDDMVERSION)0;
         probe_set_entry(p, PROBE_ExchangePreStartInfo, true); /* exists from 2.2 */
-        CHECK_RULE("LIFE-017", IS(probe_start(p), STATUS_SUCCESS) && probe_count(p, PROBE_ExchangePreStartInfo) == exchange[i].calls);
+        CHECK_RULE("LIFE-017", IS(probe_start(p), STATUS_SUCCESS) &&
+                                   probe_count(p, PROBE_ExchangePreStartInfo) == exchange[i].calls);
         probe_destroy(p);
     }
 }
@@ -291,16 +310,21 @@ static NTSTATUS load_version(UINT version, UINT host, uint64_t *reports)
 
 static void versions(void **state)
 {
-    static const UINT official[] = {0x1052, 0x1053, 0x2005, 0x300E, 0x4002, 0x4003, 0x5023, 0x6002, 0x6003, 0x6010, 0x6011,
-                                    0x700A, 0x8001, 0x9006, 0xA00B, 0xB004, 0xC004, 0xD001, 0xE003, 0xF003, 0x10004};
+    static const UINT official[] = {0x1052, 0x1053, 0x2005, 0x300E, 0x4002, 0x4003, 0x5023,
+                                    0x6002, 0x6003, 0x6010, 0x6011, 0x700A, 0x8001, 0x9006,
+                                    0xA00B, 0xB004, 0xC004, 0xD001, 0xE003, 0xF003, 0x10004};
     uint64_t reports;
 
     (void)state;
     for (unsigned i = 0; i < sizeof(official) / sizeof(official[0]); i++)
-        CHECK_RULE("LIFE-018", IS(load_version(official[i], 0, &reports), STATUS_SUCCESS) && reports == 0);
-    CHECK_RULE("LIFE-019", IS(load_version(0x1234, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
-    CHECK_RULE("LIFE-019", IS(load_version(0x10005, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
-    CHECK_RULE("LIFE-019", IS(load_version(0xE003, 0xD001, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+        CHECK_RULE("LIFE-018",
+                   IS(load_version(official[i], 0, &reports), STATUS_SUCCESS) && reports == 0);
+    CHECK_RULE("LIFE-019",
+               IS(load_version(0x1234, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+    CHECK_RULE("LIFE-019",
+               IS(load_version(0x10005, 0, &reports), STATUS_REVISION_MISMATCH) && reports == 1);
+    CHECK_RULE("LIFE-019", IS(load_version(0xE003, 0xD001, &reports), STATUS_REVISION_MISMATCH) &&
+                               reports == 1);
     CHECK_RULE("LIFE-018", IS(load_version(0xD001, 0xD001, &reports), STATUS_SUCCESS));
 }
 
@@ -313,23 +337,34 @@ static void NTAPI reserved_entry(void)
 
 static void reserved_entries_are_reported_and_never_called(void **state)
 {
-#define MEMBER(name) {offsetof(DRIVER_INITIALIZATION_DATA, name), #name}
+#define MEMBER(name)                                      \
+    {                                                     \
+        offsetof(DRIVER_INITIALIZATION_DATA, name), #name \
+    }
     static const struct {
         size_t offset;
         const char *name;
     } reserved[] = {
-        MEMBER(DxgkDdiDescribePageTable), MEMBER(DxgkDdiUpdatePageTable), MEMBER(DxgkDdiUpdatePageDirectory),
-        MEMBER(DxgkDdiMovePageDirectory), MEMBER(DxgkDdiSubmitRender),    MEMBER(DxgkDdiCreateAllocation2),
-        MEMBER(Reserved),                 MEMBER(DxgkDdiSetPowerPState),  MEMBER(Reserved3),
+        MEMBER(DxgkDdiDescribePageTable),
+        MEMBER(DxgkDdiUpdatePageTable),
+        MEMBER(DxgkDdiUpdatePageDirectory),
+        MEMBER(DxgkDdiMovePageDirectory),
+        MEMBER(DxgkDdiSubmitRender),
+        MEMBER(DxgkDdiCreateAllocation2),
+        MEMBER(Reserved),
+        MEMBER(DxgkDdiSetPowerPState),
+        MEMBER(Reserved3),
     };
 
     (void)state;
     for (unsigned i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
-        void(NTAPI *pointer)(void) = reserved_entry;
+        void(NTAPI * pointer)(void) = reserved_entry;
         struct probe *p = probe_create(NULL);
 
         memcpy((char *)&p->table + reserved[i].offset, &pointer, sizeof(pointer));
-        CHECK_RULE("LIFE-020", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-020") == 1 && probe_said(p, "LIFE-020", reserved[i].name) &&
+        CHECK_RULE("LIFE-020", IS(probe_start(p), STATUS_SUCCESS) &&
+                                   probe_rule(p, "LIFE-020") == 1 &&
+                                   probe_said(p, "LIFE-020", reserved[i].name) &&
                                    probe_stop(p) == 0 && reserved_calls == 0);
         probe_destroy(p);
     }
@@ -341,11 +376,16 @@ static void entries_that_registration_needs(void **state)
         enum probe_ddi ddi;
         const char *name;
     } needed[] = {
-        {PROBE_AddDevice, "DxgkDdiAddDevice"},       {PROBE_StartDevice, "DxgkDdiStartDevice"},
-        {PROBE_StopDevice, "DxgkDdiStopDevice"},     {PROBE_RemoveDevice, "DxgkDdiRemoveDevice"},
-        {PROBE_ResetDevice, "DxgkDdiResetDevice"},   {PROBE_Unload, "DxgkDdiUnload"},
-        {PROBE_InterruptRoutine, "DxgkDdiInterruptRoutine"}, {PROBE_DpcRoutine, "DxgkDdiDpcRoutine"},
-        {PROBE_SetPowerState, "DxgkDdiSetPowerState"}, {PROBE_QueryAdapterInfo, "DxgkDdiQueryAdapterInfo"},
+        {PROBE_AddDevice, "DxgkDdiAddDevice"},
+        {PROBE_StartDevice, "DxgkDdiStartDevice"},
+        {PROBE_StopDevice, "DxgkDdiStopDevice"},
+        {PROBE_RemoveDevice, "DxgkDdiRemoveDevice"},
+        {PROBE_ResetDevice, "DxgkDdiResetDevice"},
+        {PROBE_Unload, "DxgkDdiUnload"},
+        {PROBE_InterruptRoutine, "DxgkDdiInterruptRoutine"},
+        {PROBE_DpcRoutine, "DxgkDdiDpcRoutine"},
+        {PROBE_SetPowerState, "DxgkDdiSetPowerState"},
+        {PROBE_QueryAdapterInfo, "DxgkDdiQueryAdapterInfo"},
     };
     const struct probe_options wddm2_6 = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_6};
     struct probe *p;
@@ -354,12 +394,14 @@ static void entries_that_registration_needs(void **state)
     for (unsigned i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         p = probe_create(NULL);
         probe_set_entry(p, needed[i].ddi, false);
-        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) && probe_said(p, "LIFE-021", needed[i].name) && p->calls == 0);
+        CHECK_RULE("LIFE-021", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
+                                   probe_said(p, "LIFE-021", needed[i].name) && p->calls == 0);
         probe_destroy(p);
     }
     p = probe_create(&wddm2_6);
     probe_set_entry(p, PROBE_QueryAdapterInfo, false);
-    CHECK_RULE("LIFE-022", IS(probe_start(p), STATUS_INVALID_PARAMETER) && probe_said(p, "LIFE-021", "DxgkDdiQueryAdapterInfo"));
+    CHECK_RULE("LIFE-022", IS(probe_start(p), STATUS_INVALID_PARAMETER) &&
+                               probe_said(p, "LIFE-021", "DxgkDdiQueryAdapterInfo"));
     probe_destroy(p);
 }
 
@@ -370,14 +412,18 @@ static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     KMDDOD_INITIALIZATION_DATA data = {.Version = p->table.Version};
     KIRQL before;
 
-    CHECK_RULE("LIFE-036", IS(DxgkInitializeDisplayOnlyDriver(object, path, &data), STATUS_NOT_SUPPORTED) &&
-                               IS(DxgkInitializeDisplayOnlyDriver(NULL, path, &data), STATUS_INVALID_PARAMETER) &&
-                               IS(DxgkInitializeDisplayOnlyDriver(object, NULL, &data), STATUS_INVALID_PARAMETER) &&
-                               IS(DxgkInitializeDisplayOnlyDriver(object, path, NULL), STATUS_INVALID_PARAMETER) && probe_rule(p, "LIFE-013") == 0);
+    CHECK_RULE(
+        "LIFE-036",
+        IS(DxgkInitializeDisplayOnlyDriver(object, path, &data), STATUS_NOT_SUPPORTED) &&
+            IS(DxgkInitializeDisplayOnlyDriver(NULL, path, &data), STATUS_INVALID_PARAMETER) &&
+            IS(DxgkInitializeDisplayOnlyDriver(object, NULL, &data), STATUS_INVALID_PARAMETER) &&
+            IS(DxgkInitializeDisplayOnlyDriver(object, path, NULL), STATUS_INVALID_PARAMETER) &&
+            probe_rule(p, "LIFE-013") == 0);
     KeRaiseIrql(APC_LEVEL, &before);
     (void)DxgkInitializeDisplayOnlyDriver(object, path, &data);
     KeLowerIrql(before);
-    CHECK_RULE("LIFE-036", probe_rule(p, "LIFE-013") == 1 && IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-036", probe_rule(p, "LIFE-013") == 1 &&
+                               IS(DxgkUnInitialize(object), STATUS_INVALID_PARAMETER));
     return STATUS_NOT_SUPPORTED;
 }
 
@@ -404,7 +450,8 @@ static void uninitialize_body(struct probe *p)
     CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_DEVICE_BUSY));
     probe_remove(p, 0);
     CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_SUCCESS));
-    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER) && IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("LIFE-037", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER) &&
+                               IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
 }
 
 static void registration_can_be_withdrawn(void **state)
@@ -433,18 +480,21 @@ static void severity_is_the_callers(void **state)
     p = probe_create(&strict);
     CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_WARNING));
     p->segment[0].Flags.CacheCoherent = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) && probe_record(p, "SEG-046")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
+                               probe_record(p, "SEG-046")->severity == VERIFY_WARNING);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->segment[0].Flags.CacheCoherent = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) && probe_record(p, "SEG-046")->severity == VERIFY_ERROR);
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_SUCCESS) &&
+                               probe_record(p, "SEG-046")->severity == VERIFY_ERROR);
     probe_destroy(p);
 
     p = probe_create(NULL);
     CHECK(verify_set_severity(p->log, "SEG-046", VERIFY_FATAL));
     p->segment[0].Flags.CacheCoherent = 1;
-    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) && verify_bugcheck_state(p->log)->happened);
+    CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) &&
+                               verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
 }
 

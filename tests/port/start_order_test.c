@@ -51,8 +51,11 @@ static void add_device_comes_once_per_device_and_alone(void **state)
     p->before[PROBE_AddDevice] = count_inside;
     p->after[PROBE_AddDevice] = count_outside;
     CHECK(probe_run(p, add_both_at_once) == SIM_DONE);
-    CHECK_RULE("LIFE-039", probe_count(p, PROBE_AddDevice) == 2 && probe_nth(p, PROBE_AddDevice, 0)->arg[0] != probe_nth(p, PROBE_AddDevice, 1)->arg[0] &&
-                               probe_nth(p, PROBE_AddDevice, 0)->irql == PASSIVE_LEVEL && probe_nth(p, PROBE_AddDevice, 1)->irql == PASSIVE_LEVEL);
+    CHECK_RULE("LIFE-039", probe_count(p, PROBE_AddDevice) == 2 &&
+                               probe_nth(p, PROBE_AddDevice, 0)->arg[0] !=
+                                   probe_nth(p, PROBE_AddDevice, 1)->arg[0] &&
+                               probe_nth(p, PROBE_AddDevice, 0)->irql == PASSIVE_LEVEL &&
+                               probe_nth(p, PROBE_AddDevice, 1)->irql == PASSIVE_LEVEL);
     probe_destroy(p);
 }
 
@@ -82,7 +85,8 @@ static void declined_and_failed_devices_get_no_adapter(void **state)
     p->user = &seen;
     p->before[PROBE_AddDevice] = look_at_out_variable;
     p->after[PROBE_AddDevice] = decline;
-    CHECK_RULE("LIFE-040", !NT_SUCCESS(probe_start(p)) && p->adapters == 0 && probe_count(p, PROBE_StartDevice) == 0 &&
+    CHECK_RULE("LIFE-040", !NT_SUCCESS(probe_start(p)) && p->adapters == 0 &&
+                               probe_count(p, PROBE_StartDevice) == 0 &&
                                port_adapter_first(p->port) == NULL);
     CHECK_RULE("LIFE-041", seen == NULL && p->calls == 1);
     probe_destroy(p);
@@ -96,9 +100,11 @@ static void declined_and_failed_devices_get_no_adapter(void **state)
 static void context_is_the_drivers_own_value(void **state)
 {
     static const enum probe_ddi with_context[] = {
-        PROBE_StartDevice, PROBE_StopDevice, PROBE_RemoveDevice, PROBE_QueryAdapterInfo, PROBE_GetNodeMetadata,
-        PROBE_InterruptRoutine, PROBE_DpcRoutine, PROBE_CreateProcess, PROBE_DestroyProcess, PROBE_CreateDevice,
-        PROBE_BuildPagingBuffer, PROBE_SubmitCommandVirtual, PROBE_SetRootPageTable,
+        PROBE_StartDevice,      PROBE_StopDevice,        PROBE_RemoveDevice,
+        PROBE_QueryAdapterInfo, PROBE_GetNodeMetadata,   PROBE_InterruptRoutine,
+        PROBE_DpcRoutine,       PROBE_CreateProcess,     PROBE_DestroyProcess,
+        PROBE_CreateDevice,     PROBE_BuildPagingBuffer, PROBE_SubmitCommandVirtual,
+        PROBE_SetRootPageTable,
     };
     struct probe *p = probe_create(NULL);
     uint64_t context;
@@ -109,8 +115,10 @@ static void context_is_the_drivers_own_value(void **state)
     for (unsigned i = 0; i < sizeof(with_context) / sizeof(with_context[0]); i++)
         for (size_t n = 0; n < probe_count(p, with_context[i]); n++)
             CHECK_RULE("LIFE-042", probe_nth(p, with_context[i], n)->arg[0] == context);
-    CHECK_RULE("CAPS-098", probe_count(p, PROBE_GetNodeMetadata) == 2 && probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[0] == context);
-    CHECK_RULE("LIFE-062", (uint64_t)(uintptr_t)p->state[0].dxgk.DeviceHandle != context && p->state[0].dxgk.DeviceHandle != NULL);
+    CHECK_RULE("CAPS-098", probe_count(p, PROBE_GetNodeMetadata) == 2 &&
+                               probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[0] == context);
+    CHECK_RULE("LIFE-062", (uint64_t)(uintptr_t)p->state[0].dxgk.DeviceHandle != context &&
+                               p->state[0].dxgk.DeviceHandle != NULL);
     probe_destroy(p);
 }
 
@@ -127,7 +135,8 @@ static void two_adapters_share_no_context(void **state)
     (void)state;
     p->after[PROBE_AddDevice] = same_context;
     (void)probe_start(p);
-    CHECK_RULE("LIFE-043", probe_rule(p, "LIFE-043") == 1 && probe_record(p, "LIFE-043")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-043", probe_rule(p, "LIFE-043") == 1 &&
+                               probe_record(p, "LIFE-043")->severity == VERIFY_WARNING);
     probe_destroy(p);
 }
 
@@ -156,15 +165,18 @@ static void register_hardware(struct probe *p, struct probe_call *call)
     HANDLE key;
 
     (void)p;
-    hardware.property = IoGetDeviceProperty(pdo, DevicePropertyHardwareID, sizeof(hardware.id), hardware.id, &bytes);
+    hardware.property = IoGetDeviceProperty(pdo, DevicePropertyHardwareID, sizeof(hardware.id),
+                                            hardware.id, &bytes);
     if (hardware.property == STATUS_BUFFER_TOO_SMALL) /* it exists, and is longer */
         hardware.property = STATUS_SUCCESS;
     hardware.opened = IoOpenDeviceRegistryKey(pdo, PLUGPLAY_REGKEY_DRIVER, KEY_SET_VALUE, &key);
     if (!NT_SUCCESS(hardware.opened))
         return;
-    hardware.written = write_value(key, "HardwareInformation.AdapterString", REG_SZ, adapter, sizeof(adapter));
+    hardware.written = write_value(key, "HardwareInformation.AdapterString", REG_SZ, adapter,
+                                   sizeof(adapter));
     if (NT_SUCCESS(hardware.written))
-        hardware.written = write_value(key, "HardwareInformation.MemorySize", REG_DWORD, &megabytes, sizeof(megabytes));
+        hardware.written = write_value(key, "HardwareInformation.MemorySize", REG_DWORD, &megabytes,
+                                       sizeof(megabytes));
     ZwClose(key);
 }
 
@@ -175,14 +187,17 @@ static void hardware_information_reaches_the_hosts_callers(void **state)
     (void)state;
     p->before[PROBE_AddDevice] = register_hardware;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-044", IS(hardware.property, STATUS_SUCCESS) && IS(hardware.opened, STATUS_SUCCESS));
-    CHECK_RULE("LIFE-045", IS(hardware.written, STATUS_SUCCESS) && strcmp(port_adapter_name(p->adapter[0]), "Probe 1") == 0 &&
+    CHECK_RULE("LIFE-044",
+               IS(hardware.property, STATUS_SUCCESS) && IS(hardware.opened, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-045", IS(hardware.written, STATUS_SUCCESS) &&
+                               strcmp(port_adapter_name(p->adapter[0]), "Probe 1") == 0 &&
                                port_adapter_memory_size(p->adapter[0]) == 64u << 20);
     probe_destroy(p);
 
     p = probe_create(NULL);
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-045", strcmp(port_adapter_name(p->adapter[0]), "probe") == 0 && port_adapter_memory_size(p->adapter[0]) == 0);
+    CHECK_RULE("LIFE-045", strcmp(port_adapter_name(p->adapter[0]), "probe") == 0 &&
+                               port_adapter_memory_size(p->adapter[0]) == 0);
     probe_destroy(p);
 }
 
@@ -207,9 +222,12 @@ static void link_device_follows_add_device(void **state)
         p->after[PROBE_LinkDevice] = links < 3 ? link_answer : fail_call;
         status = probe_start(p);
         CHECK_RULE("LIFE-047", IS(status, links == 2 ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS));
-        CHECK_RULE("LIFE-046", probe_nth(p, PROBE_LinkDevice, 0)->order == 1 && probe_nth(p, PROBE_LinkDevice, 0)->irql == PASSIVE_LEVEL &&
-                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[0] == probe_nth(p, PROBE_AddDevice, 0)->arg[0] &&
-                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[1] == (uint64_t)(uintptr_t)p->state[0].context);
+        CHECK_RULE("LIFE-046", probe_nth(p, PROBE_LinkDevice, 0)->order == 1 &&
+                                   probe_nth(p, PROBE_LinkDevice, 0)->irql == PASSIVE_LEVEL &&
+                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[0] ==
+                                       probe_nth(p, PROBE_AddDevice, 0)->arg[0] &&
+                                   probe_nth(p, PROBE_LinkDevice, 0)->arg[1] ==
+                                       (uint64_t)(uintptr_t)p->state[0].context);
         probe_destroy(p);
     }
 }
@@ -234,10 +252,13 @@ static void exchange_comes_between_add_and_start(void **state)
     probe_set_entry(p, PROBE_ExchangePreStartInfo, true);
     p->before[PROBE_ExchangePreStartInfo] = record_pre_start;
     p->after[PROBE_ExchangePreStartInfo] = fail_call;
-    CHECK_RULE("LIFE-049", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-049") == 1 && probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK_RULE("LIFE-049", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-049") == 1 &&
+                               probe_reports(p, VERIFY_WARNING) == 0);
     exchange = probe_nth(p, PROBE_ExchangePreStartInfo, 0);
-    CHECK_RULE("LIFE-048", exchange->order > probe_nth(p, PROBE_AddDevice, 0)->order && exchange->order < probe_nth(p, PROBE_StartDevice, 0)->order &&
-                               exchange->irql == PASSIVE_LEVEL && pre_start.Input == 0 && pre_start.Output == 0);
+    CHECK_RULE("LIFE-048", exchange->order > probe_nth(p, PROBE_AddDevice, 0)->order &&
+                               exchange->order < probe_nth(p, PROBE_StartDevice, 0)->order &&
+                               exchange->irql == PASSIVE_LEVEL && pre_start.Input == 0 &&
+                               pre_start.Output == 0);
     probe_destroy(p);
 }
 
@@ -252,16 +273,24 @@ static void domain_exists_before_the_device_starts(void **state)
     (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     start = probe_nth(p, PROBE_StartDevice, 0)->order;
-    CHECK_RULE("LIFE-050", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start && probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order < start &&
-                               probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order < start && probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->order > start);
-    CHECK_RULE("IOMMU-006", probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order < probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order &&
+    CHECK_RULE("LIFE-050", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start &&
+                               probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order < start &&
+                               probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order < start &&
+                               probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->order > start);
+    CHECK_RULE("IOMMU-006", probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->order <
+                                    probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->order &&
                                 probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->irql == PASSIVE_LEVEL);
-    CHECK_RULE("IOMMU-007", probe_queries(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS) == 1 && probe_queries(p, DXGKQAITYPE_IOMMU_CAPS) == 1 &&
-                                !probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.pInputData &&
-                                probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.InputDataSize == 0 &&
-                                probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.OutputDataSize == sizeof(DXGK_PHYSICAL_MEMORY_CAPS) &&
-                                probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->query.OutputDataSize == sizeof(DXGK_IOMMU_CAPS));
-    CHECK_RULE("IOMMU-044", iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_REMAP && probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    CHECK_RULE("IOMMU-007",
+               probe_queries(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS) == 1 &&
+                   probe_queries(p, DXGKQAITYPE_IOMMU_CAPS) == 1 &&
+                   !probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.pInputData &&
+                   probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.InputDataSize == 0 &&
+                   probe_query(p, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, 0)->query.OutputDataSize ==
+                       sizeof(DXGK_PHYSICAL_MEMORY_CAPS) &&
+                   probe_query(p, DXGKQAITYPE_IOMMU_CAPS, 0)->query.OutputDataSize ==
+                       sizeof(DXGK_IOMMU_CAPS));
+    CHECK_RULE("IOMMU-044", iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_REMAP &&
+                                probe_count(p, PROBE_BeginExclusiveAccess) == 0);
     probe_destroy(p);
 }
 
@@ -297,12 +326,18 @@ static void start_arguments(void **state)
     (void)state;
     p->before[PROBE_StartDevice] = record_arguments;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-051", arguments.pointers && probe_nth(p, PROBE_StartDevice, 0)->irql == PASSIVE_LEVEL &&
-                               probe_nth(p, PROBE_StartDevice, 0)->arg[0] == (uint64_t)(uintptr_t)p->state[0].context);
+    CHECK_RULE("LIFE-051", arguments.pointers &&
+                               probe_nth(p, PROBE_StartDevice, 0)->irql == PASSIVE_LEVEL &&
+                               probe_nth(p, PROBE_StartDevice, 0)->arg[0] ==
+                                   (uint64_t)(uintptr_t)p->state[0].context);
     CHECK_RULE("LIFE-053", p->state[0].info.RequiredDmaQueueEntry == 2);
-    CHECK_RULE("LIFE-054", !guid_equal(&p->state[0].info.AdapterGuid, &none) && !guid_equal(&p->state[0].info.AdapterGuid, &p->state[1].info.AdapterGuid));
+    CHECK_RULE("LIFE-054",
+               !guid_equal(&p->state[0].info.AdapterGuid, &none) &&
+                   !guid_equal(&p->state[0].info.AdapterGuid, &p->state[1].info.AdapterGuid));
     luid = p->state[1].info.AdapterLuid;
-    CHECK_RULE("LIFE-055", luid.LowPart != 0 && luid.LowPart != p->state[0].info.AdapterLuid.LowPart && port_adapter_by_luid(p->port, luid) == p->adapter[1]);
+    CHECK_RULE("LIFE-055", luid.LowPart != 0 &&
+                               luid.LowPart != p->state[0].info.AdapterLuid.LowPart &&
+                               port_adapter_by_luid(p->port, luid) == p->adapter[1]);
     probe_destroy(p);
 
     p = probe_create(&deep);
@@ -315,12 +350,17 @@ static void interface_is_of_the_hosts_version(void **state)
 {
     static const struct {
         UINT host, bytes;
-    } sizes[] = {{0, sizeof(DXGKRNL_INTERFACE)}, {DXGKDDI_INTERFACE_VERSION_WDDM3_0, 568}, {DXGKDDI_INTERFACE_VERSION_WDDM2_9, 568},
-                 {DXGKDDI_INTERFACE_VERSION_WDDM2_3, offsetof(DXGKRNL_INTERFACE, DxgkCbAllocateContiguousMemory)}};
+    } sizes[] = {{0, sizeof(DXGKRNL_INTERFACE)},
+                 {DXGKDDI_INTERFACE_VERSION_WDDM3_0, 568},
+                 {DXGKDDI_INTERFACE_VERSION_WDDM2_9, 568},
+                 {DXGKDDI_INTERFACE_VERSION_WDDM2_3,
+                  offsetof(DXGKRNL_INTERFACE, DxgkCbAllocateContiguousMemory)}};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        const struct probe_options options = {.version = i == 3 ? DXGKDDI_INTERFACE_VERSION_WDDM2_0 : 0, .port = {.interface_version = sizes[i].host}};
+        const struct probe_options options = {.version = i == 3 ? DXGKDDI_INTERFACE_VERSION_WDDM2_0
+                                                                : 0,
+                                              .port = {.interface_version = sizes[i].host}};
         UINT host = sizes[i].host ? sizes[i].host : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
         struct probe *p = probe_create(&options);
         const char *byte = (const char *)&arguments.interface;
@@ -332,12 +372,18 @@ static void interface_is_of_the_hosts_version(void **state)
         CHECK(NT_SUCCESS(probe_start(p)));
         for (size_t offset = sizes[i].bytes; offset < sizeof(arguments.interface); offset++)
             zero = zero && byte[offset] == 0;
-        CHECK_RULE("LIFE-057", arguments.interface.Size == sizes[i].bytes && arguments.interface.Version == host);
-        CHECK_RULE("LIFE-058", arguments.interface.Size == sizes[i].bytes && arguments.interface.Version == host && zero);
+        CHECK_RULE("LIFE-057", arguments.interface.Size == sizes[i].bytes &&
+                                   arguments.interface.Version == host);
+        CHECK_RULE("LIFE-058", arguments.interface.Size == sizes[i].bytes &&
+                                   arguments.interface.Version == host && zero);
         if (i < 3)
-            CHECK_RULE("CAPS-112", *(const ULONG *)(const void *)probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->query_input == arguments.interface.Version &&
-                                       probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->query.InputDataSize == sizeof(DXGK_WDDMDEVICECAPSIN));
-        for (size_t offset = offsetof(DXGKRNL_INTERFACE, DxgkCbEvalAcpiMethod); offset < sizes[i].bytes; offset += sizeof(void *))
+            CHECK_RULE("CAPS-112",
+                       *(const ULONG *)(const void *)probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)
+                                   ->query_input == arguments.interface.Version &&
+                           probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->query.InputDataSize ==
+                               sizeof(DXGK_WDDMDEVICECAPSIN));
+        for (size_t offset = offsetof(DXGKRNL_INTERFACE, DxgkCbEvalAcpiMethod);
+             offset < sizes[i].bytes; offset += sizeof(void *))
             CHECK_RULE("LIFE-059", *(void *const *)(const void *)(byte + offset) != NULL);
         probe_destroy(p);
     }
@@ -354,13 +400,16 @@ static void kept_pointers_are_caught(void **state)
     struct probe *p = probe_create(NULL);
 
     (void)state;
-    CHECK_RULE("LIFE-060", NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0 && probe_reports(p, VERIFY_NOTE) == 0); /* it lives on copies */
+    CHECK_RULE("LIFE-060", NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0 &&
+                               probe_reports(p, VERIFY_NOTE) == 0); /* it lives on copies */
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->before[PROBE_GetNodeMetadata] = use_kept_interface;
-    CHECK_RULE("LIFE-061", IS(probe_start(p), STATUS_DEVICE_REMOVED) && probe_rule(p, "LIFE-061") == 1 &&
-                               probe_said(p, "LIFE-061", "DXGKRNL_INTERFACE") && strcmp(probe_record(p, "LIFE-061")->where, "DxgkDdiGetNodeMetadata") == 0);
+    CHECK_RULE("LIFE-061",
+               IS(probe_start(p), STATUS_DEVICE_REMOVED) && probe_rule(p, "LIFE-061") == 1 &&
+                   probe_said(p, "LIFE-061", "DXGKRNL_INTERFACE") &&
+                   strcmp(probe_record(p, "LIFE-061")->where, "DxgkDdiGetNodeMetadata") == 0);
     probe_destroy(p);
 }
 
@@ -394,15 +443,20 @@ static void isr_is_connected_from_start_to_stop(void **state)
     p->before[PROBE_QueryAdapterInfo] = NULL;
     p->after[PROBE_StartDevice] = interrupt_and_wait;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("LIFE-065", probe_nth(p, PROBE_InterruptRoutine, 0)->order > probe_nth(p, PROBE_StartDevice, 0)->order &&
-                               probe_nth(p, PROBE_DpcRoutine, 0)->left <= probe_nth(p, PROBE_StartDevice, 0)->left);
-    CHECK_RULE("THREAD-034", probe_nth(p, PROBE_DpcRoutine, 0)->order < probe_nth(p, PROBE_StartDevice, 0)->left);
+    CHECK_RULE("LIFE-065", probe_nth(p, PROBE_InterruptRoutine, 0)->order >
+                                   probe_nth(p, PROBE_StartDevice, 0)->order &&
+                               probe_nth(p, PROBE_DpcRoutine, 0)->left <=
+                                   probe_nth(p, PROBE_StartDevice, 0)->left);
+    CHECK_RULE("THREAD-034",
+               probe_nth(p, PROBE_DpcRoutine, 0)->order < probe_nth(p, PROBE_StartDevice, 0)->left);
     served = probe_count(p, PROBE_InterruptRoutine);
     p->before[PROBE_RemoveDevice] = raise_early; /* after: nobody listens either */
     CHECK(probe_stop(p) == 0);
     for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++)
-        CHECK_RULE("LIFE-066", probe_nth(p, PROBE_InterruptRoutine, i)->order > probe_nth(p, PROBE_StartDevice, 0)->order &&
-                                   probe_nth(p, PROBE_InterruptRoutine, i)->order < probe_nth(p, PROBE_RemoveDevice, 0)->order);
+        CHECK_RULE("LIFE-066", probe_nth(p, PROBE_InterruptRoutine, i)->order >
+                                       probe_nth(p, PROBE_StartDevice, 0)->order &&
+                                   probe_nth(p, PROBE_InterruptRoutine, i)->order <
+                                       probe_nth(p, PROBE_RemoveDevice, 0)->order);
     CHECK(served > 0);
     probe_destroy(p);
 }
@@ -438,19 +492,23 @@ static void outputs_of_start_device(void **state)
     struct probe *p = probe_create(NULL);
 
     (void)state;
-    CHECK_RULE("LIFE-067", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 0 && probe_count(p, PROBE_QueryChildRelations) == 0);
+    CHECK_RULE("LIFE-067", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 0 &&
+                               probe_count(p, PROBE_QueryChildRelations) == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->before[PROBE_StartDevice] = remember_outputs;
     p->after[PROBE_StartDevice] = leave_outputs;
-    CHECK_RULE("LIFE-068", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 1 && marker[0] != 0 && marker[1] != 0);
+    CHECK_RULE("LIFE-068", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 1 &&
+                               marker[0] != 0 && marker[1] != 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     sources_answer = 1;
     p->after[PROBE_StartDevice] = set_sources;
-    CHECK_RULE("LIFE-069", IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1 &&
+    CHECK_RULE("LIFE-069", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
+                               probe_count(p, PROBE_StopDevice) == 1 &&
+                               probe_count(p, PROBE_RemoveDevice) == 1 &&
                                probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 0);
     probe_destroy(p);
 }
@@ -471,27 +529,34 @@ static void failures_are_undone_in_order(void **state)
     (void)state;
     p->after[PROBE_StartDevice] = undo_and_fail;
     p->before[PROBE_RemoveDevice] = raise_early;
-    CHECK_RULE("LIFE-070", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && probe_count(p, PROBE_StopDevice) == 0 &&
-                               probe_count(p, PROBE_RemoveDevice) == 1 && probe_count(p, PROBE_InterruptRoutine) == 0);
+    CHECK_RULE("LIFE-070", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) &&
+                               probe_count(p, PROBE_StopDevice) == 0 &&
+                               probe_count(p, PROBE_RemoveDevice) == 1 &&
+                               probe_count(p, PROBE_InterruptRoutine) == 0);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->caps.SchedulingCaps.MultiEngineAware = 0; /* PreemptionAware without it */
-    CHECK_RULE("LIFE-071", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) && probe_count(p, PROBE_StopDevice) == 1 &&
+    CHECK_RULE("LIFE-071", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                               probe_count(p, PROBE_StopDevice) == 1 &&
                                probe_count(p, PROBE_RemoveDevice) == 1 &&
-                               probe_nth(p, PROBE_StopDevice, 0)->order < probe_nth(p, PROBE_RemoveDevice, 0)->order);
+                               probe_nth(p, PROBE_StopDevice, 0)->order <
+                                   probe_nth(p, PROBE_RemoveDevice, 0)->order);
     CHECK_RULE("LIFE-003", probe_reports(p, VERIFY_ERROR) == 1 && probe_rule(p, "CAPS-048") == 1);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->query_status[DXGKQAITYPE_QUERYSEGMENT4] = STATUS_NO_MEMORY;
-    CHECK_RULE("LIFE-003", IS(probe_start(p), STATUS_NO_MEMORY) && probe_reports(p, VERIFY_ERROR) == 0);
-    CHECK_RULE("LIFE-071", probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
+    CHECK_RULE("LIFE-003",
+               IS(probe_start(p), STATUS_NO_MEMORY) && probe_reports(p, VERIFY_ERROR) == 0);
+    CHECK_RULE("LIFE-071",
+               probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
     probe_destroy(p);
 
     p = probe_create(NULL);
     p->caps.HighestAcceptableAddress.QuadPart = 0xFFFF; /* sound, but this machine has more RAM */
-    CHECK_RULE("LIFE-003", IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_reports(p, VERIFY_ERROR) == 0);
+    CHECK_RULE("LIFE-003",
+               IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_reports(p, VERIFY_ERROR) == 0);
     probe_destroy(p);
 }
 
@@ -500,9 +565,12 @@ static void failures_are_undone_in_order(void **state)
 static void order_after_the_start(void **state)
 {
     static const DXGK_QUERYADAPTERINFOTYPE types[] = {
-        DXGKQAITYPE_DRIVERCAPS,     DXGKQAITYPE_PHYSICALADAPTERCAPS, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, DXGKQAITYPE_HARDWARERESERVEDRANGES,
-        DXGKQAITYPE_QUERYSEGMENT4,  DXGKQAITYPE_QUERYSEGMENT4,       DXGKQAITYPE_GPUMMUCAPS,          DXGKQAITYPE_PAGETABLELEVELDESC,
-        DXGKQAITYPE_PAGETABLELEVELDESC, DXGKQAITYPE_PAGETABLELEVELDESC, DXGKQAITYPE_PAGETABLELEVELDESC,
+        DXGKQAITYPE_DRIVERCAPS,          DXGKQAITYPE_PHYSICALADAPTERCAPS,
+        DXGKQAITYPE_FRAMEBUFFERSAVESIZE, DXGKQAITYPE_HARDWARERESERVEDRANGES,
+        DXGKQAITYPE_QUERYSEGMENT4,       DXGKQAITYPE_QUERYSEGMENT4,
+        DXGKQAITYPE_GPUMMUCAPS,          DXGKQAITYPE_PAGETABLELEVELDESC,
+        DXGKQAITYPE_PAGETABLELEVELDESC,  DXGKQAITYPE_PAGETABLELEVELDESC,
+        DXGKQAITYPE_PAGETABLELEVELDESC,
     };
     struct probe *p = probe_create(NULL);
     size_t at = 0, start;
@@ -513,15 +581,20 @@ static void order_after_the_start(void **state)
     start = (size_t)probe_nth(p, PROBE_StartDevice, 0)->order;
     at = start + 1;
     for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++, at++)
-        CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_QueryAdapterInfo && p->call[at]->query_type == types[i]);
-    CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_GetNodeMetadata && p->call[at + 1]->ddi == PROBE_GetNodeMetadata &&
-                               p->call[at + 2]->query_type == DXGKQAITYPE_NUMPOWERCOMPONENTS && p->call[at + 3]->query_type == DXGKQAITYPE_HISTORYBUFFERPRECISION);
+        CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_QueryAdapterInfo &&
+                                   p->call[at]->query_type == types[i]);
+    CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_GetNodeMetadata &&
+                               p->call[at + 1]->ddi == PROBE_GetNodeMetadata &&
+                               p->call[at + 2]->query_type == DXGKQAITYPE_NUMPOWERCOMPONENTS &&
+                               p->call[at + 3]->query_type == DXGKQAITYPE_HISTORYBUFFERPRECISION);
     at += 4;
     while (p->call[at]->ddi == PROBE_QueryAdapterInfo)
         at++; /* optional ones */
-    CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_QueryChildRelations && p->call[at + 1]->ddi == PROBE_ControlEtwLogging &&
+    CHECK_RULE("LIFE-072", p->call[at]->ddi == PROBE_QueryChildRelations &&
+                               p->call[at + 1]->ddi == PROBE_ControlEtwLogging &&
                                p->call[at + 2]->ddi == PROBE_CreateProcess);
-    CHECK_RULE("CAPS-018", probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1 && p->call[start + 1]->query_type == DXGKQAITYPE_DRIVERCAPS);
+    CHECK_RULE("CAPS-018", probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1 &&
+                               p->call[start + 1]->query_type == DXGKQAITYPE_DRIVERCAPS);
     probe_destroy(p);
 }
 

@@ -69,7 +69,8 @@ static bool region_free(const struct model *m, uint64_t first, uint64_t pages)
 }
 
 /* GPUVA-062 by trying every page. */
-static uint64_t pick(const struct model *m, uint64_t low, uint64_t high, uint64_t pages, bool reserve)
+static uint64_t pick(const struct model *m, uint64_t low, uint64_t high, uint64_t pages,
+                     bool reserve)
 {
     for (uint64_t align = 16; align >= 1; align /= 16) {
         for (uint64_t p = (low + align - 1) / align * align; p + pages <= high; p += align)
@@ -82,8 +83,8 @@ static uint64_t pick(const struct model *m, uint64_t low, uint64_t high, uint64_
 }
 
 /* What the request should come to: status, and the place. */
-static NTSTATUS predict(const struct model *m, uint64_t *base, uint64_t low, uint64_t high, uint64_t pages, bool reserve,
-                        enum entry_state state, int *inside)
+static NTSTATUS predict(const struct model *m, uint64_t *base, uint64_t low, uint64_t high,
+                        uint64_t pages, bool reserve, enum entry_state state, int *inside)
 {
     *inside = 0;
     if (state == ENTRY_ZERO && !m->zero)
@@ -99,7 +100,8 @@ static NTSTATUS predict(const struct model *m, uint64_t *base, uint64_t low, uin
         for (uint64_t p = *base; p < *base + pages; p++)
             if (m->page[p].range != *inside || !*inside)
                 return STATUS_INVALID_PARAMETER;
-        return m->range[*inside].map && state != ENTRY_PAGES ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+        return m->range[*inside].map && state != ENTRY_PAGES ? STATUS_INVALID_PARAMETER
+                                                             : STATUS_SUCCESS;
     }
     if (high > m->end)
         high = m->end;
@@ -163,15 +165,22 @@ static void do_map(struct b_rig *rig, struct model *m)
         m->range[inside].initial = state == ENTRY_ZERO ? ENTRY_ZERO : ENTRY_INVALID;
     }
     for (uint64_t i = 0; i < pages; i++)
-        m->page[base + i] = (struct model_page){.range = inside, .state = state, .object = object, .offset = offset + i,
+        m->page[base + i] = (struct model_page){.range = inside,
+                                                .state = state,
+                                                .object = object,
+                                                .offset = offset + i,
                                                 .protection = args.Protection.Value};
 }
 
 static void do_reserve(struct b_rig *rig, struct model *m)
 {
     uint64_t pages = 16u * (1 + below(m, 12)), base, low, high;
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = pages << 12, .ReservationType = (D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE)below(m, 3)};
-    enum entry_state state = args.ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO ? ENTRY_ZERO : ENTRY_INVALID;
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
+        .Size = pages << 12,
+        .ReservationType = (D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE)below(m, 3)};
+    enum entry_state state = args.ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO
+                                 ? ENTRY_ZERO
+                                 : ENTRY_INVALID;
     NTSTATUS expected, status;
     int inside;
 
@@ -200,7 +209,8 @@ static void do_free(struct b_rig *rig, struct model *m)
     if (!m->range[range].used)
         return;
     if (below(m, 10) == 0) {
-        CHECK(b_free(rig, m->range[range].first << 12, m->range[range].pages + 1) == STATUS_INVALID_PARAMETER);
+        CHECK(b_free(rig, m->range[range].first << 12, m->range[range].pages + 1) ==
+              STATUS_INVALID_PARAMETER);
         return;
     }
     CHECK(b_free(rig, m->range[range].first << 12, m->range[range].pages) == STATUS_SUCCESS);
@@ -218,7 +228,8 @@ static void do_place(struct b_rig *rig, struct model *m)
     for (uint32_t i = 0; i < count; i++) {
         uint64_t pages = i + 1 == count ? left : 1 + below(m, (uint32_t)(left - (count - i)));
 
-        runs[i] = (struct vidmm_run){.segment = segment, .first = 0x100000 + 16u * below(m, 100000), .pages = pages};
+        runs[i] = (struct vidmm_run){
+            .segment = segment, .first = 0x100000 + 16u * below(m, 100000), .pages = pages};
         left -= pages;
         for (uint64_t k = 0; k < pages; k++)
             m->place[object][page++] = (runs[i].first + k) << 5 | segment;
@@ -253,12 +264,16 @@ static void do_destroy(struct b_rig *rig, struct model *m)
     memset(m->place[object], 0xFF, sizeof(m->place[object]));
 }
 
-static void check_page(struct b_rig *rig, struct model *m, uint64_t p, const DXGKARG_SETROOTPAGETABLE *root)
+static void check_page(struct b_rig *rig, struct model *m, uint64_t p,
+                       const DXGKARG_SETROOTPAGETABLE *root)
 {
     const struct model_page *page = &m->page[p];
     const DXGK_GPUMMUCAPS *caps = &rig->options.mmu;
-    uint64_t place = page->state == ENTRY_PAGES && page->range ? m->place[page->object][page->offset] : ~(uint64_t)0;
-    bool expected = page->range && (page->state == ENTRY_ZERO || (page->state == ENTRY_PAGES && ~place != 0));
+    uint64_t place = page->state == ENTRY_PAGES && page->range
+                         ? m->place[page->object][page->offset]
+                         : ~(uint64_t)0;
+    bool expected = page->range &&
+                    (page->state == ENTRY_ZERO || (page->state == ENTRY_PAGES && ~place != 0));
     uint64_t entry = 0, cached = 0;
     bool reached = b_walk(rig, root, p << 12, &entry);
 
@@ -266,10 +281,13 @@ static void check_page(struct b_rig *rig, struct model *m, uint64_t p, const DXG
     if (expected && page->state == ENTRY_ZERO)
         CHECK((entry & (B_VALID | B_ZERO)) == (B_VALID | B_ZERO));
     if (expected && page->state == ENTRY_PAGES) {
-        CHECK(b_entry_page(entry) == place >> 5 && b_entry_segment(entry) == (place & 31) && !(entry & B_ZERO));
+        CHECK(b_entry_page(entry) == place >> 5 && b_entry_segment(entry) == (place & 31) &&
+              !(entry & B_ZERO));
         if (!(entry & B_LARGE)) {
-            CHECK(((entry & B_READ_ONLY) != 0) == (caps->ReadOnlyMemorySupported && !(page->protection & 1)));
-            CHECK(((entry & B_NO_EXECUTE) != 0) == (caps->NoExecuteMemorySupported && !(page->protection & 2)));
+            CHECK(((entry & B_READ_ONLY) != 0) ==
+                  (caps->ReadOnlyMemorySupported && !(page->protection & 1)));
+            CHECK(((entry & B_NO_EXECUTE) != 0) ==
+                  (caps->NoExecuteMemorySupported && !(page->protection & 2)));
         }
     }
     /* GPUVA-219: what the TLB remembers is what the tables say. */
@@ -345,10 +363,11 @@ static void geometry(struct b_options *options, UINT levels, const UINT *bits, U
     options->mmu.VirtualAddressBitCount = 25;
     options->mmu.PageTableLevelCount = levels;
     for (UINT level = 0; level < levels; level++)
-        options->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableIndexBitCount = bits[level],
-                                                             .PageTableSegmentId = segment,
-                                                             .PagingProcessPageTableSegmentId = segment,
-                                                             .PageTableSizeInBytes = 4096};
+        options->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){
+            .PageTableIndexBitCount = bits[level],
+            .PageTableSegmentId = segment,
+            .PagingProcessPageTableSegmentId = segment,
+            .PageTableSizeInBytes = 4096};
 }
 
 static void random_walks(const struct b_options *options, unsigned seeds, unsigned steps)
@@ -463,14 +482,10 @@ static void idle_address_spaces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_levels),
-        cmocka_unit_test(invalid_entries_not_cached),
-        cmocka_unit_test(explicit_invalidation),
-        cmocka_unit_test(large_pages),
-        cmocka_unit_test(without_zero),
-        cmocka_unit_test(updates_by_virtual_address),
-        cmocka_unit_test(updates_by_cpu),
-        cmocka_unit_test(resizable_root),
+        cmocka_unit_test(four_levels),           cmocka_unit_test(invalid_entries_not_cached),
+        cmocka_unit_test(explicit_invalidation), cmocka_unit_test(large_pages),
+        cmocka_unit_test(without_zero),          cmocka_unit_test(updates_by_virtual_address),
+        cmocka_unit_test(updates_by_cpu),        cmocka_unit_test(resizable_root),
         cmocka_unit_test(idle_address_spaces),
     };
 

@@ -32,12 +32,14 @@ static NTSTATUS request_make(struct request *r, struct mm_client *client)
 
 static NTSTATUS destroy_list(struct mm_client *c, const D3DKMT_HANDLE *list, UINT count, UINT flags)
 {
-    return vidmm_allocation_destroy(c->device, 0, list, count, (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+    return vidmm_allocation_destroy(c->device, 0, list, count,
+                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
 }
 
 static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UINT flags)
 {
-    return vidmm_allocation_destroy(c->device, resource, NULL, 0, (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+    return vidmm_allocation_destroy(c->device, resource, NULL, 0,
+                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
 }
 
 /* ---- create ---------------------------------------------------------------------------------------------------------------- */
@@ -75,13 +77,15 @@ static void create_calls_the_driver_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-001", create->irql == SIM_IRQL_PASSIVE && open->irql == SIM_IRQL_PASSIVE);
     CHECK_RULE("ALLOC-006", create->flags == 1);
     CHECK_RULE("ALLOC-007", create->resource == NULL);
-    CHECK_RULE("ALLOC-011", mm_event_count(rig, MM_OPEN) == 1 && open->flags == 1 && open->count == 3 &&
-                                mm_event_position(rig, MM_CREATE, 0) < mm_event_position(rig, MM_OPEN, 0));
+    CHECK_RULE("ALLOC-011",
+               mm_event_count(rig, MM_OPEN) == 1 && open->flags == 1 && open->count == 3 &&
+                   mm_event_position(rig, MM_CREATE, 0) < mm_event_position(rig, MM_OPEN, 0));
     CHECK_RULE("ALLOC-073", open->device == c->device->driver_handle && seen_resource_data == 77);
     CHECK_RULE("ALLOC-004", seen_by_open != &r.data[0]); /* a copy */
     CHECK_RULE("ALLOC-076", r.data[1].mark == 0xED17 && r.data[0].mark == 0);
     CHECK(r.info[0].hAllocation && r.info[1].hAllocation && r.info[2].hAllocation && r.resource);
-    CHECK_RULE("ALLOC-008", mm_allocation(c, r.info[1].hAllocation)->driver_handle == create->handle[1]);
+    CHECK_RULE("ALLOC-008",
+               mm_allocation(c, r.info[1].hAllocation)->driver_handle == create->handle[1]);
     CHECK_RULE("ALLOC-074", mm_open(c, r.info[2].hAllocation)->driver_handle == open->handle[2]);
 
     request_init(&r, 1);
@@ -108,7 +112,8 @@ static void resource_handles_body(struct mm_rig *rig)
     request_init(&r, 0);
     r.request.flags.CreateResource = 1;
     CHECK_RULE("ALLOC-016", request_make(&r, c) == STATUS_SUCCESS && r.resource);
-    CHECK_RULE("ALLOC-017", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS && mm_event_count(rig, MM_CREATE) == 0 &&
+    CHECK_RULE("ALLOC-017", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS &&
+                                mm_event_count(rig, MM_CREATE) == 0 &&
                                 mm_event_count(rig, MM_DESTROY) == 0);
 
     request_init(&r, 0);
@@ -124,10 +129,13 @@ static void resource_handles_body(struct mm_rig *rig)
         rig->on_open = look_at_open;
         data++;
         CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_SUCCESS && r.resource == resource);
-        CHECK_RULE("ALLOC-007", mm_event_at(rig, MM_CREATE, i)->resource == (HANDLE)(uintptr_t)(i ? 0x9F + i : 0));
+        CHECK_RULE("ALLOC-007", mm_event_at(rig, MM_CREATE, i)->resource ==
+                                    (HANDLE)(uintptr_t)(i ? 0x9F + i : 0));
         CHECK_RULE("ALLOC-015", seen_resource_data == data);
     }
-    CHECK_RULE("ALLOC-015", *(UINT *)mm_open(c, r.info[0].hAllocation)->resource_open->resource->private_data == 4);
+    CHECK_RULE("ALLOC-015",
+               *(UINT *)mm_open(c, r.info[0].hAllocation)->resource_open->resource->private_data ==
+                   4);
 
     request_init(&r, 1);
     r.request.flags.CreateResource = r.request.flags.CreateShared = 1;
@@ -136,7 +144,8 @@ static void resource_handles_body(struct mm_rig *rig)
     request_init(&r, 1);
     r.request.resource = resource;
     mm_mark(rig);
-    CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                                mm_event_count(rig, MM_CREATE) == 0);
 }
 
 static void resource_handles(void **state)
@@ -152,10 +161,12 @@ static void bad_requests_body(struct mm_rig *rig)
 
     request_init(&r, 1);
     r.request.flags.CreateShared = 1;
-    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                                mm_event_count(rig, MM_CREATE) == 0);
     request_init(&r, 1);
     r.request.flags.CreateResource = r.request.flags.NtSecuritySharing = 1;
-    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                                mm_event_count(rig, MM_CREATE) == 0);
     request_init(&r, 1);
     r.request.flags.CreateResource = 1;
     r.request.resource = 0x1234;
@@ -182,25 +193,30 @@ static void driver_failures_body(struct mm_rig *rig)
     request_init(&r, 2);
     rig->create_status = STATUS_GRAPHICS_DRIVER_MISMATCH;
     CHECK_RULE("ALLOC-009", request_make(&r, c) == STATUS_GRAPHICS_DRIVER_MISMATCH);
-    CHECK_RULE("ALLOC-009", mm_event_count(rig, MM_OPEN) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
+    CHECK_RULE("ALLOC-009",
+               mm_event_count(rig, MM_OPEN) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
     rig->create_status = STATUS_SUCCESS;
 
     request_init(&r, 2);
     r.request.flags.CreateResource = 1;
     rig->open_status = STATUS_NO_MEMORY;
     rig->next_resource = (HANDLE)(uintptr_t)0xAA;
-    CHECK_RULE("ALLOC-012", request_make(&r, c) == STATUS_NO_MEMORY && mm_event_count(rig, MM_CLOSE) == 0);
-    CHECK_RULE("ALLOC-012", mm_event_count(rig, MM_DESTROY) == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
-                                mm_event_at(rig, MM_DESTROY, 0)->flags == 1 &&
-                                mm_event_at(rig, MM_DESTROY, 0)->resource == (HANDLE)(uintptr_t)0xAA);
+    CHECK_RULE("ALLOC-012",
+               request_make(&r, c) == STATUS_NO_MEMORY && mm_event_count(rig, MM_CLOSE) == 0);
+    CHECK_RULE("ALLOC-012",
+               mm_event_count(rig, MM_DESTROY) == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
+                   mm_event_at(rig, MM_DESTROY, 0)->flags == 1 &&
+                   mm_event_at(rig, MM_DESTROY, 0)->resource == (HANDLE)(uintptr_t)0xAA);
     CHECK_RULE("KMT-197", c->process->nt->handles.live == handles); /* none exists */
     rig->open_status = STATUS_SUCCESS;
 
     mm_mark(rig);
     request_init(&r, 2);
     rig->null_open_handle = true;
-    CHECK_RULE("ALLOC-075", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "ALLOC-075") == 1);
-    CHECK_RULE("ALLOC-075", mm_event_at(rig, MM_CLOSE, 0)->count == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
+    CHECK_RULE("ALLOC-075", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                                mm_violations(rig, "ALLOC-075") == 1);
+    CHECK_RULE("ALLOC-075", mm_event_at(rig, MM_CLOSE, 0)->count == 1 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
                                 mm_event_at(rig, MM_DESTROY, 0)->flags == 0);
     rig->null_open_handle = false;
     CHECK(c->process->nt->handles.live == handles);
@@ -231,7 +247,8 @@ static bool breach(struct mm_rig *rig, struct mm_private p, const char *rule)
     NTSTATUS status = outcome(rig, p);
 
     return status == STATUS_INVALID_PARAMETER && mm_violations(rig, rule) == before + 1 &&
-           mm_event_count(rig, MM_OPEN) == 0 && (p.null_handle || mm_event_count(rig, MM_DESTROY) == 1);
+           mm_event_count(rig, MM_OPEN) == 0 &&
+           (p.null_handle || mm_event_count(rig, MM_DESTROY) == 1);
 }
 
 static bool fine(struct mm_rig *rig, struct mm_private p)
@@ -290,17 +307,25 @@ static void outputs_body(struct mm_rig *rig)
     p = good;
     p.size = 300 * (uint64_t)MM_MB;
     p.set = 1;
-    CHECK_RULE("ALLOC-031", outcome(rig, p) == STATUS_GRAPHICS_NO_VIDEO_MEMORY && mm_event_count(rig, MM_DESTROY) == 1);
+    CHECK_RULE("ALLOC-031", outcome(rig, p) == STATUS_GRAPHICS_NO_VIDEO_MEMORY &&
+                                mm_event_count(rig, MM_DESTROY) == 1);
     p = good;
     p.raw_priority = true;
-    CHECK_RULE("ALLOC-071", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-071") == 1);
+    CHECK_RULE("ALLOC-071",
+               outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-071") == 1);
     p = good;
     p.size = 1;
-    CHECK_RULE("ALLOC-026", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->pages == 1);
+    CHECK_RULE("ALLOC-026",
+               fine(rig, p) &&
+                   CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->pages ==
+                       1);
     p = good;
     p.set = 2;
     CHECK(fine(rig, p));
-    CHECK_RULE("ALLOC-038", CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->supported_set == segment_bit(2));
+    CHECK_RULE(
+        "ALLOC-038",
+        CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->supported_set ==
+            segment_bit(2));
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -355,17 +380,24 @@ static void flags_body(struct mm_rig *rig)
     p.flags = 0x2000 | 0x8000;
     CHECK_RULE("ALLOC-061", fine(rig, p)); /* the cap is set */
     p.flags = 0x80000000;
-    CHECK_RULE("ALLOC-064", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
-    CHECK_RULE("ALLOC-064", CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags.Value == 0);
+    CHECK_RULE("ALLOC-064",
+               outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
+    CHECK_RULE(
+        "ALLOC-064",
+        CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags.Value == 0);
     p.flags = 0x7A2C5 & ~0x20000u & ~0x200u; /* everything defined that goes together */
     p.flags = 0x1 | 0x4 | 0x40 | 0x80 | 0x2000 | 0x8000 | 0x10000 | 0x40000;
     CHECK_RULE("ALLOC-063", fine(rig, p));
     p.flags = 0x80;
-    CHECK_RULE("ALLOC-045", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)
+    CHECK_RULE("ALLOC-045", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev,
+                                                      struct vidmm_allocation, link)
                                                 ->flags.DisableLargePageMapping);
     p.flags = 0;
     p.flags2 = 0xFFFFFFFF;
-    CHECK_RULE("ALLOC-066", fine(rig, p) && CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags2 == 0);
+    CHECK_RULE("ALLOC-066",
+               fine(rig, p) &&
+                   CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->flags2 ==
+                       0);
 }
 
 static void flags_are_checked(void **state)
@@ -395,7 +427,8 @@ static void oldest_2x_body(struct mm_rig *rig)
     struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
 
     p.flags = 0x400; /* reserved in 2.0 */
-    CHECK_RULE("ALLOC-064", outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
+    CHECK_RULE("ALLOC-064",
+               outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
 }
 
 static void flags_by_version(void **state)
@@ -481,25 +514,30 @@ static void destroy_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
     mixed[1] = mixed[0];
     CHECK_RULE("KMT-263", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-263", vidmm_allocation_destroy(c->device, 0, NULL, 0, (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+    CHECK_RULE("KMT-263", vidmm_allocation_destroy(c->device, 0, NULL, 0,
+                                                   (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
                               STATUS_INVALID_PARAMETER);
-    CHECK_RULE("ALLOC-085", vidmm_allocation_destroy(c->device, r.resource, list, 1, (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+    CHECK_RULE("ALLOC-085", vidmm_allocation_destroy(c->device, r.resource, list, 1,
+                                                     (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
                                 STATUS_INVALID_PARAMETER);
     CHECK_RULE("ALLOC-091", destroy_list(c, list, 1, 4) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("KMT-262", destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 && NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
+    CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 &&
+                                NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
     CHECK(mm_evict(c, list[0], 0) == STATUS_SUCCESS);
     mm_idle(rig);
 
     CHECK(destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     e = mm_event_at(rig, MM_DESTROY, 0);
-    CHECK_RULE("ALLOC-086", e->count == 1 && e->flags == 0 && e->handle[0] == rig->events[rig->event_from - 4].handle[0]);
+    CHECK_RULE("ALLOC-086", e->count == 1 && e->flags == 0 &&
+                                e->handle[0] == rig->events[rig->event_from - 4].handle[0]);
     CHECK(destroy_list(c, list + 1, 2, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     CHECK_RULE("ALLOC-087", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
     e = mm_event_at(rig, MM_DESTROY, 2);
-    CHECK_RULE("ALLOC-087", e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
+    CHECK_RULE("ALLOC-087",
+               e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
 
     request_init(&r, 3);
     r.request.flags.CreateResource = 1;
@@ -508,10 +546,13 @@ static void destroy_body(struct mm_rig *rig)
     rig->close_status = STATUS_UNSUCCESSFUL;
     CHECK(destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-083", mm_event_count(rig, MM_CLOSE) == 1 && mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
-                                mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
-    CHECK_RULE("ALLOC-086", mm_event_at(rig, MM_DESTROY, 0)->count == 3 && mm_event_at(rig, MM_DESTROY, 0)->flags == 1);
-    CHECK_RULE("ALLOC-084", mm_violations(rig, "ALLOC-084") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+    CHECK_RULE("ALLOC-083",
+               mm_event_count(rig, MM_CLOSE) == 1 && mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
+                   mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-086", mm_event_at(rig, MM_DESTROY, 0)->count == 3 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->flags == 1);
+    CHECK_RULE("ALLOC-084",
+               mm_violations(rig, "ALLOC-084") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
     rig->close_status = STATUS_SUCCESS;
     CHECK_RULE("KMT-026", destroy_resource(c, r.resource, 0) == STATUS_INVALID_PARAMETER);
     CHECK(vidmm_validate(rig->vidmm));
@@ -537,15 +578,18 @@ static void deferred_body(struct mm_rig *rig)
     CHECK(mm_dispatch(c));
     CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_CLOSE) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
+    CHECK_RULE("ALLOC-089",
+               mm_event_count(rig, MM_CLOSE) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
     CHECK_RULE("ALLOC-091", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-265", rig->client[0].device->missing == 0 && list_empty(&rig->client[0].device->residency));
+    CHECK_RULE("KMT-265", rig->client[0].device->missing == 0 &&
+                              list_empty(&rig->client[0].device->residency));
     other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
     CHECK(NT_SUCCESS(mm_resident(c, other)));
     CHECK_RULE("ALLOC-088", mm_allocation(c, other)->runs[0].first != page);
     mm_finish(c);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_CLOSE) == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+    CHECK_RULE("ALLOC-089",
+               mm_event_count(rig, MM_CLOSE) == 1 && mm_event_count(rig, MM_DESTROY) == 1);
 
     mm_mark(rig);
     mm_submit(c);
@@ -556,8 +600,9 @@ static void deferred_body(struct mm_rig *rig)
 
     other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, MM_MB));
     CHECK(NT_SUCCESS(mm_resident(c, other)));
-    CHECK_RULE("ALLOC-090", mm_destroy(c, other, 2) == STATUS_SUCCESS &&
-                                rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
+    CHECK_RULE("ALLOC-090",
+               mm_destroy(c, other, 2) == STATUS_SUCCESS &&
+                   rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
 }
 
 static void destruction_waits_for_the_gpu(void **state)
@@ -579,11 +624,13 @@ static void order_body(struct mm_rig *rig)
     rig->hold = true;
     CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
     sim_stall(1000000);
-    CHECK_RULE("ALLOC-092", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 && mm_event_count(rig, MM_CLOSE) == 0);
+    CHECK_RULE("ALLOC-092", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 &&
+                                mm_event_count(rig, MM_CLOSE) == 0);
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-092", mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-092",
+               mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
     CHECK_RULE("ALLOC-092", ram_free_pages(rig->ram) == free_pages);
 }
 
@@ -608,7 +655,8 @@ static void device_end_body(struct mm_rig *rig)
     CHECK(NT_SUCCESS(mm_resident(c, r.info[1].hAllocation)));
     mm_mark(rig);
     mm_client_close(rig, 1);
-    CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) && mm_event_count(rig, MM_CLOSE) == 2 &&
+    CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) &&
+                                mm_event_count(rig, MM_CLOSE) == 2 &&
                                 mm_event_at(rig, MM_CLOSE, 0)->count == 3);
     CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
 }
@@ -625,7 +673,8 @@ static void *resolved_in_open;
 
 static void resolve_in_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
 {
-    const DXGKARGCB_GETHANDLEDATA get = {.hObject = args->pOpenAllocation[0].hAllocation, .Type = DXGK_HANDLE_ALLOCATION};
+    const DXGKARGCB_GETHANDLEDATA get = {.hObject = args->pOpenAllocation[0].hAllocation,
+                                         .Type = DXGK_HANDLE_ALLOCATION};
 
     resolved_in_open = vidmm_cb_get_handle_data(&rig->ddi, &get);
 }
@@ -651,10 +700,13 @@ static void handles_body(struct mm_rig *rig)
     CHECK(request_make(&r, c) == STATUS_SUCCESS);
     first = r.info[0].hAllocation;
     CHECK_RULE("ALLOC-097", resolved_in_open == mm_event_at(rig, MM_CREATE, 0)->handle[0]);
-    CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 0) == mm_event_at(rig, MM_CREATE, 0)->handle[0]);
-    CHECK_RULE("ALLOC-096", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 1) == mm_event_at(rig, MM_OPEN, 0)->handle[0]);
+    CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 0) ==
+                                mm_event_at(rig, MM_CREATE, 0)->handle[0]);
+    CHECK_RULE("ALLOC-096", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 1) ==
+                                mm_event_at(rig, MM_OPEN, 0)->handle[0]);
     CHECK_RULE("ALLOC-096", data_of(rig, r.resource, DXGK_HANDLE_RESOURCE, 1) == NULL);
-    CHECK_RULE("ALLOC-095", data_of(rig, r.resource, DXGK_HANDLE_RESOURCE, 0) == (HANDLE)(uintptr_t)0xAA);
+    CHECK_RULE("ALLOC-095",
+               data_of(rig, r.resource, DXGK_HANDLE_RESOURCE, 0) == (HANDLE)(uintptr_t)0xAA);
     CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_RESOURCE, 0) == NULL);
     CHECK_RULE("ALLOC-095", data_of(rig, 0x12345, DXGK_HANDLE_ALLOCATION, 0) == NULL);
     CHECK_RULE("ALLOC-104", vidmm_cb_get_handle_parent(&rig->ddi, first) == r.resource);
@@ -664,7 +716,8 @@ static void handles_body(struct mm_rig *rig)
     for (UINT i = 0; i < 3; i++) {
         const DXGKARGCB_ENUMHANDLECHILDREN args = {.hObject = r.resource, .Index = i};
 
-        CHECK_RULE("ALLOC-105", vidmm_cb_enum_handle_children(&rig->ddi, &args) == (i < 2 ? r.info[i].hAllocation : 0));
+        CHECK_RULE("ALLOC-105", vidmm_cb_enum_handle_children(&rig->ddi, &args) ==
+                                    (i < 2 ? r.info[i].hAllocation : 0));
     }
     CHECK(mm_destroy(c, alone, 0) == STATUS_SUCCESS);
     CHECK_RULE("ALLOC-095", data_of(rig, alone, DXGK_HANDLE_ALLOCATION, 0) == NULL);
@@ -674,7 +727,8 @@ static void handles_body(struct mm_rig *rig)
     rig->on_open = NULL;
     for (UINT i = 0; i < 3; i++)
         alone = mm_create_ok(&rig->client[1], mm_private_default(MM_SET_BOTH, 4096));
-    CHECK_RULE("ALLOC-098", data_of(rig, alone, DXGK_HANDLE_ALLOCATION, 0) != mm_allocation(&rig->client[1], alone)->driver_handle);
+    CHECK_RULE("ALLOC-098", data_of(rig, alone, DXGK_HANDLE_ALLOCATION, 0) !=
+                                mm_allocation(&rig->client[1], alone)->driver_handle);
 }
 
 static void handles_resolve(void **state)
@@ -688,7 +742,8 @@ static void handles_resolve(void **state)
 static void existing_memory_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    const struct ram_request want = {.pages = 3, .owner = RAM_CLIENT, .cache = RAM_CACHED, .zero = true};
+    const struct ram_request want = {
+        .pages = 3, .owner = RAM_CLIENT, .cache = RAM_CACHED, .zero = true};
     struct page_number frames[3];
     struct request r;
     uint8_t *memory;
@@ -702,10 +757,12 @@ static void existing_memory_body(struct mm_rig *rig)
     request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_BOTH, 3 * PAGE_BYTES);
     r.item[0].system_memory = memory;
-    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "KMT-201") == 1);
+    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                              mm_violations(rig, "KMT-201") == 1);
     request_init(&r, 1);
     r.data[0].flags = 0x10;
-    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_violations(rig, "KMT-201") == 2);
+    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+                              mm_violations(rig, "KMT-201") == 2);
     request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_BOTH, 2 * PAGE_BYTES);
     r.data[0].flags = 0x10;
@@ -720,14 +777,16 @@ static void existing_memory_body(struct mm_rig *rig)
     r.data[0].flags = 0x10;
     r.item[0].system_memory = memory;
     CHECK_RULE("KMT-200", request_make(&r, c) == STATUS_SUCCESS);
-    CHECK_RULE("ALLOC-020", ram_page_locks(rig->ram, frames[0]) == 1 && ram_page_locks(rig->ram, frames[2]) == 1);
+    CHECK_RULE("ALLOC-020", ram_page_locks(rig->ram, frames[0]) == 1 &&
+                                ram_page_locks(rig->ram, frames[2]) == 1);
     CHECK(NT_SUCCESS(mm_resident(c, r.info[0].hAllocation)));
     a = mm_allocation(c, r.info[0].hAllocation);
     CHECK(a->segment == 1 && mm_page(rig, a, 2)[5] == 0x5A);
     mm_write_content(rig, a, 9); /* by the GPU */
     CHECK(mm_evict(c, r.info[0].hAllocation, 0) == STATUS_SUCCESS);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-050", !a->resident && mm_check_content(rig, a, 9) && memory[1] == mm_page(rig, a, 0)[1]);
+    CHECK_RULE("ALLOC-050",
+               !a->resident && mm_check_content(rig, a, 9) && memory[1] == mm_page(rig, a, 0)[1]);
     CHECK(mm_destroy(c, r.info[0].hAllocation, 2) == STATUS_SUCCESS);
     CHECK(ram_page_locks(rig->ram, frames[0]) == 0);
     ram_view_release(rig->ram, memory, 3);
@@ -808,7 +867,8 @@ static void many_body(struct mm_rig *rig)
     for (unsigned i = 0; i < 2000; i++)
         list[i] = mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096));
     vidmm_statistics(rig->vidmm, &after);
-    CHECK(after.allocations_live == before.allocations_live + 2000 && after.allocations_created == before.allocations_created + 2000);
+    CHECK(after.allocations_live == before.allocations_live + 2000 &&
+          after.allocations_created == before.allocations_created + 2000);
     CHECK(destroy_list(c, list, 2000, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     vidmm_statistics(rig->vidmm, &after);

@@ -11,7 +11,9 @@ static uint64_t *gpu_view(struct b_rig *rig, uint64_t va)
     uint64_t entry;
 
     CHECK(b_walk(rig, &root, va, &entry) && b_entry_segment(entry) == 0 && !(entry & B_READ_ONLY));
-    CHECK(iommu_translate(rig->domain, (struct logical_addr){(b_entry_page(entry) << 12) + va % 4096}, IOMMU_WRITE, &physical));
+    CHECK(iommu_translate(rig->domain,
+                          (struct logical_addr){(b_entry_page(entry) << 12) + va % 4096},
+                          IOMMU_WRITE, &physical));
     return ram_direct(rig->ram, physical);
 }
 
@@ -25,7 +27,8 @@ B_TEST(a_slot_is_seen_by_host_client_and_gpu)
     CHECK_RULE("GPUVA-095", slot.va.value != 0 && slot.va.value % 8 == 0);
     CHECK(*slot.kernel == 0);
     *gpu_view(rig, slot.va.value) = value; /* right after creation, nothing was waited for */
-    CHECK_RULE("GPUVA-095", *slot.kernel == value && *(const volatile uint64_t *)slot.client == value);
+    CHECK_RULE("GPUVA-095",
+               *slot.kernel == value && *(const volatile uint64_t *)slot.client == value);
     CHECK(!sim_copy_checked(slot.client, &old, sizeof(old))); /* read-only */
     *slot.kernel = 5;
     CHECK(*(const volatile uint64_t *)slot.client == 5 && *gpu_view(rig, slot.va.value) == 5);
@@ -39,7 +42,10 @@ B_TEST(pages_are_mapped_without_an_allocation_handle)
 
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
     for (uint32_t i = 0; i < b_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++)
-        CHECK_RULE("GPUVA-176", b_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i)->args.UpdatePageTable.hAllocation == NULL);
+        CHECK_RULE(
+            "GPUVA-176",
+            b_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i)->args.UpdatePageTable.hAllocation ==
+                NULL);
     {
         DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
         uint64_t entry;
@@ -121,7 +127,8 @@ B_TEST(every_failed_allocation_leaves_nothing)
         heap->fail_at = 0;
         b_idle(rig);
         CHECK(b_valid(rig));
-        CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && ram_free_pages(rig->ram) == frames));
+        CHECK(NT_SUCCESS(status) ||
+              (status == STATUS_NO_MEMORY && ram_free_pages(rig->ram) == frames));
         CHECK(n < 100);
     }
     vidmm_fence_slot_destroy(rig->process, &slot);

@@ -2,12 +2,13 @@
 /* Reservations of clients and drivers, the Zero and NoAccess states, and driver protections. */
 #include "support/b_rig.h"
 
-#define SPAN (512ull * 4096)
-#define GB (1ull << 30)
-#define OPS(kind) DXGK_OPERATION_##kind
+#define SPAN           (512ull * 4096)
+#define GB             (1ull << 30)
+#define OPS(kind)      DXGK_OPERATION_##kind
 #define IS_ZERO(entry) ((entry) != B_FAULT && ((entry) & (B_VALID | B_ZERO)) == (B_VALID | B_ZERO))
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base, uint64_t pages, uint64_t protection)
+static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+                       uint64_t pages, uint64_t protection)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
 
@@ -50,30 +51,43 @@ B_TEST(reservations_are_in_64k)
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536};
 
     args.BaseAddress = 65536 * 100 + 4096;
-    CHECK_RULE("GPUVA-106", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-106",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     args.BaseAddress = 0;
     args.MinimumAddress = 4096;
-    CHECK_RULE("GPUVA-106", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-106",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     args.MinimumAddress = 0;
     args.Size = 4096;
-    CHECK_RULE("GPUVA-106", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-106",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     args.Size = 0;
-    CHECK_RULE("GPUVA-106", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-106",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     args.Size = 65536;
-    CHECK_RULE("GPUVA-106", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS && args.VirtualAddress % 65536 == 0);
+    CHECK_RULE("GPUVA-106",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
+                   args.VirtualAddress % 65536 == 0);
 }
 
 B_TEST(reservations_never_overlay)
 {
     uint64_t base = GB, again = GB, straddle = GB + 65536;
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .BaseAddress = 2 * GB, .MinimumAddress = 77, .MaximumAddress = 3};
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
+        .Size = 65536, .BaseAddress = 2 * GB, .MinimumAddress = 77, .MaximumAddress = 3};
 
     CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
-    CHECK_RULE("GPUVA-107", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &again) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-109", b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &straddle) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-107", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS && args.VirtualAddress == 2 * GB);
-    args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){.Size = 65536, .ReservationType = (D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE)9};
-    CHECK_RULE("GPUVA-109", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-107", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &again) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-109", b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                      &straddle) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-107",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
+                   args.VirtualAddress == 2 * GB);
+    args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){
+        .Size = 65536, .ReservationType = (D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE)9};
+    CHECK_RULE("GPUVA-109",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     CHECK(b_valid(rig));
 }
 
@@ -81,24 +95,32 @@ B_TEST(reservations_keep_to_the_window)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .MinimumAddress = GB};
 
-    CHECK_RULE("GPUVA-108", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)) && args.VirtualAddress == GB);
+    CHECK_RULE("GPUVA-108", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)) &&
+                                args.VirtualAddress == GB);
     args.MinimumAddress = 0;
     args.MaximumAddress = SPAN + 65536;
-    CHECK_RULE("GPUVA-108", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)) && args.VirtualAddress == SPAN);
-    CHECK_RULE("GPUVA-109", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_NO_MEMORY);
+    CHECK_RULE("GPUVA-108", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)) &&
+                                args.VirtualAddress == SPAN);
+    CHECK_RULE("GPUVA-109",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_NO_MEMORY);
 }
 
 B_TEST(reservation_types_show_in_the_entries)
 {
     uint64_t none = 0, zero = 0, commit = 0;
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
+        .Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
 
     CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
     CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
-    CHECK_RULE("GPUVA-110", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero) == STATUS_SUCCESS);
-    CHECK_RULE("GPUVA-112", b_look(rig, none) == B_FAULT && b_look(rig, commit) == B_FAULT && IS_ZERO(b_look(rig, zero)) &&
-                                IS_ZERO(b_look(rig, zero + 65536 - 4096)) && b_look(rig, zero + 65536) == B_FAULT);
-    CHECK_RULE("GPUVA-111", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, NULL, &args)) && args.PagingFenceValue == 0);
+    CHECK_RULE("GPUVA-110",
+               b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-112", b_look(rig, none) == B_FAULT && b_look(rig, commit) == B_FAULT &&
+                                IS_ZERO(b_look(rig, zero)) &&
+                                IS_ZERO(b_look(rig, zero + 65536 - 4096)) &&
+                                b_look(rig, zero + 65536) == B_FAULT);
+    CHECK_RULE("GPUVA-111", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, NULL, &args)) &&
+                                args.PagingFenceValue == 0);
     /* ... complete on return: nothing was waited for since. */
     {
         DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
@@ -106,11 +128,16 @@ B_TEST(reservation_types_show_in_the_entries)
 
         CHECK_RULE("GPUVA-111", b_walk(rig, &root, args.VirtualAddress, &entry) && IS_ZERO(entry));
     }
-    args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){.Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
+    args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){
+        .Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
     rig->hold = true;
-    CHECK_RULE("GPUVA-110", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS && args.PagingFenceValue != 0);
+    CHECK_RULE("GPUVA-110",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
+                   args.PagingFenceValue != 0);
     args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){.Size = 65536};
-    CHECK_RULE("GPUVA-110", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS && args.PagingFenceValue == 0);
+    CHECK_RULE("GPUVA-110",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
+                   args.PagingFenceValue == 0);
     b_release(rig);
 }
 
@@ -119,7 +146,8 @@ B_TEST(huge_reservations_cost_nothing)
     uint64_t commit = 1ull << 40, none = 1ull << 42, zero = 1ull << 45, before = pinned(rig);
     uint32_t tables = 0;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
+    CHECK(
+        NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
     CHECK_RULE("GPUVA-113", pinned(rig) == before);
     CHECK(NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
     CHECK(pinned(rig) == before);
@@ -141,8 +169,10 @@ B_TEST(full_spans_of_zero_need_no_leaf_table)
     CHECK(NT_SUCCESS(b_reserve(rig, 512, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
     b_idle(rig);
     for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
-        CHECK_RULE("GPUVA-114", b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel > 0);
-    CHECK_RULE("GPUVA-114", IS_ZERO(b_look(rig, zero)) && IS_ZERO(b_look(rig, zero + SPAN - 4096)) && b_look(rig, zero + SPAN) == B_FAULT);
+        CHECK_RULE("GPUVA-114",
+                   b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel > 0);
+    CHECK_RULE("GPUVA-114", IS_ZERO(b_look(rig, zero)) && IS_ZERO(b_look(rig, zero + SPAN - 4096)) &&
+                                b_look(rig, zero + SPAN) == B_FAULT);
 }
 
 B_TEST(reservations_belong_to_the_process)
@@ -152,10 +182,12 @@ B_TEST(reservations_belong_to_the_process)
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .BaseAddress = GB};
 
     CHECK(NT_SUCCESS(vidmm_device_create(rig->process, NULL, rig, &device)));
-    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
+    CHECK(NT_SUCCESS(
+        vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
     CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, queue, &args)));
     vidmm_device_destroy(device);
-    CHECK_RULE("GPUVA-116", vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-116",
+               vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-116", b_free(rig, GB, 16) == STATUS_SUCCESS);
 }
 
@@ -169,7 +201,8 @@ B_TEST(zero_and_no_access_change_reserved_pages)
     CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     page = base + 4096;
     CHECK(NT_SUCCESS(map_state(rig, true, &page, 2)));
-    CHECK_RULE("GPUVA-086", IS_ZERO(b_look(rig, page)) && IS_ZERO(b_look(rig, page + 4096)) && b_look(rig, page + 8192) == B_FAULT);
+    CHECK_RULE("GPUVA-086", IS_ZERO(b_look(rig, page)) && IS_ZERO(b_look(rig, page + 4096)) &&
+                                b_look(rig, page + 8192) == B_FAULT);
     CHECK_RULE("GPUVA-192", IS_ZERO(b_look(rig, page)) && b_entry_page(b_look(rig, page)) == 0);
     CHECK(NT_SUCCESS(map_at(rig, object, page, 1, 0)));
     CHECK(b_entry_page(b_look(rig, page)) == 0x1000 && IS_ZERO(b_look(rig, page + 4096)));
@@ -200,8 +233,10 @@ B_TEST(ranges_without_an_allocation_stay)
     CHECK(NT_SUCCESS(map_at(rig, object, zero, 2, 0)));
     b_object_destroy(rig, object);
     again = zero;
-    CHECK_RULE("GPUVA-089", map_state(rig, true, &again, 9) == STATUS_INVALID_PARAMETER && IS_ZERO(b_look(rig, zero)));
-    CHECK_RULE("GPUVA-089", b_free(rig, none, 8) == STATUS_SUCCESS && b_free(rig, zero, 8) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-089", map_state(rig, true, &again, 9) == STATUS_INVALID_PARAMETER &&
+                                IS_ZERO(b_look(rig, zero)));
+    CHECK_RULE("GPUVA-089",
+               b_free(rig, none, 8) == STATUS_SUCCESS && b_free(rig, zero, 8) == STATUS_SUCCESS);
     CHECK(b_look(rig, zero) == B_FAULT);
 }
 
@@ -214,9 +249,11 @@ B_TEST_WITH(zero_needs_its_cap, no_zero)
 {
     uint64_t base = 0, va = 0;
 
-    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base) ==
+                                STATUS_NOT_SUPPORTED);
     CHECK_RULE("GPUVA-090", map_state(rig, true, &va, 1) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
+                                STATUS_SUCCESS);
     CHECK_RULE("GPUVA-090", map_state(rig, false, &va, 1) == STATUS_SUCCESS);
 }
 
@@ -229,7 +266,8 @@ static uint64_t last_protection(struct b_rig *rig, uint64_t va)
 
     b_idle(rig);
     for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
-        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable;
+        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
+            &b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable;
 
         if (update->PageTableLevel != 0)
             CHECK_RULE("GPUVA-100", update->DriverProtection == 0);
@@ -262,7 +300,9 @@ B_TEST(driver_protection_comes_back_in_every_update)
 
 B_TEST(reserved_pages_carry_the_protection_of_the_reservation)
 {
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, .DriverProtection = 0x55};
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536,
+                                            .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO,
+                                            .DriverProtection = 0x55};
 
     CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)));
     CHECK_RULE("GPUVA-099", last_protection(rig, args.VirtualAddress + 4096) == 0x55);
@@ -319,8 +359,10 @@ struct scratch {
 static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
 {
     struct scratch *scratch = arg;
-    const struct vidmm_run run = {.segment = B_VRAM_SEGMENT, .first = 0x1000 + scratch->page, .pages = scratch->pages};
-    NTSTATUS status = scratch_map_allocation(vidmm, &scratch->object->allocation, scratch->page, &run, 1, true, &scratch->va);
+    const struct vidmm_run run = {
+        .segment = B_VRAM_SEGMENT, .first = 0x1000 + scratch->page, .pages = scratch->pages};
+    NTSTATUS status = scratch_map_allocation(vidmm, &scratch->object->allocation, scratch->page,
+                                             &run, 1, true, &scratch->va);
 
     if (NT_SUCCESS(status))
         scratch_release(vidmm, scratch->va, scratch->pages);
@@ -339,17 +381,23 @@ B_TEST(paging_uses_unique_driver_protections)
     args.DriverProtection = UNIQUE | 5;
     CHECK(NT_SUCCESS(b_map(rig, &args)));
     b_idle(rig);
-    CHECK_RULE("GPUVA-104", space_driver_protection(&object->allocation, 0, &pages) == 0 && pages == 4);
-    CHECK_RULE("GPUVA-104", space_driver_protection(&object->allocation, 4, &pages) == (UNIQUE | 5) && pages == 4);
-    CHECK_RULE("GPUVA-104", space_driver_protection(&object->allocation, 8, &pages) == 0 && pages == 8);
+    CHECK_RULE("GPUVA-104",
+               space_driver_protection(&object->allocation, 0, &pages) == 0 && pages == 4);
+    CHECK_RULE("GPUVA-104",
+               space_driver_protection(&object->allocation, 4, &pages) == (UNIQUE | 5) &&
+                   pages == 4);
+    CHECK_RULE("GPUVA-104",
+               space_driver_protection(&object->allocation, 8, &pages) == 0 && pages == 8);
     b_mark(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
     op = b_op_at(rig, OPS(UPDATE_PAGE_TABLE), 0);
     CHECK_RULE("GPUVA-104", op->args.UpdatePageTable.DriverProtection == (UNIQUE | 5));
-    CHECK_RULE("GPUVA-176", op->args.UpdatePageTable.hAllocation == object->allocation.driver_handle &&
-                                op->args.UpdatePageTable.AllocationOffsetInBytes == 4 * 4096);
+    CHECK_RULE("GPUVA-176",
+               op->args.UpdatePageTable.hAllocation == object->allocation.driver_handle &&
+                   op->args.UpdatePageTable.AllocationOffsetInBytes == 4 * 4096);
     CHECK(b_free(rig, args.VirtualAddress, 4) == STATUS_SUCCESS);
-    CHECK_RULE("GPUVA-105", space_driver_protection(&object->allocation, 4, &pages) == 0 && pages == 12);
+    CHECK_RULE("GPUVA-105",
+               space_driver_protection(&object->allocation, 4, &pages) == 0 && pages == 12);
     b_object_destroy(rig, object);
 }
 
@@ -358,10 +406,14 @@ B_TEST(paging_uses_unique_driver_protections)
 static NTSTATUS driver_status[8];
 static DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE driver_range[8];
 
-static NTSTATUS reserve_for_driver(struct b_rig *rig, HANDLE process, unsigned slot, uint64_t size, UINT alignment, uint64_t base, bool user)
+static NTSTATUS reserve_for_driver(struct b_rig *rig, HANDLE process, unsigned slot, uint64_t size,
+                                   UINT alignment, uint64_t base, bool user)
 {
-    driver_range[slot] = (DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE){
-        .hDxgkProcess = process, .SizeInBytes = size, .Alignment = alignment, .BaseAddress = base, .StartVirtualAddress = 0x77};
+    driver_range[slot] = (DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE){.hDxgkProcess = process,
+                                                                   .SizeInBytes = size,
+                                                                   .Alignment = alignment,
+                                                                   .BaseAddress = base,
+                                                                   .StartVirtualAddress = 0x77};
     driver_range[slot].AllowUserModeMapping = user;
     driver_status[slot] = vidmm_cb_reserve_gpu_va(&rig->ddi, &driver_range[slot]);
     return driver_status[slot];
@@ -370,23 +422,36 @@ static NTSTATUS reserve_for_driver(struct b_rig *rig, HANDLE process, unsigned s
 static void reserve_good_and_bad(struct b_rig *rig, HANDLE process)
 {
     rig->on_create_process = NULL;
-    CHECK_RULE("GPUVA-048", reserve_for_driver(rig, process, 0, SPAN / 2, 0, 0, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-048", reserve_for_driver(rig, process, 0, 0, 0, 0, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 0, SPAN, 3 * (UINT)SPAN, 0, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 0, SPAN, 4096, 0, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-050", reserve_for_driver(rig, process, 0, SPAN, 0, 5 * SPAN + 4096, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-051", reserve_for_driver(rig, process, 0, SPAN, 0, 1ull << 48, false) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-051", reserve_for_driver(rig, process, 0, 1ull << 48, 0, 0, false) == STATUS_NO_MEMORY);
-    CHECK_RULE("GPUVA-046", reserve_for_driver(rig, (HANDLE)(uintptr_t)0x12345, 0, SPAN, 0, 0, false) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("GPUVA-048", reserve_for_driver(rig, process, 0, SPAN / 2, 0, 0, false) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-048",
+               reserve_for_driver(rig, process, 0, 0, 0, 0, false) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 0, SPAN, 3 * (UINT)SPAN, 0, false) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 0, SPAN, 4096, 0, false) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-050", reserve_for_driver(rig, process, 0, SPAN, 0, 5 * SPAN + 4096, false) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-051", reserve_for_driver(rig, process, 0, SPAN, 0, 1ull << 48, false) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-051",
+               reserve_for_driver(rig, process, 0, 1ull << 48, 0, 0, false) == STATUS_NO_MEMORY);
+    CHECK_RULE("GPUVA-046", reserve_for_driver(rig, (HANDLE)(uintptr_t)0x12345, 0, SPAN, 0, 0,
+                                               false) == STATUS_INVALID_PARAMETER &&
                                 driver_range[0].StartVirtualAddress == 0x77);
-    CHECK_RULE("GPUVA-048", reserve_for_driver(rig, process, 0, 2 * SPAN, 0, 0, false) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-048",
+               reserve_for_driver(rig, process, 0, 2 * SPAN, 0, 0, false) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-052", driver_range[0].StartVirtualAddress == SPAN);
-    CHECK_RULE("GPUVA-050", reserve_for_driver(rig, process, 1, SPAN, 0, 5 * SPAN, true) == STATUS_SUCCESS &&
-                                driver_range[1].StartVirtualAddress == 5 * SPAN);
-    CHECK_RULE("GPUVA-051", reserve_for_driver(rig, process, 2, SPAN, 0, 5 * SPAN, true) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 2, SPAN, 4 * (UINT)SPAN, 0, false) == STATUS_SUCCESS &&
+    CHECK_RULE("GPUVA-050",
+               reserve_for_driver(rig, process, 1, SPAN, 0, 5 * SPAN, true) == STATUS_SUCCESS &&
+                   driver_range[1].StartVirtualAddress == 5 * SPAN);
+    CHECK_RULE("GPUVA-051", reserve_for_driver(rig, process, 2, SPAN, 0, 5 * SPAN, true) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-049", reserve_for_driver(rig, process, 2, SPAN, 4 * (UINT)SPAN, 0, false) ==
+                                    STATUS_SUCCESS &&
                                 driver_range[2].StartVirtualAddress % (4 * SPAN) == 0);
-    CHECK_RULE("GPUVA-056", driver_range[2].StartVirtualAddress != driver_range[0].StartVirtualAddress);
+    CHECK_RULE("GPUVA-056",
+               driver_range[2].StartVirtualAddress != driver_range[0].StartVirtualAddress);
 }
 
 B_TEST(driver_reservations)
@@ -401,7 +466,8 @@ B_TEST(driver_reservations)
     rig->on_create_process = reserve_good_and_bad;
     CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
-    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
+    CHECK(NT_SUCCESS(
+        vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
     args.Protection.NoAccess = 1;
     args.BaseAddress = SPAN;
     CHECK_RULE("GPUVA-053", vidmm_map_gpu_va(queue, &args) == STATUS_INVALID_PARAMETER);
@@ -410,17 +476,21 @@ B_TEST(driver_reservations)
     CHECK_RULE("GPUVA-078", NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
     CHECK_RULE("GPUVA-118", vidmm_free_gpu_va(process, 5 * SPAN, SPAN) == STATUS_INVALID_PARAMETER);
     reserve.BaseAddress = 5 * SPAN;
-    CHECK_RULE("GPUVA-053", vidmm_reserve_gpu_va(process, queue, &reserve) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-053",
+               vidmm_reserve_gpu_va(process, queue, &reserve) == STATUS_INVALID_PARAMETER);
     reserve.BaseAddress = 0;
     for (int i = 0; i < 12; i++) {
         CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(process, queue, &reserve)));
         for (unsigned k = 0; k < 3; k++)
-            CHECK_RULE("GPUVA-056", !ranges_overlap(reserve.VirtualAddress, SPAN, driver_range[k].StartVirtualAddress,
+            CHECK_RULE("GPUVA-056", !ranges_overlap(reserve.VirtualAddress, SPAN,
+                                                    driver_range[k].StartVirtualAddress,
                                                     driver_range[k].SizeInBytes));
     }
-    CHECK_RULE("GPUVA-045", reserve_for_driver(rig, process->host_handle, 4, SPAN, 0, 0, false) == STATUS_INVALID_DEVICE_REQUEST &&
+    CHECK_RULE("GPUVA-045", reserve_for_driver(rig, process->host_handle, 4, SPAN, 0, 0, false) ==
+                                    STATUS_INVALID_DEVICE_REQUEST &&
                                 verify_rule_count(rig->log, "GPUVA-045") > 0);
-    CHECK_RULE("GPUVA-046", driver_status[4] == STATUS_INVALID_DEVICE_REQUEST && verify_rule_count(rig->log, "GPUVA-046") > 0);
+    CHECK_RULE("GPUVA-046", driver_status[4] == STATUS_INVALID_DEVICE_REQUEST &&
+                                verify_rule_count(rig->log, "GPUVA-046") > 0);
     vidmm_device_destroy(device);
     vidmm_process_close(process);
     nt_process_destroy(nt);
@@ -440,7 +510,8 @@ B_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
     rig->on_create_process = reserve_good_and_bad;
     CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
-    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
+    CHECK(NT_SUCCESS(
+        vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
     object = b_object_create(rig, device, 8);
     b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
     args = b_map_args(object, 8);
@@ -448,7 +519,8 @@ B_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
     b_idle(rig);
     root = b_root(process->space);
-    CHECK_RULE("GPUVA-055", b_walk(rig, &root, args.BaseAddress, &entry) && b_entry_page(entry) == 0x1000);
+    CHECK_RULE("GPUVA-055",
+               b_walk(rig, &root, args.BaseAddress, &entry) && b_entry_page(entry) == 0x1000);
     CHECK_RULE("GPUVA-054", !b_walk(rig, &root, SPAN, &entry));
     b_object_destroy(rig, object);
     vidmm_device_destroy(device);

@@ -2,12 +2,13 @@
 /* What clients may ask of their GPU virtual address space, and what comes of it in the page tables. */
 #include "support/b_rig.h"
 
-#define SPAN (512ull * 4096)
-#define GB (1ull << 30)
-#define TOP (1ull << 48)
+#define SPAN      (512ull * 4096)
+#define GB        (1ull << 30)
+#define TOP       (1ull << 48)
 #define OPS(kind) DXGK_OPERATION_##kind
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base, uint64_t pages)
+static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+                       uint64_t pages)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
 
@@ -128,7 +129,8 @@ B_TEST_WITH(internal_range_is_for_the_host_and_for_explicit_requests, narrow)
     args.MinimumAddress = GB - 65536;
     for (int i = 0; i < 8; i++) {
         CHECK(NT_SUCCESS(b_map(rig, &args)));
-        CHECK_RULE("GPUVA-060", args.VirtualAddress + 65536 <= GB || args.VirtualAddress >= GB + 65536 * 4);
+        CHECK_RULE("GPUVA-060",
+                   args.VirtualAddress + 65536 <= GB || args.VirtualAddress >= GB + 65536 * 4);
     }
     CHECK_RULE("GPUVA-060", NT_SUCCESS(map_at(rig, object, GB, 1)));
     vidmm_fence_slot_destroy(rig->process, &slot);
@@ -209,11 +211,14 @@ B_TEST(fixed_places_are_free_or_inside_one_own_range)
     CHECK_RULE("GPUVA-079", map_at(rig, object, second + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-079", map_at(rig, object, GB - 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
-    CHECK_RULE("GPUVA-078", map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-096", map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER &&
-                                b_free(rig, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-078",
+               map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-096",
+               map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER &&
+                   b_free(rig, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
     /* A map inside makes no range of its own (GPUVA-079). */
-    CHECK_RULE("GPUVA-079", b_free(rig, GB + 4096, 2) == STATUS_INVALID_PARAMETER && b_free(rig, GB, 16) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-079", b_free(rig, GB + 4096, 2) == STATUS_INVALID_PARAMETER &&
+                                b_free(rig, GB, 16) == STATUS_SUCCESS);
     vidmm_fence_slot_destroy(rig->process, &slot);
     b_object_destroy(rig, object);
 }
@@ -242,7 +247,8 @@ B_TEST(an_allocation_may_be_mapped_many_times)
     a = b_look(rig, first.VirtualAddress + 4 * 4096);
     b = b_look(rig, second.VirtualAddress);
     CHECK_RULE("GPUVA-041", b_entry_page(a) == 0x1004 && b_entry_page(b) == 0x1004);
-    CHECK_RULE("GPUVA-041", (a & (B_READ_ONLY | B_NO_EXECUTE)) == B_NO_EXECUTE && (b & (B_READ_ONLY | B_NO_EXECUTE)) == B_READ_ONLY);
+    CHECK_RULE("GPUVA-041", (a & (B_READ_ONLY | B_NO_EXECUTE)) == B_NO_EXECUTE &&
+                                (b & (B_READ_ONLY | B_NO_EXECUTE)) == B_READ_ONLY);
     b_object_destroy(rig, object);
 }
 
@@ -263,7 +269,8 @@ B_TEST(protection_reaches_the_entries)
         args.Protection.Value = protection;
         CHECK(NT_SUCCESS(b_map(rig, &args)));
         entry = b_look(rig, args.VirtualAddress);
-        CHECK_RULE("GPUVA-085", ((entry & B_READ_ONLY) == 0) == (protection & 1) && ((entry & B_NO_EXECUTE) == 0) == (protection >> 1));
+        CHECK_RULE("GPUVA-085", ((entry & B_READ_ONLY) == 0) == (protection & 1) &&
+                                    ((entry & B_NO_EXECUTE) == 0) == (protection >> 1));
         CHECK_RULE("GPUVA-193", ((entry & B_READ_ONLY) == 0) == (protection & 1));
         CHECK_RULE("GPUVA-194", ((entry & B_NO_EXECUTE) == 0) == (protection >> 1));
     }
@@ -286,7 +293,8 @@ B_TEST(entries_follow_residency)
 {
     struct b_object *object = b_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
-    const struct vidmm_run runs[] = {{.segment = 0, .first = 0x70, .pages = 3}, {.segment = 0, .first = 0x90, .pages = 5}};
+    const struct vidmm_run runs[] = {{.segment = 0, .first = 0x70, .pages = 3},
+                                     {.segment = 0, .first = 0x90, .pages = 5}};
 
     CHECK_RULE("GPUVA-076", b_map(rig, &args) == STATUS_SUCCESS && args.PagingFenceValue == 0);
     CHECK_RULE("GPUVA-092", b_look(rig, args.VirtualAddress) == B_FAULT);
@@ -356,7 +364,8 @@ B_TEST(free_is_synchronous_and_ordered_before_the_next_range)
     b_idle(rig);
     b_mark(rig);
     rig->hold = true;
-    CHECK_RULE("GPUVA-119", b_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(map_at(rig, b, va, 8)));
+    CHECK_RULE("GPUVA-119",
+               b_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(map_at(rig, b, va, 8)));
     b_release(rig);
     CHECK(b_entry_page(b_look(rig, va)) == 0x2000);
     for (uint32_t i = 0; i < b_op_count(rig, -1); i++) {
@@ -367,7 +376,8 @@ B_TEST(free_is_synchronous_and_ordered_before_the_next_range)
             flush = i;
         if (op->args.Operation != OPS(UPDATE_PAGE_TABLE))
             continue;
-        if (update->PageTableLevel == 0 && !op->entries[0].Valid && !update->Flags.InitialUpdate && invalid == UINT32_MAX)
+        if (update->PageTableLevel == 0 && !op->entries[0].Valid && !update->Flags.InitialUpdate &&
+            invalid == UINT32_MAX)
             invalid = i;
         if (update->PageTableLevel == 0 && op->entries[0].Valid)
             valid = i;
@@ -383,11 +393,16 @@ B_TEST(free_takes_exactly_one_range_of_the_client)
     uint64_t va = b_map_simple(rig, object, 32), base = 0;
 
     CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
-    CHECK_RULE("GPUVA-117", vidmm_free_gpu_va(rig->process, va + 1, 32 * 4096) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-117", vidmm_free_gpu_va(rig->process, va, 32 * 4096 + 1) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-118", b_free(rig, base, 16) == STATUS_INVALID_PARAMETER && b_free(rig, base + 65536, 16) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-118", b_free(rig, va, 64) == STATUS_INVALID_PARAMETER && b_free(rig, 5 * GB, 16) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-117", b_free(rig, va, 32) == STATUS_SUCCESS && b_free(rig, base, 32) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-117",
+               vidmm_free_gpu_va(rig->process, va + 1, 32 * 4096) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-117",
+               vidmm_free_gpu_va(rig->process, va, 32 * 4096 + 1) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-118", b_free(rig, base, 16) == STATUS_INVALID_PARAMETER &&
+                                b_free(rig, base + 65536, 16) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-118", b_free(rig, va, 64) == STATUS_INVALID_PARAMETER &&
+                                b_free(rig, 5 * GB, 16) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-117",
+               b_free(rig, va, 32) == STATUS_SUCCESS && b_free(rig, base, 32) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-118", b_free(rig, va, 32) == STATUS_INVALID_PARAMETER);
     b_object_destroy(rig, object);
 }
@@ -400,7 +415,8 @@ B_TEST(a_lost_device_gets_no_addresses_but_may_free)
 
     rig->mm_device->lost = true;
     CHECK_RULE("GPUVA-073", b_map(rig, &args) == STATUS_DEVICE_REMOVED);
-    CHECK_RULE("GPUVA-073", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("GPUVA-073", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
+                                STATUS_DEVICE_REMOVED);
     CHECK_RULE("GPUVA-073", b_free(rig, va, 8) == STATUS_SUCCESS);
     rig->mm_device->lost = false;
     b_object_destroy(rig, object);
@@ -418,7 +434,8 @@ B_TEST_WITH(without_gpu_mmu_there_are_no_address_services, no_mmu)
 
     args.Protection.NoAccess = 1;
     CHECK_RULE("GPUVA-074", b_map(rig, &args) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("GPUVA-074", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("GPUVA-074", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
+                                STATUS_NOT_SUPPORTED);
     CHECK_RULE("GPUVA-074", b_free(rig, GB, 16) == STATUS_NOT_SUPPORTED);
     CHECK(b_op_count(rig, -1) == 0);
 }
@@ -436,7 +453,8 @@ B_TEST(ranges_of_a_destroyed_allocation_are_released)
     CHECK_RULE("GPUVA-097", b_look(rig, va) == B_FAULT);
     third = b_object_create(rig, rig->mm_device, 8);
     CHECK_RULE("GPUVA-097", NT_SUCCESS(map_at(rig, third, va, 8)));
-    CHECK_RULE("GPUVA-098", b_look(rig, mixed) == B_FAULT && b_entry_page(b_look(rig, mixed + 4096)) == 0x2000);
+    CHECK_RULE("GPUVA-098",
+               b_look(rig, mixed) == B_FAULT && b_entry_page(b_look(rig, mixed + 4096)) == 0x2000);
     CHECK_RULE("GPUVA-098", b_free(rig, mixed, 8) == STATUS_SUCCESS);
     CHECK(b_valid(rig));
     mixed = b_map_simple(rig, other, 8);
@@ -488,7 +506,8 @@ B_TEST(a_shared_allocation_goes_for_one_process_only)
 
     CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
-    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, no_progress, NULL, &queue)));
+    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL,
+                                               no_progress, NULL, &queue)));
     open.device = device;
     /* The handle is the other process's: unknown here (GPUVA-082). */
     CHECK(handle_create(&nt->handles, NT_CLIENT_DEVICE, nt) != 0);
@@ -497,10 +516,12 @@ B_TEST(a_shared_allocation_goes_for_one_process_only)
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
     b_idle(rig);
     root = b_root(process->space);
-    CHECK_RULE("GPUVA-041", b_walk(rig, &root, args.VirtualAddress, &entry) && b_entry_page(entry) == 0x1000);
+    CHECK_RULE("GPUVA-041",
+               b_walk(rig, &root, args.VirtualAddress, &entry) && b_entry_page(entry) == 0x1000);
     closed.space = rig->process->space;
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, closed_job, &closed)));
-    CHECK_RULE("GPUVA-097", b_look(rig, va) == B_FAULT && b_walk(rig, &root, args.VirtualAddress, &entry));
+    CHECK_RULE("GPUVA-097",
+               b_look(rig, va) == B_FAULT && b_walk(rig, &root, args.VirtualAddress, &entry));
     CHECK_RULE("GPUVA-097", b_free(rig, va, 8) == STATUS_INVALID_PARAMETER);
     b_object_destroy(rig, object);
     CHECK_RULE("GPUVA-097", !b_walk(rig, &root, args.VirtualAddress, &entry));

@@ -2,10 +2,10 @@
 /* Page tables: their memory, their life, and the operations that write them. */
 #include "support/b_rig.h"
 
-#define SPAN (512ull * 4096)
-#define GB (1ull << 30)
+#define SPAN   (512ull * 4096)
+#define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
-#define FLUSH DXGK_OPERATION_FLUSH_TLB
+#define FLUSH  DXGK_OPERATION_FLUSH_TLB
 
 static struct b_object *resident(struct b_rig *rig, uint64_t pages, uint64_t first)
 {
@@ -15,7 +15,8 @@ static struct b_object *resident(struct b_rig *rig, uint64_t pages, uint64_t fir
     return object;
 }
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base, uint64_t offset, uint64_t pages)
+static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+                       uint64_t offset, uint64_t pages)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
 
@@ -67,29 +68,39 @@ B_TEST(tables_are_initialised_then_linked_then_written)
         if (u->PageTableLevel > 0 || u->Flags.InitialUpdate)
             CHECK_RULE("GPUVA-147", u->hAllocation == NULL);
     }
-    CHECK_RULE("GPUVA-011", update_at(rig, 0)->PageTableLevel == 3 && update_at(rig, 0)->Flags.InitialUpdate);
+    CHECK_RULE("GPUVA-011",
+               update_at(rig, 0)->PageTableLevel == 3 && update_at(rig, 0)->Flags.InitialUpdate);
     for (uint32_t i = 0; i < 4; i++) {
         u = update_at(rig, i == 0 ? 0 : 2 * i - 1);
-        CHECK_RULE("GPUVA-175", u->Flags.InitialUpdate && u->Flags.Repeat && u->StartIndex == 0 && u->NumPageTableEntries == 512);
-        CHECK_RULE("GPUVA-149", u->PageTableLevel == 3 - i && !b_op_at(rig, UPDATE, i == 0 ? 0 : 2 * i - 1)->entries[0].Valid);
+        CHECK_RULE("GPUVA-175", u->Flags.InitialUpdate && u->Flags.Repeat && u->StartIndex == 0 &&
+                                    u->NumPageTableEntries == 512);
+        CHECK_RULE("GPUVA-149", u->PageTableLevel == 3 - i &&
+                                    !b_op_at(rig, UPDATE, i == 0 ? 0 : 2 * i - 1)->entries[0].Valid);
     }
     for (uint32_t i = 0; i < 3; i++) {
         const struct b_op *link = b_op_at(rig, UPDATE, 2 * i + 2);
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *below = update_at(rig, 2 * i + 1);
 
         u = &link->args.UpdatePageTable;
-        CHECK_RULE("GPUVA-149", u->PageTableLevel == 3 - i && !u->Flags.InitialUpdate && link->entries[0].Valid);
-        CHECK_RULE("GPUVA-198", link->entries[0].PageTableAddress == below->PageTableAddress.GpuPhysical.SegmentOffset >> 12 &&
-                                    link->entries[0].Segment == below->PageTableAddress.GpuPhysical.SegmentId);
+        CHECK_RULE("GPUVA-149",
+                   u->PageTableLevel == 3 - i && !u->Flags.InitialUpdate && link->entries[0].Valid);
+        CHECK_RULE("GPUVA-198",
+                   link->entries[0].PageTableAddress ==
+                           below->PageTableAddress.GpuPhysical.SegmentOffset >> 12 &&
+                       link->entries[0].Segment == below->PageTableAddress.GpuPhysical.SegmentId);
         CHECK_RULE("GPUVA-100", u->DriverProtection == 0);
         CHECK_RULE("GPUVA-199", (link->entries[0].Flags & ~0x3FFull) == 0);
     }
-    CHECK_RULE("GPUVA-012", update_at(rig, 6)->StartIndex == (GB >> 21 & 511) && update_at(rig, 4)->StartIndex == 1 &&
-                                update_at(rig, 2)->StartIndex == 0 && update_at(rig, 7)->StartIndex == 5);
-    CHECK_RULE("GPUVA-181", update_at(rig, 7)->FirstPteVirtualAddress == GB + 5 * 4096 && update_at(rig, 6)->FirstPteVirtualAddress == GB);
+    CHECK_RULE("GPUVA-012", update_at(rig, 6)->StartIndex == (GB >> 21 & 511) &&
+                                update_at(rig, 4)->StartIndex == 1 &&
+                                update_at(rig, 2)->StartIndex == 0 &&
+                                update_at(rig, 7)->StartIndex == 5);
+    CHECK_RULE("GPUVA-181", update_at(rig, 7)->FirstPteVirtualAddress == GB + 5 * 4096 &&
+                                update_at(rig, 6)->FirstPteVirtualAddress == GB);
     CHECK_RULE("GPUVA-185", update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentOffset ==
                                 update_at(rig, 5)->PageTableAddress.GpuPhysical.SegmentOffset);
-    CHECK_RULE("GPUVA-016", update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentId == B_VRAM_SEGMENT);
+    CHECK_RULE("GPUVA-016",
+               update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentId == B_VRAM_SEGMENT);
     CHECK_RULE("GPUVA-219", b_op_position(rig, FLUSH, 0) > b_op_position(rig, UPDATE, 7));
     b_object_destroy(rig, object);
 }
@@ -99,18 +110,23 @@ B_TEST(leaf_updates_describe_what_they_map)
     struct b_object *object = resident(rig, 64, 0x1000);
     const struct b_op *op;
 
-    CHECK(NT_SUCCESS(map_at(rig, object, GB, 4, 4)) && NT_SUCCESS(map_at(rig, object, GB + 65536, 10, 1)));
+    CHECK(NT_SUCCESS(map_at(rig, object, GB, 4, 4)) &&
+          NT_SUCCESS(map_at(rig, object, GB + 65536, 10, 1)));
     b_idle(rig);
     op = leaf_write(rig, 0);
-    CHECK_RULE("GPUVA-178", op->args.UpdatePageTable.AllocationOffsetInBytes == 16384 &&
-                                leaf_write(rig, 1)->args.UpdatePageTable.AllocationOffsetInBytes == 40960);
-    CHECK_RULE("GPUVA-176", op->args.UpdatePageTable.hAllocation == object->allocation.driver_handle);
-    CHECK_RULE("GPUVA-172", op->args.UpdatePageTable.NumPageTableEntries == 4 && op->entries[3].PageAddress == 0x1007);
+    CHECK_RULE("GPUVA-178",
+               op->args.UpdatePageTable.AllocationOffsetInBytes == 16384 &&
+                   leaf_write(rig, 1)->args.UpdatePageTable.AllocationOffsetInBytes == 40960);
+    CHECK_RULE("GPUVA-176",
+               op->args.UpdatePageTable.hAllocation == object->allocation.driver_handle);
+    CHECK_RULE("GPUVA-172", op->args.UpdatePageTable.NumPageTableEntries == 4 &&
+                                op->entries[3].PageAddress == 0x1007);
     CHECK_RULE("GPUVA-197", op->entries[0].PageAddress == 0x1004);
     CHECK_RULE("GPUVA-196", op->entries[0].Segment == B_VRAM_SEGMENT);
     CHECK_RULE("GPUVA-189", op->args.UpdatePageTable.NumPageTableEntries == 4);
     CHECK_RULE("GPUVA-195", !op->entries[0].CacheCoherent);
-    CHECK_RULE("GPUVA-199", op->entries[0].PhysicalAdapterIndex == 0 && op->entries[0].Reserved == 0 && op->entries[0].SystemReserved0 == 0);
+    CHECK_RULE("GPUVA-199", op->entries[0].PhysicalAdapterIndex == 0 &&
+                                op->entries[0].Reserved == 0 && op->entries[0].SystemReserved0 == 0);
     CHECK_RULE("GPUVA-191", op->entries[0].Valid && !op->entries[0].Zero);
     b_object_destroy(rig, object);
 }
@@ -123,10 +139,13 @@ B_TEST(one_operation_addresses_one_table)
     b_idle(rig);
     CHECK_RULE("GPUVA-170", leaf_write(rig, 0)->args.UpdatePageTable.NumPageTableEntries == 4 &&
                                 leaf_write(rig, 1)->args.UpdatePageTable.NumPageTableEntries == 4 &&
-                                leaf_write(rig, 1)->args.UpdatePageTable.StartIndex == 0 && !leaf_write(rig, 2));
+                                leaf_write(rig, 1)->args.UpdatePageTable.StartIndex == 0 &&
+                                !leaf_write(rig, 2));
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
-        CHECK_RULE("GPUVA-171", update_at(rig, i)->NumPageTableEntries >= 1 &&
-                                    update_at(rig, i)->StartIndex + update_at(rig, i)->NumPageTableEntries <= 512);
+        CHECK_RULE("GPUVA-171",
+                   update_at(rig, i)->NumPageTableEntries >= 1 &&
+                       update_at(rig, i)->StartIndex + update_at(rig, i)->NumPageTableEntries <=
+                           512);
     b_object_destroy(rig, object);
 }
 
@@ -149,8 +168,10 @@ B_TEST(operations_split_at_changes_of_allocation_and_protection)
     b_mark(rig);
     b_object_place_at(rig, a, B_VRAM_SEGMENT, 0x1000);
     /* 0..1 with 0, 1..3 with 5, 3..8 with 0; b is another allocation, though its pages follow */
-    CHECK_RULE("GPUVA-179", leaf_write(rig, 0)->args.UpdatePageTable.DriverProtection != leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection ||
-                                leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection != leaf_write(rig, 2)->args.UpdatePageTable.DriverProtection);
+    CHECK_RULE("GPUVA-179", leaf_write(rig, 0)->args.UpdatePageTable.DriverProtection !=
+                                    leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection ||
+                                leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection !=
+                                    leaf_write(rig, 2)->args.UpdatePageTable.DriverProtection);
     CHECK_RULE("GPUVA-179", leaf_write(rig, 2) && !leaf_write(rig, 3));
     b_object_destroy(rig, a);
     b_object_destroy(rig, b);
@@ -161,7 +182,8 @@ B_TEST(repeat_is_for_invalid_and_zero)
     struct b_object *object = resident(rig, 8, 0x1000);
     uint64_t zero = 0;
 
-    CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)) && NT_SUCCESS(map_at(rig, object, 2 * GB, 3, 1)));
+    CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)) &&
+          NT_SUCCESS(map_at(rig, object, 2 * GB, 3, 1)));
     CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
     b_object_place(rig, object, NULL, 0);
     b_idle(rig);
@@ -174,7 +196,8 @@ B_TEST(repeat_is_for_invalid_and_zero)
             CHECK_RULE("GPUVA-192", op->entries[0].Valid && op->entries[0].PageAddress == 0);
         if (op->args.UpdatePageTable.Flags.Repeat)
             CHECK_RULE("GPUVA-173", op->args.UpdatePageTable.NumPageTableEntries >= 1);
-        CHECK_RULE("GPUVA-167", !op->args.UpdatePageTable.Flags.NotifyEviction); /* tables are pinned */
+        CHECK_RULE("GPUVA-167",
+                   !op->args.UpdatePageTable.Flags.NotifyEviction); /* tables are pinned */
     }
     b_object_destroy(rig, object);
 }
@@ -188,7 +211,8 @@ static void expect_poison(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *ar
     if (kept)
         CHECK_RULE("GPUVA-172", kept->Flags != value.Flags);
     kept = NULL;
-    if (args->Operation == UPDATE && !args->UpdatePageTable.Flags.Repeat && args->UpdatePageTable.PageTableLevel == 0) {
+    if (args->Operation == UPDATE && !args->UpdatePageTable.Flags.Repeat &&
+        args->UpdatePageTable.PageTableLevel == 0) {
         kept = args->UpdatePageTable.pPageTableEntries;
         value = *kept;
     }
@@ -233,8 +257,10 @@ B_TEST(flushes_name_the_space_and_the_range)
     b_idle(rig);
     flush = &b_op_at(rig, FLUSH, 0)->args.FlushTlb;
     CHECK_RULE("GPUVA-217", flush->hProcess == rig->process->driver_handle &&
-                                flush->RootPageTableAddress.SegmentOffset == table_address(rig->process->space->root).SegmentOffset);
-    CHECK_RULE("GPUVA-218", flush->StartVirtualAddress == SPAN + 65536 && flush->EndVirtualAddress == SPAN + 65536 + 4096);
+                                flush->RootPageTableAddress.SegmentOffset ==
+                                    table_address(rig->process->space->root).SegmentOffset);
+    CHECK_RULE("GPUVA-218", flush->StartVirtualAddress == SPAN + 65536 &&
+                                flush->EndVirtualAddress == SPAN + 65536 + 4096);
     CHECK_RULE("GPUVA-190", b_op_position(rig, FLUSH, 0) > b_op_position(rig, UPDATE, 0));
     b_object_destroy(rig, object);
 }
@@ -325,7 +351,8 @@ B_TEST_WITH(tables_take_their_size_and_alignment, odd_sizes)
     b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
         if (update_at(rig, i)->PageTableLevel == 0)
-            CHECK_RULE("GPUVA-020", update_at(rig, i)->PageTableAddress.GpuPhysical.SegmentOffset % 65536 == 0);
+            CHECK_RULE("GPUVA-020",
+                       update_at(rig, i)->PageTableAddress.GpuPhysical.SegmentOffset % 65536 == 0);
     CHECK(b_free(rig, va, 512) == STATUS_SUCCESS && b_free(rig, va + SPAN, 512) == STATUS_SUCCESS);
     b_idle(rig);
     CHECK_RULE("GPUVA-148", pinned(rig) == before);
@@ -350,7 +377,8 @@ B_TEST_WITH(no_room_for_tables_fails_the_map_and_nothing_else, tiny)
     }
     CHECK_RULE("GPUVA-151", status == STATUS_NO_MEMORY && mapped > 0);
     CHECK(b_valid(rig));
-    CHECK_RULE("GPUVA-151", b_entry_page(b_look(rig, first)) == 0x100 && b_entry_page(b_look(rig, 4 * GB)) == 0x100);
+    CHECK_RULE("GPUVA-151", b_entry_page(b_look(rig, first)) == 0x100 &&
+                                b_entry_page(b_look(rig, 4 * GB)) == 0x100);
     CHECK(b_free(rig, 4 * GB, 1) == STATUS_SUCCESS);
     b_idle(rig);
     CHECK_RULE("GPUVA-151", NT_SUCCESS(map_at(rig, object, base, 0, 1)));
@@ -369,7 +397,8 @@ static uint32_t invalidated(const struct b_rig *rig)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
-        if (update_at(rig, i)->PageTableLevel == 0 && !b_op_at(rig, UPDATE, i)->entries[0].Valid && !update_at(rig, i)->Flags.InitialUpdate)
+        if (update_at(rig, i)->PageTableLevel == 0 && !b_op_at(rig, UPDATE, i)->entries[0].Valid &&
+            !update_at(rig, i)->Flags.InitialUpdate)
             count += update_at(rig, i)->NumPageTableEntries;
     return count;
 }
@@ -428,10 +457,13 @@ B_TEST_WITH(a_whole_block_is_one_large_page, large)
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 512)));
     entry = b_look(rig, GB + 7 * 4096);
-    CHECK_RULE("GPUVA-213", (entry & B_LARGE) && b_entry_page(entry) == 0x1007 && !leaf_write(rig, 0));
+    CHECK_RULE("GPUVA-213",
+               (entry & B_LARGE) && b_entry_page(entry) == 0x1007 && !leaf_write(rig, 0));
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
         if (b_op_at(rig, UPDATE, i)->entries[0].LargePage)
-            CHECK_RULE("GPUVA-177", update_at(rig, i)->hAllocation == object->allocation.driver_handle && update_at(rig, i)->PageTableLevel == 1);
+            CHECK_RULE("GPUVA-177",
+                       update_at(rig, i)->hAllocation == object->allocation.driver_handle &&
+                           update_at(rig, i)->PageTableLevel == 1);
     CHECK(NT_SUCCESS(map_at(rig, off, 2 * GB, 0, 512)));
     CHECK_RULE("GPUVA-214", !(b_look(rig, 2 * GB) & B_LARGE));
     b_object_place(rig, object, &system, 1);
@@ -439,7 +471,8 @@ B_TEST_WITH(a_whole_block_is_one_large_page, large)
     b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
     CHECK(b_look(rig, GB) & B_LARGE);
     CHECK(NT_SUCCESS(map_at(rig, off, GB + 4096, 3, 1))); /* breaks it up */
-    CHECK_RULE("GPUVA-091", b_entry_page(b_look(rig, GB + 4096)) == 0x1103 && b_entry_page(b_look(rig, GB)) == 0x1000 &&
+    CHECK_RULE("GPUVA-091", b_entry_page(b_look(rig, GB + 4096)) == 0x1103 &&
+                                b_entry_page(b_look(rig, GB)) == 0x1000 &&
                                 b_entry_page(b_look(rig, GB + 8192)) == 0x1002);
     object->allocation.flags.DisableLargePageMapping = 1;
     CHECK(NT_SUCCESS(map_at(rig, object, 3 * GB, 0, 512)));
@@ -471,7 +504,8 @@ B_TEST_WITH(dual_entries_come_in_two_arrays, dual)
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)));
     b_idle(rig);
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
-        CHECK_RULE("GPUVA-209", (update_at(rig, i)->pPageTableEntries64KB != NULL) == (update_at(rig, i)->PageTableLevel == 1));
+        CHECK_RULE("GPUVA-209", (update_at(rig, i)->pPageTableEntries64KB != NULL) ==
+                                    (update_at(rig, i)->PageTableLevel == 1));
     b_object_destroy(rig, object);
 }
 
@@ -479,7 +513,8 @@ B_TEST_WITH(dual_entries_come_in_two_arrays, dual)
 
 static bool same_tables(struct b_rig *rig, uint64_t tables, uint64_t free_pages)
 {
-    return rig->vidmm->scratch->tables == tables && rig->process->space->free.free_units == free_pages && b_valid(rig);
+    return rig->vidmm->scratch->tables == tables &&
+           rig->process->space->free.free_units == free_pages && b_valid(rig);
 }
 
 B_TEST(every_failed_allocation_leaves_things_as_they_were)
@@ -518,7 +553,10 @@ B_TEST(every_failed_allocation_leaves_things_as_they_were)
     }
     status = STATUS_NO_MEMORY;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++) { /* a Zero reservation with two edges */
-        D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.BaseAddress = 6 * GB + 65536, .Size = SPAN * 3, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
+        D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
+            .BaseAddress = 6 * GB + 65536,
+            .Size = SPAN * 3,
+            .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
 
         tables = rig->vidmm->scratch->tables;
         pages = rig->process->space->free.free_units;
@@ -528,7 +566,8 @@ B_TEST(every_failed_allocation_leaves_things_as_they_were)
         CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && same_tables(rig, tables, pages)));
         CHECK(n < 200);
     }
-    CHECK(b_entry_page(b_look(rig, GB + 5 * 4096)) == 0x1001 && b_entry_page(b_look(rig, GB + 6 * 4096)) == 0x1005);
+    CHECK(b_entry_page(b_look(rig, GB + 5 * 4096)) == 0x1001 &&
+          b_entry_page(b_look(rig, GB + 6 * 4096)) == 0x1005);
     CHECK(b_valid(rig));
     b_object_destroy(rig, object);
 }

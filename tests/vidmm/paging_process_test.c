@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#define SPAN (512ull * 4096)
-#define GB (1ull << 30)
+#define SPAN   (512ull * 4096)
+#define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
-#define FLUSH DXGK_OPERATION_FLUSH_TLB
+#define FLUSH  DXGK_OPERATION_FLUSH_TLB
 
 static struct vidmm_space *paging_space(const struct b_rig *rig)
 {
@@ -29,19 +29,24 @@ static void start_and_look(struct b_rig *rig)
     uint32_t updates;
 
     CHECK(NT_SUCCESS(b_start(rig)));
-    CHECK_RULE("GPUVA-032", rig->create_process_calls == 1 && rig->process_flags[0].SystemProcess && rig->process_flags[0].Value == 1);
+    CHECK_RULE("GPUVA-032", rig->create_process_calls == 1 && rig->process_flags[0].SystemProcess &&
+                                rig->process_flags[0].Value == 1);
     updates = b_op_count(rig, UPDATE);
     CHECK(updates > 0);
     for (uint32_t i = 0; i < updates; i++) {
         const struct b_op *op = b_op_at(rig, UPDATE, i);
 
-        CHECK_RULE("GPUVA-223", op->immediate && op->args.UpdatePageTable.UpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
-        CHECK_RULE("GPUVA-182", op->args.UpdatePageTable.UpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
+        CHECK_RULE("GPUVA-223", op->immediate && op->args.UpdatePageTable.UpdateMode ==
+                                                     DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
+        CHECK_RULE("GPUVA-182",
+                   op->args.UpdatePageTable.UpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
         CHECK_RULE("GPUVA-186", op->args.pDmaBuffer == NULL);
-        CHECK_RULE("GPUVA-180", op->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
+        CHECK_RULE("GPUVA-180",
+                   op->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
     }
     CHECK_RULE("GPUVA-225", paging_look(rig, 0) == B_FAULT);
-    CHECK_RULE("GPUVA-225", rig->buffer[0].va.value >= 4096 && rig->buffer[0].va.value < rig->vidmm->scratch->scratch_first << 12);
+    CHECK_RULE("GPUVA-225", rig->buffer[0].va.value >= 4096 &&
+                                rig->buffer[0].va.value < rig->vidmm->scratch->scratch_first << 12);
     CHECK(b_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
     CHECK_RULE("GPUVA-227", rig->vidmm->scratch->end == GB >> 12);
     CHECK_RULE("GPUVA-226", paging_look(rig, rig->vidmm->scratch->scratch_first << 12) == B_FAULT &&
@@ -65,8 +70,9 @@ static void other_segment(struct b_options *options)
 
 B_TEST_WITH(paging_tables_have_a_segment_of_their_own, other_segment)
 {
-    CHECK_RULE("GPUVA-018", table_address(paging_space(rig)->root).SegmentId == 0 &&
-                                table_address(rig->process->space->root).SegmentId == B_VRAM_SEGMENT);
+    CHECK_RULE("GPUVA-018",
+               table_address(paging_space(rig)->root).SegmentId == 0 &&
+                   table_address(rig->process->space->root).SegmentId == B_VRAM_SEGMENT);
 }
 
 static void expect_refusal(struct b_rig *rig)
@@ -76,15 +82,15 @@ static void expect_refusal(struct b_rig *rig)
     vidmm_destroy(rig->vidmm);
 }
 
-#define REFUSED(rule, ...)                                                 \
-    do {                                                                   \
-        struct b_options options;                                          \
-                                                                           \
-        b_options_default(&options);                                       \
-        __VA_ARGS__;                                                       \
-        refused_rule = rule;                                               \
-        b_run_bare(&options, expect_refusal_by);                           \
-        check_rule_record(rule, __FILE__, __LINE__, __func__);             \
+#define REFUSED(rule, ...)                                     \
+    do {                                                       \
+        struct b_options options;                              \
+                                                               \
+        b_options_default(&options);                           \
+        __VA_ARGS__;                                           \
+        refused_rule = rule;                                   \
+        b_run_bare(&options, expect_refusal_by);               \
+        check_rule_record(rule, __FILE__, __LINE__, __func__); \
     } while (0)
 
 static const char *refused_rule;
@@ -106,7 +112,8 @@ static void impossible_descriptions_fail_the_start(void **state)
     REFUSED("GPUVA-014", options.level[0].PageTableIndexBitCount = 0);
     REFUSED("GPUVA-015", options.level[1].PageTableSizeInBytes = 6000);
     REFUSED("GPUVA-015", options.level[0].PageTableSizeInBytes = 0);
-    REFUSED("GPUVA-017", options.level[2].PageTableSegmentId = 0, options.level[2].PageTableSizeInBytes = 8192);
+    REFUSED("GPUVA-017", options.level[2].PageTableSegmentId = 0,
+            options.level[2].PageTableSizeInBytes = 8192);
     REFUSED("GPUVA-019", options.level[2].PageTableSegmentId = B_APERTURE_SEGMENT);
     REFUSED("GPUVA-019", options.level[2].PagingProcessPageTableSegmentId = 3);
     REFUSED("GPUVA-020", options.level[2].PageTableAlignmentInBytes = 3000);
@@ -138,16 +145,19 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
 
 B_TEST(scratch_addresses_live_for_an_operation)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3}, .release = true};
+    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
+                              .release = true};
     struct scratch again = scratch;
 
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
-    CHECK_RULE("GPUVA-230", scratch.va[0].value != scratch.va[1].value && scratch.va[1].value - scratch.va[0].value >= 3 * 4096);
+    CHECK_RULE("GPUVA-230", scratch.va[0].value != scratch.va[1].value &&
+                                scratch.va[1].value - scratch.va[0].value >= 3 * 4096);
     CHECK_RULE("GPUVA-226", paging_look(rig, scratch.va[0].value) == B_FAULT);
     CHECK_RULE("GPUVA-176", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hAllocation == NULL);
     CHECK_RULE("GPUVA-230", b_op_position(rig, FLUSH, 0) == 1); /* map, flush, map, flush, ... */
     CHECK_RULE("GPUVA-190", b_op_position(rig, UPDATE, 0) == 0 && b_op_position(rig, FLUSH, 0) == 1);
-    CHECK_RULE("GPUVA-217", b_op_at(rig, FLUSH, 0)->args.FlushTlb.hProcess == rig->vidmm->paging_process->driver_handle);
+    CHECK_RULE("GPUVA-217", b_op_at(rig, FLUSH, 0)->args.FlushTlb.hProcess ==
+                                rig->vidmm->paging_process->driver_handle);
     b_mark(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &again)));
     CHECK_RULE("GPUVA-226", b_op_count(rig, UPDATE) == 4); /* written anew, and invalidated again */
@@ -156,7 +166,8 @@ B_TEST(scratch_addresses_live_for_an_operation)
 
 B_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0, .pages = 1}, .release = true};
+    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0, .pages = 1},
+                              .release = true};
 
     scratch.run.pages = scratch_limit(rig->vidmm);
     rig->delay = 1000;
@@ -169,7 +180,8 @@ B_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
 
 B_TEST(root_of_the_paging_process_stays)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3}, .release = true};
+    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
+                              .release = true};
     struct b_object *object = b_object_create(rig, rig->mm_device, 8);
 
     b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
@@ -177,7 +189,8 @@ B_TEST(root_of_the_paging_process_stays)
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
     b_idle(rig);
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
-        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
+        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
+            &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
 
         if (update->hProcess == rig->vidmm->paging_process->driver_handle)
             CHECK_RULE("GPUVA-225", update->PageTableLevel == 0);
@@ -200,15 +213,18 @@ B_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
     va = b_map_simple(rig, object, 8);
     b_idle(rig);
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
-        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
+        const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
+            &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
 
         CHECK_RULE("GPUVA-182", update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL);
         if (update->hProcess == rig->process->driver_handle)
-            CHECK_RULE("GPUVA-184", update->PageTableAddress.GpuVirtual >= rig->vidmm->scratch->scratch_first << 12);
+            CHECK_RULE("GPUVA-184", update->PageTableAddress.GpuVirtual >=
+                                        rig->vidmm->scratch->scratch_first << 12);
     }
     /* The rig's GPU wrote through these addresses: the right tables changed. */
     CHECK_RULE("GPUVA-184", b_entry_page(b_look(rig, va)) == 0x1000);
-    CHECK_RULE("GPUVA-025", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
+    CHECK_RULE("GPUVA-025", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
+                                rig->vidmm->paging_process->driver_handle);
     b_object_destroy(rig, object);
 }
 
@@ -233,7 +249,10 @@ B_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
     for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
         const struct b_op *op = b_op_at(rig, UPDATE, i);
 
-        CHECK_RULE("GPUVA-183", ram_physical(rig->ram, op->args.UpdatePageTable.PageTableAddress.CpuVirtual, &physical) && physical.value % 4096 == 0);
+        CHECK_RULE("GPUVA-183",
+                   ram_physical(rig->ram, op->args.UpdatePageTable.PageTableAddress.CpuVirtual,
+                                &physical) &&
+                       physical.value % 4096 == 0);
         CHECK_RULE("GPUVA-187", op->args.pDmaBuffer != NULL);
     }
     CHECK_RULE("GPUVA-183", b_entry_page(b_look(rig, va)) == 0x1000);
@@ -242,7 +261,6 @@ B_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
 }
 
 /* ---- roots ---- */
-
 
 B_TEST(contexts_are_told_their_root)
 {
@@ -257,11 +275,13 @@ B_TEST(contexts_are_told_their_root)
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
     CHECK_RULE("GPUVA-158", rig->set_root_calls == 1);
     CHECK_RULE("GPUVA-160", rig->last_root.hContext == context.driver_handle &&
-                                rig->last_root.Address.SegmentOffset == table_address(rig->process->space->root).SegmentOffset &&
+                                rig->last_root.Address.SegmentOffset ==
+                                    table_address(rig->process->space->root).SegmentOffset &&
                                 rig->last_root.Address.SegmentId == B_VRAM_SEGMENT);
     CHECK_RULE("GPUVA-161", rig->last_root.NumEntries == 512);
     /* What the root says was there before the announcement (GPUVA-149). */
-    CHECK_RULE("GPUVA-149", b_op_count(rig, UPDATE) == 1 && b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
+    CHECK_RULE("GPUVA-149", b_op_count(rig, UPDATE) == 1 &&
+                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
                                 b_op_at(rig, UPDATE, 0)->executed);
     CHECK_RULE("GPUVA-155", rig->root_size_calls == 0);
     CHECK_RULE("GPUVA-154", rig->root_size_calls == 0);
@@ -274,14 +294,16 @@ B_TEST(contexts_are_told_their_root)
 static void set_root_without_lock(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
 {
     (void)args;
-    CHECK_RULE("GPUVA-162", rig->vidmm->lock.owner != sim_current->thread && sim_irql() == SIM_IRQL_PASSIVE);
+    CHECK_RULE("GPUVA-162",
+               rig->vidmm->lock.owner != sim_current->thread && sim_irql() == SIM_IRQL_PASSIVE);
 }
 
 static void two_levels(struct b_options *options)
 {
     options->mmu.PageTableLevelCount = 2;
     options->mmu.VirtualAddressBitCount = 40;
-    options->level[1] = (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableSegmentId = B_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT};
+    options->level[1] = (DXGK_PAGE_TABLE_LEVEL_DESC){
+        .PageTableSegmentId = B_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT};
 }
 
 B_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
@@ -298,7 +320,8 @@ B_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
     CHECK_RULE("GPUVA-154", rig->root_size_calls > 0);
     first = b_map_simple(rig, object, 8);
-    CHECK_RULE("GPUVA-057", first >= SPAN && b_look(rig, 0) == B_FAULT && b_look(rig, SPAN - 4096) == B_FAULT);
+    CHECK_RULE("GPUVA-057",
+               first >= SPAN && b_look(rig, 0) == B_FAULT && b_look(rig, SPAN - 4096) == B_FAULT);
     old_root = rig->last_root.Address.SegmentOffset;
     calls = rig->root_size_calls;
     rig->on_set_root = set_root_without_lock;
@@ -308,13 +331,18 @@ B_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
     CHECK(NT_SUCCESS(b_map(rig, &args)));
     b_idle(rig);
     CHECK_RULE("GPUVA-154", rig->root_size_calls > calls);
-    CHECK_RULE("GPUVA-155", rig->last_root.NumEntries % 1024 == 0 && rig->process->space->root->entries == rig->last_root.NumEntries);
+    CHECK_RULE("GPUVA-155", rig->last_root.NumEntries % 1024 == 0 &&
+                                rig->process->space->root->entries == rig->last_root.NumEntries);
     CHECK_RULE("GPUVA-161", rig->last_root.NumEntries > 2 * GB / SPAN);
-    CHECK_RULE("GPUVA-164", rig->set_root_calls == 2 && rig->last_root.Address.SegmentOffset != old_root);
-    CHECK_RULE("GPUVA-158", rig->set_root_calls == 2 && rig->last_root.hContext == context.driver_handle);
+    CHECK_RULE("GPUVA-164",
+               rig->set_root_calls == 2 && rig->last_root.Address.SegmentOffset != old_root);
+    CHECK_RULE("GPUVA-158",
+               rig->set_root_calls == 2 && rig->last_root.hContext == context.driver_handle);
     CHECK_RULE("GPUVA-159", rig->suspends == 1 && rig->resumes == 1);
-    CHECK_RULE("GPUVA-164", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate && b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.PageTableLevel == 1);
-    CHECK_RULE("GPUVA-171", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.NumPageTableEntries == rig->last_root.NumEntries);
+    CHECK_RULE("GPUVA-164", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
+                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.PageTableLevel == 1);
+    CHECK_RULE("GPUVA-171", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.NumPageTableEntries ==
+                                rig->last_root.NumEntries);
     CHECK(b_entry_page(b_look(rig, first)) == 0x1000 && b_entry_page(b_look(rig, 2 * GB)) == 0x1000);
     /* Refusals of the driver's answer. */
     rig->root_bytes = 100;
@@ -365,7 +393,8 @@ B_TEST_WITH(a_root_can_shrink, two_levels)
     CHECK(b_free(rig, 2 * GB, 8) == STATUS_SUCCESS);
     b_idle(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, resize_job, &resize)));
-    CHECK_RULE("GPUVA-165", rig->process->space->root->entries == 8 && b_entry_page(b_look(rig, first)) == 0x1000);
+    CHECK_RULE("GPUVA-165", rig->process->space->root->entries == 8 &&
+                                b_entry_page(b_look(rig, first)) == 0x1000);
     CHECK(b_valid(rig));
     b_object_destroy(rig, object);
 }
@@ -385,24 +414,30 @@ B_TEST(a_process_leaves_no_tables)
 
     CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK_RULE("GPUVA-032", rig->process_flags[rig->create_process_calls - 1].Value == 0);
-    CHECK_RULE("GPUVA-031", process->driver_handle == (HANDLE)(uintptr_t)(0x1000 + rig->create_process_calls));
+    CHECK_RULE("GPUVA-031",
+               process->driver_handle == (HANDLE)(uintptr_t)(0x1000 + rig->create_process_calls));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
-    CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
+    CHECK(NT_SUCCESS(
+        vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
     object = b_object_create(rig, device, 8);
     b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
     args = b_map_args(object, 8);
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
     b_idle(rig);
-    CHECK_RULE("GPUVA-031", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == process->driver_handle);
+    CHECK_RULE("GPUVA-031",
+               b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == process->driver_handle);
     handle = process->driver_handle;
     b_object_destroy(rig, object);
     vidmm_device_destroy(device);
     b_mark(rig);
     vidmm_process_close(process);
-    CHECK_RULE("GPUVA-038", rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes == before && rig->destroy_process_calls == 1);
-    CHECK_RULE("GPUVA-217", b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.StartVirtualAddress == 0 &&
-                                b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.EndVirtualAddress == 0 &&
-                                b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.hProcess == handle);
+    CHECK_RULE("GPUVA-038", rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes == before &&
+                                rig->destroy_process_calls == 1);
+    CHECK_RULE(
+        "GPUVA-217",
+        b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.StartVirtualAddress == 0 &&
+            b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.EndVirtualAddress == 0 &&
+            b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.hProcess == handle);
     nt_process_destroy(nt);
 }
 
@@ -434,10 +469,13 @@ B_TEST(everything_is_written_anew_after_a_reset)
     b_mark(rig);
     CHECK(NT_SUCCESS(vidmm_reset_restore(rig->vidmm)));
     CHECK_RULE("GPUVA-224", b_op_at(rig, UPDATE, 0)->immediate &&
-                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
+                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
+                                    rig->vidmm->paging_process->driver_handle);
     CHECK_RULE("GPUVA-163", rig->set_root_calls == calls + 1);
-    CHECK_RULE("GPUVA-259", b_entry_page(b_look(rig, va)) == 0x1000 && b_entry_page(b_look(rig, va + 599 * 4096)) == 0x1000 + 599 &&
-                                b_look(rig, va + 600 * 4096) == B_FAULT && (b_look(rig, zero) & B_ZERO) && (b_look(rig, huge + GB) & B_ZERO));
+    CHECK_RULE("GPUVA-259", b_entry_page(b_look(rig, va)) == 0x1000 &&
+                                b_entry_page(b_look(rig, va + 599 * 4096)) == 0x1000 + 599 &&
+                                b_look(rig, va + 600 * 4096) == B_FAULT &&
+                                (b_look(rig, zero) & B_ZERO) && (b_look(rig, huge + GB) & B_ZERO));
     CHECK(b_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
     CHECK(b_valid(rig));
     vidmm_context_detach(&context);

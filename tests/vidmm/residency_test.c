@@ -63,11 +63,14 @@ static void make_resident_body(struct mm_rig *rig)
     list[1] = vram(&rig->client[1], 1);
     list[2] = vram(c, 1);
     CHECK_RULE("RES-012", mm_make_resident(c, list, 3, 0, &fence) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-012", mm_open(c, list[0])->residency_count == 0 && mm_open(c, list[2])->residency_count == 0);
+    CHECK_RULE("RES-012", mm_open(c, list[0])->residency_count == 0 &&
+                              mm_open(c, list[2])->residency_count == 0);
     list[1] = 0x999;
     CHECK_RULE("RES-012", mm_make_resident(c, list, 3, 0, &fence) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-012", mm_make_resident(c, list, 1, 4, &fence) == STATUS_INVALID_PARAMETER); /* reserved bit */
-    CHECK_RULE("RES-020", mm_make_resident(c, list, 1, 2, &fence) == STATUS_INVALID_PARAMETER); /* MustSucceed alone */
+    CHECK_RULE("RES-012", mm_make_resident(c, list, 1, 4, &fence) ==
+                              STATUS_INVALID_PARAMETER); /* reserved bit */
+    CHECK_RULE("RES-020", mm_make_resident(c, list, 1, 2, &fence) ==
+                              STATUS_INVALID_PARAMETER); /* MustSucceed alone */
     CHECK(mm_open(c, list[0])->residency_count == 0);
 
     /* counts */
@@ -76,17 +79,20 @@ static void make_resident_body(struct mm_rig *rig)
     OK(mm_evict(c, list[0], 0));
     CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 1 && in_vram(c, list[0]));
     OK(mm_evict(c, list[0], 0));
-    CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 0 && list_empty(&mm_open(c, list[0])->residency_link));
+    CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 0 &&
+                              list_empty(&mm_open(c, list[0])->residency_link));
     CHECK_RULE("RES-025", mm_evict(c, list[0], 0) == STATUS_INVALID_PARAMETER);
     list[1] = list[0];
     OK(mm_make_resident(c, list, 2, 0, &fence));
     CHECK_RULE("RES-022", mm_open(c, list[0])->residency_count == 2);
     list[1] = list[0];
     list[2] = list[0];
-    CHECK_RULE("RES-025", vidmm_evict(c->device, list, 3, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("RES-025", vidmm_evict(c->device, list, 3, (D3DDDI_EVICT_FLAGS){0}, &trim) ==
+                                  STATUS_INVALID_PARAMETER &&
                               mm_open(c, list[0])->residency_count == 2);
-    CHECK_RULE("RES-024", vidmm_evict(c->device, list, 2, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS && trim == 0 &&
-                              mm_open(c, list[0])->residency_count == 0);
+    CHECK_RULE("RES-024",
+               vidmm_evict(c->device, list, 2, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
+                   trim == 0 && mm_open(c, list[0])->residency_count == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -107,13 +113,16 @@ static void no_memory_body(struct mm_rig *rig)
         list[i] = vram(c, 5);
     OK(mm_resident(c, list[0]));
     mm_mark(rig);
-    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, list, 4, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) == STATUS_NO_MEMORY);
-    CHECK_RULE("RES-015", mm_open(c, list[0])->residency_count == 1 && mm_open(c, list[1])->residency_count == 0);
+    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, list, 4, (D3DDDI_MAKERESIDENT_FLAGS){0},
+                                              &fence, &trim) == STATUS_NO_MEMORY);
+    CHECK_RULE("RES-015", mm_open(c, list[0])->residency_count == 1 &&
+                              mm_open(c, list[1])->residency_count == 0);
     CHECK_RULE("RES-015", trim == 4 * MM_MB); /* 20 wanted of 16 */
     mm_idle(rig);
     CHECK_RULE("RES-016", fence == 0 && mm_op_count(rig, -1) == 0);
     CHECK_RULE("RES-058", mm_make_resident(c, list, 4, 0, &fence) == STATUS_NO_MEMORY);
-    CHECK_RULE("RES-018", mm_make_resident(c, list, 4, 1, &fence) == STATUS_NO_MEMORY && c->error == 0);
+    CHECK_RULE("RES-018",
+               mm_make_resident(c, list, 4, 1, &fence) == STATUS_NO_MEMORY && c->error == 0);
     OK(mm_resident(c, list[1])); /* the device works */
     CHECK_RULE("RES-020", mm_make_resident(c, list, 4, 3, &fence) == STATUS_NO_MEMORY);
     mm_idle(rig);
@@ -195,7 +204,11 @@ static void turns_body(struct mm_rig *rig)
         sim_stall(1000000);
         CHECK(vidmm_validate(rig->vidmm));
     }
-    if (getenv("MM_DEBUG")) fprintf(stderr, "ran %u %u suspends %u err %d %d missing %u %u held %d %d\n", ran[0], ran[1], rig->suspends, rig->client[0].error, rig->client[1].error, rig->client[0].device->missing, rig->client[1].device->missing, rig->client[0].device->held, rig->client[1].device->held);
+    if (getenv("MM_DEBUG"))
+        fprintf(stderr, "ran %u %u suspends %u err %d %d missing %u %u held %d %d\n", ran[0],
+                ran[1], rig->suspends, rig->client[0].error, rig->client[1].error,
+                rig->client[0].device->missing, rig->client[1].device->missing,
+                rig->client[0].device->held, rig->client[1].device->held);
     CHECK_RULE("RES-050", ran[0] > 5 && ran[1] > 5);
     CHECK_RULE("RES-050", rig->suspends > 5 && rig->suspends == rig->resumes);
 }
@@ -223,7 +236,8 @@ static void evict_body(struct mm_rig *rig)
     CHECK(mm_dispatch(c));
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-026", in_vram(c, h) && mm_check_content(rig, mm_allocation(c, h), 1)); /* the packet may use it */
+    CHECK_RULE("RES-026", in_vram(c, h) && mm_check_content(rig, mm_allocation(c, h),
+                                                            1)); /* the packet may use it */
     mm_finish(c);
     mm_idle(rig);
     CHECK_RULE("RES-026", is_out(c, h));
@@ -286,12 +300,14 @@ static void not_written_body(struct mm_rig *rig)
     OK(mm_evict(c, permanent, 2));
     OK(mm_evict(c, permanent, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-028", is_out(c, permanent) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    CHECK_RULE("RES-028",
+               is_out(c, permanent) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     OK(mm_resident(c, permanent));
     mm_mark(rig);
     OK(mm_evict(c, permanent, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-028", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1); /* dirty by default */
+    CHECK_RULE("RES-028",
+               mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1); /* dirty by default */
 }
 
 static void hint_never_loses_content(void **state)
@@ -314,21 +330,25 @@ static void order_body(struct mm_rig *rig)
     D3DKMT_HANDLE listed = vram(c, 2);
     D3DKMT_HANDLE news[6];
     uint64_t fence;
-    const D3DKMT_HANDLE expected[6] = {offered_low, offered_high, unlisted_low, unlisted_old, unlisted_new, listed};
+    const D3DKMT_HANDLE expected[6] = {offered_low,  offered_high, unlisted_low,
+                                       unlisted_old, unlisted_new, listed};
 
     for (unsigned i = 0; i < 6; i++)
         OK(mm_resident(c, expected[i]));
     OK(mm_evict(c, unlisted_old, 1));
     OK(mm_evict(c, unlisted_new, 1));
     OK(mm_evict(c, unlisted_low, 1));
-    OK(vidmm_offer(c->device, NULL, &offered_high, 1, D3DKMT_OFFER_PRIORITY_HIGH, (D3DKMT_OFFER_FLAGS){0}));
-    OK(vidmm_offer(c->device, NULL, &offered_low, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}));
+    OK(vidmm_offer(c->device, NULL, &offered_high, 1, D3DKMT_OFFER_PRIORITY_HIGH,
+                   (D3DKMT_OFFER_FLAGS){0}));
+    OK(vidmm_offer(c->device, NULL, &offered_low, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                   (D3DKMT_OFFER_FLAGS){0}));
     OK(mm_client_open(rig, 1, 1));
     d = &rig->client[1];
     OK(mm_resident(d, vram(d, 4)));
     for (unsigned i = 0; i < 6; i++) {
         news[i] = vram(d, 2);
-        CHECK(mm_make_resident(d, &news[i], 1, 1, &fence) == STATUS_PENDING); /* whatever the budget says */
+        CHECK(mm_make_resident(d, &news[i], 1, 1, &fence) ==
+              STATUS_PENDING); /* whatever the budget says */
         mm_wait_fence(d, fence);
         for (unsigned k = 0; k < 6; k++)
             CHECK_RULE("RES-053", is_out(c, expected[k]) == (k <= i));
@@ -354,8 +374,10 @@ static void priorities_body(struct mm_rig *rig)
     CHECK(in_vram(c, low));
     lowest = with_priority(c, MM_SET_BOTH, 12, 0x28000000);
     OK(mm_resident(c, lowest));
-    CHECK_RULE("RES-054", in_vram(c, low) && mm_allocation(c, lowest)->ready && mm_allocation(c, lowest)->segment == 0);
-    CHECK_RULE("RES-051", mm_allocation(c, lowest)->segment == 0); /* its first choice is full of better content */
+    CHECK_RULE("RES-054", in_vram(c, low) && mm_allocation(c, lowest)->ready &&
+                              mm_allocation(c, lowest)->segment == 0);
+    CHECK_RULE("RES-051", mm_allocation(c, lowest)->segment ==
+                              0); /* its first choice is full of better content */
     high = with_priority(c, MM_SET_BOTH, 12, 0xA0000000);
     OK(mm_resident(c, high));
     mm_idle(rig);
@@ -363,7 +385,8 @@ static void priorities_body(struct mm_rig *rig)
     mm_submit(c);
     if (!mm_dispatch(c))
         mm_idle(rig);
-    CHECK(mm_dispatch(c) && mm_allocation(c, low)->ready && mm_check_content(rig, mm_allocation(c, low), 4));
+    CHECK(mm_dispatch(c) && mm_allocation(c, low)->ready &&
+          mm_check_content(rig, mm_allocation(c, low), 4));
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -385,7 +408,8 @@ static void promotion_body(struct mm_rig *rig)
     mm_write_content(rig, mm_allocation(c, demoted), 6);
     OK(mm_destroy(c, hog, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-055", in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
+    CHECK_RULE("RES-055",
+               in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
 }
 
@@ -423,7 +447,8 @@ static void fragmentation_body(struct mm_rig *rig)
     scattered = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 600 * PAGE_BYTES));
     mm_mark(rig);
     OK(mm_resident(c, scattered));
-    CHECK_RULE("RES-056", mm_allocation(c, scattered)->run_count == 3 && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    CHECK_RULE("RES-056", mm_allocation(c, scattered)->run_count == 3 &&
+                              mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     OK(mm_evict(c, scattered, 0));
     mm_idle(rig);
     big = contiguous(c, 1024);
@@ -431,10 +456,12 @@ static void fragmentation_body(struct mm_rig *rig)
     mm_mark(rig);
     OK(mm_resident(c, big));
     mm_idle(rig);
-    CHECK_RULE("RES-056", mm_allocation(c, big)->run_count == 1 && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) > 0);
+    CHECK_RULE("RES-056", mm_allocation(c, big)->run_count == 1 &&
+                              mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) > 0);
     CHECK_RULE("ALLOC-058", mm_allocation(c, big)->run_count == 1);
     for (unsigned i = 1; i < 16; i += 2) /* moved, perhaps, but none is gone */
-        CHECK_RULE("RES-057", in_vram(c, small[i]) && mm_check_content(rig, mm_allocation(c, small[i]), (uint8_t)i));
+        CHECK_RULE("RES-057", in_vram(c, small[i]) &&
+                                  mm_check_content(rig, mm_allocation(c, small[i]), (uint8_t)i));
     CHECK(rig->vidmm->statistics.evictions - evictions <= 2); /* the cheapest hole */
     CHECK(vidmm_validate(rig->vidmm));
 }
@@ -499,16 +526,19 @@ static void queues_body(struct mm_rig *rig)
 
     for (unsigned i = 0; i < 4; i++)
         h[i] = vram(c, 1);
-    CHECK_RULE("GPUVA-065", vidmm_paging_queue_create(c->device, (D3DDDI_PAGINGQUEUE_PRIORITY)2, NULL, NULL, &urgent) ==
-                                STATUS_INVALID_PARAMETER);
-    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL, urgent_progress, NULL, &urgent));
+    CHECK_RULE("GPUVA-065",
+               vidmm_paging_queue_create(c->device, (D3DDDI_PAGINGQUEUE_PRIORITY)2, NULL, NULL,
+                                         &urgent) == STATUS_INVALID_PARAMETER);
+    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL,
+                                 urgent_progress, NULL, &urgent));
     CHECK(vidmm_paging_queue_device(urgent) == c->device);
     urgent_fence = 0;
     rig->hold = true;
     for (unsigned i = 0; i < 3; i++)
         CHECK(mm_make_resident(c, &h[i], 1, 0, &fence[i]) == STATUS_PENDING);
     CHECK_RULE("RES-037", fence[0] == 1 && fence[1] == 2 && fence[2] == 3);
-    CHECK(vidmm_make_resident(urgent, &h[3], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence[3], &trim) == STATUS_PENDING);
+    CHECK(vidmm_make_resident(urgent, &h[3], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence[3], &trim) ==
+          STATUS_PENDING);
     CHECK_RULE("GPUVA-064", fence[3] == 1); /* a sequence of its own */
     rig->hold = false;
     mm_release(rig);
@@ -519,7 +549,8 @@ static void queues_body(struct mm_rig *rig)
     /* destroying waits */
     OK(mm_evict(c, h[3], 0));
     mm_idle(rig);
-    CHECK(vidmm_make_resident(urgent, &h[3], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence[3], &trim) == STATUS_PENDING);
+    CHECK(vidmm_make_resident(urgent, &h[3], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence[3], &trim) ==
+          STATUS_PENDING);
     vidmm_paging_queue_destroy(urgent);
     CHECK_RULE("RES-039", urgent_fence == fence[3] && mm_allocation(c, h[3])->ready);
 }
@@ -545,21 +576,27 @@ static void priority_body(struct mm_rig *rig)
     uint64_t fence;
     uint64_t trim;
 
-    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL, order_progress, &normal_at, &low));
-    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL, order_progress, &urgent_at, &high));
+    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_BELOW_NORMAL,
+                                 order_progress, &normal_at, &low));
+    OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL,
+                                 order_progress, &urgent_at, &high));
     for (unsigned i = 0; i < 3; i++)
         h[i] = vram(c, 1);
     mm_mark(rig);
     rig->vidmm->reset = true; /* jobs wait */
-    CHECK(vidmm_make_resident(low, &h[0], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) == STATUS_PENDING);
-    CHECK(vidmm_make_resident(c->queue, &h[1], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) == STATUS_PENDING);
-    CHECK(vidmm_make_resident(high, &h[2], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) == STATUS_PENDING);
+    CHECK(vidmm_make_resident(low, &h[0], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) ==
+          STATUS_PENDING);
+    CHECK(vidmm_make_resident(c->queue, &h[1], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) ==
+          STATUS_PENDING);
+    CHECK(vidmm_make_resident(high, &h[2], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) ==
+          STATUS_PENDING);
     rig->vidmm->reset = false;
     paging_poke(rig->vidmm);
     mm_idle(rig);
     /* in the order of the fills */
-    CHECK_RULE("RES-036", mm_op_at(rig, DXGK_OPERATION_VIRTUAL_FILL, 0)->args.FillVirtual.hAllocation ==
-                              mm_allocation(c, h[2])->driver_handle);
+    CHECK_RULE("RES-036",
+               mm_op_at(rig, DXGK_OPERATION_VIRTUAL_FILL, 0)->args.FillVirtual.hAllocation ==
+                   mm_allocation(c, h[2])->driver_handle);
     vidmm_paging_queue_destroy(low);
     vidmm_paging_queue_destroy(high);
 }
@@ -610,10 +647,12 @@ static void budget_body(struct mm_rig *rig)
     uint64_t before;
     uint64_t trim;
 
-    CHECK_RULE("RES-043", vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-043",
+               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
     info.MemorySegmentGroup = D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
     info.PhysicalAdapterIndex = 1;
-    CHECK_RULE("RES-043", vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-043",
+               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
     before = query(c, 0).CurrentUsage;
     h = vram(c, 8);
@@ -622,7 +661,8 @@ static void budget_body(struct mm_rig *rig)
     CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
 
     CHECK_RULE("RES-044", vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL,
-                                                query(c, 0).AvailableForReservation + 1) == STATUS_INVALID_PARAMETER);
+                                                query(c, 0).AvailableForReservation + 1) ==
+                              STATUS_INVALID_PARAMETER);
     OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 4 * MM_MB));
     CHECK_RULE("RES-044", query(c, 0).CurrentReservation == 4 * MM_MB);
     OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 0));
@@ -633,11 +673,15 @@ static void budget_body(struct mm_rig *rig)
     OK(mm_resident(d, vram(d, 8))); /* 20 MB are wanted now, of 16 */
     CHECK_RULE("RES-041", query(c, 0).Budget == 8 * MM_MB);
     CHECK_RULE("RES-042", query(c, 0).Budget == 8 * MM_MB && query(d, 0).Budget == 8 * MM_MB);
-    CHECK_RULE("RES-024", vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS && trim == 4 * MM_MB);
-    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, (D3DDDI_MAKERESIDENT_FLAGS){0},
-                                              &(uint64_t){0}, &trim) == STATUS_NO_MEMORY &&
+    CHECK_RULE("RES-024",
+               vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
+                   trim == 4 * MM_MB);
+    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){vram(c, 1)}, 1,
+                                              (D3DDDI_MAKERESIDENT_FLAGS){0}, &(uint64_t){0},
+                                              &trim) == STATUS_NO_MEMORY &&
                               trim == 5 * MM_MB);
-    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, 1, &(uint64_t){0}) == STATUS_PENDING);
+    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, 1,
+                                           &(uint64_t){0}) == STATUS_PENDING);
     mm_idle(rig);
     CHECK_RULE("RES-019", c->error == 0);
     CHECK(vidmm_validate(rig->vidmm));
@@ -653,7 +697,8 @@ static void budgets_are_shared_out(void **state)
 
 static NTSTATUS offer(struct mm_client *c, D3DKMT_HANDLE h, int priority, UINT flags)
 {
-    return vidmm_offer(c->device, NULL, &h, 1, (D3DKMT_OFFER_PRIORITY)priority, (D3DKMT_OFFER_FLAGS){.Value = flags});
+    return vidmm_offer(c->device, NULL, &h, 1, (D3DKMT_OFFER_PRIORITY)priority,
+                       (D3DKMT_OFFER_FLAGS){.Value = flags});
 }
 
 static NTSTATUS reclaim(struct mm_client *c, D3DKMT_HANDLE h, D3DDDI_RECLAIM_RESULT *result)
@@ -675,11 +720,12 @@ static void offer_body(struct mm_rig *rig)
     D3DDDI_RECLAIM_RESULT result;
     void *address;
 
-    CHECK_RULE("RES-062", offer(c, h, 0, 0) == STATUS_INVALID_PARAMETER && offer(c, h, 5, 0) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-062", vidmm_offer(c->device, &h, &h, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}) ==
-                              STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-062", vidmm_offer(c->device, NULL, NULL, 1, D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0}) ==
-                              STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-062", offer(c, h, 0, 0) == STATUS_INVALID_PARAMETER &&
+                              offer(c, h, 5, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-062", vidmm_offer(c->device, &h, &h, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-062", vidmm_offer(c->device, NULL, NULL, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
     OK(mm_resident(c, h));
     mm_write_content(rig, mm_allocation(c, h), 7);
 
@@ -687,11 +733,13 @@ static void offer_body(struct mm_rig *rig)
     OK(offer(c, h, 1, 0));
     CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_INVALID_PARAMETER);
     OK(reclaim(c, h, &result));
-    CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_OK && mm_check_content(rig, mm_allocation(c, h), 7));
+    CHECK_RULE("RES-068",
+               result == D3DDDI_RECLAIM_RESULT_OK && mm_check_content(rig, mm_allocation(c, h), 7));
     CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS);
     CHECK_RULE("RES-073", offer(c, h, 1, 0) == STATUS_INVALID_PARAMETER); /* locked */
     OK(vidmm_unlock2(c->device, h));
-    CHECK_RULE("RES-073", reclaim(c, h, &result) == STATUS_SUCCESS && result == D3DDDI_RECLAIM_RESULT_OK); /* not offered */
+    CHECK_RULE("RES-073", reclaim(c, h, &result) == STATUS_SUCCESS &&
+                              result == D3DDDI_RECLAIM_RESULT_OK); /* not offered */
 
     /* the offer waits for work submitted before */
     mm_submit(c);
@@ -705,13 +753,15 @@ static void offer_body(struct mm_rig *rig)
 
     /* pressure: dropped, not copied; the device that lists it does not wait for it */
     mm_mark(rig);
-    CHECK(mm_make_resident(c, &other, 1, 1, &(uint64_t){0}) == STATUS_NO_MEMORY); /* its own list would not fit */
+    CHECK(mm_make_resident(c, &other, 1, 1, &(uint64_t){0}) ==
+          STATUS_NO_MEMORY); /* its own list would not fit */
     OK(mm_client_open(rig, 1, 1));
     OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
     CHECK_RULE("RES-066", is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     CHECK_RULE("RES-066", mm_allocation(c, h)->backing == NULL);
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
-    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && in_vram(c, h) && mm_allocation(c, h)->ready);
+    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && in_vram(c, h) &&
+                              mm_allocation(c, h)->ready);
     CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED);
     CHECK(vidmm_validate(rig->vidmm));
 }
@@ -735,7 +785,8 @@ static void reclaim_then_lock_body(struct mm_rig *rig)
     OK(mm_client_open(rig, 1, 1));
     OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
     CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
-    CHECK_RULE("RES-072", vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS); /* without the fence */
+    CHECK_RULE("RES-072",
+               vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS); /* without the fence */
     memset(address, 1, PAGE_BYTES);
     OK(vidmm_unlock2(c->device, h));
 }
@@ -751,7 +802,8 @@ static void reclaimed_can_be_locked_at_once(void **state)
 static void query_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)), vram(c, 1)};
+    D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)),
+                             vram(c, 1)};
     D3DKMT_ALLOCATIONRESIDENCYSTATUS states[3];
     UINT priority[3] = {0xA0000000, 0x28000000, 5};
 
@@ -759,15 +811,20 @@ static void query_body(struct mm_rig *rig)
     OK(mm_resident(c, list[1]));
     OK(vidmm_query_residency(c->device, 0, list, 3, states));
     CHECK_RULE("RES-074", states[0] == 1 && states[1] == 2 && states[2] == 3);
-    CHECK_RULE("RES-074", vidmm_query_residency(c->device, 5, list, 3, states) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-074",
+               vidmm_query_residency(c->device, 5, list, 3, states) == STATUS_INVALID_PARAMETER);
     OK(vidmm_set_priority(c->device, 0, list, 3, priority));
     memset(priority, 0, sizeof(priority));
     OK(vidmm_get_priority(c->device, 0, list, 3, priority));
-    CHECK_RULE("ALLOC-142", priority[0] == 0xA0000000 && priority[1] == 0x28000000 && priority[2] == 5);
-    CHECK_RULE("ALLOC-142", vidmm_set_priority(c->device, 7, list, 3, priority) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("ALLOC-142", vidmm_set_priority(c->device, 0, NULL, 0, priority) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-142",
+               priority[0] == 0xA0000000 && priority[1] == 0x28000000 && priority[2] == 5);
+    CHECK_RULE("ALLOC-142",
+               vidmm_set_priority(c->device, 7, list, 3, priority) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-142",
+               vidmm_set_priority(c->device, 0, NULL, 0, priority) == STATUS_INVALID_PARAMETER);
     priority[1] = 0;
-    CHECK_RULE("KMT-278", vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-278",
+               vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
     OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){with_priority(c, 1, 1, 0)}, 1, priority));
     CHECK_RULE("ALLOC-070", priority[0] == D3DDDI_ALLOCATIONPRIORITY_NORMAL);
 }
@@ -791,7 +848,8 @@ static void iommu_body(struct mm_rig *rig)
     CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->domain) == mapped); /* all in VRAM */
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-061", is_out(c, h) && iommu_domain_mapped_pages(rig->domain) == mapped); /* only during the transfer */
+    CHECK_RULE("RES-061", is_out(c, h) && iommu_domain_mapped_pages(rig->domain) ==
+                                              mapped); /* only during the transfer */
     OK(mm_resident(c, system));
     CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->domain) == mapped + 256);
     rig->hold = true;
@@ -838,13 +896,18 @@ static void reset_body(struct mm_rig *rig)
     mm_mark(rig);
     vidmm_device_set_lost(c->device);
     vidmm_reset_cleanup(rig->vidmm);
-    CHECK_RULE("RES-086", mm_op_count(rig, DXGK_OPERATION_NOTIFY_RESIDENCY) == 1 &&
-                              mm_op_at(rig, DXGK_OPERATION_NOTIFY_RESIDENCY, 0)->args.NotifyResidency.Resident == 0);
+    CHECK_RULE(
+        "RES-086",
+        mm_op_count(rig, DXGK_OPERATION_NOTIFY_RESIDENCY) == 1 &&
+            mm_op_at(rig, DXGK_OPERATION_NOTIFY_RESIDENCY, 0)->args.NotifyResidency.Resident == 0);
     CHECK_RULE("RES-086", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1);
-    CHECK_RULE("RES-086", mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 0 && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    CHECK_RULE("RES-086", mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 0 &&
+                              mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     CHECK_RULE("TDR-051", mm_event_count(rig, MM_SUBMIT) == 0);
-    CHECK_RULE("RES-085", mm_allocation(c, a)->content == CONTENT_NONE && is_out(c, a) && is_out(c, b) && is_out(c, s));
-    CHECK_RULE("RES-085", mm_check_content(rig, mm_allocation(c, b), 2)); /* system pages keep theirs */
+    CHECK_RULE("RES-085", mm_allocation(c, a)->content == CONTENT_NONE && is_out(c, a) &&
+                              is_out(c, b) && is_out(c, s));
+    CHECK_RULE("RES-085",
+               mm_check_content(rig, mm_allocation(c, b), 2)); /* system pages keep theirs */
     mm_mark(rig);
     OK(vidmm_reset_restore(rig->vidmm));
     CHECK(vidmm_validate(rig->vidmm));
@@ -879,8 +942,10 @@ static void reset_physical_body(struct mm_rig *rig)
     vidmm_device_set_lost(c->device);
     vidmm_reset_cleanup(rig->vidmm);
     op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
-    CHECK_RULE("RES-085", op && op->args.Transfer.TransferSize == 0 && op->args.Transfer.hAllocation == handle);
-    CHECK_RULE("PAGE-037", mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 1 && op->args.Transfer.Source.SegmentId == MM_VRAM);
+    CHECK_RULE("RES-085", op && op->args.Transfer.TransferSize == 0 &&
+                              op->args.Transfer.hAllocation == handle);
+    CHECK_RULE("PAGE-037", mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 1 &&
+                               op->args.Transfer.Source.SegmentId == MM_VRAM);
     OK(vidmm_reset_restore(rig->vidmm));
 }
 
@@ -928,7 +993,8 @@ static void faults_body(struct mm_rig *rig)
             return;
         }
         if (c->error) { /* it failed after STATUS_PENDING */
-            CHECK_RULE("RES-040", c->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY && c->fence >= 1);
+            CHECK_RULE("RES-040",
+                       c->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY && c->fence >= 1);
             mm_client_close(rig, 0);
             OK(mm_client_open(rig, 0, 0));
         } else {
@@ -957,7 +1023,8 @@ static void random_body(struct mm_rig *rig)
     OK(mm_client_open(rig, 1, 1));
     for (unsigned d = 0; d < 2; d++) {
         for (unsigned i = 0; i < COUNT; i++) {
-            struct mm_private p = mm_private_default(1 + sim_random(3), PAGE_BYTES * (uint64_t)(1 + sim_random(500)));
+            struct mm_private p = mm_private_default(1 + sim_random(3),
+                                                     PAGE_BYTES * (uint64_t)(1 + sim_random(500)));
 
             p.priority = 0x28000000 + sim_random(4) * 0x28000000;
             if (sim_random(3) == 0)
@@ -977,7 +1044,8 @@ static void random_body(struct mm_rig *rig)
         case 0:
         case 1:
         case 2:
-            counts[d][i] += NT_SUCCESS(mm_make_resident(c, &h[d][i], 1, sim_random(2), &(uint64_t){0}));
+            counts[d][i] += NT_SUCCESS(
+                mm_make_resident(c, &h[d][i], 1, sim_random(2), &(uint64_t){0}));
             break;
         case 3:
             if (counts[d][i]) {
@@ -988,7 +1056,8 @@ static void random_body(struct mm_rig *rig)
         case 4:
             mm_submit(c);
             if (mm_dispatch(c) && a->ready && counts[d][i]) {
-                mm_write_content(rig, a, (uint8_t)(d * COUNT + i)); /* the GPU writes what is on its list */
+                mm_write_content(rig, a,
+                                 (uint8_t)(d * COUNT + i)); /* the GPU writes what is on its list */
                 written[d][i] = true;
             }
             mm_finish(c);
@@ -1006,7 +1075,8 @@ static void random_body(struct mm_rig *rig)
         CHECK(rig->client[d].error == 0);
         for (unsigned i = 0; i < COUNT; i++) {
             if (written[d][i])
-                CHECK(mm_check_content(rig, mm_allocation(&rig->client[d], h[d][i]), (uint8_t)(d * COUNT + i)));
+                CHECK(mm_check_content(rig, mm_allocation(&rig->client[d], h[d][i]),
+                                       (uint8_t)(d * COUNT + i)));
         }
     }
     CHECK(rig->faults == 0);

@@ -65,7 +65,8 @@ static void create_only(struct mm_rig *rig)
 }
 
 /* Does creation give this status, with that many reports of the rule (NULL: any), one of which contains the text? */
-static bool gives(const struct mm_options *o, NTSTATUS status, const char *rule, uint64_t count, const char *text)
+static bool gives(const struct mm_options *o, NTSTATUS status, const char *rule, uint64_t count,
+                  const char *text)
 {
     wanted = status;
     wanted_rule = rule;
@@ -117,7 +118,8 @@ static void table_refuses_sizes(void **state)
     o.segment[0].BaseAddress.QuadPart = 4096;
     CHECK_RULE("SEG-031", gives(&o, REFUSED, "SEG-031", 1, "segment 1"));
     o = plain();
-    o.segment[0].Flags.PreservedDuringStandby = o.segment[0].Flags.PartiallyPreservedDuringHibernate = 1;
+    o.segment[0].Flags.PreservedDuringStandby =
+        o.segment[0].Flags.PartiallyPreservedDuringHibernate = 1;
     o.segment[0].SystemMemoryEndAddress = 0;
     CHECK_RULE("SEG-042", gives(&o, REFUSED, "SEG-042", 1, "SystemMemoryEndAddress"));
     o.segment[0].SystemMemoryEndAddress = o.segment[0].Size;
@@ -225,7 +227,8 @@ static void table_tolerates(void **state)
     CHECK_RULE("SEG-029", gives(&o, STATUS_SUCCESS, "SEG-029", 1, "segments 1 and 2"));
     o = plain();
     o.segment[0].NumUEFIFrameBufferRanges = 3;
-    o.segment[0].Flags.DirectFlip = o.segment[0].Flags.VprSupported = o.segment[0].Flags.EncryptedPagingSupported = 1;
+    o.segment[0].Flags.DirectFlip = o.segment[0].Flags.VprSupported =
+        o.segment[0].Flags.EncryptedPagingSupported = 1;
     o.segment[0].NumVprSupported = 1;
     CHECK_RULE("SEG-062", gives(&o, STATUS_SUCCESS, "SEG-016", 0, NULL));
 }
@@ -261,8 +264,9 @@ static void table_checks_paging_buffer(void **state)
 static void table_checks_bad_ranges(void **state)
 {
     struct mm_options o = plain();
-    struct vidmm_bad_range bad[2] = {{.segment = 1, .range = {.SegmentOffset = 0x800, .SizeInBytes = 4096}},
-                                     {.segment = 1, .range = {.SegmentOffset = 0, .SizeInBytes = 8192}}};
+    struct vidmm_bad_range bad[2] = {
+        {.segment = 1, .range = {.SegmentOffset = 0x800, .SizeInBytes = 4096}},
+        {.segment = 1, .range = {.SegmentOffset = 0, .SizeInBytes = 8192}}};
 
     (void)state;
     o.bad_range = bad;
@@ -353,7 +357,8 @@ static void group_defaults_body(struct mm_rig *rig)
     CHECK_RULE("SEG-068", segment_group(mm, 2) == D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL);
     CHECK_RULE("SEG-068", segment_group(mm, 0) == D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL);
     CHECK_RULE("SEG-068", segment_group(mm, 1) == D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL);
-    CHECK_RULE("SEG-066", segment_group_bytes(mm, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL) == 64 * MM_MB); /* not the memory segment */
+    CHECK_RULE("SEG-066", segment_group_bytes(mm, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL) ==
+                              64 * MM_MB); /* not the memory segment */
     vidmm_destroy(mm);
 
     rig->options.segment[0].Flags.ApplicationTarget = 1;
@@ -412,8 +417,9 @@ static void bad_ranges_are_never_used_body(struct mm_rig *rig)
 static void bad_ranges_are_never_used(void **state)
 {
     struct mm_options o = plain();
-    const struct vidmm_bad_range bad[2] = {{.segment = 1, .range = {.SegmentOffset = 0x100000, .SizeInBytes = 0x10000}},
-                                           {.segment = 1, .range = {.SegmentOffset = 0xF00000, .SizeInBytes = 4096}}};
+    const struct vidmm_bad_range bad[2] = {
+        {.segment = 1, .range = {.SegmentOffset = 0x100000, .SizeInBytes = 0x10000}},
+        {.segment = 1, .range = {.SegmentOffset = 0xF00000, .SizeInBytes = 4096}}};
 
     (void)state;
     o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
@@ -472,7 +478,8 @@ static void preferences_body(struct mm_rig *rig)
     p.set = 3;
     h = mm_create_ok(c, p);
     CHECK(NT_SUCCESS(mm_resident(c, h)));
-    CHECK_RULE("ALLOC-034", mm_allocation(c, h)->ready && mm_allocation(c, h)->segment == 0); /* segment 2 is the aperture */
+    CHECK_RULE("ALLOC-034", mm_allocation(c, h)->ready &&
+                                mm_allocation(c, h)->segment == 0); /* segment 2 is the aperture */
 
     p.preferred = 0;
     p.set = 7;
@@ -519,10 +526,12 @@ static void pitch_body(struct mm_rig *rig)
     p.pitch_size = 131072;
     h = mm_create_ok(c, p);
     CHECK(NT_SUCCESS(mm_resident(c, h)));
-    CHECK_RULE("SEG-047", rig->vidmm->segment[1].mapped_bytes - rig->vidmm->segment[1].pinned_bytes == 131072);
+    CHECK_RULE("SEG-047",
+               rig->vidmm->segment[1].mapped_bytes - rig->vidmm->segment[1].pinned_bytes == 131072);
     CHECK(mm_evict(c, h, 0) == STATUS_SUCCESS);
     mm_idle(rig);
-    CHECK_RULE("SEG-047", mm_allocation(c, h)->pages == 16 && mm_allocation(c, h)->backing); /* the backing keeps Size */
+    CHECK_RULE("SEG-047", mm_allocation(c, h)->pages == 16 &&
+                              mm_allocation(c, h)->backing); /* the backing keeps Size */
 
     p.pitch_size = 0;
     p.set = MM_SET_BOTH;
@@ -556,7 +565,8 @@ static void alignment_body(struct mm_rig *rig)
     p.alignment = 0;
     h = mm_create_ok(c, p);
     CHECK(NT_SUCCESS(mm_resident(c, h)));
-    CHECK_RULE("ALLOC-029", mm_allocation(c, h)->runs[0].first == 1); /* right behind the first one */
+    CHECK_RULE("ALLOC-029",
+               mm_allocation(c, h)->runs[0].first == 1); /* right behind the first one */
 }
 
 static void alignment_is_kept(void **state)
@@ -580,9 +590,11 @@ static void commit_limits_body(struct mm_rig *rig)
         CHECK(NT_SUCCESS(mm_resident(c, h[i])));
         CHECK_RULE("SEG-033", rig->vidmm->segment[2].mapped_bytes <= 4 * MM_MB);
     }
-    CHECK_RULE("SEG-033", !mm_allocation(c, h[0])->resident && mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1);
+    CHECK_RULE("SEG-033", !mm_allocation(c, h[0])->resident &&
+                              mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1);
     h[5] = mm_create_ok(c, p);
-    CHECK_RULE("SEG-033", mm_resident(c, h[5]) == STATUS_NO_MEMORY); /* the list itself would not fit */
+    CHECK_RULE("SEG-033",
+               mm_resident(c, h[5]) == STATUS_NO_MEMORY); /* the list itself would not fit */
 
     p = mm_private_default(MM_SET_VRAM, 15 * MM_MB);
     h[5] = mm_create_ok(c, p);
@@ -612,7 +624,8 @@ static void global_limit_body(struct mm_rig *rig)
         h[i] = mm_create_ok(c, p);
     CHECK(NT_SUCCESS(mm_resident(c, h[0])));
     CHECK(NT_SUCCESS(mm_resident(c, h[1])));
-    CHECK_RULE("SEG-035", mm_resident(c, h[2]) == STATUS_NO_MEMORY); /* the segment alone would allow 16 */
+    CHECK_RULE("SEG-035",
+               mm_resident(c, h[2]) == STATUS_NO_MEMORY); /* the segment alone would allow 16 */
 }
 
 static void global_aperture_limit(void **state)

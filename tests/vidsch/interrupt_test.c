@@ -393,6 +393,17 @@ static void report_suspension(struct fixture *f)
     notify_type(f, 17);
 }
 
+static void report_one_fault_twice(struct fixture *f)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PAGE_FAULTED};
+
+    make_stuck(f);
+    data.DmaPageFaulted.FaultedFenceId = data.DmaPageFaulted.NodeOrdinal = 1;
+    f->driver.notifications[f->driver.notification_count++] = data;
+    driver_notify_now(f, &data); /* both before the DPC: the fault made 1 the last completed id */
+    pass(MS);
+}
+
 static void report_hardware_error(struct fixture *f)
 {
     make_stuck(f);
@@ -428,6 +439,7 @@ static void lies_are_fatal(void **state)
     (void)state;
     FATAL(NULL, complete_what_is_not_there, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_the_past, "SUBMIT-043", 0x119, 0x1);
+    FATAL_AS("SUBMIT-046", NULL, report_one_fault_twice, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_zero, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_on_an_unknown_node, "SUBMIT-045", 0x119, 0x1);
     FATAL(NULL, complete_on_an_unknown_engine, "SUBMIT-045", 0x119, 0x1);

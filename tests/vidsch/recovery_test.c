@@ -549,6 +549,25 @@ static void a_fence_may_keep_its_value(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
+static void ids_of_preempted_packets_count_as_completed(struct fixture *f)
+{
+    struct scene s = make_scene(f);
+    const struct vidsch_node *node = &f->vidsch->node[1];
+
+    f->driver.engine[1].ignores_preemption = false;
+    s.guilty->mm->missing = s.innocent->mm->missing = true; /* they stay in their queues */
+    page(f, 64);
+    pass(MS);
+    CHECK(calls_of(f, CALL_PREEMPT) == 1 && node->count == 1);
+    driver_run(f, 1);
+    pass(MS);
+    vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64));
+    CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);
+    CHECK_RULE("TDR-049", node->last_completed == node->last_submitted &&
+                              node->reported == node->last_submitted && node->count == 0);
+    end_scene(f, &s);
+}
+
 static void debug_information_is_optional(struct fixture *f)
 {
     struct scene s = make_scene(f);
@@ -727,6 +746,7 @@ TEST(a_process_with_too_many_timeouts_is_blocked, 0)
 TEST(an_adapter_reset_in_full, .no_engine_reset = true)
 TEST(submissions_wait_for_the_reset, 0)
 TEST(a_fence_may_keep_its_value, 0)
+TEST(ids_of_preempted_packets_count_as_completed, 0)
 TEST(debug_information_is_optional, 0)
 TEST(the_reset_waits_for_threads_in_the_driver, 0)
 TEST(several_resets_are_survived, .no_engine_reset = true)
@@ -771,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_an_adapter_reset_in_full),
         cmocka_unit_test(test_submissions_wait_for_the_reset),
         cmocka_unit_test(test_a_fence_may_keep_its_value),
+        cmocka_unit_test(test_ids_of_preempted_packets_count_as_completed),
         cmocka_unit_test(test_debug_information_is_optional),
         cmocka_unit_test(test_the_reset_waits_for_threads_in_the_driver),
         cmocka_unit_test(test_several_resets_are_survived),

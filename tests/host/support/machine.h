@@ -49,18 +49,18 @@ struct client {
 };
 
 /* The check, and giving up. The first failure is kept. */
-#define TRY(c, condition)                  \
-    do {                                   \
-        if (!(condition)) {                \
+#define TRY(c, condition)                           \
+    do {                                            \
+        if (!(condition)) {                         \
             client_failed(c, #condition, __LINE__); \
-            return;                        \
-        }                                  \
+            return;                                 \
+        }                                           \
     } while (0)
 
-#define SHOW(c, rule, condition)                                      \
-    do {                                                              \
-        TRY(c, condition);                                            \
-        client_shown(c, rule, __FILE__, __LINE__, __func__);          \
+#define SHOW(c, rule, condition)                             \
+    do {                                                     \
+        TRY(c, condition);                                   \
+        client_shown(c, rule, __FILE__, __LINE__, __func__); \
     } while (0)
 
 static inline void client_failed(struct client *c, const char *what, int line)
@@ -71,7 +71,8 @@ static inline void client_failed(struct client *c, const char *what, int line)
     c->line = line;
 }
 
-static inline void client_shown(struct client *c, const char *rule, const char *file, int line, const char *function)
+static inline void client_shown(struct client *c, const char *rule, const char *file, int line,
+                                const char *function)
 {
     if (c->count < MAX_SHOWN)
         c->shown[c->count++] = (struct shown){rule, file, function, line};
@@ -113,9 +114,11 @@ static inline void machine_create(struct machine *m, const struct dxgk_machine_c
 
 static inline void machine_add_refgpu(struct machine *m)
 {
-    if (dxgk_machine_add_device(m->dxgk, machine_path("devices/refgpu.so"), NULL, 0, m->error, sizeof(m->error)) != DXGK_OK)
+    if (dxgk_machine_add_device(m->dxgk, machine_path("devices/refgpu.so"), NULL, 0, m->error,
+                                sizeof(m->error)) != DXGK_OK)
         fail_msg("device: %s", m->error);
-    if (dxgk_machine_load_driver(m->dxgk, machine_path("drivers/refgpu.so"), m->error, sizeof(m->error)) != DXGK_OK)
+    if (dxgk_machine_load_driver(m->dxgk, machine_path("drivers/refgpu.so"), m->error,
+                                 sizeof(m->error)) != DXGK_OK)
         fail_msg("driver: %s", m->error);
 }
 
@@ -143,7 +146,8 @@ static inline void client_report(struct client *c)
     if (c->failed)
         fail_msg("line %d: %s", c->line, c->failed);
     for (unsigned i = 0; i < c->count; i++)
-        check_rule_record(c->shown[i].rule, c->shown[i].file, c->shown[i].line, c->shown[i].function);
+        check_rule_record(c->shown[i].rule, c->shown[i].file, c->shown[i].line,
+                          c->shown[i].function);
     c->count = 0;
 }
 
@@ -152,11 +156,13 @@ static inline void machine_print_violations(const struct machine *m)
     struct dxgk_violation v;
 
     for (size_t i = 0; dxgk_machine_violation(m->dxgk, i, &v); i++)
-        printf("    %s (%s): %s; at %s, thread %s, %llu ns, %llu times\n", v.rule, v.severity, v.seen, v.where, v.thread,
-               (unsigned long long)v.virtual_ns, (unsigned long long)v.count);
+        printf("    %s (%s): %s; at %s, thread %s, %llu ns, %llu times\n", v.rule, v.severity,
+               v.seen, v.where, v.thread, (unsigned long long)v.virtual_ns,
+               (unsigned long long)v.count);
 }
 
-static inline void machine_run_with(struct machine *m, struct client *c, void (*program)(struct client *c), enum dxgk_result expected)
+static inline void machine_run_with(struct machine *m, struct client *c,
+                                    void (*program)(struct client *c), enum dxgk_result expected)
 {
     enum dxgk_result result;
 

@@ -11,8 +11,8 @@
 struct gpu {
     D3DKMT_HANDLE adapter, device, queue, queue_fence;
     volatile const UINT64 *queue_value;
-    D3DKMT_HANDLE copy;       /* virtual context on node 1 */
-    D3DKMT_HANDLE render;     /* physical context on node 0 */
+    D3DKMT_HANDLE copy;         /* virtual context on node 1 */
+    D3DKMT_HANDLE render;       /* physical context on node 0 */
     D3DKMT_CREATECONTEXT lists; /* its buffer and lists, replaced at each render */
 };
 
@@ -144,7 +144,8 @@ static inline NTSTATUS gpu_wait_cpu(const struct gpu *g, D3DKMT_HANDLE fence, UI
     return D3DKMTWaitForSynchronizationObjectFromCpu(&wait);
 }
 
-static inline NTSTATUS gpu_create_fence(const struct gpu *g, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *create)
+static inline NTSTATUS gpu_create_fence(const struct gpu *g,
+                                        D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *create)
 {
     memset(create, 0, sizeof(*create));
     create->hDevice = g->device;
@@ -178,7 +179,8 @@ static inline NTSTATUS gpu_wait(D3DKMT_HANDLE context, D3DKMT_HANDLE fence, UINT
 
 /* ---- memory ---- */
 
-static inline NTSTATUS gpu_create_memory(const struct gpu *g, UINT64 bytes, UINT flags, UINT segments, struct memory *m)
+static inline NTSTATUS gpu_create_memory(const struct gpu *g, UINT64 bytes, UINT flags,
+                                         UINT segments, struct memory *m)
 {
     struct refgpu_allocation_data data;
     D3DDDI_ALLOCATIONINFO2 info;
@@ -214,7 +216,8 @@ static inline NTSTATUS gpu_make_resident(const struct gpu *g, D3DKMT_HANDLE allo
     resident.NumAllocations = 1;
     resident.AllocationList = &allocation;
     status = D3DKMTMakeResident(&resident);
-    return status == STATUS_PENDING ? gpu_wait_cpu(g, g->queue_fence, resident.PagingFenceValue) : status;
+    return status == STATUS_PENDING ? gpu_wait_cpu(g, g->queue_fence, resident.PagingFenceValue)
+                                    : status;
 }
 
 static inline NTSTATUS gpu_map(const struct gpu *g, struct memory *m)
@@ -254,7 +257,8 @@ static inline NTSTATUS gpu_unlock(const struct gpu *g, struct memory *m)
 }
 
 /* Memory that both sides reach: created, resident, mapped, locked. */
-static inline NTSTATUS gpu_memory(const struct gpu *g, UINT64 bytes, UINT flags, UINT segments, struct memory *m)
+static inline NTSTATUS gpu_memory(const struct gpu *g, UINT64 bytes, UINT flags, UINT segments,
+                                  struct memory *m)
 {
     NTSTATUS status = gpu_create_memory(g, bytes, flags, segments, m);
 

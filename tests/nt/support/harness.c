@@ -105,8 +105,8 @@ static void body_main(void *arg)
     body->ended = true;
 }
 
-/* cmocka sets its own handlers of access faults before each test and fixture: the machine must set its own anew. Everything
- * comes to rest: no thread can run and no event is due. */
+/* cmocka sets its own handlers of access faults before each test and fixture: the machine must set
+ * its own anew. Everything comes to rest: no thread can run and no event is due. */
 static void finish(struct sim_thread *thread, const struct body *body)
 {
     assert_non_null(thread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with RAM, a bus and kernel services for one test, and ways to run code on it as a driver would: in a thread, a DPC,
- * an interrupt. Reports do not stop the machine; a test looks them up by rule and code.
+ * A machine with RAM, a bus and kernel services for one test, and ways to run code on it as a
+ * driver would: in a thread, a DPC, an interrupt. Reports do not stop the machine; a test looks
+ * them up by rule and code.
  */
 #ifndef DXGK_TESTS_NT_HARNESS_H
 #define DXGK_TESTS_NT_HARNESS_H
@@ -25,7 +26,7 @@ struct harness {
     struct nt_image *image; /* the driver's */
     char line[16][600];     /* debug output, oldest first */
     unsigned lines;
-    NTSTATUS raised;        /* status of the last structured exception */
+    NTSTATUS raised; /* status of the last structured exception */
     unsigned raises;
     uint64_t blocks_before; /* on the machine's heap */
     uint64_t threads_left;  /* threads that the test leaves waiting */
@@ -40,11 +41,13 @@ int harness_teardown(void **state);
 /* With other settings; boot = true: create the machine anew. */
 void harness_boot(unsigned processors, uint64_t seed, const struct nt_config *extra);
 
-/* Run fn in a kernel thread on behalf of the driver image, until it and all threads it made have ended or wait. */
+/* Run fn in a kernel thread on behalf of the driver image, until it and all threads it made have
+ * ended or wait. */
 void run(void (*fn)(void));
 /* The same in a client thread of the process. */
 void run_client(struct nt_process *process, void (*fn)(void));
-/* From within: at DISPATCH_LEVEL in a DPC, or in an interrupt service routine. Return when it has run. */
+/* From within: at DISPATCH_LEVEL in a DPC, or in an interrupt service routine. Return when it has
+ * run. */
 void in_dpc(void (*fn)(void));
 void in_interrupt(void (*fn)(void));
 /* From within: a further thread of the driver. */
@@ -64,7 +67,7 @@ void forget_reports(void);
 PHYSICAL_ADDRESS physical(uint64_t address);
 LARGE_INTEGER relative_ms(int64_t ms);
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, harness_setup, harness_teardown)
+#define WITH(test)     cmocka_unit_test_setup_teardown(test, harness_setup, harness_teardown)
 #define WITH_SMP(test) cmocka_unit_test_setup_teardown(test, harness_setup_smp, harness_teardown)
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A device of two BARs: 16 registers of 64 bits that remember what they are told, and 64 KiB of memory. */
+/* A device of two BARs: 16 registers of 64 bits that remember what they are told, and 64 KiB of
+ * memory. */
 #ifndef DXGK_TESTS_NT_TEST_DEVICE_H
 #define DXGK_TESTS_NT_TEST_DEVICE_H
 

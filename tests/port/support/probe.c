@@ -31,8 +31,10 @@ static void default_caps(struct probe *p)
     caps->MemoryManagementCaps.MapAperture2Supported = 1;
     caps->GpuEngineTopology.NbAsymetricProcessingNodes = 2;
     caps->WDDMVersion = DXGKDDI_WDDMv2_9;
-    caps->PreemptionCaps.GraphicsPreemptionGranularity = D3DKMDT_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY;
-    caps->PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY;
+    caps->PreemptionCaps.GraphicsPreemptionGranularity =
+        D3DKMDT_GRAPHICS_PREEMPTION_DMA_BUFFER_BOUNDARY;
+    caps->PreemptionCaps.ComputePreemptionGranularity =
+        D3DKMDT_COMPUTE_PREEMPTION_DMA_BUFFER_BOUNDARY;
     caps->SupportPerEngineTDR = TRUE;
     p->device_wddm = DXGKDDI_WDDMv2_9;
     p->physical.NumExecutionNodes = 2;
@@ -78,19 +80,79 @@ static void default_memory(struct probe *p)
     }
 }
 
+/* Three states each; none of them is there unless p->components says so. */
+static void default_components(struct probe *p)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        DXGK_POWER_RUNTIME_COMPONENT *c = &p->component[i];
+
+        c->StateCount = 3;
+        c->States[0].NominalPower = 100;
+        c->States[1].TransitionLatency = 10;
+        c->States[1].ResidencyRequirement = 100;
+        c->States[1].NominalPower = 50;
+        c->States[2].TransitionLatency = 1000;
+        c->States[2].ResidencyRequirement = 10000;
+        c->States[2].NominalPower = 5;
+        c->ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_OTHER;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        p->bad_range[i].SegmentOffset = 0x10000 * (i + 1);
+        p->bad_range[i].SizeInBytes = 0x1000;
+    }
+}
+
+void probe_use_components(struct probe *p, UINT count)
+{
+    p->components = count;
+    p->caps.SupportRuntimePowerManagement = TRUE;
+    probe_set_entry(p, PROBE_SetPowerComponentFState, true);
+    probe_set_entry(p, PROBE_PowerRuntimeControlRequest, true);
+}
+
 static void default_entries(struct probe *p)
 {
     static const enum probe_ddi present[] = {
-        PROBE_AddDevice,          PROBE_StartDevice,        PROBE_StopDevice,         PROBE_RemoveDevice,
-        PROBE_InterruptRoutine,   PROBE_DpcRoutine,         PROBE_SetPowerState,      PROBE_ResetDevice,
-        PROBE_Unload,             PROBE_ControlEtwLogging,  PROBE_QueryAdapterInfo,   PROBE_GetNodeMetadata,
-        PROBE_CreateProcess,      PROBE_DestroyProcess,     PROBE_CreateDevice,       PROBE_DestroyDevice,
-        PROBE_CreateContext,      PROBE_DestroyContext,     PROBE_SetRootPageTable,   PROBE_GetRootPageTableSize,
-        PROBE_CreateAllocation,   PROBE_DestroyAllocation,  PROBE_DescribeAllocation, PROBE_GetStandardAllocationDriverData,
-        PROBE_OpenAllocation,     PROBE_CloseAllocation,    PROBE_Render,             PROBE_Patch,
-        PROBE_SubmitCommand,      PROBE_SubmitCommandVirtual, PROBE_PreemptCommand,   PROBE_CancelCommand,
-        PROBE_BuildPagingBuffer,  PROBE_QueryDependentEngineGroup, PROBE_QueryEngineStatus, PROBE_ResetEngine,
-        PROBE_ResetFromTimeout,   PROBE_RestartFromTimeout, PROBE_CollectDbgInfo,     PROBE_BeginExclusiveAccess,
+        PROBE_AddDevice,
+        PROBE_StartDevice,
+        PROBE_StopDevice,
+        PROBE_RemoveDevice,
+        PROBE_InterruptRoutine,
+        PROBE_DpcRoutine,
+        PROBE_SetPowerState,
+        PROBE_ResetDevice,
+        PROBE_Unload,
+        PROBE_ControlEtwLogging,
+        PROBE_QueryAdapterInfo,
+        PROBE_GetNodeMetadata,
+        PROBE_CreateProcess,
+        PROBE_DestroyProcess,
+        PROBE_CreateDevice,
+        PROBE_DestroyDevice,
+        PROBE_CreateContext,
+        PROBE_DestroyContext,
+        PROBE_SetRootPageTable,
+        PROBE_GetRootPageTableSize,
+        PROBE_CreateAllocation,
+        PROBE_DestroyAllocation,
+        PROBE_DescribeAllocation,
+        PROBE_GetStandardAllocationDriverData,
+        PROBE_OpenAllocation,
+        PROBE_CloseAllocation,
+        PROBE_Render,
+        PROBE_Patch,
+        PROBE_SubmitCommand,
+        PROBE_SubmitCommandVirtual,
+        PROBE_PreemptCommand,
+        PROBE_CancelCommand,
+        PROBE_BuildPagingBuffer,
+        PROBE_QueryDependentEngineGroup,
+        PROBE_QueryEngineStatus,
+        PROBE_ResetEngine,
+        PROBE_ResetFromTimeout,
+        PROBE_RestartFromTimeout,
+        PROBE_CollectDbgInfo,
+        PROBE_BeginExclusiveAccess,
         PROBE_EndExclusiveAccess,
     };
 
@@ -101,8 +163,9 @@ static void default_entries(struct probe *p)
 void probe_make_compute_only(struct probe *p)
 {
     static const enum probe_ddi more[] = {
-        PROBE_QueryChildRelations, PROBE_QueryChildStatus,    PROBE_QueryDeviceDescriptor, PROBE_SetStablePowerState,
-        PROBE_SetVirtualMachineData, PROBE_CalibrateGpuClock, PROBE_FormatHistoryBuffer,
+        PROBE_QueryChildRelations, PROBE_QueryChildStatus,      PROBE_QueryDeviceDescriptor,
+        PROBE_SetStablePowerState, PROBE_SetVirtualMachineData, PROBE_CalibrateGpuClock,
+        PROBE_FormatHistoryBuffer,
     };
 
     for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
@@ -207,6 +270,7 @@ struct probe *probe_create(const struct probe_options *options)
     p->table.Version = p->options.version ? p->options.version : DXGKDDI_INTERFACE_VERSION_WDDM2_9;
     default_caps(p);
     default_memory(p);
+    default_components(p);
     default_entries(p);
     probe = p;
     return p;
@@ -293,7 +357,8 @@ static void client_main(void *arg)
     client.body(client.p);
 }
 
-struct sim_thread *probe_thread(struct probe *p, struct nt_process *process, const char *name, void (*body)(struct probe *p))
+struct sim_thread *probe_thread(struct probe *p, struct nt_process *process, const char *name,
+                                void (*body)(struct probe *p))
 {
     struct client *client = malloc(sizeof(*client));
     struct sim_thread *thread;
@@ -330,7 +395,8 @@ NTSTATUS probe_add(struct probe *p, unsigned device)
 void probe_remove(struct probe *p, unsigned adapter)
 {
     port_adapter_remove(p->adapter[adapter]);
-    memmove(&p->adapter[adapter], &p->adapter[adapter + 1], (--p->adapters - adapter) * sizeof(p->adapter[0]));
+    memmove(&p->adapter[adapter], &p->adapter[adapter + 1],
+            (--p->adapters - adapter) * sizeof(p->adapter[0]));
 }
 
 struct started {

@@ -35,10 +35,10 @@ enum probe_ddi {
 };
 /* clang-format on */
 
-#define PROBE_MAX_ADAPTERS 4u
-#define PROBE_MAX_NODES 64u
+#define PROBE_MAX_ADAPTERS  4u
+#define PROBE_MAX_NODES     64u
 #define PROBE_WORKING_NODES 8u /* the device model executes on this many */
-#define PROBE_SECOND 1000000000ull
+#define PROBE_SECOND        1000000000ull
 
 struct probe;
 
@@ -71,11 +71,11 @@ struct probe_adapter {
     bool started;
     DXGKRNL_INTERFACE dxgk;
     DXGK_START_INFO info;
-    PDXGK_START_INFO info_address;       /* as passed */
+    PDXGK_START_INFO info_address; /* as passed */
     PDXGKRNL_INTERFACE interface_address;
     DXGK_DEVICE_INFO device;
     PULONG registers;
-    ULONG reported[PROBE_WORKING_NODES];  /* last fence told to the host */
+    ULONG reported[PROBE_WORKING_NODES]; /* last fence told to the host */
     ULONG submitted[PROBE_WORKING_NODES];
     ULONG preempting[PROBE_WORKING_NODES];
 };
@@ -88,8 +88,9 @@ struct probe_options {
     unsigned adapters;    /* devices to start; 0: 1 */
     uint64_t watchdog_ms; /* host time; 0: none */
     bool strict;
-    const char *const *device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40" */
-    struct port_config port;   /* ram and bus are filled in */
+    const char *const *
+        device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40" */
+    struct port_config port; /* ram and bus are filled in */
 };
 
 struct probe {
@@ -109,7 +110,9 @@ struct probe {
     /* the driver */
     DRIVER_INITIALIZATION_DATA table;
     probe_hook *before[PROBE_DDI_COUNT], *after[PROBE_DDI_COUNT];
-    NTSTATUS (*driver_entry)(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path); /* NULL: DxgkInitialize, status passed on */
+    NTSTATUS(*driver_entry)
+    (struct probe *p, PDRIVER_OBJECT object,
+     PUNICODE_STRING path); /* NULL: DxgkInitialize, status passed on */
     struct probe_adapter state[PROBE_MAX_ADAPTERS];
     unsigned added;
     struct probe_call **call;
@@ -151,6 +154,8 @@ void probe_destroy(struct probe *p);
 void probe_make_compute_only(struct probe *p);
 /* Entry points of displays and other things that a render-only driver may also have. */
 void probe_add_display_entries(struct probe *p);
+/* Report `count` power components, with what that takes. */
+void probe_use_components(struct probe *p, UINT count);
 void probe_set_entry(struct probe *p, enum probe_ddi ddi, bool present);
 
 /* DriverEntry and the start of every adapter; the first failing status. */
@@ -165,17 +170,20 @@ uint64_t probe_stop(struct probe *p);
 enum sim_outcome probe_run(struct probe *p, void (*body)(struct probe *p));
 /* On a client thread of a new process; several at once may be started from a body. */
 struct nt_process *probe_process(struct probe *p, const char *name);
-struct sim_thread *probe_thread(struct probe *p, struct nt_process *process, const char *name, void (*body)(struct probe *p));
+struct sim_thread *probe_thread(struct probe *p, struct nt_process *process, const char *name,
+                                void (*body)(struct probe *p));
 /* Sleep on the current thread. */
 void probe_sleep(uint64_t ns);
 
 /* ---- what was recorded ---- */
 size_t probe_count(const struct probe *p, enum probe_ddi ddi);
-const struct probe_call *probe_nth(const struct probe *p, enum probe_ddi ddi, size_t n); /* fails the test if there is none */
+const struct probe_call *probe_nth(const struct probe *p, enum probe_ddi ddi,
+                                   size_t n); /* fails the test if there is none */
 /* The n-th query of one type. */
-const struct probe_call *probe_query(const struct probe *p, DXGK_QUERYADAPTERINFOTYPE type, size_t n); /* NULL: none */
+const struct probe_call *probe_query(const struct probe *p, DXGK_QUERYADAPTERINFOTYPE type,
+                                     size_t n); /* NULL: none */
 size_t probe_queries(const struct probe *p, DXGK_QUERYADAPTERINFOTYPE type);
-void probe_forget(struct probe *p); /* all calls so far */
+void probe_forget(struct probe *p);                           /* all calls so far */
 uint64_t probe_rule(const struct probe *p, const char *rule); /* reports of it */
 /* Some report of the rule whose text holds `part`. */
 bool probe_said(const struct probe *p, const char *rule, const char *part);
@@ -195,15 +203,15 @@ bool probe_device_dma(unsigned device, uint64_t address, void *bytes, size_t cou
 extern uint64_t probe_device_packet_ns;
 
 /* Registers. */
-#define PROBE_REG_ID 0x00u
-#define PROBE_REG_STATUS 0x04u /* read clears */
-#define PROBE_REG_ENABLE 0x08u
-#define PROBE_REG_RESET 0x0Cu
-#define PROBE_REG_SCRATCH 0x10u
-#define PROBE_REG_SUBMIT(node) (0x100u + 16u * (node))
+#define PROBE_REG_ID              0x00u
+#define PROBE_REG_STATUS          0x04u /* read clears */
+#define PROBE_REG_ENABLE          0x08u
+#define PROBE_REG_RESET           0x0Cu
+#define PROBE_REG_SCRATCH         0x10u
+#define PROBE_REG_SUBMIT(node)    (0x100u + 16u * (node))
 #define PROBE_REG_COMPLETED(node) (0x104u + 16u * (node))
-#define PROBE_REG_PREEMPT(node) (0x108u + 16u * (node))
-#define PROBE_ID 0x424F5250u
-#define PROBE_CAUSE_TEST 0x80000000u
+#define PROBE_REG_PREEMPT(node)   (0x108u + 16u * (node))
+#define PROBE_ID                  0x424F5250u
+#define PROBE_CAUSE_TEST          0x80000000u
 
 #endif

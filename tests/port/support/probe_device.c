@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUE 64u
+#define QUEUE       64u
 #define MAX_DEVICES 8u
 
 struct engine {
@@ -36,7 +36,8 @@ static uint64_t option(const struct dxgk_device_config *config, const char *key,
     return otherwise;
 }
 
-static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *d, const char **error)
+static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *d,
+                      const char **error)
 {
     (void)error;
     d->vendor = 0x1AF4;
@@ -54,7 +55,8 @@ static bool configure(const struct dxgk_device_config *config, struct dxgk_devic
     return true;
 }
 
-static void *create(const struct dxgk_device_config *config, const struct dxgk_device_services *services, void *host)
+static void *create(const struct dxgk_device_config *config,
+                    const struct dxgk_device_services *services, void *host)
 {
     struct device *d = calloc(1, sizeof(*d));
 
@@ -134,7 +136,8 @@ static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsig
     return 0;
 }
 
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value)
+static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
+                           uint64_t value)
 {
     struct device *d = device;
 
@@ -188,7 +191,8 @@ bool probe_device_dma(unsigned index, uint64_t address, void *bytes, size_t coun
 {
     struct device *d = device_of(index);
 
-    return write ? d->services->dma_write(d->host, address, bytes, count) : d->services->dma_read(d->host, address, bytes, count);
+    return write ? d->services->dma_write(d->host, address, bytes, count)
+                 : d->services->dma_read(d->host, address, bytes, count);
 }
 
 const struct dxgk_device_model probe_device_model = {

@@ -10,7 +10,8 @@
 
 #include "port/support/probe_driver.h"
 
-#define COOKIE 0xC0FFEE01u /* MiniportDeviceContext of the first adapter: the host must not follow it */
+#define COOKIE \
+    0xC0FFEE01u /* MiniportDeviceContext of the first adapter: the host must not follow it */
 
 /* ---- answers to queries ---- */
 
@@ -21,7 +22,8 @@ static uint64_t segments(struct probe *p, DXGK_QUERYSEGMENTOUT4 *out)
         return STATUS_SUCCESS;
     }
     for (UINT i = 0; i < out->NbSegment && i < p->segments; i++)
-        memcpy(out->pSegmentDescriptor + i * out->SegmentDescriptorStride, &p->segment[i], sizeof(p->segment[i]));
+        memcpy(out->pSegmentDescriptor + i * out->SegmentDescriptorStride, &p->segment[i],
+               sizeof(p->segment[i]));
     out->NbSegment = p->segments;
     out->PagingBufferSegmentId = p->paging_segment;
     out->PagingBufferSize = p->paging_bytes;
@@ -66,7 +68,8 @@ static uint64_t query(struct probe *p, struct probe_adapter *a, const DXGKARG_QU
     case DXGKQAITYPE_GPUMMUCAPS:
         return give(q, &p->mmu, sizeof(p->mmu));
     case DXGKQAITYPE_PAGETABLELEVELDESC:
-        return give(q, &p->level[((DXGK_QUERYPAGETABLELEVELDESCIN *)q->pInputData)->LevelIndex], sizeof(p->level[0]));
+        return give(q, &p->level[((DXGK_QUERYPAGETABLELEVELDESCIN *)q->pInputData)->LevelIndex],
+                    sizeof(p->level[0]));
     case DXGKQAITYPE_PHYSICALADAPTERCAPS: {
         DXGK_PHYSICALADAPTERCAPS caps = p->physical;
 
@@ -118,7 +121,9 @@ static NTSTATUS map_registers(struct probe_adapter *a)
     if (!NT_SUCCESS(status))
         return status;
     list = &a->device.TranslatedResourceList->List[0].PartialResourceList;
-    status = a->dxgk.DxgkCbMapMemory(a->dxgk.DeviceHandle, list->PartialDescriptors[0].u.Memory.Start, 0x1000, FALSE, FALSE, MmNonCached, &mapped);
+    status = a->dxgk.DxgkCbMapMemory(a->dxgk.DeviceHandle,
+                                     list->PartialDescriptors[0].u.Memory.Start, 0x1000, FALSE,
+                                     FALSE, MmNonCached, &mapped);
     if (NT_SUCCESS(status))
         a->registers = mapped;
     return status;
@@ -126,6 +131,7 @@ static NTSTATUS map_registers(struct probe_adapter *a)
 
 static uint64_t start_device(struct probe *p, struct probe_call *call)
 {
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor;
     struct probe_adapter *a = probe_adapter_of(p, call->arg[0]);
     PDXGKRNL_INTERFACE interface = (PDXGKRNL_INTERFACE)(uintptr_t)call->arg[2];
     NTSTATUS status;
@@ -134,12 +140,13 @@ static uint64_t start_device(struct probe *p, struct probe_call *call)
     a->interface_address = interface;
     a->info = *a->info_address;
     memset(&a->dxgk, 0, sizeof(a->dxgk));
-    memcpy(&a->dxgk, interface, interface->Size < sizeof(a->dxgk) ? interface->Size : sizeof(a->dxgk));
+    memcpy(&a->dxgk, interface,
+           interface->Size < sizeof(a->dxgk) ? interface->Size : sizeof(a->dxgk));
     status = map_registers(a);
     if (!NT_SUCCESS(status))
         return (uint64_t)(uint32_t)status;
-    p->segment[0].CpuTranslatedAddress =
-        a->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors[1].u.Memory.Start;
+    descriptor = a->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
+    p->segment[0].CpuTranslatedAddress = (descriptor + 1)->u.Memory.Start; /* the second range */
     WRITE_REGISTER_ULONG(a->registers + PROBE_REG_ENABLE / 4, 1);
     *(PULONG)(uintptr_t)call->arg[3] = 0;
     *(PULONG)(uintptr_t)call->arg[4] = p->children;
@@ -162,7 +169,8 @@ static uint64_t stop_device(struct probe *p, struct probe_call *call)
 
 static uint64_t query_adapter_info(struct probe *p, struct probe_call *call)
 {
-    return query(p, probe_adapter_of(p, call->arg[0]), (const DXGKARG_QUERYADAPTERINFO *)(uintptr_t)call->arg[1]);
+    return query(p, probe_adapter_of(p, call->arg[0]),
+                 (const DXGKARG_QUERYADAPTERINFO *)(uintptr_t)call->arg[1]);
 }
 
 static uint64_t get_node_metadata(struct probe *p, struct probe_call *call)
@@ -256,7 +264,8 @@ static uint64_t next_handle(void)
 static uint64_t create_process(struct probe *p, struct probe_call *call)
 {
     (void)p;
-    ((DXGKARG_CREATEPROCESS *)(uintptr_t)call->arg[1])->hKmdProcess = (HANDLE)(uintptr_t)next_handle();
+    ((DXGKARG_CREATEPROCESS *)(uintptr_t)call->arg[1])->hKmdProcess = (HANDLE)(uintptr_t)
+        next_handle();
     return STATUS_SUCCESS;
 }
 
@@ -374,7 +383,8 @@ static uint64_t submit_command(struct probe *p, struct probe_call *call)
 
 static uint64_t submit_command_virtual(struct probe *p, struct probe_call *call)
 {
-    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)call->arg[1];
+    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)
+                                                   call->arg[1];
 
     return push(probe_adapter_of(p, call->arg[0]), args->NodeOrdinal, args->SubmissionFenceId);
 }
@@ -387,13 +397,15 @@ static uint64_t preempt_command(struct probe *p, struct probe_call *call)
     if (args->NodeOrdinal >= PROBE_WORKING_NODES)
         return (uint64_t)(uint32_t)STATUS_INVALID_PARAMETER;
     a->preempting[args->NodeOrdinal] = args->PreemptionFenceId;
-    WRITE_REGISTER_ULONG(a->registers + PROBE_REG_PREEMPT(args->NodeOrdinal) / 4, args->PreemptionFenceId);
+    WRITE_REGISTER_ULONG(a->registers + PROBE_REG_PREEMPT(args->NodeOrdinal) / 4,
+                         args->PreemptionFenceId);
     return STATUS_SUCCESS;
 }
 
 static uint64_t query_engine_group(struct probe *p, struct probe_call *call)
 {
-    DXGKARG_QUERYDEPENDENTENGINEGROUP *args = (DXGKARG_QUERYDEPENDENTENGINEGROUP *)(uintptr_t)call->arg[1];
+    DXGKARG_QUERYDEPENDENTENGINEGROUP *args = (DXGKARG_QUERYDEPENDENTENGINEGROUP *)(uintptr_t)
+                                                  call->arg[1];
 
     (void)p;
     args->DependentNodeOrdinalMask = 1ull << args->NodeOrdinal;
@@ -457,7 +469,8 @@ static answer_fn *const answers[PROBE_DDI_COUNT] = {
     [PROBE_ResetEngine] = reset_engine,
 };
 
-static struct probe_call *record(struct probe *p, enum probe_ddi ddi, const char *name, unsigned args)
+static struct probe_call *record(struct probe *p, enum probe_ddi ddi, const char *name,
+                                 unsigned args)
 {
     struct probe_call *call = calloc(1, sizeof(*call));
 
@@ -485,7 +498,8 @@ static void record_query(struct probe_call *call)
     call->query_type = call->query.Type;
     if (call->query.pInputData)
         memcpy(call->query_input, call->query.pInputData,
-               call->query.InputDataSize < sizeof(call->query_input) ? call->query.InputDataSize : sizeof(call->query_input));
+               call->query.InputDataSize < sizeof(call->query_input) ? call->query.InputDataSize
+                                                                     : sizeof(call->query_input));
 }
 
 static uint64_t dispatch(enum probe_ddi ddi, const char *name, unsigned args, const uint64_t *arg)
@@ -529,7 +543,8 @@ void probe_set_entry(struct probe *p, enum probe_ddi ddi, bool present)
 {
     const void *none = NULL;
 
-    memcpy((char *)&p->table + entries[ddi].offset, present ? (const void *)&entries[ddi].function : (const void *)&none, sizeof(void *));
+    memcpy((char *)&p->table + entries[ddi].offset,
+           present ? (const void *)&entries[ddi].function : (const void *)&none, sizeof(void *));
 }
 
 NTSTATUS NTAPI probe_driver_entry(PDRIVER_OBJECT object, PUNICODE_STRING path)

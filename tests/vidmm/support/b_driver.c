@@ -18,7 +18,8 @@ static struct b_op *record(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *a
 
     CHECK(rig->op_count < B_MAX_OPS);
     rig->op_count++;
-    *op = (struct b_op){.args = *args, .immediate = args->pDmaBuffer == NULL, .ticket_hint = rig->submitted};
+    *op = (struct b_op){
+        .args = *args, .immediate = args->pDmaBuffer == NULL, .ticket_hint = rig->submitted};
     if (args->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE) {
         size_t count = update->Flags.Repeat ? 1 : update->NumPageTableEntries;
 
@@ -27,10 +28,12 @@ static struct b_op *record(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *a
         CHECK(op->entries);
         memcpy(op->entries, update->pPageTableEntries, count * sizeof(DXGK_PTE));
     }
-    if (args->Operation == DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION && args->UpdateContextAllocation.DriverPrivateDataSize) {
+    if (args->Operation == DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION &&
+        args->UpdateContextAllocation.DriverPrivateDataSize) {
         op->data = malloc(args->UpdateContextAllocation.DriverPrivateDataSize);
         CHECK(op->data);
-        memcpy(op->data, args->UpdateContextAllocation.pDriverPrivateData, args->UpdateContextAllocation.DriverPrivateDataSize);
+        memcpy(op->data, args->UpdateContextAllocation.pDriverPrivateData,
+               args->UpdateContextAllocation.DriverPrivateDataSize);
     }
     return op;
 }
@@ -205,7 +208,8 @@ static void gpu_later(struct b_rig *rig)
     CHECK(sim_event_arm(&rig->gpu, sim_now() + 1 + sim_random(rig->delay)));
 }
 
-static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket)
+static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
+                                     struct vidmm_paging_buffer *buffer, uint64_t *ticket)
 {
     struct b_rig *rig = b_rig;
     unsigned i = (unsigned)(buffer - rig->buffer);

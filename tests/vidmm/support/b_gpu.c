@@ -43,7 +43,8 @@ static uint64_t *gpu_memory(struct b_rig *rig, UINT segment, uint64_t address)
     if (segment == B_VRAM_SEGMENT)
         return (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->device, 0) + address);
     CHECK(segment == 0);
-    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ, &physical)); /* GPUVA-200 */
+    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ,
+                          &physical)); /* GPUVA-200 */
     return ram_direct(rig->ram, physical);
 }
 
@@ -52,13 +53,15 @@ static DXGKARG_SETROOTPAGETABLE paging_root(const struct b_rig *rig)
     return b_root(rig->vidmm->paging_process->space);
 }
 
-static uint64_t *table_memory(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
+static uint64_t *table_memory(struct b_rig *rig,
+                              const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 {
     switch (update->UpdateMode) {
     case DXGK_PAGETABLEUPDATE_CPU_VIRTUAL:
         return update->PageTableAddress.CpuVirtual;
     case DXGK_PAGETABLEUPDATE_GPU_PHYSICAL:
-        return gpu_memory(rig, update->PageTableAddress.GpuPhysical.SegmentId, update->PageTableAddress.GpuPhysical.SegmentOffset);
+        return gpu_memory(rig, update->PageTableAddress.GpuPhysical.SegmentId,
+                          update->PageTableAddress.GpuPhysical.SegmentOffset);
     default: {
         DXGKARG_SETROOTPAGETABLE root = paging_root(rig);
         uint64_t entry;
@@ -105,15 +108,18 @@ static void execute_update(struct b_rig *rig, struct b_op *op)
         CHECK(update->StartIndex == 0);
     }
     /* GPUVA-175: nothing is written before the table was initialised for this use. */
-    CHECK(table->initialised && table->level == update->PageTableLevel && table->process == update->hProcess);
+    CHECK(table->initialised && table->level == update->PageTableLevel &&
+          table->process == update->hProcess);
     for (UINT i = 0; i < update->NumPageTableEntries; i++)
-        memory[update->StartIndex + i] =
-            entry_of(&op->entries[update->Flags.Repeat ? 0 : i], update->PageTableLevel > 0);
+        memory[update->StartIndex + i] = entry_of(&op->entries[update->Flags.Repeat ? 0 : i],
+                                                  update->PageTableLevel > 0);
 }
 
 static uint64_t tlb_key(const DXGKARG_SETROOTPAGETABLE *root, uint64_t page)
 {
-    return ((root->Address.SegmentOffset >> 12 | (uint64_t)root->Address.SegmentId << 40) << 20) * 0x9E3779B97F4A7C15u ^ (page + 1);
+    return ((root->Address.SegmentOffset >> 12 | (uint64_t)root->Address.SegmentId << 40) << 20) *
+               0x9E3779B97F4A7C15u ^
+           (page + 1);
 }
 
 struct tlb_line {
@@ -135,8 +141,10 @@ static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHT
         while (count < 512 && hash_next(&rig->tlb, &cursor, &key, &value)) {
             struct tlb_line *line = value;
 
-            if (line->root == (flush->RootPageTableAddress.SegmentOffset | flush->RootPageTableAddress.SegmentId) &&
-                (all || (line->page << 12 >= flush->StartVirtualAddress && line->page << 12 < flush->EndVirtualAddress)))
+            if (line->root == (flush->RootPageTableAddress.SegmentOffset |
+                               flush->RootPageTableAddress.SegmentId) &&
+                (all || (line->page << 12 >= flush->StartVirtualAddress &&
+                         line->page << 12 < flush->EndVirtualAddress)))
                 drop[count++] = key;
         }
         for (size_t i = 0; i < count; i++)
@@ -150,13 +158,15 @@ void *b_paging_memory(struct b_rig *rig, uint64_t va)
     uint64_t entry;
 
     CHECK(b_access(rig, &root, va, &entry));
-    return (uint8_t *)gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12) + va % B_PAGE;
+    return (uint8_t *)gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12) +
+           va % B_PAGE;
 }
 
 static void execute_fill(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL *fill)
 {
     for (uint64_t at = 0; at < fill->FillSizeInBytes; at += sizeof(UINT))
-        memcpy(b_paging_memory(rig, fill->DestinationVirtualAddress + at), &fill->FillPattern, sizeof(UINT));
+        memcpy(b_paging_memory(rig, fill->DestinationVirtualAddress + at), &fill->FillPattern,
+               sizeof(UINT));
 }
 
 /* What the driver of the rig does with its private data: copies it to the start and its last byte to the end. */
@@ -165,8 +175,10 @@ static void execute_context_update(struct b_rig *rig, const struct b_op *op)
     const DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION *update = &op->args.UpdateContextAllocation;
 
     for (UINT i = 0; i < update->DriverPrivateDataSize; i++)
-        *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + i) = ((const uint8_t *)op->data)[i];
-    *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + update->ContextAllocationSize - 1) = 0x99;
+        *(uint8_t *)b_paging_memory(rig,
+                                    update->ContextAllocation + i) = ((const uint8_t *)op->data)[i];
+    *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + update->ContextAllocationSize -
+                                         1) = 0x99;
 }
 
 void b_gpu_execute(struct b_rig *rig, struct b_op *op)
@@ -181,8 +193,10 @@ void b_gpu_execute(struct b_rig *rig, struct b_op *op)
         execute_fill(rig, &op->args.FillVirtual);
     else if (op->args.Operation == DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION)
         execute_context_update(rig, op);
-    else if (op->args.Operation == DXGK_OPERATION_INIT_CONTEXT_RESOURCE && op->args.InitContextResource.Destination.GpuVirtualAddress)
-        *(uint32_t *)b_paging_memory(rig, op->args.InitContextResource.Destination.GpuVirtualAddress) = 0x1417;
+    else if (op->args.Operation == DXGK_OPERATION_INIT_CONTEXT_RESOURCE &&
+             op->args.InitContextResource.Destination.GpuVirtualAddress)
+        *(uint32_t *)b_paging_memory(
+            rig, op->args.InitContextResource.Destination.GpuVirtualAddress) = 0x1417;
 }
 
 bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
@@ -196,7 +210,8 @@ bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va
         return false;
     while (level-- > 0) {
         uint64_t *table = gpu_memory(rig, segment, address);
-        uint64_t index = page >> geometry->shift[level], below = ((uint64_t)1 << geometry->shift[level]) - 1;
+        uint64_t index = page >> geometry->shift[level],
+                 below = ((uint64_t)1 << geometry->shift[level]) - 1;
 
         if (level + 1 < geometry->levels)
             index &= geometry->entries[level] - 1;
@@ -230,7 +245,9 @@ bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t 
     if (rig->sticky) {
         line = malloc(sizeof(*line));
         CHECK(line);
-        *line = (struct tlb_line){.root = root->Address.SegmentOffset | root->Address.SegmentId, .page = va >> 12, .entry = *entry};
+        *line = (struct tlb_line){.root = root->Address.SegmentOffset | root->Address.SegmentId,
+                                  .page = va >> 12,
+                                  .entry = *entry};
         put(&rig->tlb, key, line);
     }
     return true;
@@ -238,5 +255,6 @@ bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t 
 
 DXGKARG_SETROOTPAGETABLE b_root(const struct vidmm_space *space)
 {
-    return (DXGKARG_SETROOTPAGETABLE){.Address = table_address(space->root), .NumEntries = space->root->entries};
+    return (DXGKARG_SETROOTPAGETABLE){.Address = table_address(space->root),
+                                      .NumEntries = space->root->entries};
 }

@@ -12,7 +12,8 @@ extern const struct vidmm_scheduler b_scheduler;
 
 static uint64_t vram_bytes = 64u << 20;
 
-static bool model_configure(const struct dxgk_device_config *config, struct dxgk_device_description *description, const char **error)
+static bool model_configure(const struct dxgk_device_config *config,
+                            struct dxgk_device_description *description, const char **error)
 {
     (void)config;
     (void)error;
@@ -25,7 +26,8 @@ static bool model_configure(const struct dxgk_device_config *config, struct dxgk
     return true;
 }
 
-static void *model_create(const struct dxgk_device_config *config, const struct dxgk_device_services *services, void *host)
+static void *model_create(const struct dxgk_device_config *config,
+                          const struct dxgk_device_services *services, void *host)
 {
     static int something;
 
@@ -80,7 +82,10 @@ static const struct dxgk_device_model model = {
 
 void b_options_default(struct b_options *options)
 {
-    *options = (struct b_options){.seed = 1, .version = DXGKDDI_INTERFACE_VERSION_WDDM2_9, .vram_bytes = 64u << 20, .buffer_bytes = 4096};
+    *options = (struct b_options){.seed = 1,
+                                  .version = DXGKDDI_INTERFACE_VERSION_WDDM2_9,
+                                  .vram_bytes = 64u << 20,
+                                  .buffer_bytes = 4096};
     options->mmu.ReadOnlyMemorySupported = 1;
     options->mmu.NoExecuteMemorySupported = 1;
     options->mmu.ZeroInPteSupported = 1;
@@ -89,10 +94,11 @@ void b_options_default(struct b_options *options)
     options->mmu.VirtualAddressBitCount = 48;
     options->mmu.PageTableLevelCount = 4;
     for (unsigned level = 0; level < 4; level++)
-        options->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableIndexBitCount = 9,
-                                                             .PageTableSegmentId = B_VRAM_SEGMENT,
-                                                             .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT,
-                                                             .PageTableSizeInBytes = 4096};
+        options->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){
+            .PageTableIndexBitCount = 9,
+            .PageTableSegmentId = B_VRAM_SEGMENT,
+            .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT,
+            .PageTableSizeInBytes = 4096};
 }
 
 static NTSTATUS create_vidmm(struct b_rig *rig)
@@ -142,7 +148,8 @@ static void map_buffers(struct b_rig *rig)
     uint64_t pages = buffer_pages(rig);
 
     for (unsigned i = 0; i < 4; i++) {
-        const struct ram_request request = {.pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
+        const struct ram_request request = {
+            .pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
         struct page_number first, logical[16];
 
         CHECK(ram_take_contiguous(rig->ram, &request, &first));
@@ -154,7 +161,8 @@ static void map_buffers(struct b_rig *rig)
         rig->buffer[i].data = ram_direct(rig->ram, page_phys(first));
         rig->buffer[i].capacity = rig->options.buffer_bytes;
         if (!rig->options.no_gpu_mmu)
-            CHECK(NT_SUCCESS(vidmm_map_paging_buffer(rig->vidmm, logical, pages, &rig->buffer[i].va)));
+            CHECK(NT_SUCCESS(
+                vidmm_map_paging_buffer(rig->vidmm, logical, pages, &rig->buffer[i].va)));
     }
 }
 
@@ -190,7 +198,8 @@ NTSTATUS b_open_client(struct b_rig *rig)
     status = vidmm_device_create(rig->process, (HANDLE)(uintptr_t)0xDE, rig, &rig->mm_device);
     if (!NT_SUCCESS(status))
         return status;
-    return vidmm_paging_queue_create(rig->mm_device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, progress, rig, &rig->queue);
+    return vidmm_paging_queue_create(rig->mm_device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, progress,
+                                     rig, &rig->queue);
 }
 
 void b_close_client(struct b_rig *rig)
@@ -265,7 +274,8 @@ static void stop_all(struct b_rig *rig)
     b_close_client(rig);
     b_stop(rig);
     forget_gpu(rig);
-    rig->create_process_calls = rig->destroy_process_calls = rig->set_root_calls = rig->root_size_calls = 0;
+    rig->create_process_calls = rig->destroy_process_calls = rig->set_root_calls =
+        rig->root_size_calls = 0;
     rig->submitted = rig->completed = rig->progress = 0;
     rig->op_from = rig->op_count;
     reap_threads();
@@ -288,7 +298,8 @@ static void run_thread(void *arg)
     run->body(run->rig);
     if (!run->bare) {
         stop_all(run->rig);
-        CHECK(sim_current->heap.live_blocks <= blocks + 16); /* nothing leaks; other rooms' tables may have grown */
+        CHECK(sim_current->heap.live_blocks <=
+              blocks + 16); /* nothing leaks; other rooms' tables may have grown */
         CHECK(ram_free_pages(run->rig->ram) == frames);
     }
     run->done = true;
@@ -320,7 +331,8 @@ static void set_up(struct b_rig *rig)
     rig->machine->room[SIM_ROOM_BUS] = rig->bus;
     rig->device = bus_device_add(rig->bus, &model, &config, error, sizeof(error));
     CHECK(rig->device);
-    rig->domain = iommu_domain_create(rig->ram, IOMMU_REMAP, (struct logical_addr){((uint64_t)1 << 40) - 1});
+    rig->domain = iommu_domain_create(rig->ram, IOMMU_REMAP,
+                                      (struct logical_addr){((uint64_t)1 << 40) - 1});
     CHECK(rig->domain);
     nt.ram = rig->ram;
     nt.bus = rig->bus;
@@ -454,7 +466,8 @@ struct b_object *b_object_create(struct b_rig *rig, struct vidmm_device *device,
     list_init(&object->allocation.opens);
     object->open.allocation = &object->allocation;
     object->open.device = device;
-    object->handle = handle_create(&device->process->nt->handles, NT_CLIENT_ALLOCATION, &object->open);
+    object->handle = handle_create(&device->process->nt->handles, NT_CLIENT_ALLOCATION,
+                                   &object->open);
     object->open.handle = object->handle;
     CHECK(object->handle);
     return object;
@@ -485,7 +498,8 @@ static NTSTATUS place_job(struct vidmm *vidmm, void *arg)
     return space_allocation_placed(vidmm, allocation);
 }
 
-void b_object_place(struct b_rig *rig, struct b_object *object, const struct vidmm_run *runs, uint32_t run_count)
+void b_object_place(struct b_rig *rig, struct b_object *object, const struct vidmm_run *runs,
+                    uint32_t run_count)
 {
     struct place place = {.object = object, .runs = runs, .run_count = run_count};
 
@@ -494,7 +508,8 @@ void b_object_place(struct b_rig *rig, struct b_object *object, const struct vid
 
 void b_object_place_at(struct b_rig *rig, struct b_object *object, UINT segment, uint64_t first)
 {
-    const struct vidmm_run run = {.segment = segment, .first = first, .pages = object->allocation.pages};
+    const struct vidmm_run run = {
+        .segment = segment, .first = first, .pages = object->allocation.pages};
 
     b_object_place(rig, object, &run, 1);
 }
@@ -507,7 +522,8 @@ static NTSTATUS destroyed_job(struct vidmm *vidmm, void *arg)
 
 void b_object_destroy(struct b_rig *rig, struct b_object *object)
 {
-    CHECK(handle_remove(&object->open.device->process->nt->handles, object->handle, NT_CLIENT_ALLOCATION));
+    CHECK(handle_remove(&object->open.device->process->nt->handles, object->handle,
+                        NT_CLIENT_ALLOCATION));
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, destroyed_job, &object->allocation)));
     CHECK(list_empty(&object->allocation.mappings));
     free(object->runs);
@@ -518,7 +534,8 @@ void b_object_destroy(struct b_rig *rig, struct b_object *object)
 
 D3DDDI_MAPGPUVIRTUALADDRESS b_map_args(const struct b_object *object, uint64_t pages)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = {.hPagingQueue = 1, .hAllocation = object ? object->handle : 0, .SizeInPages = pages};
+    D3DDDI_MAPGPUVIRTUALADDRESS args = {
+        .hPagingQueue = 1, .hAllocation = object ? object->handle : 0, .SizeInPages = pages};
 
     if (object)
         args.Protection.Write = 1;
@@ -544,9 +561,11 @@ NTSTATUS b_free(struct b_rig *rig, uint64_t base, uint64_t pages)
     return vidmm_free_gpu_va(rig->process, base, pages * B_PAGE);
 }
 
-NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type, uint64_t *base)
+NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type,
+                   uint64_t *base)
 {
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.BaseAddress = *base, .Size = pages * B_PAGE, .ReservationType = type};
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
+        .BaseAddress = *base, .Size = pages * B_PAGE, .ReservationType = type};
     NTSTATUS status = vidmm_reserve_gpu_va(rig->process, rig->queue, &args);
 
     if (NT_SUCCESS(status))

@@ -16,33 +16,41 @@
 #include "vidmm/address_space.h"
 #include "vidmm/vidmm_private.h"
 
-#define B_VRAM_SEGMENT 1u
+#define B_VRAM_SEGMENT     1u
 #define B_APERTURE_SEGMENT 2u
-#define B_PAGE 4096u
-#define B_MAX_OPS 65536u
+#define B_PAGE             4096u
+#define B_MAX_OPS          65536u
 
-enum b_entry { B_VALID = 1, B_ZERO = 2, B_COHERENT = 4, B_READ_ONLY = 8, B_NO_EXECUTE = 16, B_LARGE = 32 };
+enum b_entry {
+    B_VALID = 1,
+    B_ZERO = 2,
+    B_COHERENT = 4,
+    B_READ_ONLY = 8,
+    B_NO_EXECUTE = 16,
+    B_LARGE = 32
+};
 
 struct b_options {
     uint64_t seed;
-    UINT version;               /* 0: WDDM 2.9 */
-    DXGK_GPUMMUCAPS mmu;        /* VirtualAddressBitCount 0: the default, 4 levels of 9 bits, 48 bits, GPU_PHYSICAL */
+    UINT version; /* 0: WDDM 2.9 */
+    DXGK_GPUMMUCAPS
+    mmu; /* VirtualAddressBitCount 0: the default, 4 levels of 9 bits, 48 bits, GPU_PHYSICAL */
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
-    bool default_levels;        /* set by b_options_default */
+    bool default_levels; /* set by b_options_default */
     uint64_t vram_bytes;
     uint64_t internal_start, internal_end;
     bool no_gpu_mmu;
-    UINT buffer_bytes;          /* of a paging buffer; 0: 4096 */
+    UINT buffer_bytes; /* of a paging buffer; 0: 4096 */
 };
 
 /* One operation as the driver got it. */
 struct b_op {
     DXGKARG_BUILDPAGINGBUFFER args;
-    DXGK_PTE *entries;          /* deep copy: NumPageTableEntries, or 1 if Repeat */
-    void *data;                 /* deep copy of private data */
-    bool immediate;             /* pDmaBuffer was NULL */
+    DXGK_PTE *entries; /* deep copy: NumPageTableEntries, or 1 if Repeat */
+    void *data;        /* deep copy of private data */
+    bool immediate;    /* pDmaBuffer was NULL */
     bool executed;
-    uint64_t ticket_hint;       /* tickets submitted before it was built */
+    uint64_t ticket_hint; /* tickets submitted before it was built */
 };
 
 /* What a table's memory holds, as far as the driver knows. */
@@ -70,14 +78,14 @@ struct b_rig {
     struct vidmm_process *process;
     struct vidmm_device *mm_device;
     struct vidmm_paging_queue *queue;
-    uint64_t progress;          /* fence value of `queue` */
+    uint64_t progress; /* fence value of `queue` */
 
     /* driver */
     struct b_op *ops;
     uint32_t op_count;
-    uint32_t op_from;           /* where b_ops_* look from: b_mark */
-    uint32_t calls[32];         /* DxgkDdiBuildPagingBuffer by operation */
-    struct hash_map tables;     /* place -> struct b_table */
+    uint32_t op_from;       /* where b_ops_* look from: b_mark */
+    uint32_t calls[32];     /* DxgkDdiBuildPagingBuffer by operation */
+    struct hash_map tables; /* place -> struct b_table */
     uint32_t set_root_calls;
     DXGKARG_SETROOTPAGETABLE last_root;
     uint32_t root_size_calls;
@@ -86,15 +94,15 @@ struct b_rig {
     void (*on_create_process)(struct b_rig *rig, HANDLE host_process);
     void (*on_set_root)(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *args);
     void (*on_build)(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args);
-    UINT root_round;            /* NumberOfPte is rounded up to a multiple of this */
-    SIZE_T root_bytes;          /* answer of GetRootPageTableSize; 0: what fits */
-    UINT root_short;            /* answer that many entries too few */
+    UINT root_round;             /* NumberOfPte is rounded up to a multiple of this */
+    SIZE_T root_bytes;           /* answer of GetRootPageTableSize; 0: what fits */
+    UINT root_short;             /* answer that many entries too few */
     uint32_t insufficient_every; /* answer INSUFFICIENT_DMA_BUFFER each n-th call */
-    bool write_nothing;         /* leave pDmaBuffer alone: executed at once */
+    bool write_nothing;          /* leave pDmaBuffer alone: executed at once */
 
     /* scheduler */
-    bool hold;                  /* paging buffers wait for b_release */
-    uint32_t delay;             /* > 0: the GPU takes up to that many ns for a paging buffer */
+    bool hold;      /* paging buffers wait for b_release */
+    uint32_t delay; /* > 0: the GPU takes up to that many ns for a paging buffer */
     struct sim_event gpu;
     uint64_t submitted, completed;
     struct vidmm_paging_buffer buffer[4];
@@ -105,12 +113,12 @@ struct b_rig {
     uint32_t suspends, resumes;
 
     /* GPU */
-    struct hash_map tlb;        /* root page ^ page: cached entry */
-    bool sticky;                /* keep translations in the TLB */
+    struct hash_map tlb; /* root page ^ page: cached entry */
+    bool sticky;         /* keep translations in the TLB */
     uint64_t faults;
 };
 
-extern struct b_rig *b_rig;     /* the one of the running test */
+extern struct b_rig *b_rig; /* the one of the running test */
 
 void b_options_default(struct b_options *options);
 /* Run `body` on a client thread of a machine with a started adapter, one process, device and paging queue. */
@@ -172,17 +180,20 @@ struct b_object {
 };
 struct b_object *b_object_create(struct b_rig *rig, struct vidmm_device *device, uint64_t pages);
 /* Place it at these runs (copied), or nowhere; entries follow. */
-void b_object_place(struct b_rig *rig, struct b_object *object, const struct vidmm_run *runs, uint32_t run_count);
+void b_object_place(struct b_rig *rig, struct b_object *object, const struct vidmm_run *runs,
+                    uint32_t run_count);
 void b_object_place_at(struct b_rig *rig, struct b_object *object, UINT segment, uint64_t first);
 void b_object_destroy(struct b_rig *rig, struct b_object *object);
 
 /* ---- requests ---- */
 D3DDDI_MAPGPUVIRTUALADDRESS b_map_args(const struct b_object *object, uint64_t pages);
 NTSTATUS b_map(struct b_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args);
-uint64_t b_map_simple(struct b_rig *rig, const struct b_object *object, uint64_t pages); /* the address */
+uint64_t b_map_simple(struct b_rig *rig, const struct b_object *object,
+                      uint64_t pages); /* the address */
 NTSTATUS b_free(struct b_rig *rig, uint64_t base, uint64_t pages);
 bool b_valid(struct b_rig *rig);
-NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type, uint64_t *base);
+NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type,
+                   uint64_t *base);
 /* What the GPU finds at an address of the client: B_FAULT or the entry. Everything queued is carried out first. */
 #define B_FAULT UINT64_MAX
 uint64_t b_look(struct b_rig *rig, uint64_t va);

@@ -46,10 +46,13 @@ static struct mm_op *record(struct mm_rig *rig, const DXGKARG_BUILDPAGINGBUFFER 
 
     CHECK(rig->op_count < MM_MAX_OPS);
     rig->op_count++;
-    *op = (struct mm_op){.args = *args, .immediate = args->pDmaBuffer == NULL, .ticket = rig->submitted};
+    *op = (struct mm_op){
+        .args = *args, .immediate = args->pDmaBuffer == NULL, .ticket = rig->submitted};
     switch (args->Operation) {
     case DXGK_OPERATION_UPDATE_PAGE_TABLE: {
-        size_t count = args->UpdatePageTable.Flags.Repeat ? 1 : args->UpdatePageTable.NumPageTableEntries;
+        size_t count = args->UpdatePageTable.Flags.Repeat
+                           ? 1
+                           : args->UpdatePageTable.NumPageTableEntries;
 
         op->entries = malloc(count * sizeof(DXGK_PTE));
         CHECK(op->entries);
@@ -68,7 +71,8 @@ static struct mm_op *record(struct mm_rig *rig, const DXGKARG_BUILDPAGINGBUFFER 
     case DXGK_OPERATION_MAP_APERTURE_SEGMENT2: {
         const DXGK_ADL *adl = &args->MapApertureSegment2.Adl;
 
-        keep_pages(op, adl->PageCount, adl->Flags.Contiguous ? NULL : (const uint64_t *)adl->Pages, adl->BasePageNumber);
+        keep_pages(op, adl->PageCount, adl->Flags.Contiguous ? NULL : (const uint64_t *)adl->Pages,
+                   adl->BasePageNumber);
         break;
     }
     default:
@@ -104,8 +108,10 @@ static NTSTATUS NTAPI build_paging_buffer(HANDLE adapter, DXGKARG_BUILDPAGINGBUF
         memcpy(args->pDmaBuffer, &rig->op_count, sizeof(rig->op_count));
         record(rig, args);
         args->pDmaBuffer = (uint8_t *)args->pDmaBuffer + bytes;
-        args->pDmaBufferPrivateData = args->pDmaBufferPrivateData ? (uint8_t *)args->pDmaBufferPrivateData + rig->private_advance
-                                                                   : NULL;
+        args->pDmaBufferPrivateData = args->pDmaBufferPrivateData
+                                          ? (uint8_t *)args->pDmaBufferPrivateData +
+                                                rig->private_advance
+                                          : NULL;
         status = STATUS_SUCCESS;
     }
     rig->in_build--;
@@ -136,7 +142,8 @@ static void answer(struct mm_rig *rig, DXGK_ALLOCATIONINFO *info)
 {
     const struct mm_private *p = info->pPrivateDriverData;
 
-    CHECK(info->Size == 0 && info->hAllocation == NULL && info->SupportedWriteSegmentSet == 0); /* ALLOC-005 */
+    CHECK(info->Size == 0 && info->hAllocation == NULL &&
+          info->SupportedWriteSegmentSet == 0); /* ALLOC-005 */
     CHECK(info->PrivateDriverDataSize == sizeof(*p));
     info->Size = p->size;
     info->PitchAlignedSize = p->pitch_size;
@@ -147,7 +154,8 @@ static void answer(struct mm_rig *rig, DXGK_ALLOCATIONINFO *info)
     info->PreferredSegment.Value = p->preferred;
     info->FlagsWddm2.Value = p->flags;
     info->Flags2.Value = p->flags2;
-    info->AllocationPriority = p->priority || p->raw_priority ? p->priority : D3DDDI_ALLOCATIONPRIORITY_NORMAL;
+    info->AllocationPriority = p->priority || p->raw_priority ? p->priority
+                                                              : D3DDDI_ALLOCATIONPRIORITY_NORMAL;
     info->PhysicalAdapterIndex = p->adapter_index;
     if (!p->null_handle)
         info->hAllocation = (HANDLE)(++rig->next_handle);
@@ -307,7 +315,8 @@ void mm_release(struct mm_rig *rig)
     }
 }
 
-static NTSTATUS buffer_submit(struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket)
+static NTSTATUS buffer_submit(struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer,
+                              uint64_t *ticket)
 {
     struct mm_rig *rig = mm_rig;
     unsigned i = (unsigned)(buffer - rig->buffer);

@@ -14,8 +14,9 @@ uint8_t *mm_gpu_memory(struct mm_rig *rig, UINT segment, uint64_t offset)
         return mm_gpu_memory(rig, 0, (page << PAGE_BITS) + offset % PAGE_BYTES);
     }
     if (segment != 0)
-        return segment_cpu(rig->vidmm, segment, offset) ? segment_cpu(rig->vidmm, segment, offset)
-                                                         : (uint8_t *)bus_device_memory(rig->device, 0) + offset;
+        return segment_cpu(rig->vidmm, segment, offset)
+                   ? segment_cpu(rig->vidmm, segment, offset)
+                   : (uint8_t *)bus_device_memory(rig->device, 0) + offset;
     if (!iommu_translate(rig->domain, (struct logical_addr){offset}, IOMMU_WRITE, &physical)) {
         rig->faults++;
         return NULL;
@@ -42,7 +43,8 @@ static void update_table(struct mm_rig *rig, const struct mm_op *op)
     for (UINT i = 0; i < update->NumPageTableEntries; i++) {
         const DXGK_PTE *pte = &op->entries[update->Flags.Repeat ? 0 : i];
 
-        table[update->StartIndex + i] = pte->PageAddress << 12 | (uint64_t)pte->Segment << 1 | pte->Valid;
+        table[update->StartIndex + i] = pte->PageAddress << 12 | (uint64_t)pte->Segment << 1 |
+                                        pte->Valid;
     }
 }
 
@@ -52,7 +54,8 @@ static uint8_t *paging_byte(struct mm_rig *rig, uint64_t va)
     const struct table_geometry *geometry = &rig->vidmm->scratch->geometry;
     const struct page_table *root = rig->vidmm->paging_process->space->root;
     uint64_t page = va >> PAGE_BITS;
-    uint64_t *table = (void *)mm_gpu_memory(rig, table_address(root).SegmentId, table_address(root).SegmentOffset);
+    uint64_t *table = (void *)mm_gpu_memory(rig, table_address(root).SegmentId,
+                                            table_address(root).SegmentOffset);
 
     for (unsigned level = geometry->levels; level-- > 0;) {
         uint64_t entry = table[(page >> geometry->shift[level]) & (geometry->entries[level] - 1)];
@@ -88,12 +91,15 @@ static void transfer(struct mm_rig *rig, const struct mm_op *op)
 
     for (uint64_t i = 0; i < t->TransferSize >> PAGE_BITS; i++) {
         struct phys_addr frame = {op->pages ? op->pages[i] << PAGE_BITS : 0};
-        uint8_t *from = t->Source.SegmentId ? mm_gpu_memory(rig, t->Source.SegmentId,
-                                                            (uint64_t)t->Source.SegmentAddress.QuadPart - MM_BASE + (i << PAGE_BITS))
-                                            : ram_direct(rig->ram, frame);
+        uint8_t *from = t->Source.SegmentId
+                            ? mm_gpu_memory(rig, t->Source.SegmentId,
+                                            (uint64_t)t->Source.SegmentAddress.QuadPart - MM_BASE +
+                                                (i << PAGE_BITS))
+                            : ram_direct(rig->ram, frame);
         uint8_t *to = t->Destination.SegmentId
                           ? mm_gpu_memory(rig, t->Destination.SegmentId,
-                                          (uint64_t)t->Destination.SegmentAddress.QuadPart - MM_BASE + (i << PAGE_BITS))
+                                          (uint64_t)t->Destination.SegmentAddress.QuadPart -
+                                              MM_BASE + (i << PAGE_BITS))
                           : ram_direct(rig->ram, frame);
 
         copy(to, from);
@@ -113,12 +119,14 @@ void mm_gpu_execute(struct mm_rig *rig, struct mm_op *op)
     case DXGK_OPERATION_FILL:
         for (uint64_t i = 0; i < a->Fill.FillSize >> PAGE_BITS; i++)
             fill(mm_gpu_memory(rig, a->Fill.Destination.SegmentId,
-                               (uint64_t)a->Fill.Destination.SegmentAddress.QuadPart - MM_BASE + (i << PAGE_BITS)),
+                               (uint64_t)a->Fill.Destination.SegmentAddress.QuadPart - MM_BASE +
+                                   (i << PAGE_BITS)),
                  a->Fill.FillPattern);
         break;
     case DXGK_OPERATION_VIRTUAL_FILL:
         for (uint64_t i = 0; i < a->FillVirtual.FillSizeInBytes >> PAGE_BITS; i++)
-            fill(paging_byte(rig, a->FillVirtual.DestinationVirtualAddress + (i << PAGE_BITS)), a->FillVirtual.FillPattern);
+            fill(paging_byte(rig, a->FillVirtual.DestinationVirtualAddress + (i << PAGE_BITS)),
+                 a->FillVirtual.FillPattern);
         break;
     case DXGK_OPERATION_VIRTUAL_TRANSFER:
         for (uint64_t i = 0; i < a->TransferVirtual.TransferSizeInBytes >> PAGE_BITS; i++)

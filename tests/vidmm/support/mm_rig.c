@@ -8,7 +8,8 @@
 
 #define BAR_BYTES (64u << 20)
 
-static bool model_configure(const struct dxgk_device_config *config, struct dxgk_device_description *description, const char **error)
+static bool model_configure(const struct dxgk_device_config *config,
+                            struct dxgk_device_description *description, const char **error)
 {
     (void)config;
     (void)error;
@@ -21,7 +22,8 @@ static bool model_configure(const struct dxgk_device_config *config, struct dxgk
     return true;
 }
 
-static void *model_create(const struct dxgk_device_config *config, const struct dxgk_device_services *services, void *host)
+static void *model_create(const struct dxgk_device_config *config,
+                          const struct dxgk_device_services *services, void *host)
 {
     static int something;
 
@@ -108,8 +110,8 @@ static void default_mmu(struct vidmm_config *config)
     config->mmu.VirtualAddressBitCount = 39;
     config->mmu.PageTableLevelCount = 3;
     for (unsigned level = 0; level < 3; level++)
-        config->level[level] =
-            (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableIndexBitCount = 9, .PageTableSizeInBytes = 4096};
+        config->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){.PageTableIndexBitCount = 9,
+                                                            .PageTableSizeInBytes = 4096};
 }
 
 NTSTATUS mm_create_vidmm(struct mm_rig *rig)
@@ -148,7 +150,9 @@ NTSTATUS mm_create_vidmm(struct mm_rig *rig)
     config.segments.PagingBufferSize = o->no_paging_buffer ? 0 : o->buffer_bytes;
     config.segments.PagingBufferPrivateDataSize = o->private_bytes;
     status = vidmm_create(&config, &rig->vidmm);
-    memset(table, 0xCC, stride * (size_t)(o->segment_count ? o->segment_count : 1)); /* read during the call only */
+    memset(table, 0xCC,
+           stride *
+               (size_t)(o->segment_count ? o->segment_count : 1)); /* read during the call only */
     free(table);
     return status;
 }
@@ -158,21 +162,26 @@ static void make_buffers(struct mm_rig *rig)
     uint64_t pages = align_up(rig->options.buffer_bytes, PAGE_BYTES) >> PAGE_BITS;
 
     for (unsigned i = 0; i < 4; i++) {
-        const struct ram_request request = {.pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
+        const struct ram_request request = {
+            .pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
         struct page_number logical[64];
 
         CHECK(pages <= 64);
         CHECK(ram_take_contiguous(rig->ram, &request, &rig->buffer_first[i]));
-        CHECK(iommu_map_run(rig->domain, rig->buffer_first[i], pages, IOMMU_READ | IOMMU_WRITE, &logical[0]));
+        CHECK(iommu_map_run(rig->domain, rig->buffer_first[i], pages, IOMMU_READ | IOMMU_WRITE,
+                            &logical[0]));
         for (uint64_t page = 1; page < pages; page++)
             logical[page].value = logical[0].value + page;
         rig->buffer[i].data = ram_direct(rig->ram, page_phys(rig->buffer_first[i]));
         rig->buffer[i].capacity = rig->options.buffer_bytes;
         rig->buffer[i].logical.value = logical[0].value << PAGE_BITS;
-        rig->buffer[i].private_data = rig->options.private_bytes ? calloc(1, rig->options.private_bytes) : NULL;
+        rig->buffer[i].private_data = rig->options.private_bytes
+                                          ? calloc(1, rig->options.private_bytes)
+                                          : NULL;
         rig->buffer[i].private_capacity = rig->options.private_bytes;
         if (!rig->options.physical)
-            CHECK(NT_SUCCESS(vidmm_map_paging_buffer(rig->vidmm, logical, pages, &rig->buffer[i].va)));
+            CHECK(NT_SUCCESS(
+                vidmm_map_paging_buffer(rig->vidmm, logical, pages, &rig->buffer[i].va)));
     }
 }
 
@@ -225,9 +234,11 @@ NTSTATUS mm_client_open(struct mm_rig *rig, unsigned index, unsigned process)
     status = vidmm_process_open(rig->vidmm, rig->nt_process[process], &client->process);
     if (!NT_SUCCESS(status))
         return status;
-    status = vidmm_device_create(client->process, (HANDLE)(uintptr_t)(0xD0 + index), client, &client->device);
+    status = vidmm_device_create(client->process, (HANDLE)(uintptr_t)(0xD0 + index), client,
+                                 &client->device);
     if (NT_SUCCESS(status)) {
-        status = vidmm_paging_queue_create(client->device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, progress, client, &client->queue);
+        status = vidmm_paging_queue_create(client->device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL,
+                                           progress, client, &client->queue);
         if (!NT_SUCCESS(status))
             vidmm_device_destroy(client->device);
     }
@@ -278,7 +289,8 @@ static void run_thread(void *arg)
             mm_client_close(rig, i);
         mm_idle(rig);
         CHECK(vidmm_validate(rig->vidmm));
-        for (UINT id = 1; id <= rig->vidmm->segment_count; id++) /* nothing is left in any segment but page tables */
+        for (UINT id = 1; id <= rig->vidmm->segment_count;
+             id++) /* nothing is left in any segment but page tables */
             CHECK(rig->vidmm->segment[id].mapped_bytes == rig->vidmm->segment[id].pinned_bytes);
         mm_stop(rig);
     }
@@ -310,7 +322,8 @@ static void set_up(struct mm_rig *rig)
     rig->machine->room[SIM_ROOM_BUS] = rig->bus;
     rig->device = bus_device_add(rig->bus, &model, &config, error, sizeof(error));
     CHECK(rig->device);
-    rig->domain = iommu_domain_create(rig->ram, rig->options.iommu, (struct logical_addr){((uint64_t)1 << 40) - 1});
+    rig->domain = iommu_domain_create(rig->ram, rig->options.iommu,
+                                      (struct logical_addr){((uint64_t)1 << 40) - 1});
     CHECK(rig->domain);
     nt.ram = rig->ram;
     nt.bus = rig->bus;
@@ -418,7 +431,8 @@ struct mm_private mm_private_default(UINT set, uint64_t size)
 D3DKMT_HANDLE mm_create(struct mm_client *client, struct mm_private data, NTSTATUS *status)
 {
     D3DDDI_ALLOCATIONINFO2 info = {0};
-    struct vidmm_create_item item = {.private_data = &data, .private_bytes = sizeof(data), .info = &info};
+    struct vidmm_create_item item = {
+        .private_data = &data, .private_bytes = sizeof(data), .info = &info};
     struct vidmm_create_request request = {.count = 1, .item = &item};
     NTSTATUS result = vidmm_allocation_create(client->device, &request, NULL);
 
@@ -436,11 +450,13 @@ D3DKMT_HANDLE mm_create_ok(struct mm_client *client, struct mm_private data)
     return handle;
 }
 
-NTSTATUS mm_make_resident(struct mm_client *client, const D3DKMT_HANDLE *list, UINT count, UINT flags, uint64_t *fence)
+NTSTATUS mm_make_resident(struct mm_client *client, const D3DKMT_HANDLE *list, UINT count,
+                          UINT flags, uint64_t *fence)
 {
     uint64_t trim;
 
-    return vidmm_make_resident(client->queue, list, count, (D3DDDI_MAKERESIDENT_FLAGS){.Value = flags}, fence, &trim);
+    return vidmm_make_resident(client->queue, list, count,
+                               (D3DDDI_MAKERESIDENT_FLAGS){.Value = flags}, fence, &trim);
 }
 
 NTSTATUS mm_resident(struct mm_client *client, D3DKMT_HANDLE handle)
@@ -462,12 +478,14 @@ NTSTATUS mm_evict(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags)
 
 NTSTATUS mm_destroy(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags)
 {
-    return vidmm_allocation_destroy(client->device, 0, &handle, 1, (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+    return vidmm_allocation_destroy(client->device, 0, &handle, 1,
+                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
 }
 
 struct vidmm_open *mm_open(struct mm_client *client, D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&client->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&client->process->nt->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
 
     CHECK(open);
     return open;
@@ -483,7 +501,8 @@ uint8_t *mm_page(struct mm_rig *rig, const struct vidmm_allocation *allocation, 
     if (allocation->content == CONTENT_SEGMENT) {
         for (uint32_t i = 0; i < allocation->run_count; i++) {
             if (page < allocation->runs[i].pages)
-                return mm_gpu_memory(rig, allocation->segment, (allocation->runs[i].first + page) << PAGE_BITS);
+                return mm_gpu_memory(rig, allocation->segment,
+                                     (allocation->runs[i].first + page) << PAGE_BITS);
             page -= allocation->runs[i].pages;
         }
         return NULL;

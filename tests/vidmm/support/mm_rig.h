@@ -22,61 +22,62 @@
 #include "vidmm/segment.h"
 #include "vidmm/vidmm_private.h"
 
-#define MM_VRAM 1u
-#define MM_APERTURE 2u
-#define MM_SET_VRAM 1u
-#define MM_SET_APERTURE 2u
-#define MM_SET_BOTH 3u
-#define MM_BASE 0x40000000u /* BaseAddress of VRAM */
+#define MM_VRAM          1u
+#define MM_APERTURE      2u
+#define MM_SET_VRAM      1u
+#define MM_SET_APERTURE  2u
+#define MM_SET_BOTH      3u
+#define MM_BASE          0x40000000u /* BaseAddress of VRAM */
 #define MM_APERTURE_BASE 0x100000000u
-#define MM_MB (1u << 20)
-#define MM_MAX_OPS 400000u
-#define MM_MAX_EVENTS 4096u
+#define MM_MB            (1u << 20)
+#define MM_MAX_OPS       400000u
+#define MM_MAX_EVENTS    4096u
 
 /* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of mm_private. */
 struct mm_private {
     uint64_t size, pitch_size;
     UINT alignment;
     UINT set, read_set, eviction_set;
-    UINT preferred;     /* DXGK_SEGMENTPREFERENCE.Value */
+    UINT preferred; /* DXGK_SEGMENTPREFERENCE.Value */
     UINT flags, flags2;
     UINT priority;
     UINT adapter_index;
     UINT renaming;
     bool null_handle, raw_priority, edit;
-    UINT mark;          /* written back by the driver in Open if edit */
+    UINT mark; /* written back by the driver in Open if edit */
 };
 
 struct mm_options {
     uint64_t seed;
-    UINT version;               /* 0: WDDM 2.9 */
-    uint64_t ram_bytes;         /* 0: 256 MB */
-    enum iommu_mode iommu;      /* default: REMAP (set by mm_options_default) */
-    bool physical;              /* no GpuMmu */
-    bool old_map;               /* no MapAperture2Supported */
-    UINT buffer_bytes;          /* of a paging buffer; 0: 4096 */
+    UINT version;          /* 0: WDDM 2.9 */
+    uint64_t ram_bytes;    /* 0: 256 MB */
+    enum iommu_mode iommu; /* default: REMAP (set by mm_options_default) */
+    bool physical;         /* no GpuMmu */
+    bool old_map;          /* no MapAperture2Supported */
+    UINT buffer_bytes;     /* of a paging buffer; 0: 4096 */
     UINT private_bytes;
     uint64_t vram_bytes, aperture_bytes; /* 0: 16 MB, 64 MB */
     uint64_t aperture_commit_limit;
-    DXGK_SEGMENTDESCRIPTOR4 segment[40]; /* used from segment_count on if that is not 0; BAR address is added to CpuTranslatedAddress */
+    DXGK_SEGMENTDESCRIPTOR4
+    segment[40]; /* used from segment_count on if that is not 0; BAR address is added to CpuTranslatedAddress */
     UINT segment_count;
-    UINT stride;                /* 0: sizeof */
+    UINT stride; /* 0: sizeof */
     UINT paging_segment;
     bool compute_only;
     bool no_paging_buffer;
     const struct vidmm_bad_range *bad_range;
     UINT bad_range_count;
-    bool small_scratch;         /* the paging process has a scratch area of a few pages */
+    bool small_scratch; /* the paging process has a scratch area of a few pages */
 };
 
 /* One operation as the driver got it. */
 struct mm_op {
     DXGKARG_BUILDPAGINGBUFFER args;
     DXGK_PTE *entries;
-    uint64_t *pages;            /* ADL or MDL pages */
+    uint64_t *pages; /* ADL or MDL pages */
     UINT page_count;
     bool executed, immediate;
-    uint64_t ticket;            /* submissions before it was built */
+    uint64_t ticket; /* submissions before it was built */
 };
 
 enum mm_event_kind { MM_CREATE, MM_OPEN, MM_CLOSE, MM_DESTROY, MM_BUILD, MM_SUBMIT };
@@ -100,10 +101,10 @@ struct mm_client {
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
-    uint64_t fence;             /* of the queue */
+    uint64_t fence; /* of the queue */
     uint32_t told;
-    uint64_t queued;            /* packets given to it */
-    uint64_t hardware;          /* of them: on the hardware */
+    uint64_t queued;   /* packets given to it */
+    uint64_t hardware; /* of them: on the hardware */
     uint64_t completed;
     struct sim_waitq changed;
     uint32_t resident_calls;
@@ -133,13 +134,14 @@ struct mm_rig {
     uintptr_t next_handle;
     NTSTATUS create_status, open_status, close_status, destroy_status;
     bool null_open_handle, change_resource_data;
-    HANDLE next_resource;       /* left in hResource if not NULL */
-    UINT command_bytes;         /* written per operation; 0: 32 */
+    HANDLE next_resource; /* left in hResource if not NULL */
+    UINT command_bytes;   /* written per operation; 0: 32 */
     UINT private_advance;
     bool write_nothing;
-    UINT passes;                /* INSUFFICIENT that many times first */
+    UINT passes; /* INSUFFICIENT that many times first */
     uint32_t insufficient_left;
-    NTSTATUS (*on_build)(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args); /* STATUS_PENDING: go on */
+    NTSTATUS(*on_build)
+    (struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args); /* STATUS_PENDING: go on */
     void (*on_open)(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args);
     uint32_t in_build, max_in_build;
 
@@ -157,7 +159,7 @@ struct mm_rig {
     bool gone;
 
     /* GPU */
-    uint64_t *aperture;         /* device page behind each aperture page */
+    uint64_t *aperture; /* device page behind each aperture page */
     uint64_t faults;
 };
 
@@ -190,7 +192,8 @@ struct mm_private mm_private_default(UINT set, uint64_t size);
 /* One allocation; 0 and *status on failure. */
 D3DKMT_HANDLE mm_create(struct mm_client *client, struct mm_private data, NTSTATUS *status);
 D3DKMT_HANDLE mm_create_ok(struct mm_client *client, struct mm_private data);
-NTSTATUS mm_make_resident(struct mm_client *client, const D3DKMT_HANDLE *list, UINT count, UINT flags, uint64_t *fence);
+NTSTATUS mm_make_resident(struct mm_client *client, const D3DKMT_HANDLE *list, UINT count,
+                          UINT flags, uint64_t *fence);
 /* MakeResident one, wait for its fence. */
 NTSTATUS mm_resident(struct mm_client *client, D3DKMT_HANDLE handle);
 NTSTATUS mm_evict(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags);

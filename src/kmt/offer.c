@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Offer and reclaim, priorities, residency states, reservations (KMT-277 to KMT-286, KMT-021). */
+#include <string.h>
+
+#include "kmt/kmt_private.h"
+
+/* One of two lists of handles, of resources or of allocations, both with the same count. */
+struct lists {
+    D3DKMT_HANDLE *resources, *allocations;
+};
+
+static NTSTATUS copy_lists(struct lists *lists, const D3DKMT_HANDLE *resources,
+                           const D3DKMT_HANDLE *allocations, UINT count)
+{
+    lists->resources = lists->allocations = NULL;
+    if (count == 0 || (resources != NULL) == (allocations != NULL))
+        return STATUS_INVALID_PARAMETER; /* KMT-279, KMT-283 */
+    return resources
+               ? kmt_copy_array(resources, count, sizeof(D3DKMT_HANDLE), (void **)&lists->resources)
+               : kmt_copy_array(allocations, count, sizeof(D3DKMT_HANDLE),
+                                (void **)&lists->allocations);
+}
+
+static void free_lists(struct lists *lists)
+{
+    util_free(lists->resources);
+    util_free(lists->allocations);
+}
+
+/* ---- offer ---- */
+
+static NTSTATUS offer(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_OFFERALLOCATIONS *args = arguments;
+    struct kmt_device *device;
+    struct lists lists;
+    NTSTATUS status;
+
+    if (args->Flags.Reserved || args->Priority < D3DKMT_OFFER_PRIORITY_LOW ||
+        args->Priority > D3DKMT_OFFER_PRIORITY_AUTO)
+        return STATUS_INVALID_PARAMETER;
+    status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
+    if (NT_SUCCESS(status)) {
+        device = kmt_device_of(call, args->hDevice);
+        status = device ? vidsch_device_check(device->sch, false) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = vidmm_offer(device->mm, lists.resources, lists.allocations,
+                                 args->NumAllocations, args->Priority, args->Flags);
+    }
+    free_lists(&lists);
+    return status;
+}
+
+/* ---- reclaim ---- */
+
+/* The older form has BOOLs, the newer one results or, for clients of 2.0, BOOLs of the same size and meaning. */
+static NTSTATUS carry_out_reclaim(struct vidmm_paging_queue *queue, const struct lists *lists,
+                                  UINT count, void *user, uint64_t *fence)
+{
+    D3DDDI_RECLAIM_RESULT *results = NULL;
+    NTSTATUS status;
+
+    if (user) {
+        if (!kmt_probe_write(user, count * sizeof(*results)))
+            return STATUS_INVALID_PARAMETER;
+        results = util_zalloc(count, sizeof(*results));
+        if (!results)
+            return STATUS_NO_MEMORY;
+    }
+    status = vidmm_reclaim(queue, lists->resources, lists->allocations, count, results, fence);
+    if (NT_SUCCESS(status) && user && !kmt_put(user, results, count * sizeof(*results)))
+        status = STATUS_INVALID_PARAMETER;
+    util_free(results);
+    return status;
+}
+
+static NTSTATUS reclaim2(struct kmt_call *call, void *arguments)
+{
+    D3DKMT_RECLAIMALLOCATIONS2 *args = arguments;
+    struct kmt_paging_queue *queue;
+    uint64_t fence = 0;
+    struct lists lists;
+    NTSTATUS status = copy_lists(&lists, args->pResources, args->HandleList, args->NumAllocations);
+
+    if (NT_SUCCESS(status)) {
+        queue = kmt_queue_of(call, args->hPagingQueue); /* KMT-286 */
+        status = queue ? vidsch_device_check(queue->device->sch, false) : STATUS_INVALID_PARAMETER;
+        if (NT_SUCCESS(status))
+            status = carry_out_reclaim(queue->mm, &lists, args->NumAllocations, args->pResults,
+                                       &fence);
+    }
+    if (NT_SUCCESS(status))
+        args->PagingFenceValue = fence; /* KMT-287 */
+    free_lists(&lists);
+    return status;
+}
+
+/* ---- priorities and states: of one resource, or of a list ---- */
+
+struct selection {
+    D3DKMT_HANDLE device, resource;
+    const D3DKMT_HANDLE *user_list;
+    UINT count;
+};
+
+static NTSTATUS check_selection(const struct selection *s, const void *values)
+{
+    if (s->resource ? s->user_list || s->count : s->count == 0)
+        return STATUS_INVALID_PARAMETER; /* ALLOC-142, RES-074 */
+    return values ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+static UINT values_of(const struct selection *s)
+{
+    return s->resource ? 1 : s->count;
+}
+
+static NTSTATUS find_selection(struct kmt_call *call, const struct selection *s,
+                               D3DKMT_HANDLE **list, struct kmt_device **device)
+{
+    NTSTATUS status = kmt_copy_array(s->user_list, s->resource ? 0 : s->count, sizeof(**list),
+                                     (void **)list);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    *device = kmt_device_of(call, s->device);
+    if (*device)
+        return STATUS_SUCCESS;
+    util_free(*list);
+    return STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_SETALLOCATIONPRIORITY *args = arguments;
+    const struct selection s = {args->hDevice, args->hResource, args->phAllocationList,
+                                args->AllocationCount};
+    struct kmt_device *device;
+    D3DKMT_HANDLE *list;
+    UINT *values;
+    NTSTATUS status = check_selection(&s, args->pPriorities);
+
+    if (NT_SUCCESS(status))
+        status = kmt_copy_array(args->pPriorities, values_of(&s), sizeof(*values), (void **)&values);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = find_selection(call, &s, &list, &device);
+    if (NT_SUCCESS(status)) {
+        status = vidsch_device_check(device->sch, false);
+        if (NT_SUCCESS(status))
+            status = vidmm_set_priority(device->mm, s.resource, list, s.resource ? 0 : s.count,
+                                        values);
+        util_free(list);
+    }
+    util_free(values);
+    return status;
+}
+
+/* What the two questions have in common: an array of UINT-sized answers. Legal on a lost device (KMT-124). */
+static NTSTATUS ask(struct kmt_call *call, const struct selection *s, void *user, bool residency)
+{
+    struct kmt_device *device;
+    D3DKMT_HANDLE *list;
+    UINT *values;
+    NTSTATUS status = check_selection(s, user);
+
+    _Static_assert(sizeof(D3DKMT_ALLOCATIONRESIDENCYSTATUS) == sizeof(UINT),
+                   "answers have one size");
+    if (!NT_SUCCESS(status))
+        return status;
+    status = find_selection(call, s, &list, &device);
+    if (!NT_SUCCESS(status))
+        return status;
+    values = util_zalloc(values_of(s), sizeof(*values));
+    if (!values)
+        status = STATUS_NO_MEMORY;
+    else if (residency)
+        status = vidmm_query_residency(device->mm, s->resource, list, s->resource ? 0 : s->count,
+                                       (D3DKMT_ALLOCATIONRESIDENCYSTATUS *)(void *)values);
+    else
+        status = vidmm_get_priority(device->mm, s->resource, list, s->resource ? 0 : s->count,
+                                    values);
+    if (NT_SUCCESS(status) && !kmt_put(user, values, values_of(s) * sizeof(*values)))
+        status = STATUS_INVALID_PARAMETER;
+    util_free(values);
+    util_free(list);
+    return status;
+}
+
+static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_GETALLOCATIONPRIORITY *args = arguments;
+    const struct selection s = {args->hDevice, args->hResource, args->phAllocationList,
+                                args->AllocationCount};
+
+    return ask(call, &s, args->pPriorities, false);
+}
+
+static NTSTATUS query_residency(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_QUERYALLOCATIONRESIDENCY *args = arguments;
+    const struct selection s = {args->hDevice, args->hResource, args->phAllocationList,
+                                args->AllocationCount};
+
+    return ask(call, &s, args->pResidencyStatus, true);
+}
+
+/* ---- reservations ---- */
+
+static NTSTATUS change_reservation(struct kmt_call *call, void *arguments)
+{
+    const D3DKMT_CHANGEVIDEOMEMORYRESERVATION *args = arguments;
+    struct nt_process *process;
+    struct kmt_adapter *adapter;
+    NTSTATUS status;
+
+    if ((unsigned)args->MemorySegmentGroup > D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL ||
+        args->PhysicalAdapterIndex != 0)
+        return STATUS_INVALID_PARAMETER;
+    adapter = kmt_adapter_of(call, args->hAdapter);
+    if (!adapter)
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_process_handle(call, args->hProcess, &process);
+    if (NT_SUCCESS(status))
+        status = kmt_adapter_check(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    if (process != call->process->nt)
+        return STATUS_ACCESS_DENIED;
+    if (!adapter->mm) /* nothing is in use there, so nothing can be kept */
+        return args->Reservation ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
+    return vidmm_set_reservation(adapter->mm, args->MemorySegmentGroup, args->Reservation);
+}
+
+KMT_IN(D3DKMTOfferAllocations, D3DKMT_OFFERALLOCATIONS, offer)
+KMT_IN_OUT(D3DKMTReclaimAllocations2, D3DKMT_RECLAIMALLOCATIONS2, reclaim2)
+KMT_IN(D3DKMTSetAllocationPriority, D3DKMT_SETALLOCATIONPRIORITY, set_priority)
+KMT_IN(D3DKMTGetAllocationPriority, D3DKMT_GETALLOCATIONPRIORITY, get_priority)
+KMT_IN(D3DKMTQueryAllocationResidency, D3DKMT_QUERYALLOCATIONRESIDENCY, query_residency)
+KMT_IN(D3DKMTChangeVideoMemoryReservation, D3DKMT_CHANGEVIDEOMEMORYRESERVATION, change_reservation)

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A driver that uses a bit of everything and copes with each failure, run with the first, the
+ * second, the third, ... request for memory failing until it comes through: nothing may crash, leak
+ * or be reported on the way.
+ */
+#include "support/harness.h"
+#include "support/test_device.h"
+
+static struct bus_device *device;
+static DEVICE_OBJECT pdo;
+static unsigned ran;
+
+static VOID NTAPI thread_main(PVOID context)
+{
+    KeSetEvent(context, 0, FALSE);
+}
+
+static VOID NTAPI work(PDEVICE_OBJECT object, PVOID context)
+{
+    (void)object;
+    KeSetEvent(context, 0, FALSE);
+}
+
+static VOID NTAPI deferred(PKDPC dpc, PVOID context, PVOID a, PVOID b)
+{
+    (void)dpc;
+    (void)a;
+    (void)b;
+    KeSetEvent(context, 0, FALSE);
+}
+
+static VOID NTAPI tick(PEX_TIMER timer, PVOID context)
+{
+    (void)timer;
+    KeSetEvent(context, 0, FALSE);
+}
+
+static void wait_for(KEVENT *event)
+{
+    KeWaitForSingleObject(event, Executive, KernelMode, FALSE, NULL);
+    KeClearEvent(event);
+    ran++;
+}
+
+static void use_threads(KEVENT *event)
+{
+    HANDLE handle;
+    PVOID object;
+
+    if (!NT_SUCCESS(PsCreateSystemThread(&handle, 0, NULL, NULL, NULL, thread_main, event)))
+        return;
+    wait_for(event);
+    if (NT_SUCCESS(ObReferenceObjectByHandle(handle, 0, *PsThreadType, KernelMode, &object, NULL))) {
+        KeWaitForSingleObject(object, Executive, KernelMode, FALSE, NULL);
+        ObDereferenceObject(object);
+    }
+    ZwClose(handle);
+}
+
+static void use_deferred(KEVENT *event)
+{
+    KDPC dpc;
+    KTIMER timer;
+    PIO_WORKITEM item = IoAllocateWorkItem(&pdo);
+    PEX_TIMER ex = ExAllocateTimer(tick, event, 0);
+
+    KeInitializeDpc(&dpc, deferred, event);
+    KeInsertQueueDpc(&dpc, NULL, NULL);
+    wait_for(event);
+    KeInitializeTimer(&timer);
+    KeSetTimer(&timer, relative_ms(1), &dpc);
+    wait_for(event);
+    if (item) {
+        IoQueueWorkItem(item, work, DelayedWorkQueue, event);
+        wait_for(event);
+        IoFreeWorkItem(item);
+    }
+    if (ex) {
+        ExSetTimer(ex, -1000, 0, NULL);
+        wait_for(event);
+        ExDeleteTimer(ex, TRUE, TRUE, NULL);
+    }
+    KeFlushQueuedDpcs();
+}
+
+static void use_mdl(uint8_t *block)
+{
+    PMDL mdl = IoAllocateMdl(block, 5000, FALSE, FALSE, NULL);
+
+    if (!mdl)
+        return;
+    MmProbeAndLockPages(mdl, KernelMode, IoWriteAccess);
+    if (mdl->MdlFlags & MDL_PAGES_LOCKED) {
+        (void)MmGetSystemAddressForMdlSafe(mdl, NormalPagePriority);
+        MmUnlockPages(mdl);
+        ran++;
+    }
+    IoFreeMdl(mdl);
+}
+
+static void use_memory(void)
+{
+    const PHYSICAL_ADDRESS none = physical(0), top = physical(0x7FFFFFFFFFFFFFFF);
+    uint8_t *block = ExAllocatePoolWithTag(NonPagedPoolNx, 9000, TAG);
+    PVOID contiguous = MmAllocateContiguousMemory(20000, top);
+    PVOID registers = MmMapIoSpace(physical(bus_device_bar(device, 0).value), 4096, MmNonCached);
+    PVOID memory = MmMapIoSpace(physical(bus_device_bar(device, 2).value), 4096, MmWriteCombined);
+    PMDL pages = MmAllocatePagesForMdlEx(none, top, none, 20000, MmCached, 0);
+
+    if (block) {
+        use_mdl(block);
+        ExFreePoolWithTag(block, TAG);
+    }
+    if (contiguous)
+        MmFreeContiguousMemory(contiguous);
+    if (registers)
+        MmUnmapIoSpace(registers, 4096);
+    if (memory)
+        MmUnmapIoSpace(memory, 4096);
+    if (pages) {
+        (void)MmGetSystemAddressForMdlSafe(pages, NormalPagePriority);
+        MmFreePagesFromMdl(pages);
+        ExFreePool(pages);
+    }
+}
+
+static void use_registry(void)
+{
+    static const GUID provider = {1, 2, 3, {4}};
+    ULONG value = 5, length;
+    uint64_t buffer[8];
+    UNICODE_STRING name, guid;
+    REGHANDLE events;
+    HANDLE key;
+
+    RtlWriteRegistryValue(RTL_REGISTRY_SERVICES, L"shortage", L"Value", REG_DWORD, &value, 4);
+    if (NT_SUCCESS(IoOpenDeviceRegistryKey(&pdo, PLUGPLAY_REGKEY_DRIVER, KEY_ALL_ACCESS, &key))) {
+        RtlInitUnicodeString(&name, L"Other");
+        ZwSetValueKey(key, &name, 0, REG_DWORD, &value, 4);
+        ZwQueryValueKey(key, &name, KeyValueFullInformation, buffer, sizeof(buffer), &length);
+        ZwClose(key);
+    }
+    if (NT_SUCCESS(RtlStringFromGUID(&provider, &guid)))
+        RtlFreeUnicodeString(&guid);
+    if (NT_SUCCESS(EtwRegister(&provider, NULL, NULL, &events)))
+        EtwUnregister(events);
+}
+
+static void use_locks(void)
+{
+    static NPAGED_LOOKASIDE_LIST list;
+    ERESOURCE resource;
+    KMUTEX mutex;
+    KEVENT event[10];
+    KWAIT_BLOCK blocks[11];
+    void *objects[11], *entry;
+
+    KeInitializeMutex(&mutex, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        KeInitializeEvent(&event[i], SynchronizationEvent, TRUE);
+        objects[i] = &event[i];
+    }
+    objects[10] = &mutex;
+    assert_int_equal(
+        KeWaitForMultipleObjects(11, objects, WaitAll, Executive, KernelMode, FALSE, NULL, blocks),
+        STATUS_SUCCESS);
+    KeReleaseMutex(&mutex, FALSE);
+    ExInitializeResourceLite(&resource);
+    KeEnterCriticalRegion();
+    assert_true(ExAcquireResourceExclusiveLite(&resource, TRUE));
+    ExReleaseResourceLite(&resource);
+    KeLeaveCriticalRegion();
+    ExDeleteResourceLite(&resource);
+    ExInitializeNPagedLookasideList(&list, NULL, NULL, 0, 64, TAG, 0);
+    entry = ExAllocateFromNPagedLookasideList(&list);
+    if (entry)
+        ExFreeToNPagedLookasideList(&list, entry);
+    ExDeleteNPagedLookasideList(&list);
+}
+
+static uint64_t fail_at;
+static bool fail_onward;
+
+static void driver(void)
+{
+    KEVENT event;
+
+    h.machine->heap.fail_at = h.machine->heap.requests + fail_at;
+    h.machine->heap.fail_onward = fail_onward;
+    KeInitializeEvent(&event, NotificationEvent, FALSE);
+    use_threads(&event);
+    use_deferred(&event);
+    use_memory();
+    use_registry();
+    use_locks();
+    h.machine->heap.fail_at = 0;
+}
+
+static void build(uint64_t seed)
+{
+    struct nt_device_info info = {.service = "shortage"};
+
+    harness_boot(2, seed, NULL);
+    info.device = device = test_device_add(h.bus);
+    assert_true(nt_pdo_register(&pdo, &info));
+    h.threads_left = 4;
+}
+
+/* `onward`: all requests from the n-th on fail, not only that one. */
+static void sweep(bool onward)
+{
+    uint64_t n = 0, failures;
+
+    do {
+        build(1);
+        ran = 0;
+        fail_at = ++n;
+        fail_onward = onward;
+        run(driver);
+        failures = h.machine->heap.failures;
+        if (errors() != 0)
+            fail_msg("request %u: %s", (unsigned)n,
+                     verify_record_at(h.log, verify_records(h.log) - 1)->seen);
+        CHECK_RULE("NT-003", nt_image_leak_check(h.image) == 0);
+        assert_int_equal(ram_validate(h.ram), true);
+        harness_teardown(NULL);
+    } while (failures != 0);
+    assert_true(n > 50);
+    assert_int_equal(ran, 6);
+}
+
+static void any_single_request_may_fail(void **state)
+{
+    (void)state;
+    sweep(false);
+}
+
+static void all_later_requests_may_fail(void **state)
+{
+    (void)state;
+    sweep(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_single_request_may_fail),
+        cmocka_unit_test(all_later_requests_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

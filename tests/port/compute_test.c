@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Compute-only drivers: entries they must and must not have, caps they must and must not set, queries they must answer. */
+#include "port/support/admission.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+static void good_ones_start(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    ACCEPTED("CAPS-100", probe_make_compute_only(p),
+             p->node[0].EngineType = p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+             p->node[1].FriendlyName[0] = L'd');
+    p = probe_create(NULL);
+    probe_make_compute_only(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-014", probe_queries(p, DXGKQAITYPE_DEVICE_TYPE_CAPS) == 0);
+    CHECK(probe_stop(p) == 0);
+    probe_destroy(p);
+    for (unsigned i = 0; i < 2;
+         i++) { /* with and without the entry that is both required and prohibited */
+        p = probe_create(NULL);
+        probe_make_compute_only(p);
+        probe_set_entry(p, PROBE_QueryConnectionChange, i != 0);
+        CHECK_RULE("LIFE-032", NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0 &&
+                                   probe_count(p, PROBE_QueryConnectionChange) == 0);
+        probe_destroy(p);
+    }
+}
+
+/* Start without (or with) one entry. */
+static NTSTATUS start_with(enum probe_ddi ddi, bool present, bool physical, const char *rule,
+                           bool *named)
+{
+    struct probe *p = probe_create(NULL);
+    char name[64] = "";
+    NTSTATUS status;
+
+    probe_make_compute_only(p);
+    if (physical) {
+        p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0;
+        p->caps.MemoryManagementCaps.GpuMmuSupported = 0;
+        p->physical.Flags.GpuMmuSupported = 0;
+        p->node[1].GpuMmuSupported = FALSE;
+    }
+    if (ddi < PROBE_DDI_COUNT)
+        probe_set_entry(p, ddi, present);
+    status = probe_start(p);
+    *named = false;
+    if (rule) {
+        static const char *const names[] = {
+#define NAME(entry, arguments) "DxgkDdi" #entry,
+            PROBE_DDIS(NAME)
+#undef NAME
+        };
+
+        strcat(name, names[ddi]);
+        strcat(name, " ");
+        *named = probe_said(p, rule, name);
+    }
+    probe_destroy(p);
+    return status;
+}
+
+static void each_required_entry(void **state)
+{
+    static const enum probe_ddi life[] = {PROBE_GetNodeMetadata,     PROBE_QueryChildRelations,
+                                          PROBE_QueryChildStatus,    PROBE_QueryDeviceDescriptor,
+                                          PROBE_SetStablePowerState, PROBE_SetVirtualMachineData};
+    static const enum probe_ddi device[] = {
+        PROBE_CreateDevice,       PROBE_DestroyDevice,
+        PROBE_CreateContext,      PROBE_DestroyContext,
+        PROBE_CreateAllocation,   PROBE_DestroyAllocation,
+        PROBE_DescribeAllocation, PROBE_OpenAllocation,
+        PROBE_CloseAllocation,    PROBE_GetStandardAllocationDriverData,
+        PROBE_BuildPagingBuffer};
+    static const enum probe_ddi recovery[] = {
+        PROBE_PreemptCommand, PROBE_QueryDependentEngineGroup, PROBE_QueryEngineStatus,
+        PROBE_ResetEngine,    PROBE_ResetFromTimeout,          PROBE_RestartFromTimeout,
+        PROBE_CollectDbgInfo, PROBE_CalibrateGpuClock,         PROBE_FormatHistoryBuffer};
+    bool named;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(life) / sizeof(life[0]); i++)
+        CHECK_RULE("LIFE-026", IS(start_with(life[i], false, false, "LIFE-026", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+    for (unsigned i = 0; i < sizeof(device) / sizeof(device[0]); i++)
+        CHECK_RULE("LIFE-027", IS(start_with(device[i], false, false, "LIFE-027", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+    for (unsigned i = 0; i < sizeof(recovery) / sizeof(recovery[0]); i++)
+        CHECK_RULE("LIFE-028", IS(start_with(recovery[i], false, false, "LIFE-028", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+}
+
+static void each_prohibited_entry(void **state)
+{
+    static const enum probe_ddi display[] = {
+        PROBE_AcquireSwizzlingRange,
+        PROBE_CommitVidPn,
+        PROBE_IsSupportedVidPn,
+        PROBE_EnumVidPnCofuncModality,
+        PROBE_CheckMultiPlaneOverlaySupport,
+        PROBE_CheckMultiPlaneOverlaySupport2,
+        PROBE_CheckMultiPlaneOverlaySupport3,
+        PROBE_GetMultiPlaneOverlayCaps,
+        PROBE_GetPostCompositionCaps,
+        PROBE_PostMultiPlaneOverlayPresent,
+        PROBE_CreateOverlay,
+        PROBE_FlipOverlay,
+        PROBE_DestroyOverlay,
+        PROBE_GetScanLine,
+        PROBE_DisplayDetectControl,
+        PROBE_ControlModeBehavior,
+    };
+    static const enum probe_ddi other[] = {
+        PROBE_Present,
+        PROBE_QueryCurrentFence,
+        PROBE_ControlInterrupt,
+        PROBE_ControlInterrupt2,
+        PROBE_NotifyAcpiEvent,
+        PROBE_NotifyFocusPresent,
+        PROBE_ExchangePreStartInfo,
+        PROBE_ControlDiagnosticReporting,
+        PROBE_CreatePeriodicFrameNotification,
+        PROBE_DestroyPeriodicFrameNotification,
+        PROBE_CreateProtectedSession,
+        PROBE_DestroyProtectedSession,
+    };
+    bool named;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(display) / sizeof(display[0]); i++)
+        CHECK_RULE("LIFE-029", IS(start_with(display[i], true, false, "LIFE-029", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+    for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        CHECK_RULE("LIFE-030", IS(start_with(other[i], true, false, "LIFE-030", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+}
+
+static void entries_of_the_addressing_mode(void **state)
+{
+    static const enum probe_ddi physical[] = {PROBE_Patch, PROBE_Render, PROBE_SubmitCommand};
+    static const enum probe_ddi virtual[] = {PROBE_CreateProcess, PROBE_DestroyProcess,
+                                             PROBE_SetRootPageTable, PROBE_SubmitCommandVirtual,
+                                             PROBE_GetRootPageTableSize};
+    bool named;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_RULE("LIFE-033", IS(start_with(physical[i], false, true, "LIFE-033", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_RULE("LIFE-033", IS(start_with(virtual[i], false, false, "LIFE-033", &named),
+                                  STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                   named);
+    CHECK_RULE("LIFE-033", NT_SUCCESS(start_with(PROBE_DDI_COUNT, false, true, NULL, &named)));
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_RULE("LIFE-033", NT_SUCCESS(start_with(virtual[i], false, true, NULL, &named)));
+}
+
+static void old_entries_are_never_called(void **state)
+{
+    static const enum probe_ddi old[] = {
+        PROBE_RenderKm,
+        PROBE_RenderGdi,
+        PROBE_ReleaseSwizzlingRange,
+        PROBE_SetPalette,
+        PROBE_SetPointerShape,
+        PROBE_StopDeviceAndReleasePostDisplayOwnership,
+        PROBE_SystemDisplayEnable,
+        PROBE_SystemDisplayWrite,
+        PROBE_StopCapture,
+        PROBE_SetVidPnSourceAddress,
+        PROBE_SetVidPnSourceVisibility,
+        PROBE_SetPointerPosition,
+        PROBE_SetTargetGamma,
+        PROBE_SetTargetContentType,
+        PROBE_SetTimingsFromVidPn,
+    };
+    struct probe *p = probe_create(NULL);
+    size_t calls = 0;
+
+    (void)state;
+    probe_make_compute_only(p);
+    for (unsigned i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+        probe_set_entry(p, old[i], true);
+    CHECK(NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0);
+    for (unsigned i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+        calls += probe_count(p, old[i]);
+    CHECK_RULE("LIFE-031", calls == 0);
+    CHECK_RULE("LIFE-145", probe_count(p, PROBE_SetVirtualMachineData) == 0 &&
+                               probe_count(p, PROBE_GetChildContainerId) == 0);
+    probe_destroy(p);
+}
+
+/* ---- caps ---- */
+
+static void members_that_must_be_zero(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxPointerWidth = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxPointerHeight = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.PointerCaps.Color = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxOverlays = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.ColorTransformCaps.Gamma_Dxgi1 = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027",
+                    p->caps.PresentationCaps.SupportKernelModeCommandBuffer = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxQueuedFlipOnVSync = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.FlipCaps.FlipOnVSyncMmIo = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.NumberOfSwizzlingRanges = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.SupportNonVGA = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.SupportSmoothRotation = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.SupportDirectFlip = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.SupportMultiPlaneOverlay = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxOverlayPlanes = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.SupportMultiPlaneOverlayImmediateFlip = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.CursorScaledWithMultiPlaneOverlayPlane0 = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.HybridAcpiChainingRequired = TRUE);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxQueuedMultiPlaneOverlayFlipVSync = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MiscCaps.SupportContextlessPresent = 1);
+    COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MiscCaps.Detachable = 1);
+}
+
+static void caps_of_compute_only_drivers(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    COMPUTE_REFUSED("CAPS-022", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
+    COMPUTE_REFUSED("CAPS-023", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
+    COMPUTE_REFUSED("CAPS-033", "CAPS-033", p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_5);
+    ACCEPTED("CAPS-033", probe_make_compute_only(p),
+             p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_6);
+    COMPUTE_REFUSED(
+        "CAPS-035", "CAPS-035",
+        p->caps.PreemptionCaps.ComputePreemptionGranularity = D3DKMDT_COMPUTE_PREEMPTION_NONE);
+    COMPUTE_REFUSED("CAPS-036", "CAPS-036", p->caps.SupportPerEngineTDR = FALSE);
+    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridDiscrete = TRUE);
+    COMPUTE_REFUSED("CAPS-038", "CAPS-038", p->caps.HybridIntegrated = TRUE);
+    COMPUTE_REFUSED("CAPS-046", "CAPS-046", p->caps.SchedulingCaps.MultiEngineAware = 0);
+    COMPUTE_REFUSED("CAPS-047", "CAPS-047", p->caps.SchedulingCaps.VSyncPowerSaveAware = 1);
+    COMPUTE_REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.PreemptionAware = 0);
+    COMPUTE_REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.NoDmaPatching = 1);
+    COMPUTE_REFUSED("CAPS-052", "CAPS-052", p->caps.SchedulingCaps.LowIrqlPreemptCommand = 0);
+    COMPUTE_REFUSED("CAPS-054", "CAPS-054", p->caps.SchedulingCaps.HwQueuePacketCap = 1);
+    COMPUTE_REFUSED("CAPS-057", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
+    COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
+    COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.SectionBackedPrimary = 1);
+    COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.ReplicateGdiContent = 1);
+    COMPUTE_REFUSED("CAPS-058", "CAPS-058", p->caps.MemoryManagementCaps.NonCpuVisiblePrimary = 1);
+    COMPUTE_REFUSED("CAPS-081", "CAPS-081", p->segment[0].Flags.UseBanking = 1);
+    ACCEPTED("CAPS-081", probe_make_compute_only(p), p->segments = 1); /* no aperture is needed */
+}
+
+/* ---- queries ---- */
+
+static void queries_they_must_answer(void **state)
+{
+    static const DXGK_QUERYADAPTERINFOTYPE mandatory[] = {
+        DXGKQAITYPE_DRIVERCAPS,
+        DXGKQAITYPE_NUMPOWERCOMPONENTS,
+        DXGKQAITYPE_HISTORYBUFFERPRECISION,
+        DXGKQAITYPE_QUERYSEGMENT4,
+        DXGKQAITYPE_GPUMMUCAPS,
+        DXGKQAITYPE_PAGETABLELEVELDESC,
+        DXGKQAITYPE_POWERCOMPONENTINFO,
+        DXGKQAITYPE_SEGMENTMEMORYSTATE,
+        DXGKQAITYPE_FRAMEBUFFERSAVESIZE,
+        DXGKQAITYPE_HARDWARERESERVEDRANGES,
+    };
+    static const DXGK_QUERYADAPTERINFOTYPE optional[] = {
+        DXGKQAITYPE_PHYSICALADAPTERCAPS, DXGKQAITYPE_GPUVERSION, DXGKQAITYPE_ADAPTERPERFDATA_CAPS};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++) {
+        struct probe *p = probe_create(NULL);
+
+        probe_make_compute_only(p);
+        probe_use_components(p, 1);
+        p->segment[0].NumInvalidMemoryRanges = 1;
+        p->query_status[mandatory[i]] = STATUS_NO_MEMORY;
+        CHECK_RULE("CAPS-013", IS(probe_start(p), STATUS_NO_MEMORY));
+        probe_destroy(p);
+    }
+    for (unsigned i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+        struct probe *p = probe_create(NULL);
+
+        probe_make_compute_only(p);
+        p->query_status[optional[i]] = STATUS_NOT_SUPPORTED;
+        if (i == 0)
+            p->node[0].GpuMmuSupported = TRUE; /* the paging node is 0 then */
+        CHECK_RULE("CAPS-014", NT_SUCCESS(probe_start(p)));
+        if (i == 0)
+            CHECK_RULE("CAPS-095", port_adapter_nodes(p->adapter[0]) == 2 &&
+                                       port_adapter_gpu_mmu(p->adapter[0]));
+        probe_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_ones_start),
+        cmocka_unit_test(each_required_entry),
+        cmocka_unit_test(each_prohibited_entry),
+        cmocka_unit_test(entries_of_the_addressing_mode),
+        cmocka_unit_test(old_entries_are_never_called),
+        cmocka_unit_test(members_that_must_be_zero),
+        cmocka_unit_test(caps_of_compute_only_drivers),
+        cmocka_unit_test(queries_they_must_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* How the DMA mode is chosen, and how isolation is switched on. */
+#include "port/support/admission.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define TOP                ((64ll << 20) - 1) /* of the probe's RAM */
+
+static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};
+static const struct probe_options remapped = {.port = {.iommu = IOMMU_REMAP}};
+
+static enum iommu_mode mode_of(struct probe *p)
+{
+    return iommu_domain_mode(port_adapter_domain(p->adapter[0]));
+}
+
+static void no_remapping(struct probe *p)
+{
+    p->iommu.DmaRemappingSupported = 0;
+}
+
+/* ---- the two statements of a driver ---- */
+
+static void statements_agree(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    ACCEPTED("IOMMU-011", no_remapping(p));
+    ACCEPTED("IOMMU-011", no_remapping(p), p->iommu.IommuIsolationSupported = 0,
+             p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    REFUSED("IOMMU-011", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
+    REFUSED("CAPS-117", "CAPS-117", no_remapping(p), p->iommu.IommuIsolationSupported = 0);
+    REFUSED("CAPS-117", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    REFUSED("IOMMU-013", "CAPS-117", p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    p = probe_create(&isolated);
+    p->iommu.IommuIsolationRequired = 1;
+    CHECK_RULE("IOMMU-012", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                probe_said(p, "CAPS-117", "Required"));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    p->iommu.IommuIsolationSupported = 0;
+    p->iommu.IommuIsolationRequired = 1;
+    CHECK_RULE("IOMMU-016", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                probe_rule(p, "IOMMU-016") == 1);
+    probe_destroy(p);
+    REPORTED("IOMMU-010", "IOMMU-010", VERIFY_ERROR, p->iommu.Value |= 1u << 31);
+    ACCEPTED("IOMMU-010", p->query_status[DXGKQAITYPE_IOMMU_CAPS] = STATUS_NOT_SUPPORTED,
+             p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
+    REPORTED("IOMMU-020", "IOMMU-020", VERIFY_ERROR, p->memory.HighestVisibleAddress.QuadPart = 0);
+    REPORTED("IOMMU-021", "IOMMU-021", VERIFY_ERROR,
+             p->caps.MemoryManagementCaps.MapAperture2Supported = 0);
+}
+
+/* ---- modes ---- */
+
+static void isolation_is_switched_on_after_the_start(void **state)
+{
+    struct probe *p = probe_create(&isolated);
+    const DXGKARG_BEGINEXCLUSIVEACCESS *begin;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    begin = (const DXGKARG_BEGINEXCLUSIVEACCESS *)(uintptr_t)probe_nth(
+                p, PROBE_BeginExclusiveAccess, 0)
+                ->arg[1];
+    CHECK_RULE("IOMMU-001", mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-041", probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
+                                probe_nth(p, PROBE_StartDevice, 0)->order);
+    CHECK_RULE("IOMMU-054", probe_count(p, PROBE_BeginExclusiveAccess) == 1 &&
+                                probe_count(p, PROBE_EndExclusiveAccess) == 1 &&
+                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order <
+                                    probe_nth(p, PROBE_EndExclusiveAccess, 0)->order &&
+                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
+                                probe_nth(p, PROBE_EndExclusiveAccess, 0)->irql == PASSIVE_LEVEL &&
+                                probe_nth(p, PROBE_BeginExclusiveAccess, 0)->arg[0] ==
+                                    (uint64_t)(uintptr_t)p->state[0].context &&
+                                probe_nth(p, PROBE_EndExclusiveAccess, 0)->arg[0] ==
+                                    (uint64_t)(uintptr_t)p->state[0].context);
+    CHECK(begin != NULL);
+    CHECK(probe_stop(p) == 0);
+    CHECK_RULE("IOMMU-064", probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+    probe_destroy(p);
+
+    p = probe_create(NULL);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-001",
+               mode_of(p) == IOMMU_OFF && probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    probe_destroy(p);
+
+    p = probe_create(&remapped);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-001", mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-026", mode_of(p) == IOMMU_REMAP);
+    probe_destroy(p);
+}
+
+static bool argument_zero;
+
+static void look_at_argument(struct probe *p, struct probe_call *call)
+{
+    static const DXGKARG_BEGINEXCLUSIVEACCESS begin;
+    static const DXGKARG_ENDEXCLUSIVEACCESS end;
+
+    (void)p;
+    argument_zero = argument_zero && call->arg[1] &&
+                    memcmp((const void *)(uintptr_t)call->arg[1],
+                           call->ddi == PROBE_BeginExclusiveAccess ? (const void *)&begin
+                                                                   : (const void *)&end,
+                           call->ddi == PROBE_BeginExclusiveAccess ? sizeof(begin) : sizeof(end)) ==
+                        0;
+}
+
+static void fail_busy(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_DEVICE_BUSY;
+}
+
+static void exclusive_access(void **state)
+{
+    struct probe *p = probe_create(&isolated);
+
+    (void)state;
+    argument_zero = true;
+    p->before[PROBE_BeginExclusiveAccess] = p->before[PROBE_EndExclusiveAccess] = look_at_argument;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-056", argument_zero);
+    probe_destroy(p);
+
+    p = probe_create(&isolated);
+    p->after[PROBE_BeginExclusiveAccess] = fail_busy;
+    CHECK_RULE("IOMMU-062", IS(probe_start(p), STATUS_DEVICE_BUSY) &&
+                                probe_count(p, PROBE_EndExclusiveAccess) == 0);
+    probe_destroy(p);
+
+    p = probe_create(&isolated);
+    p->after[PROBE_EndExclusiveAccess] = fail_busy;
+    CHECK_RULE("IOMMU-063", NT_SUCCESS(probe_start(p)) && probe_rule(p, "IOMMU-063") == 1 &&
+                                mode_of(p) == IOMMU_ISOLATION);
+    probe_destroy(p);
+}
+
+static NTSTATUS outside;
+static struct sim_thread *outsider;
+static uint64_t outsider_order;
+
+static void ask_from_outside(struct probe *p)
+{
+    DXGKARG_CREATEPROCESS args;
+
+    memset(&args, 0, sizeof(args));
+    outside = ddi_create_process(port_adapter_ddi(port_adapter_first(p->port)), &args);
+}
+
+static void start_outsider(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    outsider = probe_thread(p, probe_process(p, "outsider"), "outsider", ask_from_outside);
+    probe_sleep(1000000);
+}
+
+static void mark_end(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    probe_sleep(1000000);
+    outsider_order = p->calls;
+}
+
+static void wait_for_outsider(struct probe *p)
+{
+    (void)p;
+    while (!sim_thread_ended(outsider))
+        probe_sleep(1000000);
+    sim_thread_release(outsider);
+}
+
+static void nobody_gets_in_between(void **state)
+{
+    struct probe *p = probe_create(&isolated);
+
+    (void)state;
+    p->before[PROBE_BeginExclusiveAccess] = start_outsider;
+    p->after[PROBE_EndExclusiveAccess] = mark_end;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, wait_for_outsider) == SIM_DONE && NT_SUCCESS(outside));
+    for (size_t i = 0; i < probe_count(p, PROBE_CreateProcess); i++)
+        CHECK_RULE("IOMMU-058", probe_nth(p, PROBE_CreateProcess, i)->order >= outsider_order);
+    CHECK_RULE("THREAD-036", probe_nth(p, PROBE_EndExclusiveAccess, 0)->order ==
+                                 probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order + 1);
+    probe_destroy(p);
+}
+
+static void required_isolation(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    DECLINED("IOMMU-014", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
+             p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1);
+    DECLINED("CAPS-066", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
+             p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1);
+    p = probe_create(&isolated);
+    p->iommu.IommuIsolationRequired = 1;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+    CHECK_RULE("IOMMU-015", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
+                                probe_count(p, PROBE_BeginExclusiveAccess) == 0);
+    probe_destroy(p);
+    {
+        /* A 2.7 driver says it in DXGK_DRIVERCAPS only. */
+        const struct probe_options older = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_7,
+                                            .port = {.iommu = IOMMU_ISOLATION}};
+        const struct probe_options older_off = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_7};
+
+        p = probe_create(&older);
+        p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
+        p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+        CHECK_RULE("IOMMU-015", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION &&
+                                    probe_count(p, PROBE_BeginExclusiveAccess) == 1);
+        CHECK_RULE("IOMMU-002", mode_of(p) == IOMMU_ISOLATION);
+        probe_destroy(p);
+        p = probe_create(&older_off);
+        p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
+        p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
+        CHECK_RULE("CAPS-066",
+                   IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "CAPS-066") == 1);
+        probe_destroy(p);
+    }
+}
+
+static void choice_of_remapping(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    p = probe_create(&remapped); /* the device reaches only half of RAM */
+    p->memory.HighestVisibleAddress.QuadPart = (32ll << 20) - 1;
+    CHECK_RULE("CAPS-116", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_REMAP);
+    CHECK_RULE("IOMMU-024", mode_of(p) == IOMMU_REMAP);
+    probe_destroy(p);
+
+    p = probe_create(&isolated);
+    p->memory.HighestVisibleAddress.QuadPart = (32ll << 20) - 1;
+    no_remapping(p);
+    CHECK_RULE("CAPS-116", IS(probe_start(p), STATUS_NOT_SUPPORTED) &&
+                               probe_count(p, PROBE_StartDevice) == 0 &&
+                               probe_count(p, PROBE_RemoveDevice) == 1);
+    CHECK_RULE("IOMMU-024", probe_count(p, PROBE_StartDevice) == 0);
+    probe_destroy(p);
+
+    p = probe_create(&isolated); /* equality is enough */
+    p->memory.HighestVisibleAddress.QuadPart = TOP;
+    CHECK_RULE("CAPS-116", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-025", mode_of(p) != IOMMU_REMAP);
+    probe_destroy(p);
+
+    p = probe_create(&isolated); /* only one of the two answers */
+    p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
+    CHECK_RULE("CAPS-115", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_ISOLATION);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    p->query_status[DXGKQAITYPE_PHYSICAL_MEMORY_CAPS] = STATUS_NOT_SUPPORTED;
+    CHECK_RULE("IOMMU-009", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF);
+    probe_destroy(p);
+
+    p = probe_create(&remapped);
+    p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
+    CHECK_RULE("IOMMU-021", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                probe_rule(p, "IOMMU-021") == 1);
+    probe_destroy(p);
+
+    p = probe_create(&remapped);
+    p->caps.MemoryManagementCaps.VirtualAddressingSupported =
+        p->caps.MemoryManagementCaps.GpuMmuSupported = 0;
+    p->physical.Flags.GpuMmuSupported = 0;
+    CHECK_RULE("IOMMU-022",
+               IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "IOMMU-022") == 1);
+    probe_destroy(p);
+}
+
+/* ---- what isolation asks the driver for ---- */
+
+static void queries_of_isolation(void **state)
+{
+    static const DXGK_QUERYADAPTERINFOTYPE asked[] = {DXGKQAITYPE_FRAMEBUFFERSAVESIZE,
+                                                      DXGKQAITYPE_HARDWARERESERVEDRANGES};
+    struct probe *p;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        p = probe_create(NULL);
+        p->query_status[asked[i]] = STATUS_NO_MEMORY;
+        CHECK_RULE("CAPS-064", IS(probe_start(p), STATUS_NO_MEMORY));
+        probe_destroy(p);
+        p = probe_create(NULL);
+        no_remapping(p);
+        p->iommu.IommuIsolationSupported = p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
+        CHECK_RULE("CAPS-064", NT_SUCCESS(probe_start(p)) && probe_queries(p, asked[i]) == 0);
+        probe_destroy(p);
+    }
+    p = probe_create(NULL);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-118",
+               probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->order ==
+                       probe_query(p, DXGKQAITYPE_PHYSICALADAPTERCAPS, 0)->order + 1 &&
+                   probe_query(p, DXGKQAITYPE_FRAMEBUFFERSAVESIZE, 0)->query.InputDataSize ==
+                       sizeof(UINT));
+    probe_destroy(p);
+    REFUSED("CAPS-118", "CAPS-118", p->save_bytes = 100);
+    ACCEPTED("CAPS-118", p->save_bytes = 4 * 4096);
+}
+
+static void set_range(struct probe *p, uint64_t base, uint64_t bytes)
+{
+    p->reserved_ranges = 1;
+    p->reserved[0].BaseAddress.QuadPart = (LONGLONG)base;
+    p->reserved[0].NumberOfBytes.QuadPart = (LONGLONG)bytes;
+}
+
+static void reserved_ranges(void **state)
+{
+    const uint64_t beyond = 1ull << 38;
+    struct phys_addr physical;
+    struct probe *p;
+
+    (void)state;
+    REFUSED("CAPS-119", "CAPS-119", set_range(p, 1u << 20, 4096)); /* inside RAM */
+    REFUSED("CAPS-119", "CAPS-119", set_range(p, beyond, 100));
+    REFUSED("CAPS-119", "CAPS-119", set_range(p, beyond + 100, 4096));
+    REFUSED("CAPS-119", "CAPS-119", set_range(p, beyond, 0));
+    REFUSED("CAPS-119", "CAPS-119", set_range(p, ~0xFFFull, 8192));
+    p = probe_create(&isolated);
+    set_range(p, beyond, 3 * 4096);
+    CHECK_RULE("CAPS-119",
+               NT_SUCCESS(probe_start(p)) &&
+                   probe_queries(p, DXGKQAITYPE_HARDWARERESERVEDRANGES) == 2 &&
+                   iommu_translate(port_adapter_domain(p->adapter[0]),
+                                   (struct logical_addr){beyond + 8192}, IOMMU_WRITE, &physical) &&
+                   physical.value == beyond + 8192);
+    CHECK(probe_stop(p) == 0);
+    probe_destroy(p);
+}
+
+/* ---- the bus ---- */
+
+static void refused_accesses_are_reported(void **state)
+{
+    struct probe *p = probe_create(&isolated);
+    uint32_t value = 0;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-072", !probe_device_dma(0, 0x123000, &value, sizeof(value), false) &&
+                                value == ~0u && probe_rule(p, "IOMMU-072") == 1 &&
+                                probe_said(p, "IOMMU-072", "read logical address 0x123000"));
+    probe_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_agree),
+        cmocka_unit_test(isolation_is_switched_on_after_the_start),
+        cmocka_unit_test(exclusive_access),
+        cmocka_unit_test(nobody_gets_in_between),
+        cmocka_unit_test(required_isolation),
+        cmocka_unit_test(choice_of_remapping),
+        cmocka_unit_test(queries_of_isolation),
+        cmocka_unit_test(reserved_ranges),
+        cmocka_unit_test(refused_accesses_are_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

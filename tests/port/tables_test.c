@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/* What a driver reports in tables: segments, page-table levels, nodes, children, power components, precision. */
+#include "port/support/admission.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+/* ---- segments ---- */
+
+static UINT second_answer;
+
+static void another_count(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if (call->query_type == DXGKQAITYPE_QUERYSEGMENT4 &&
+        ((DXGK_QUERYSEGMENTOUT4 *)call->query.pOutputData)->pSegmentDescriptor)
+        ((DXGK_QUERYSEGMENTOUT4 *)call->query.pOutputData)->NbSegment = second_answer;
+}
+
+static void write_more_in_the_first(struct probe *p, struct probe_call *call)
+{
+    DXGK_QUERYSEGMENTOUT4 *out = call->query.pOutputData;
+
+    (void)p;
+    if (call->query_type == DXGKQAITYPE_QUERYSEGMENT4 && !out->pSegmentDescriptor)
+        out->PagingBufferSegmentId = 77;
+}
+
+static void step_by_sizeof(struct probe *p, struct probe_call *call)
+{
+    DXGK_QUERYSEGMENTOUT4 *out = call->query.pOutputData;
+
+    if (call->query_type == DXGKQAITYPE_QUERYSEGMENT4 && out->pSegmentDescriptor) {
+        memset(out->pSegmentDescriptor, 0, 2 * out->SegmentDescriptorStride);
+        memcpy(out->pSegmentDescriptor, p->segment, 2 * sizeof(p->segment[0]));
+    }
+}
+
+static DXGK_QUERYSEGMENTOUT4 seen[2];
+
+static void record_table(struct probe *p, struct probe_call *call)
+{
+    if (call->query_type == DXGKQAITYPE_QUERYSEGMENT4)
+        seen[probe_queries(p, DXGKQAITYPE_QUERYSEGMENT4) - 1] = *(DXGK_QUERYSEGMENTOUT4 *)
+                                                                     call->query.pOutputData;
+}
+
+static void many_segments(struct probe *p, UINT count)
+{
+    for (UINT i = 2; i < count; i++) {
+        p->segment[i] = p->segment[0];
+        p->segment[i].BaseAddress.QuadPart = (LONGLONG)i << 40;
+        p->segment[i].Flags.CpuVisible = 0;
+    }
+    p->segments = count;
+}
+
+static void segment_table(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->before[PROBE_QueryAdapterInfo] = record_table;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-071", probe_queries(p, DXGKQAITYPE_QUERYSEGMENT4) == 2 &&
+                               probe_queries(p, DXGKQAITYPE_QUERYSEGMENT3) == 0 &&
+                               probe_queries(p, DXGKQAITYPE_QUERYSEGMENT) == 0);
+    CHECK_RULE("CAPS-072", !seen[0].pSegmentDescriptor && seen[0].NbSegment == 0 &&
+                               seen[1].pSegmentDescriptor && seen[1].NbSegment == 2);
+    CHECK_RULE("CAPS-074", seen[1].SegmentDescriptorStride > sizeof(DXGK_SEGMENTDESCRIPTOR4));
+    probe_destroy(p);
+
+    ACCEPTED("CAPS-072", p->after[PROBE_QueryAdapterInfo] = write_more_in_the_first);
+    second_answer = 3;
+    REFUSED("CAPS-073", "CAPS-073", p->after[PROBE_QueryAdapterInfo] = another_count);
+    second_answer = 1;
+    REFUSED("CAPS-073", "CAPS-073", p->after[PROBE_QueryAdapterInfo] = another_count);
+    ACCEPTED("CAPS-073", many_segments(p, 31));
+    REFUSED("CAPS-073", "CAPS-073", many_segments(p, 32));
+    REFUSED("CAPS-073", "CAPS-073", p->segments = 0);
+    REFUSED("CAPS-074", "CAPS-074", p->after[PROBE_QueryAdapterInfo] = step_by_sizeof);
+}
+
+static void paging_buffer(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    ACCEPTED("CAPS-075", p->paging_segment = 2);
+    REFUSED("CAPS-075", "CAPS-075", p->paging_segment = 1);
+    REFUSED("CAPS-075", "CAPS-075", p->paging_segment = 3);
+    REFUSED("CAPS-077", "CAPS-077", p->paging_bytes = 0);
+}
+
+/* A breach that the memory manager finds: the start fails, whatever the report is called. */
+#define SEGMENT_REFUSED(shown, ...)                                                \
+    do {                                                                           \
+        p = probe_create(NULL);                                                    \
+        __VA_ARGS__;                                                               \
+        CHECK_RULE(shown, IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) && \
+                              probe_reports(p, VERIFY_ERROR) == 1 &&               \
+                              probe_count(p, PROBE_StopDevice) == 1);              \
+        probe_destroy(p);                                                          \
+    } while (0)
+
+static void segment_flags_and_sizes(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    SEGMENT_REFUSED("CAPS-078", p->segment[1].Flags.Agp = 1);
+    SEGMENT_REFUSED("CAPS-079", probe_set_entry(p, PROBE_MapCpuHostAperture, true),
+                    probe_set_entry(p, PROBE_UnmapCpuHostAperture, true),
+                    p->segment[0].Flags.SupportsCpuHostAperture = 1);
+    SEGMENT_REFUSED("CAPS-079", p->segment[0].Flags.SupportsCachedCpuHostAperture = 1);
+    SEGMENT_REFUSED("CAPS-079", p->segment[0].Flags.ReservedSysMem = 1);
+    REPORTED("CAPS-079", "SEG-046", VERIFY_ERROR, p->segment[0].Flags.CacheCoherent = 1);
+    REPORTED("CAPS-079", "SEG-051", VERIFY_ERROR, p->segment[0].Flags.PreservedDuringHibernate = 1);
+    SEGMENT_REFUSED("CAPS-080", p->segment[0].Size = 0);
+    SEGMENT_REFUSED("CAPS-080", p->segment[0].Size = 4097);
+}
+
+static UINT asked_segment[4];
+static unsigned asked_count;
+static DXGK_QUERYSEGMENTMEMORYSTATE asked;
+static bool same_array;
+
+static void record_memory_state(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if (call->query_type != DXGKQAITYPE_SEGMENTMEMORYSTATE)
+        return;
+    asked = *(DXGK_QUERYSEGMENTMEMORYSTATE *)call->query.pInputData;
+    asked_segment[asked_count++] = asked.DriverSegmentId;
+    same_array = asked.pMemoryRanges == call->query.pOutputData &&
+                 call->query.OutputDataSize ==
+                     asked.NumInvalidMemoryRanges * sizeof(DXGK_MEMORYRANGE);
+}
+
+static void bad_memory(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->segment[0].NumInvalidMemoryRanges = 2;
+    p->before[PROBE_QueryAdapterInfo] = record_memory_state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-082", asked_count == 1 && asked_segment[0] == 1);
+    CHECK_RULE("CAPS-083", asked.NumInvalidMemoryRanges == 2 && same_array);
+    probe_destroy(p);
+    REFUSED("CAPS-083", "CAPS-083", p->segment[0].NumInvalidMemoryRanges = 1,
+            p->bad_range[0].SegmentOffset = 16u << 20);
+    REFUSED("CAPS-083", "CAPS-083", p->segment[0].NumInvalidMemoryRanges = 1,
+            p->bad_range[0].SizeInBytes = 100);
+    REFUSED("CAPS-083", "CAPS-083", p->segment[0].NumInvalidMemoryRanges = 2,
+            p->bad_range[1] = p->bad_range[0]);
+}
+
+/* ---- the MMU ---- */
+
+static void mmu_caps(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-084",
+               probe_queries(p, DXGKQAITYPE_GPUMMUCAPS) == 1 &&
+                   *(UINT *)(void *)probe_query(p, DXGKQAITYPE_GPUMMUCAPS, 0)->query_input == 0 &&
+                   probe_query(p, DXGKQAITYPE_GPUMMUCAPS, 0)->query.InputDataSize ==
+                       sizeof(DXGK_QUERYGPUMMUCAPSIN) &&
+                   probe_query(p, DXGKQAITYPE_GPUMMUCAPS, 0)->query.OutputDataSize ==
+                       sizeof(DXGK_GPUMMUCAPS));
+    CHECK_RULE("CAPS-085", probe_count(p, PROBE_GetRootPageTableSize) == 0);
+    CHECK_RULE("CAPS-091", probe_queries(p, DXGKQAITYPE_PAGETABLELEVELDESC) == 4);
+    for (unsigned i = 0; i < 4; i++) {
+        const DXGK_QUERYPAGETABLELEVELDESCIN *in =
+            (const DXGK_QUERYPAGETABLELEVELDESCIN *)(const void *)probe_query(
+                p, DXGKQAITYPE_PAGETABLELEVELDESC, i)
+                ->query_input;
+
+        CHECK_RULE("CAPS-091", in->LevelIndex == i && in->PhysicalAdapterIndex == 0);
+    }
+    probe_destroy(p);
+
+    p = probe_create(NULL); /* no MMU, no question */
+    p->caps.MemoryManagementCaps.VirtualAddressingSupported =
+        p->caps.MemoryManagementCaps.GpuMmuSupported = 0;
+    p->physical.Flags.GpuMmuSupported = 0;
+    p->node[1].GpuMmuSupported = FALSE;
+    CHECK_RULE("CAPS-084",
+               NT_SUCCESS(probe_start(p)) && probe_queries(p, DXGKQAITYPE_GPUMMUCAPS) == 0);
+    probe_destroy(p);
+
+    REFUSED("CAPS-085", "CAPS-085", p->mmu.PageTableLevelCount = 1);
+    REFUSED("CAPS-085", "CAPS-085", p->mmu.PageTableLevelCount = 7);
+    REFUSED("CAPS-086", "CAPS-086", p->mmu.LeafPageTableSizeFor64KPagesInBytes = 100);
+    SEGMENT_REFUSED("CAPS-087", p->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
+}
+
+static void two_levels(struct probe *p, UINT bits)
+{
+    p->mmu.PageTableLevelCount = 2;
+    p->mmu.VirtualAddressBitCount = bits;
+    p->level[1].PageTableIndexBitCount = 0;
+    p->level[1].PageTableSizeInBytes = 0;
+}
+
+static void page_table_levels(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    REFUSED("CAPS-092", "CAPS-092", p->level[0].PageTableSizeInBytes = 8192,
+            p->level[0].PageTableSegmentId = 0);
+    REFUSED("CAPS-092", "CAPS-092", p->level[0].PageTableSizeInBytes = 8192,
+            p->level[0].PagingProcessPageTableSegmentId = 0);
+    REFUSED("CAPS-092", "CAPS-092", p->level[1].PageTableSizeInBytes = 6000);
+    REFUSED("CAPS-092", "CAPS-092", p->level[0].PageTableSizeInBytes = 0);
+    ACCEPTED("CAPS-092", two_levels(p, 30));
+    ACCEPTED("CAPS-093", p->mmu.VirtualAddressBitCount = 48);
+    REFUSED("CAPS-093", "CAPS-093", p->mmu.VirtualAddressBitCount = 50);
+    REFUSED("CAPS-093", "CAPS-093", p->mmu.VirtualAddressBitCount = 64);
+    REFUSED("CAPS-093", "CAPS-093", two_levels(p, 21));
+    REFUSED("CAPS-093", "CAPS-093", p->level[3].PageTableSegmentId = 2); /* an aperture */
+    REFUSED("CAPS-093", "CAPS-093", p->level[3].PageTableSegmentId = 3);
+}
+
+/* ---- physical adapter and nodes ---- */
+
+static void another_handle(struct probe *p, struct probe_call *call)
+{
+    if (call->query_type == DXGKQAITYPE_PHYSICALADAPTERCAPS)
+        ((DXGK_PHYSICALADAPTERCAPS *)call->query.pOutputData)->DxgkPhysicalAdapterHandle =
+            p->state[0].context;
+}
+
+static void physical_adapter(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    ACCEPTED("CAPS-094", p->physical.PagingNodeIndex = 0);
+    REFUSED("CAPS-094", "CAPS-094", p->after[PROBE_QueryAdapterInfo] = another_handle);
+    REFUSED("CAPS-095", "CAPS-095", p->physical.NumExecutionNodes = 3);
+    REFUSED("CAPS-095", "CAPS-069", p->physical.PagingNodeIndex = 2);
+    REFUSED("CAPS-069", "CAPS-069", p->physical.PagingNodeIndex = 3);
+    REFUSED("CAPS-096", "CAPS-096", p->physical.Flags.GpuMmuSupported = 0);
+    p = probe_create(NULL); /* the flag without the cap: the model is not used */
+    p->caps.MemoryManagementCaps.VirtualAddressingSupported =
+        p->caps.MemoryManagementCaps.GpuMmuSupported = 0;
+    CHECK_RULE("CAPS-096", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-096") == 1 &&
+                               !port_adapter_gpu_mmu(p->adapter[0]));
+    probe_destroy(p);
+}
+
+static void fail_second(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if ((UINT)call->arg[1] == 1)
+        call->result = (uint64_t)(uint32_t)STATUS_INVALID_PARAMETER;
+}
+
+static void always_succeed(struct probe *p, struct probe_call *call)
+{
+    if ((UINT)call->arg[1] == 2)
+        *(DXGKARG_GETNODEMETADATA *)(uintptr_t)call->arg[2] = p->node[1];
+    call->result = STATUS_SUCCESS;
+}
+
+static void both_models(struct probe *p, bool same_nodes)
+{
+    p->caps.MemoryManagementCaps.IoMmuSupported = 1;
+    p->physical.Flags.IoMmuSupported = 1;
+    p->node[same_nodes ? 1 : 0].IoMmuSupported = TRUE;
+}
+
+static void nodes(void **state)
+{
+    const struct probe_options strict = {.strict = true};
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-097", probe_count(p, PROBE_GetNodeMetadata) == 2 &&
+                               probe_nth(p, PROBE_GetNodeMetadata, 0)->irql == PASSIVE_LEVEL &&
+                               (UINT)probe_nth(p, PROBE_GetNodeMetadata, 0)->arg[1] == 0 &&
+                               (UINT)probe_nth(p, PROBE_GetNodeMetadata, 1)->arg[1] == 1);
+    CHECK(!port_adapter_node_virtual(p->adapter[0], 0) &&
+          port_adapter_node_virtual(p->adapter[0], 1));
+    probe_destroy(p);
+
+    REFUSED("CAPS-097", "CAPS-097", p->after[PROBE_GetNodeMetadata] = fail_second);
+    p = probe_create(&strict);
+    CHECK_RULE("CAPS-097", NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_GetNodeMetadata) == 3);
+    probe_destroy(p);
+    p = probe_create(&strict);
+    p->after[PROBE_GetNodeMetadata] = always_succeed;
+    CHECK_RULE("CAPS-097",
+               !NT_SUCCESS(probe_start(p)) && probe_said(p, "CAPS-097", "does not exist"));
+    probe_destroy(p);
+
+    REPORTED("CAPS-099", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
+    REPORTED("CAPS-100", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
+    REFUSED("CAPS-100", "CAPS-100", p->node[1].EngineType = DXGK_ENGINE_TYPE_MAX);
+    REFUSED("CAPS-101", "CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
+    REFUSED("CAPS-101", "CAPS-101", p->node[1].FriendlyName[0] = 'x');
+    REFUSED("CAPS-101", "CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+            memset(p->node[1].FriendlyName, 'x', sizeof(p->node[1].FriendlyName)));
+    ACCEPTED("CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+             p->node[1].FriendlyName[0] = 'x');
+    REPORTED("LIFE-126", "LIFE-126", VERIFY_ERROR, p->node[1].Flags.ContextSchedulingSupported = 1);
+    REPORTED("CAPS-061", "CAPS-061", VERIFY_WARNING, both_models(p, true));
+    REPORTED("CAPS-062", "CAPS-061", VERIFY_WARNING, both_models(p, true));
+    REFUSED("CAPS-061", "CAPS-061", both_models(p, false));
+}
+
+/* ---- children ---- */
+
+static void children(struct probe *p, ULONG count)
+{
+    p->children = count;
+    for (ULONG i = 0; i < count; i++) {
+        p->child[i].ChildDeviceType = TypeOther;
+        p->child[i].ChildUid = 0x100 + i;
+        p->child[i].ChildCapabilities.HpdAwareness = HpdAwarenessAlwaysConnected;
+    }
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    probe_set_entry(p, PROBE_QueryChildStatus, true);
+    probe_set_entry(p, PROBE_QueryDeviceDescriptor, true);
+}
+
+static bool relations_zeroed;
+
+static void look_at_relations(struct probe *p, struct probe_call *call)
+{
+    relations_zeroed = true;
+    for (ULONG i = 0; i < (p->children + 1) * sizeof(DXGK_CHILD_DESCRIPTOR); i++)
+        relations_zeroed = relations_zeroed && ((const uint8_t *)(uintptr_t)call->arg[1])[i] == 0;
+}
+
+static void write_terminator(struct probe *p, struct probe_call *call)
+{
+    ((PDXGK_CHILD_DESCRIPTOR)(uintptr_t)call->arg[1])[p->children].ChildUid = 1;
+}
+
+static void fail_call(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
+}
+
+static void overrun_descriptor(struct probe *p, struct probe_call *call)
+{
+    const DXGK_DEVICE_DESCRIPTOR *descriptor = (const DXGK_DEVICE_DESCRIPTOR *)(uintptr_t)
+                                                   call->arg[2];
+
+    (void)p;
+    ((uint8_t *)descriptor->DescriptorBuffer)[descriptor->DescriptorLength] = 1;
+}
+
+static void child_devices(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    CHECK_RULE("LIFE-074",
+               NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
+    probe_destroy(p);
+    REFUSED("LIFE-074", "LIFE-074", p->children = 1);
+
+    p = probe_create(NULL);
+    children(p, 2);
+    p->before[PROBE_QueryChildRelations] = look_at_relations;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-075", probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                   3 * sizeof(DXGK_CHILD_DESCRIPTOR) &&
+                               relations_zeroed);
+    CHECK_RULE("LIFE-079", p->adapters == 1); /* TypeOther is fine */
+    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 0);
+    CHECK_RULE("LIFE-081",
+               probe_count(p, PROBE_QueryDeviceDescriptor) == 2 && probe_rule(p, "LIFE-081") == 0);
+    probe_destroy(p);
+
+    REPORTED("LIFE-076", "LIFE-076", VERIFY_ERROR, children(p, 1),
+             p->after[PROBE_QueryChildRelations] = write_terminator);
+    p = probe_create(NULL);
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    CHECK_RULE("LIFE-077", NT_SUCCESS(probe_start(p)) &&
+                               probe_count(p, PROBE_QueryChildRelations) == 1 &&
+                               probe_nth(p, PROBE_QueryChildRelations, 0)->arg[2] ==
+                                   sizeof(DXGK_CHILD_DESCRIPTOR));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    p->after[PROBE_QueryChildRelations] = fail_call;
+    CHECK_RULE("LIFE-077", IS(probe_start(p), STATUS_NO_MEMORY));
+    probe_destroy(p);
+
+    REFUSED("LIFE-078", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);
+    REFUSED("LIFE-078", "LIFE-078", children(p, 1),
+            p->child[0].ChildCapabilities.Type.Other.MustBeZero = 1);
+    REFUSED("LIFE-079", "LIFE-079", children(p, 1), p->child[0].ChildDeviceType = TypeVideoOutput);
+    REFUSED("LIFE-079", "LIFE-079", children(p, 1),
+            p->child[0].ChildDeviceType = TypeIntegratedDisplay);
+    REPORTED("LIFE-081", "LIFE-081", VERIFY_ERROR, children(p, 1),
+             p->before[PROBE_QueryDeviceDescriptor] = overrun_descriptor);
+
+    p = probe_create(NULL);
+    children(p, 2);
+    p->child[1].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("LIFE-080", probe_count(p, PROBE_QueryChildStatus) == 1 &&
+                               probe_nth(p, PROBE_QueryChildStatus, 0)->irql == PASSIVE_LEVEL &&
+                               port_adapter_child_connected(p->adapter[0], 0x101));
+    probe_destroy(p);
+}
+
+/* ---- power components, precision, descriptions ---- */
+
+static void power_components(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    probe_use_components(p, 3);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-104", probe_queries(p, DXGKQAITYPE_POWERCOMPONENTINFO) == 3);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_RULE(
+            "CAPS-104",
+            *(UINT *)(void *)probe_query(p, DXGKQAITYPE_POWERCOMPONENTINFO, i)->query_input == i);
+    probe_destroy(p);
+
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1), p->component[0].StateCount = 0);
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1), p->component[0].StateCount = 9);
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1),
+            p->component[0].States[0].TransitionLatency = 5);
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1),
+            p->component[0].States[0].ResidencyRequirement = 5);
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1),
+            p->component[0].States[0].NominalPower = 0);
+    REFUSED("CAPS-105", "CAPS-105", probe_use_components(p, 1),
+            p->component[0].States[2].NominalPower = 50);
+    REFUSED("CAPS-106", "CAPS-106", probe_use_components(p, 2),
+            p->component[0].ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_ENGINE,
+            p->component[1].ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_ENGINE);
+    REFUSED("CAPS-106", "CAPS-106", probe_use_components(p, 2),
+            p->component[0].ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_MEMORY,
+            p->component[1].ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_MEMORY);
+    REFUSED("CAPS-106", "CAPS-106", probe_use_components(p, 2), p->component[0].ProviderCount = 1,
+            p->component[0].Providers[0] = 2);
+    p = probe_create(NULL);
+    p->components = 1;
+    CHECK_RULE("CAPS-107", NT_SUCCESS(probe_start(p)) && probe_rule(p, "CAPS-107") == 1 &&
+                               probe_queries(p, DXGKQAITYPE_POWERCOMPONENTINFO) == 0);
+    probe_destroy(p);
+}
+
+static void biosversion(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if (call->query_type == DXGKQAITYPE_GPUVERSION) {
+        ((DXGK_GPUVERSION *)call->query.pOutputData)->BiosVersion[0] = 'B';
+        call->result = STATUS_SUCCESS;
+    } else if (call->query_type == DXGKQAITYPE_ADAPTERPERFDATA_CAPS) {
+        ((DXGK_ADAPTER_PERFDATACAPS *)call->query.pOutputData)->MaxFanRPM = 4711;
+        call->result = STATUS_SUCCESS;
+    }
+}
+
+static void precision_and_descriptions(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("CAPS-108",
+               probe_query(p, DXGKQAITYPE_HISTORYBUFFERPRECISION, 0)->query.OutputDataSize ==
+                   2 * sizeof(DXGKARG_HISTORYBUFFERPRECISION));
+    CHECK_RULE("CAPS-110",
+               probe_queries(p, DXGKQAITYPE_GPUVERSION) == 1 &&
+                   probe_queries(p, DXGKQAITYPE_ADAPTERPERFDATA_CAPS) == 1); /* both failed */
+    probe_destroy(p);
+    for (unsigned i = 0; i < 3; i++) {
+        static const UINT bits[] = {0, 32, 33};
+
+        ACCEPTED("CAPS-108", p->history_bits = bits[i]);
+    }
+    REFUSED("CAPS-108", "CAPS-108", p->history_bits = 16);
+    REFUSED("CAPS-108", "CAPS-108", p->history_bits = 65);
+    p = probe_create(NULL);
+    p->after[PROBE_QueryAdapterInfo] = biosversion;
+    CHECK_RULE("CAPS-110", NT_SUCCESS(probe_start(p)) &&
+                               port_adapter_gpu_version(p->adapter[0])->BiosVersion[0] == 'B' &&
+                               port_adapter_perf_caps(p->adapter[0])->MaxFanRPM == 4711);
+    probe_destroy(p);
+    REFUSED("CAPS-111", "CAPS-111", p->type.Detachable = 1);
+    ACCEPTED("CAPS-111", p->type.Detachable = 1, p->type.Discrete = 1,
+             p->caps.MiscCaps.Detachable = 1);
+    ACCEPTED("CAPS-111", p->query_status[DXGKQAITYPE_DEVICE_TYPE_CAPS] = STATUS_NOT_SUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segment_table),
+        cmocka_unit_test(paging_buffer),
+        cmocka_unit_test(segment_flags_and_sizes),
+        cmocka_unit_test(bad_memory),
+        cmocka_unit_test(mmu_caps),
+        cmocka_unit_test(page_table_levels),
+        cmocka_unit_test(physical_adapter),
+        cmocka_unit_test(nodes),
+        cmocka_unit_test(child_devices),
+        cmocka_unit_test(power_components),
+        cmocka_unit_test(precision_and_descriptions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

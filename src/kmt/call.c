@@ -65,9 +65,9 @@ static void end(struct kmt_call *call)
 {
     struct kmt_process *process = call->process;
 
-    list_remove(&call->link); /* NOLINT(clang-analyzer-core.CallAndMessage): linked by begin */
-    if (trace_current)
-        trace_end(call->track, call->name);
+    list_remove(&call->link);
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): begin has set both */
+    trace_end(call->track, call->name);
     if (process->waiters)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }

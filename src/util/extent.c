@@ -83,18 +83,24 @@ static void seek(const struct extent_tree *tree, uint64_t unit, struct extent_cu
 /* From behind the last range of a leaf to the first of the next; false at the end of the tree. */
 static bool to_next_leaf(const struct extent_tree *tree, struct extent_cursor *cursor)
 {
-    unsigned level = 1;
+    for (unsigned level = 1; level < tree->height; level++) {
+        unsigned next = cursor->at[level] + 1u;
+        struct extent_node *node = cursor->node[level];
 
-    while (level < tree->height && cursor->at[level] + 1u >= cursor->node[level]->count)
-        level++;
-    if (level >= tree->height)
-        return false;
-    cursor->at[level]++;
-    for (; level > 0; level--) {
-        cursor->node[level - 1] = cursor->node[level]->of[cursor->at[level]].child;
-        cursor->at[level - 1] = 0;
+        if (next >= node->count)
+            continue;
+        cursor->at[level] = (uint8_t)next;
+        node = node->of[next].child;
+        while (--level > 0) {
+            cursor->node[level] = node;
+            cursor->at[level] = 0;
+            node = node->of[0].child;
+        }
+        cursor->node[0] = node;
+        cursor->at[0] = 0;
+        return true;
     }
-    return true;
+    return false;
 }
 
 /* The place of the request inside one free range. */

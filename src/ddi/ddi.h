@@ -47,7 +47,8 @@ struct ddi_adapter {
     struct ddi_locks *locks;     /* private */
     uint64_t calls;              /* DDI calls so far */
     uint64_t raised_limit; /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
-    bool gone; /* forced removal: no DDI is called any more (LIFE-151) */
+    bool gone;              /* forced removal: no DDI is called any more (LIFE-151) */
+    bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     void *port;            /* port's adapter */

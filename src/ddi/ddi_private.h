@@ -12,14 +12,14 @@ enum ddi_level {
     LEVEL_SCHEDULER, /* level one, GPU scheduler class */
     LEVEL_VIDMM,     /* level one, VidMm class (THREAD-021) */
     LEVEL_ROOT,      /* level one, SetRootPageTable alone (THREAD-021) */
-    LEVEL_CHILD,     /* level one, child I/O class (THREAD-024) */
+    LEVEL_CHILD,     /* level one, child I/O class: one thread per child (THREAD-024) */
     LEVEL_QUERY, /* level zero, also beside SetPowerState and QueryChildRelations (THREAD-032) */
     LEVEL_POWER, /* level zero, also beside ResetFromTimeout (THREAD-033) */
     LEVEL_ALONE, /* levels two and three */
     LEVEL_NONE,  /* interrupts, deferred calls, debug information: beside everything */
 };
 
-#define DDI_CLASSES 4u /* LEVEL_SCHEDULER .. LEVEL_CHILD */
+#define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
 
 struct ddi_call;
 
@@ -31,13 +31,14 @@ struct ddi_locks {
     struct sim_thread *alone; /* holder of level two or three, or of an exclusion */
     uint32_t alone_depth;
     struct list seekers;      /* who waits to be alone, in order of arrival */
-    struct sim_waitq waiting; /* for `alone` to end */
+    struct sim_waitq waiting; /* for `alone` to end, or for a call about the same child */
 };
 
 struct ddi_call {
     struct ddi_frame frame;
     struct list link;
     enum ddi_level level;
+    ULONG child; /* LEVEL_CHILD: whom it is about */
     uint8_t irql_before;
     uint64_t deadline;            /* to restore */
     struct nt_image *image;       /* to restore */
@@ -48,6 +49,8 @@ struct ddi_call {
 /* `limit`: virtual ns the call may take. On a failure status the driver must not be called. */
 NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
                    enum ddi_level level, uint8_t irql, uint64_t limit);
+NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                         ULONG child);
 void ddi_leave(struct ddi_call *call);
 
 /* exclusion.c: wait until the call may go in; and undo it. Only for threads below DISPATCH_LEVEL. */

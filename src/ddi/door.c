@@ -23,19 +23,16 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
-NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
-                   enum ddi_level level, uint8_t irql, uint64_t limit)
+/* `call` holds the frame, the level and the child; the rest is zero. */
+static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
 {
     struct sim_machine *m = sim_current;
+    struct ddi_adapter *adapter = call->frame.adapter;
 
     if (m->stopped || adapter->gone)
         return STATUS_DEVICE_REMOVED;
-    memset(call, 0, sizeof(*call));
-    call->level = level;
     list_init(&call->link);
-    call->frame.adapter = adapter;
-    call->frame.name = name;
-    if (level != LEVEL_NONE && can_wait()) {
+    if (call->level != LEVEL_NONE && can_wait()) {
         NTSTATUS status = ddi_lock(call);
 
         if (!NT_SUCCESS(status))
@@ -46,7 +43,7 @@ NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const cha
         }
     }
     call->frame.outer = m->frame;
-    call->frame.track = ddi_track(level);
+    call->frame.track = ddi_track(call->level);
     m->frame = &call->frame;
     call->image = nt_image_enter(adapter->image);
     call->irql_before = m->irql;
@@ -54,10 +51,25 @@ NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const cha
         sim_raise_irql(irql);
     nt_call_state(&call->state);
     adapter->calls++;
-    trace_begin(call->frame.track, name, NULL, 0);
+    trace_begin(call->frame.track, call->frame.name, NULL, 0);
     call->deadline = sim_inside_enter(limit_at(adapter, m->irql, limit));
     sim_point();
     return STATUS_SUCCESS;
+}
+
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                   enum ddi_level level, uint8_t irql, uint64_t limit)
+{
+    *call = (struct ddi_call){.frame = {.adapter = adapter, .name = name}, .level = level};
+    return enter(call, irql, limit);
+}
+
+NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                         ULONG child)
+{
+    *call = (struct ddi_call){
+        .frame = {.adapter = adapter, .name = name}, .level = LEVEL_CHILD, .child = child};
+    return enter(call, PASSIVE, LIMIT_SHORT);
 }
 
 void ddi_leave(struct ddi_call *call)

@@ -60,15 +60,27 @@ NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 {
-    CALL_STATUS(a, DxgkDdiQueryChildStatus, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context, child,
-                FALSE);
+    struct ddi_call call;
+    NTSTATUS status = ddi_enter_child(&call, a, "DxgkDdiQueryChildStatus", child->ChildUid);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = a->table.DxgkDdiQueryChildStatus(a->context, child, FALSE);
+    ddi_leave(&call);
+    return status;
 }
 
 NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
-    CALL_STATUS(a, DxgkDdiQueryDeviceDescriptor, LEVEL_CHILD, PASSIVE, LIMIT_SHORT, a->context,
-                child, descriptor);
+    struct ddi_call call;
+    NTSTATUS status = ddi_enter_child(&call, a, "DxgkDdiQueryDeviceDescriptor", child);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = a->table.DxgkDdiQueryDeviceDescriptor(a->context, child, descriptor);
+    ddi_leave(&call);
+    return status;
 }
 
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,

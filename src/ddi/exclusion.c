@@ -160,6 +160,18 @@ static void join(struct ddi_adapter *adapter, enum ddi_level level)
     adapter->locks->inside++;
 }
 
+/* Is another thread in a call about the same child? */
+static bool child_is_busy(const struct ddi_call *call)
+{
+    LIST_FOR(node, &call->frame.adapter->locks->calls) {
+        const struct ddi_call *other = CONTAINER(node, struct ddi_call, link);
+
+        if (other->level == LEVEL_CHILD && other->child == call->child)
+            return true;
+    }
+    return false;
+}
+
 /* THREAD-016: no two threads of one user process inside through levels zero and one. Nobody else is inside with one who
  * is alone. */
 static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
@@ -208,7 +220,9 @@ NTSTATUS ddi_lock(struct ddi_call *call)
             lock_process(&call->frame, locks);
         join(adapter, call->level);
         call->frame.counted = true;
-        if (call->level >= LEVEL_SCHEDULER && call->level <= LEVEL_CHILD) {
+        while (call->level == LEVEL_CHILD && child_is_busy(call) && !sim_current->stopped)
+            sim_waitq_wait(&locks->waiting, SIM_FOREVER);
+        if (call->level >= LEVEL_SCHEDULER && call->level <= LEVEL_ROOT) {
             struct sim_mutex *mutex = &locks->class_lock[call->level - LEVEL_SCHEDULER];
 
             if (mutex->owner != sim_current->thread) {
@@ -226,6 +240,8 @@ void ddi_unlock(struct ddi_call *call)
     struct ddi_locks *locks = call->frame.adapter->locks;
 
     list_remove(&call->link);
+    if (call->level == LEVEL_CHILD)
+        sim_waitq_wake(&locks->waiting, UINT32_MAX);
     if (call->class_lock)
         sim_mutex_unlock(call->class_lock);
     if (call->frame.alone)

@@ -100,7 +100,18 @@ static void collect_debug_info(struct ddi_adapter *adapter, uint32_t reason)
     util_free(large);
 }
 
-/* LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, then the machine stops. */
+/* LIFE-143: the screen of a bug check is drawn while nothing else can run. */
+static void reset_device(struct ddi_adapter *adapter)
+{
+    if (!adapter->reset_at_bugcheck || !ddi_has(adapter, DxgkDdiResetDevice))
+        return;
+    if (sim_irql() < SIM_IRQL_HIGH)
+        sim_raise_irql(SIM_IRQL_HIGH);
+    ddi_reset_device(adapter);
+}
+
+/* LIFE-002, TDR-066: DxgkDdiCollectDbgInfo is the last DDI, or DxgkDdiResetDevice where that was
+ * asked for; then the machine stops. */
 static void bugcheck(const struct verify_bugcheck *bug)
 {
     struct ddi_state *state = ddi_state();
@@ -115,6 +126,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
         if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) &&
             !sim_current->stopped)
             collect_debug_info(adapter, bug->code);
+        if (adapter && adapter->context && !sim_current->stopped)
+            reset_device(adapter);
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
     }

@@ -118,6 +118,7 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     if (NT_SUCCESS(ddi_adapter_init(&adapter->ddi, &driver->table, driver->image, driver->service))) {
         adapter->ddi.port = adapter;
         adapter->ddi.raised_limit = port->config.raised_limit_ns;
+        adapter->ddi.reset_at_bugcheck = port->config.reset_device;
         adapter->handle = handle_create(&port->adapters, DDI_HANDLE_ADAPTER, adapter);
     }
     if (!adapter->handle || !register_pdo(adapter)) {

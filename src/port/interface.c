@@ -9,21 +9,61 @@
 
 /* ---- events ---- */
 
+/* LIFE-106: what it tells is kept as a report. */
+static void log_triage_event(USHORT bytes, const void *buffer)
+{
+    DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION event;
+    char text[DXGKDDI_PARTITION_EVENT_DESCRIPTION_MAX + 1];
+    size_t length = 0;
+
+    if (bytes < sizeof(event) || !sim_copy_checked(&event, buffer, sizeof(event))) {
+        WARNING("LIFE-106", "a triage event has no DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION");
+        return;
+    }
+    while (length < DXGKDDI_PARTITION_EVENT_DESCRIPTION_MAX && event.EventDescription[length]) {
+        text[length] = event.EventDescription[length] < 127 ? (char)event.EventDescription[length]
+                                                            : '?';
+        length++;
+    }
+    text[length] = '\0';
+    NOTE("LIFE-106", "triage event %d of partition %u: %s", (int)event.EventType, event.PartitionId,
+         text);
+}
+
 static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PVOID buffer)
 {
+    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
     struct ddi_frame frame;
+    GUID copy = {0};
 
-    (void)guid;
-    (void)buffer;
-    if (!sim_current || sim_current->stopped)
+    if (!port || sim_current->stopped)
         return;
     ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbLogEtwEvent", CALLER);
-    if (bytes > 256 && sim_irql() != SIM_IRQL_PASSIVE)
+    if (bytes > 256 && sim_irql() != SIM_IRQL_PASSIVE) {
         VIOLATION("LIFE-105", "DxgkCbLogEtwEvent was called with %u bytes at %s", bytes,
                   nt_irql_name(sim_irql()));
-    else
-        trace_instant(frame.track, "driver event", "type", type, "bytes", bytes);
+    } else if (port->etw) {
+        if (guid && sim_copy_checked(&copy, guid, sizeof(copy)) &&
+            memcmp(&copy, &GUID_DXGKDDI_AZURE_TRIAGE_EVENT, sizeof(copy)) == 0)
+            log_triage_event(bytes, buffer);
+        else
+            trace_instant(frame.track, "driver event", "type", type, "bytes", bytes);
+    }
     ddi_callback_leave(&frame);
+}
+
+/* Has an adapter before this one the same driver? The call carries no adapter. */
+static bool told_already(const struct port *port, const struct port_adapter *adapter)
+{
+    LIST_FOR(node, &port->adapter_list) {
+        const struct port_adapter *other = CONTAINER(node, struct port_adapter, link);
+
+        if (other == adapter)
+            return false;
+        if (other->state == PORT_STARTED && other->driver == adapter->driver)
+            return true;
+    }
+    return false;
 }
 
 void port_set_etw(struct port *port, bool enable, UCHAR level)
@@ -33,7 +73,8 @@ void port_set_etw(struct port *port, bool enable, UCHAR level)
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
-        if (adapter->state == PORT_STARTED && ddi_has(&adapter->ddi, DxgkDdiControlEtwLogging))
+        if (adapter->state == PORT_STARTED && ddi_has(&adapter->ddi, DxgkDdiControlEtwLogging) &&
+            !told_already(port, adapter))
             ddi_control_etw_logging(&adapter->ddi, enable, 0, level); /* LIFE-107 */
     }
 }
@@ -97,41 +138,45 @@ static NTSTATUS NTAPI acquire_post_display_ownership2(HANDLE handle, PDXGK_DISPL
 
 /* ---- stubs ---- */
 
-static NTSTATUS absent(const char *name, uintptr_t caller)
+static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, const char *rule)
 {
     struct ddi_frame frame;
 
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     ddi_callback_enter(&frame, ddi_current_adapter(), name, caller);
+    if (sim_irql() > max_irql)
+        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
+                  nt_irql_name(max_irql));
     VIOLATION("LIFE-059", "%s is not offered by this host", name);
     ddi_callback_leave(&frame);
     return STATUS_NOT_SUPPORTED;
 }
 
-#define STUBS(X)                               \
-    X(DxgkCbQueryVidPnInterface)               \
-    X(DxgkCbQueryMonitorInterface)             \
-    X(DxgkCbGetCaptureAddress)                 \
-    X(DxgkCbCompletePStateTransition)          \
-    X(DxgkCbHardwareContentProtectionTeardown) \
-    X(DxgkCbMultiPlaneOverlayDisabled)         \
-    X(DxgkCbMitigatedRangeUpdate)              \
-    X(DxgkCbInvalidateHwContext)               \
-    X(DxgkCbIndicateConnectorChange)           \
-    X(DxgkCbUnblockUEFIFrameBufferRanges)      \
-    X(DxgkCbSetProtectedSessionStatus)         \
-    X(DxgkCbReportDiagnostic)                  \
-    X(DxgkCbSignalEvent)                       \
-    X(DxgkCbSaveMemoryForHotUpdate)            \
-    X(DxgkCbNotifyCursorSupportChange)         \
-    X(DxgkCbDisconnectDoorbell)
+/* Name, level, and the rule that gives the level. */
+#define STUBS(X)                                                          \
+    X(DxgkCbQueryVidPnInterface, SIM_IRQL_HIGH, "LIFE-059")               \
+    X(DxgkCbQueryMonitorInterface, SIM_IRQL_HIGH, "LIFE-059")             \
+    X(DxgkCbGetCaptureAddress, SIM_IRQL_PASSIVE, "THREAD-047")            \
+    X(DxgkCbCompletePStateTransition, SIM_IRQL_HIGH, "LIFE-059")          \
+    X(DxgkCbHardwareContentProtectionTeardown, SIM_IRQL_HIGH, "LIFE-059") \
+    X(DxgkCbMultiPlaneOverlayDisabled, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbMitigatedRangeUpdate, SIM_IRQL_HIGH, "LIFE-059")              \
+    X(DxgkCbInvalidateHwContext, SIM_IRQL_HIGH, "LIFE-059")               \
+    X(DxgkCbIndicateConnectorChange, SIM_IRQL_HIGH, "LIFE-059")           \
+    X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
+    X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
+    X(DxgkCbSignalEvent, SIM_IRQL_DISPATCH, "THREAD-050")                 \
+    X(DxgkCbSaveMemoryForHotUpdate, SIM_IRQL_PASSIVE, "THREAD-047")       \
+    X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
+    X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
 
 /* One register holds any result; the x64 convention makes the caller clean up, so the parameters do not matter. */
-#define STUB(name)                                      \
-    static ULONG_PTR NTAPI stub_##name(void)            \
-    {                                                   \
-        return (ULONG_PTR)(ULONG)absent(#name, CALLER); \
+#define STUB(name, max_irql, rule)                                      \
+    static ULONG_PTR NTAPI stub_##name(void)                            \
+    {                                                                   \
+        return (ULONG_PTR)(ULONG)absent(#name, CALLER, max_irql, rule); \
     }
 STUBS(STUB)
 
@@ -145,7 +190,8 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     ULONG bytes = port_interface_bytes(version);
 
     memset(interface, 0, sizeof(*interface));
-#define SET_STUB(name) set_slot(interface, offsetof(DXGKRNL_INTERFACE, name), stub_##name);
+#define SET_STUB(name, max_irql, rule) \
+    set_slot(interface, offsetof(DXGKRNL_INTERFACE, name), stub_##name);
     STUBS(SET_STUB)
     interface->Size = bytes; /* LIFE-057, LIFE-058 */
     interface->Version = version;

@@ -87,7 +87,8 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
 /* The machine went to battery or to mains (LIFE-135). */
 NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains);
-/* Tracing of the drivers' own events on or off (LIFE-107); also told to adapters that start later. */
+/* Tracing of the drivers' own events on or off (LIFE-107); also told to adapters that start later. At first as the machine's
+ * trace is. */
 void port_set_etw(struct port *port, bool enable, UCHAR level);
 bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature);
 

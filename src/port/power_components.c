@@ -132,10 +132,11 @@ void port_components_forget(struct port_adapter *adapter)
 
 /* ---- transitions ---- */
 
-/* The level of the next call: the driver must be ready for both (THREAD-046). */
+/* The level of the next call: the driver must be ready for both, whatever the call is (THREAD-046). One in three, since the ways
+ * down and up alternate themselves. */
 static uint8_t next_level(struct port_adapter *adapter)
 {
-    return adapter->power_calls++ % 2 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
+    return adapter->power_calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
 }
 
 static void kick(struct port_adapter *adapter)
@@ -390,8 +391,9 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
         return;
     if (!component->info.Flags.DriverCompletesFStateTransition || !component->awaiting) {
         VIOLATION("LIFE-164", "DxgkCbCompleteFStateTransition of component %u, %s", index,
-                  component->awaiting ? "which does not complete its transitions"
-                                      : "of which no transition is in progress");
+                  component->info.Flags.DriverCompletesFStateTransition
+                      ? "of which no transition is in progress"
+                      : "which does not complete its transitions");
     } else {
         component->awaiting = false;
         if (!ddi_inside("DxgkDdiSetPowerComponentFState"))

@@ -47,6 +47,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     list_init(&port->adapter_list);
     sim_mutex_init(&port->add_lock);
     port->next_luid = 0x1000;
+    port->etw = trace_current != NULL;
     sim_current->room[SIM_ROOM_PORT] = port;
     *out = port;
     return STATUS_SUCCESS;

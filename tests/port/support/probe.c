@@ -229,6 +229,19 @@ static void add_devices(struct probe *p)
     }
 }
 
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Threads that come to their end are gone after this, and tables of the machine that grow have done
+ * so. */
+static void settle(void)
+{
+    sim_thread_release(sim_thread_create("nothing", SIM_THREAD_KERNEL, nothing, NULL));
+    (void)sim_run(NULL, NULL, sim_now() + 1000000);
+}
+
 struct probe *probe_create(const struct probe_options *options)
 {
     struct probe *p = calloc(1, sizeof(*p));
@@ -248,6 +261,8 @@ struct probe *probe_create(const struct probe_options *options)
     if (!p->sim)
         fail_msg("no machine");
     sim_enter(p->sim);
+    settle();
+    p->blocks = p->sim->heap.live_blocks;
     p->log = verify_log_create();
     verify_log_install(p->log);
     verify_set_strict(p->log, p->options.strict);
@@ -283,6 +298,7 @@ void probe_destroy(struct probe *p)
     for (unsigned i = 0; i < p->devices; i++)
         bus_device_remove(p->device[i]);
     if (!p->sim->stopped) {
+        settle();
         port_destroy(p->port);
         nt_image_destroy(p->image);
         nt_destroy(p->nt);
@@ -290,6 +306,9 @@ void probe_destroy(struct probe *p)
     bus_destroy(p->bus);
     ram_destroy(p->ram);
     ddi_uninstall();
+    if (!p->sim->stopped && p->sim->heap.live_blocks != p->blocks)
+        fail_msg("%lld blocks of memory are left",
+                 (long long)(p->sim->heap.live_blocks - p->blocks));
     verify_log_install(NULL);
     sim_leave();
     sim_machine_destroy(p->sim);
@@ -311,8 +330,16 @@ struct run {
 static void run_main(void *arg)
 {
     struct run *run = arg;
+    struct util_heap *heap = &run->p->sim->heap;
 
+    if (run->p->fail_allocation)
+        heap->fail_at = heap->requests + run->p->fail_allocation;
+    heap->fail_onward = run->p->fail_onward;
     run->body(run->p);
+    heap->fail_at = 0;
+    heap->fail_onward = false;
+    run->p->fail_allocation = 0;
+    run->p->fail_onward = false;
     run->done = true;
 }
 

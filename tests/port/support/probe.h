@@ -106,6 +106,7 @@ struct probe {
     struct bus_device *device[PROBE_MAX_ADAPTERS];
     struct port_adapter *adapter[PROBE_MAX_ADAPTERS]; /* started ones */
     unsigned devices, adapters;
+    uint64_t blocks; /* of the machine's heap before anything else */
 
     /* the driver */
     DRIVER_INITIALIZATION_DATA table;
@@ -117,7 +118,9 @@ struct probe {
     unsigned added;
     struct probe_call **call;
     size_t calls, capacity;
-    void *user; /* the test's */
+    void *user;               /* the test's */
+    uint64_t fail_allocation; /* the host's n-th of the next probe_run fails; 0: none */
+    bool fail_onward;         /* and all after it */
 
     /* answers */
     DXGK_DRIVERCAPS caps;
@@ -148,7 +151,8 @@ extern struct probe *probe; /* the one there is */
 
 /* options may be NULL. The machine is there, and entered; nothing of the driver has run. */
 struct probe *probe_create(const struct probe_options *options);
-/* Stops what still runs, without looking at the outcome. */
+/* Stops what still runs, without looking at the outcome. Unless a bug check was in between, the test
+ * fails if rooms of the host leave memory behind. */
 void probe_destroy(struct probe *p);
 /* Turn the answers and entry points into those of a compute-only driver that is accepted. */
 void probe_make_compute_only(struct probe *p);

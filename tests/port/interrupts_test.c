@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/* Service routine, deferred call, and the callbacks that go with them. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define DXGK               A->dxgk
+
+static const char *const three_messages[] = {"messages=3", NULL};
+
+static struct probe *start_with(const struct probe_options *options,
+                                void (*prepare)(struct probe *p))
+{
+    struct probe *p = probe_create(options);
+
+    if (prepare)
+        prepare(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_forget(p);
+    return p;
+}
+
+static void finish(struct probe *p, void (*body)(struct probe *p))
+{
+    CHECK(probe_run(p, body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+/* ---- levels, messages, locks ---- */
+
+static uint8_t level_in_thread;
+static unsigned inside[3], most[3], together;
+
+static void enter_isr(struct probe *p, struct probe_call *call)
+{
+    ULONG message = (ULONG)call->arg[1];
+    unsigned running = 0;
+
+    (void)p;
+    if (++inside[message] > most[message])
+        most[message] = inside[message];
+    for (int i = 0; i < 300; i++) /* let the other processors go on */
+        sim_point();
+    for (unsigned i = 0; i < 3; i++)
+        running += inside[i] != 0;
+    if (running > together)
+        together = running;
+    inside[message]--;
+}
+
+static void storm_body(struct probe *p)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+        probe_device_raise(0, 1);
+        probe_device_raise(0, 2);
+        KeStallExecutionProcessor(3);
+        probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    }
+    probe_sleep(1000000);
+    level_in_thread = KeGetCurrentIrql();
+    (void)p;
+}
+
+static void levels_messages_and_locks(void **state)
+{
+    const struct probe_options options = {.device = three_messages, .processors = 4};
+    struct probe *p = start_with(&options, NULL);
+    bool seen[3] = {false, false, false};
+
+    (void)state;
+    p->before[PROBE_InterruptRoutine] = enter_isr;
+    CHECK(probe_run(p, storm_body) == SIM_DONE);
+    for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++) {
+        const struct probe_call *call = probe_nth(p, PROBE_InterruptRoutine, i);
+
+        seen[(ULONG)call->arg[1]] = true;
+        CHECK_RULE("THREAD-044",
+                   call->irql == 5 && call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
+        CHECK_RULE("THREAD-001", call->irql == 5);
+    }
+    for (size_t i = 0; i < probe_count(p, PROBE_DpcRoutine); i++)
+        CHECK_RULE("THREAD-044", probe_nth(p, PROBE_DpcRoutine, i)->irql == DISPATCH_LEVEL);
+    CHECK_RULE("THREAD-001", level_in_thread == 0 && probe_nth(p, PROBE_DpcRoutine, 0)->irql == 2);
+    CHECK_RULE("THREAD-055", seen[0] && seen[1] && seen[2]);
+    CHECK_RULE("THREAD-058", most[0] == 1 && most[1] == 1 && most[2] == 1);
+    CHECK_RULE("THREAD-059", together > 1);
+    probe_destroy(p);
+}
+
+/* ---- the deferred call ---- */
+
+static BOOLEAN queued[4];
+static unsigned dpc_inside, dpc_most, requeue;
+
+static void queue_twice(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    queued[0] = DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    queued[1] = DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    DXGK.DxgkCbLogEtwEvent(NULL, 1, 256, NULL);
+}
+
+static void queue_in_dpc(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    if (++dpc_inside > dpc_most)
+        dpc_most = dpc_inside;
+    if (requeue) {
+        requeue--;
+        queued[2] = DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    }
+    for (int i = 0; i < 300; i++)
+        sim_point();
+    dpc_inside--;
+}
+
+static void cause_body(struct probe *p)
+{
+    (void)p;
+    probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    probe_sleep(1000000);
+}
+
+static void one_dpc_at_a_time(void **state)
+{
+    const struct probe_options options = {.processors = 4};
+    struct probe *p = start_with(&options, NULL);
+
+    (void)state;
+    p->before[PROBE_InterruptRoutine] = queue_twice;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-064", queued[0] && !queued[1] && probe_count(p, PROBE_DpcRoutine) == 1);
+    CHECK_RULE("THREAD-053",
+               probe_rule(p, "THREAD-060") == 0 && probe_rule(p, "LIFE-105") == 0 && queued[0]);
+    p->before[PROBE_InterruptRoutine] = NULL;
+    probe_forget(p);
+    requeue = 1;
+    p->before[PROBE_DpcRoutine] = queue_in_dpc;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-065", queued[2] && probe_count(p, PROBE_DpcRoutine) == 2 && dpc_most == 1);
+    requeue = 20; /* queued on other processors, too, while one runs */
+    CHECK(probe_run(p, storm_body) == SIM_DONE);
+    CHECK_RULE("THREAD-066", dpc_most == 1 && probe_count(p, PROBE_DpcRoutine) > 20);
+    probe_destroy(p);
+}
+
+static void passive_queue_body(struct probe *p)
+{
+    CHECK_RULE("THREAD-064", DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle)); /* at PASSIVE_LEVEL, too */
+    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 1);
+}
+
+static void masked_body(struct probe *p)
+{
+    KIRQL before;
+    size_t calls;
+
+    KeRaiseIrql(DISPATCH_LEVEL, &before);
+    (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+    for (int i = 0; i < 1000; i++)
+        sim_point();
+    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 0); /* queued on this processor */
+    KeLowerIrql(before);
+    CHECK_RULE("THREAD-003", probe_count(p, PROBE_DpcRoutine) == 1);
+    calls = probe_count(p, PROBE_InterruptRoutine);
+    KeRaiseIrql(5, &before);
+    probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    for (int i = 0; i < 1000; i++)
+        sim_point();
+    CHECK_RULE("THREAD-003", probe_count(p, PROBE_InterruptRoutine) == calls);
+    KeLowerIrql(before);
+    CHECK_RULE("THREAD-003", probe_count(p, PROBE_InterruptRoutine) == calls + 1);
+}
+
+static void levels_mask(void **state)
+{
+    const struct probe_options single = {.processors = 1};
+
+    (void)state;
+    finish(start_with(&single, NULL), passive_queue_body);
+    finish(start_with(&single, NULL), masked_body);
+}
+
+/* ---- notify ---- */
+
+static void notify(struct probe *p)
+{
+    DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
+
+    memset(&data, 0, sizeof(data));
+    data.InterruptType = DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED;
+    data.MonitoredFenceSignaled.NodeOrdinal = 1;
+    DXGK.DxgkCbNotifyInterrupt(DXGK.DeviceHandle, &data);
+}
+
+static void notify_and_forget(struct probe *p, struct probe_call *call)
+{
+    (void)READ_REGISTER_ULONG(A->registers + PROBE_REG_STATUS / 4);
+    notify(p);
+    call->answered = true;
+    call->result = TRUE;
+}
+
+static void notify_and_queue(struct probe *p, struct probe_call *call)
+{
+    notify_and_forget(p, call);
+    (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+}
+
+static void an_isr_that_notifies_queues_a_dpc(void **state)
+{
+    struct probe *p = start_with(NULL, NULL);
+
+    (void)state;
+    p->before[PROBE_InterruptRoutine] = notify_and_queue;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-061", probe_rule(p, "THREAD-061") == 0);
+    p->before[PROBE_InterruptRoutine] = notify_and_forget;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-061", probe_rule(p, "THREAD-061") == 1);
+    probe_destroy(p);
+}
+
+static void skip_call(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+}
+
+static void a_dpc_processes_what_was_notified(void **state)
+{
+    struct vidsch_statistics before, between, after;
+    struct probe *p = start_with(NULL, NULL);
+    struct vidsch *vidsch = port_adapter_vidsch(p->adapter[0]);
+
+    (void)state;
+    vidsch_statistics(vidsch, &before);
+    p->before[PROBE_InterruptRoutine] = notify_and_queue;
+    p->before[PROBE_DpcRoutine] = skip_call;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    vidsch_statistics(vidsch, &between);
+    CHECK_RULE("THREAD-063", probe_rule(p, "THREAD-063") == 1 &&
+                                 between.interrupts_notified == before.interrupts_notified + 1 &&
+                                 between.dpcs_notified == before.dpcs_notified);
+    p->before[PROBE_DpcRoutine] = NULL;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    vidsch_statistics(vidsch, &after);
+    CHECK_RULE("THREAD-063", probe_rule(p, "THREAD-063") == 1 &&
+                                 after.dpcs_notified == before.dpcs_notified + 1 &&
+                                 after.interrupts_notified == before.interrupts_notified + 2);
+    probe_destroy(p);
+}
+
+static void notify_in_dpc(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    notify(p);
+}
+
+static void notify_dpc_body(struct probe *p)
+{
+    DXGK.DxgkCbNotifyDpc(DXGK.DeviceHandle);
+    CHECK_RULE("THREAD-051", probe_rule(p, "THREAD-051") == 1);
+}
+
+static void notify_has_its_place(void **state)
+{
+    const struct probe_options options = {.device = three_messages};
+    struct probe *p = start_with(NULL, NULL);
+
+    (void)state;
+    p->before[PROBE_DpcRoutine] = notify_in_dpc;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-051",
+               probe_rule(p, "THREAD-051") == 1 && probe_said(p, "THREAD-051", "DISPATCH_LEVEL"));
+    probe_destroy(p);
+
+    finish(start_with(NULL, NULL), notify_dpc_body);
+
+    p = start_with(&options, NULL);
+    p->before[PROBE_InterruptRoutine] = notify_and_queue;
+    probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("CAPS-024", probe_rule(p, "CAPS-024") == 0);
+    probe_device_cause(0, PROBE_CAUSE_TEST, 1); /* the cap says 0 */
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("CAPS-024", probe_rule(p, "CAPS-024") == 1 && probe_said(p, "CAPS-024", "message 1"));
+    CHECK_RULE("THREAD-052", probe_rule(p, "CAPS-024") == 1);
+    probe_destroy(p);
+}
+
+/* ---- what an ISR may call ---- */
+
+static void call_others(struct probe *p, struct probe_call *call)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection};
+    UCHAR event[100];
+
+    (void)call;
+    DXGK.DxgkCbLogEtwEvent(NULL, 1, sizeof(event), event);
+    CHECK_RULE("THREAD-060", probe_rule(p, "THREAD-060") == 0);
+    CHECK_RULE("THREAD-060", IS(DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status),
+                                STATUS_INVALID_DEVICE_REQUEST) &&
+                                 probe_rule(p, "THREAD-060") == 1);
+    DXGK.DxgkCbNotifyDpc(DXGK.DeviceHandle);
+    CHECK_RULE("THREAD-060", probe_rule(p, "THREAD-060") == 2);
+}
+
+static void isr_has_three_callbacks(void **state)
+{
+    struct probe *p = start_with(NULL, NULL);
+
+    (void)state;
+    p->before[PROBE_InterruptRoutine] = call_others;
+    CHECK(probe_run(p, cause_body) == SIM_DONE && probe_rule(p, "THREAD-060") == 2);
+    probe_destroy(p);
+}
+
+static void one_child(struct probe *p)
+{
+    p->children = 1;
+    p->child[0].ChildDeviceType = TypeOther;
+    p->child[0].ChildUid = 7;
+    p->child[0].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    probe_set_entry(p, PROBE_QueryChildStatus, true);
+    probe_set_entry(p, PROBE_QueryDeviceDescriptor, true);
+    probe_use_components(p, 1);
+}
+
+static bool synchronized;
+
+static BOOLEAN NTAPI note_synchronized(PVOID context)
+{
+    (void)context;
+    synchronized = true;
+    return TRUE;
+}
+
+static void call_up_to_dispatch(struct probe *p, struct probe_call *call)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = 7, .HotPlug.Connected = FALSE};
+    BOOLEAN result;
+
+    (void)call;
+    CHECK_RULE("LIFE-082", NT_SUCCESS(DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status)) &&
+                               !port_adapter_child_connected(p->adapter[0], 7));
+    CHECK_RULE("THREAD-050", NT_SUCCESS(DXGK.DxgkCbSynchronizeExecution(
+                                 DXGK.DeviceHandle, note_synchronized, NULL, 0, &result)) &&
+                                 synchronized);
+    DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 1);
+    DXGK.DxgkCbSetPowerComponentResidency(DXGK.DeviceHandle, 0, 1);
+    (void)DXGK.DxgkCbPowerRuntimeControlRequest(DXGK.DeviceHandle, &(GUID){0}, NULL, 0, NULL, 0,
+                                                NULL);
+    CHECK_RULE("THREAD-050", probe_rule(p, "THREAD-050") == 0);
+}
+
+static void call_at_dirql(struct probe *p, struct probe_call *call)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = 7};
+    uint64_t reports = probe_rule(p, "THREAD-060");
+
+    (void)call;
+    (void)DXGK.DxgkCbIndicateChildStatus(DXGK.DeviceHandle, &status);
+    DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 1);
+    DXGK.DxgkCbSetPowerComponentResidency(DXGK.DeviceHandle, 0, 1);
+    DXGK.DxgkCbCompleteFStateTransition(DXGK.DeviceHandle, 0);
+    (void)DXGK.DxgkCbPowerRuntimeControlRequest(DXGK.DeviceHandle, &(GUID){0}, NULL, 0, NULL, 0,
+                                                NULL);
+    CHECK_RULE("THREAD-050", probe_rule(p, "THREAD-060") == reports + 5);
+}
+
+static void callbacks_up_to_dispatch_level(void **state)
+{
+    struct probe *p = start_with(NULL, one_child);
+
+    (void)state;
+    p->before[PROBE_DpcRoutine] = call_up_to_dispatch;
+    CHECK(probe_run(p, cause_body) == SIM_DONE && synchronized);
+    p->before[PROBE_DpcRoutine] = NULL;
+    p->before[PROBE_InterruptRoutine] = call_at_dirql;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+static void log_too_much(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    DXGK.DxgkCbLogEtwEvent(NULL, 1, 256, NULL);
+    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 0);
+    DXGK.DxgkCbLogEtwEvent(NULL, 1, 300, NULL);
+    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 1);
+}
+
+static void log_at_passive(struct probe *p)
+{
+    DXGK.DxgkCbLogEtwEvent(NULL, 1, 300, NULL);
+    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 0);
+}
+
+static void event_sizes(void **state)
+{
+    struct probe *p = start_with(NULL, NULL);
+
+    (void)state;
+    p->before[PROBE_DpcRoutine] = log_too_much;
+    CHECK(probe_run(p, cause_body) == SIM_DONE && probe_count(p, PROBE_DpcRoutine) == 1);
+    probe_destroy(p);
+    finish(start_with(NULL, NULL), log_at_passive);
+}
+
+/* ---- synchronized execution ---- */
+
+static struct {
+    KIRQL level;
+    PVOID context;
+    unsigned runs, running, isr_running, overlaps;
+    bool notifies;
+} sync;
+
+static BOOLEAN NTAPI sync_routine(PVOID context)
+{
+    struct probe *p = probe;
+
+    sync.level = KeGetCurrentIrql();
+    sync.context = context;
+    sync.runs++;
+    sync.running++;
+    sync.overlaps += sync.isr_running != 0;
+    for (int i = 0; i < 200; i++)
+        sim_point();
+    sync.running--;
+    if (sync.notifies)
+        notify(p);
+    return TRUE;
+}
+
+static void isr_against_sync(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    sync.isr_running++;
+    sync.overlaps += sync.running != 0;
+    for (int i = 0; i < 200; i++)
+        sim_point();
+    sync.isr_running--;
+}
+
+static void sync_body(struct probe *p)
+{
+    BOOLEAN result = FALSE;
+    KIRQL before;
+
+    CHECK_RULE("THREAD-068", IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine,
+                                                                &sync, 0, &result),
+                                STATUS_SUCCESS) &&
+                                 result && sync.level == 5 && sync.context == &sync &&
+                                 KeGetCurrentIrql() == PASSIVE_LEVEL);
+    KeRaiseIrql(DISPATCH_LEVEL, &before);
+    CHECK_RULE("THREAD-068",
+               IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result),
+                  STATUS_SUCCESS) &&
+                   KeGetCurrentIrql() == DISPATCH_LEVEL);
+    KeLowerIrql(before);
+    sync.runs = 0;
+    CHECK_RULE(
+        "THREAD-070",
+        IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, NULL, NULL, 0, &result),
+           STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, NULL),
+               STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 3, &result),
+               STATUS_INVALID_PARAMETER) &&
+            sync.runs == 0);
+    for (unsigned i = 0; i < 100; i++) {
+        probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+        (void)DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result);
+    }
+    CHECK_RULE("THREAD-068", sync.runs == 100 && sync.overlaps == 0);
+}
+
+static NTSTATUS sync_status;
+
+static void sync_in_isr(struct probe *p, struct probe_call *call)
+{
+    BOOLEAN result;
+
+    (void)call;
+    sync_status = DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result);
+}
+
+static void sync_in_start(struct probe *p, struct probe_call *call)
+{
+    BOOLEAN result;
+
+    (void)call;
+    sync_status = DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 1, &result);
+}
+
+static void synchronized_execution(void **state)
+{
+    const struct probe_options options = {.device = three_messages, .processors = 3};
+    struct probe *p;
+
+    (void)state;
+    p = start_with(&options, NULL);
+    p->before[PROBE_InterruptRoutine] = isr_against_sync;
+    finish(p, sync_body);
+
+    p = start_with(NULL, NULL);
+    sync.runs = 0;
+    sync_status = STATUS_SUCCESS;
+    p->before[PROBE_InterruptRoutine] = sync_in_isr;
+    CHECK(probe_run(p, cause_body) == SIM_DONE);
+    CHECK_RULE("THREAD-070", IS(sync_status, STATUS_INVALID_PARAMETER) && sync.runs == 0 &&
+                                 probe_rule(p, "THREAD-070") == 1);
+    probe_destroy(p);
+
+    p = probe_create(NULL); /* one message: 1 is none */
+    p->after[PROBE_StartDevice] = sync_in_start;
+    CHECK_RULE("THREAD-069", NT_SUCCESS(probe_start(p)) &&
+                                 IS(sync_status, STATUS_INVALID_PARAMETER) && sync.runs == 0);
+    probe_destroy(p);
+}
+
+/* ---- notifying from a synchronized routine ---- */
+
+static bool queues;
+
+static void notify_synchronized(struct probe *p, struct probe_call *call)
+{
+    BOOLEAN result;
+
+    (void)call;
+    sync.notifies = true;
+    (void)DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 0, &result);
+    sync.notifies = false;
+    if (queues)
+        (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
+}
+
+static void ddi_body(struct probe *p)
+{
+    DXGKARG_QUERYADAPTERINFO args;
+    DXGK_DRIVERCAPS caps;
+
+    memset(&args, 0, sizeof(args));
+    args.Type = DXGKQAITYPE_DRIVERCAPS;
+    args.pOutputData = &caps;
+    args.OutputDataSize = sizeof(caps);
+    (void)ddi_query_adapter_info(port_adapter_ddi(p->adapter[0]), &args);
+    probe_sleep(1000000);
+}
+
+static void notifying_from_a_synchronized_routine(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = start_with(NULL, NULL);
+
+        queues = i == 0;
+        p->before[PROBE_QueryAdapterInfo] = notify_synchronized;
+        CHECK(probe_run(p, ddi_body) == SIM_DONE);
+        CHECK_RULE("THREAD-062",
+                   probe_rule(p, "THREAD-062") == i && probe_count(p, PROBE_DpcRoutine) == !i);
+        CHECK_RULE("THREAD-051", probe_rule(p, "THREAD-051") == 0);
+        probe_destroy(p);
+    }
+}
+
+/* ---- storms and durations ---- */
+
+static void never_mine(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = FALSE;
+}
+
+static void raise_often(struct probe *p)
+{
+    for (unsigned i = 0; i < 1100; i++) {
+        probe_device_raise(0, 0);
+        KeStallExecutionProcessor(2);
+    }
+    (void)p;
+}
+
+static void storms_are_masked(void **state)
+{
+    struct probe *p = start_with(NULL, NULL);
+
+    (void)state;
+    p->before[PROBE_InterruptRoutine] = never_mine;
+    CHECK(probe_run(p, raise_often) == SIM_DONE);
+    CHECK_RULE("THREAD-057",
+               probe_rule(p, "THREAD-057") == 1 && probe_count(p, PROBE_InterruptRoutine) == 1000);
+    probe_destroy(p);
+}
+
+static void take_long(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    KeStallExecutionProcessor(call->ddi == PROBE_InterruptRoutine ? 30 : 49);
+    if (call->ddi == PROBE_DpcRoutine)
+        for (int i = 0; i < 2; i++)
+            KeStallExecutionProcessor(49);
+}
+
+static void durations_are_measured_on_request(void **state)
+{
+    (void)state;
+    for (unsigned measure = 0; measure < 2; measure++) {
+        const struct probe_options options = {.port = {.measure_interrupts = measure != 0}};
+        struct probe *p = start_with(&options, NULL);
+
+        CHECK(probe_run(p, cause_body) == SIM_DONE && probe_rule(p, "THREAD-067") == 0);
+        p->before[PROBE_InterruptRoutine] = p->before[PROBE_DpcRoutine] = take_long;
+        CHECK(probe_run(p, cause_body) == SIM_DONE);
+        CHECK_RULE("THREAD-067", probe_rule(p, "THREAD-067") == (measure ? 2 : 0));
+        if (measure)
+            CHECK_RULE("THREAD-067", probe_record(p, "THREAD-067")->severity == VERIFY_WARNING);
+        probe_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_messages_and_locks),
+        cmocka_unit_test(one_dpc_at_a_time),
+        cmocka_unit_test(levels_mask),
+        cmocka_unit_test(an_isr_that_notifies_queues_a_dpc),
+        cmocka_unit_test(a_dpc_processes_what_was_notified),
+        cmocka_unit_test(notify_has_its_place),
+        cmocka_unit_test(isr_has_three_callbacks),
+        cmocka_unit_test(callbacks_up_to_dispatch_level),
+        cmocka_unit_test(event_sizes),
+        cmocka_unit_test(synchronized_execution),
+        cmocka_unit_test(notifying_from_a_synchronized_routine),
+        cmocka_unit_test(storms_are_masked),
+        cmocka_unit_test(durations_are_measured_on_request),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

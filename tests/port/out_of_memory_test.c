@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Each allocation of the host fails in turn while a driver is registered, started and stopped. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+/* Calls of one DDI with a good status. */
+static size_t successes(const struct probe *p, enum probe_ddi ddi)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->calls; i++)
+        count += p->call[i]->ddi == ddi && NT_SUCCESS((NTSTATUS)p->call[i]->result);
+    return count;
+}
+
+/* What the driver was asked to make it was asked to unmake, once. */
+static void check_pairs(const struct probe *p, uint64_t n)
+{
+    static const enum probe_ddi pair[][2] = {
+        {PROBE_AddDevice, PROBE_RemoveDevice},       {PROBE_StartDevice, PROBE_StopDevice},
+        {PROBE_CreateProcess, PROBE_DestroyProcess}, {PROBE_CreateDevice, PROBE_DestroyDevice},
+        {PROBE_CreateContext, PROBE_DestroyContext},
+    };
+
+    for (size_t i = 0; i < sizeof(pair) / sizeof(pair[0]); i++)
+        if (successes(p, pair[i][0]) != probe_count(p, pair[i][1]))
+            fail_msg("allocation %llu: %zu of DDI %d, %zu of DDI %d", (unsigned long long)n,
+                     successes(p, pair[i][0]), (int)pair[i][0], probe_count(p, pair[i][1]),
+                     (int)pair[i][1]);
+    /* a driver that was started is stopped before it is removed */
+    for (size_t i = 0; i < p->calls; i++)
+        if (p->call[i]->ddi == PROBE_RemoveDevice && probe_count(p, PROBE_StopDevice))
+            CHECK(p->call[i]->order > probe_nth(p, PROBE_StopDevice, 0)->order);
+}
+
+/* Nothing is left: of RAM and of mappings here, of the heap in probe_destroy. */
+static void check_released(const struct probe *p, uint64_t pages, uint64_t n)
+{
+    if (ram_free_pages(p->ram) != pages || bus_mappings(p->bus) != 0)
+        fail_msg("allocation %llu: %lld pages, %llu mappings are left", (unsigned long long)n,
+                 (long long)(pages - ram_free_pages(p->ram)),
+                 (unsigned long long)bus_mappings(p->bus));
+}
+
+/* The start of one driver with its n-th allocation failing. */
+static NTSTATUS start_without(struct probe *p, uint64_t n)
+{
+    uint64_t pages = ram_free_pages(p->ram);
+    NTSTATUS status;
+    bool loaded;
+
+    p->fail_allocation = n;
+    status = probe_start(p);
+    CHECK(!p->sim->stopped);
+    loaded = p->driver != NULL;
+    if (!NT_SUCCESS(status)) {
+        CHECK(probe_count(p, PROBE_RemoveDevice) == successes(p, PROBE_AddDevice));
+        CHECK(p->adapters == 0 && port_adapter_first(p->port) == NULL);
+    }
+    CHECK(probe_stop(p) == 0);
+    CHECK(probe_count(p, PROBE_Unload) == (loaded ? 1 : 0));
+    check_pairs(p, n);
+    check_released(p, pages, n);
+    CHECK(probe_reports(p, VERIFY_WARNING) == 0); /* the driver did nothing wrong */
+    return status;
+}
+
+static void each_in_turn(struct probe *(*make)(void))
+{
+    unsigned failed = 0;
+    bool more = true;
+    uint64_t n;
+
+    for (n = 1; more; n++) {
+        struct probe *p = make();
+
+        failed += !NT_SUCCESS(start_without(p, n));
+        more = p->sim->heap.failures != 0;
+        probe_destroy(p);
+    }
+    CHECK(n > 40 && failed > n / 2);
+}
+
+static struct probe *plain(void)
+{
+    return probe_create(NULL);
+}
+
+static void a_plain_adapter(void **state)
+{
+    (void)state;
+    each_in_turn(plain);
+}
+
+static struct probe *rich(void)
+{
+    const struct probe_options options = {.port = {.iommu = IOMMU_REMAP}};
+    struct probe *p = probe_create(&options);
+
+    probe_use_components(p, 2);
+    p->children = 1;
+    p->child[0].ChildDeviceType = TypeOther;
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    probe_set_entry(p, PROBE_QueryChildStatus, true);
+    probe_set_entry(p, PROBE_QueryDeviceDescriptor, true);
+    return p;
+}
+
+static void with_children_components_and_remapping(void **state)
+{
+    (void)state;
+    each_in_turn(rich);
+}
+
+static struct probe *isolated(void)
+{
+    const struct probe_options options = {.port = {.iommu = IOMMU_ISOLATION}};
+
+    return probe_create(&options);
+}
+
+static void with_isolation(void **state)
+{
+    (void)state;
+    each_in_turn(isolated);
+}
+
+/* Nothing at all is left for the stop. */
+static void stopping_needs_no_memory(void **state)
+{
+    struct probe *p = rich();
+    uint64_t pages = ram_free_pages(p->ram);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    p->fail_allocation = 1;
+    p->fail_onward = true;
+    CHECK(probe_stop(p) == 0);
+    check_pairs(p, 0);
+    check_released(p, pages, 0);
+    CHECK(probe_count(p, PROBE_Unload) == 1 && probe_reports(p, VERIFY_WARNING) == 0);
+    probe_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_adapter),
+        cmocka_unit_test(with_children_components_and_remapping),
+        cmocka_unit_test(with_isolation),
+        cmocka_unit_test(stopping_needs_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

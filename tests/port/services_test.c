@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* Interfaces a driver asks for, exclusive access to the adapter, the drivers' own events. */
+#include "port/support/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/trace.h"
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define DXGK               A->dxgk
+#define MS                 1000000ull
+
+static struct probe *start(void)
+{
+    struct probe *p = probe_create(NULL);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    return p;
+}
+
+static void end(struct probe *p, void (*body)(struct probe *p))
+{
+    CHECK(probe_run(p, body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+static NTSTATUS ask(struct probe *p, DXGK_SERVICES type, USHORT version, USHORT size,
+                    void *interface)
+{
+    ((PINTERFACE)interface)->Size = size;
+    ((PINTERFACE)interface)->Version = version;
+    return DXGK.DxgkCbQueryServices(DXGK.DeviceHandle, type, interface);
+}
+
+/* ---- asking, references ---- */
+
+static bool untouched(const void *interface)
+{
+    const uint8_t *byte = interface;
+
+    for (size_t i = 2 * sizeof(USHORT); i < sizeof(DXGK_TIMED_OPERATION_INTERFACE); i++)
+        if (byte[i] != 0x5A)
+            return false;
+    return true;
+}
+
+static void asking_body(struct probe *p)
+{
+    DXGK_TIMED_OPERATION_INTERFACE timed;
+    DXGK_DEBUG_REPORT_INTERFACE report;
+    KIRQL before;
+
+    memset(&timed, 0x5A, sizeof(timed));
+    CHECK_RULE("LIFE-114",
+               IS(ask(p, DxgkServicesAgp, 1, sizeof(timed), &timed), STATUS_NOT_SUPPORTED) &&
+                   untouched(&timed));
+    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesFirmwareTable, 1, sizeof(timed), &timed),
+                              STATUS_NOT_SUPPORTED) &&
+                               untouched(&timed));
+    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesTimedOperation, 2, sizeof(timed), &timed),
+                              STATUS_NOT_SUPPORTED) &&
+                               untouched(&timed));
+    CHECK_RULE("LIFE-114", IS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed) - 1, &timed),
+                              STATUS_BUFFER_TOO_SMALL) &&
+                               untouched(&timed));
+    KeRaiseIrql(DISPATCH_LEVEL, &before);
+    CHECK_RULE("LIFE-113",
+               !NT_SUCCESS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed)) &&
+                   untouched(&timed));
+    KeLowerIrql(before);
+    CHECK_RULE("LIFE-113",
+               IS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed), STATUS_SUCCESS) &&
+                   timed.InterfaceReference && timed.TimedOperationStart &&
+                   timed.TimedOperationDelay && timed.TimedOperationWaitForSingleObject);
+    CHECK_RULE("LIFE-113",
+               IS(ask(p, DxgkServicesDebugReport, 1, sizeof(report), &report), STATUS_SUCCESS) &&
+                   report.DbgReportCreate && report.DbgReportSecondaryData &&
+                   report.DbgReportComplete);
+    /* handed out with one reference; one more is taken and both are given back */
+    timed.InterfaceReference(timed.Context);
+    timed.InterfaceDereference(timed.Context);
+    timed.InterfaceDereference(timed.Context);
+    CHECK_RULE("LIFE-115", probe_rule(p, "LIFE-115") == 0);
+    timed.InterfaceDereference(timed.Context);
+    CHECK_RULE("LIFE-115", probe_rule(p, "LIFE-115") == 1);
+    (void)probe_remove(p, 0);
+    CHECK_RULE("LIFE-116", probe_rule(p, "LIFE-116") == 1 &&
+                               probe_record(p, "LIFE-116")->severity == VERIFY_WARNING &&
+                               probe_said(p, "LIFE-116", "debug report"));
+    CHECK_RULE("LIFE-116", report.DbgReportCreate(DXGK.DeviceHandle, VIDEO_TDR_FAILURE, 0, 0, 0,
+                                                  0) == NULL); /* revoked */
+}
+
+static void services_are_asked_for(void **state)
+{
+    (void)state;
+    end(start(), asking_body);
+}
+
+/* ---- timed operations ---- */
+
+static KEVENT never;
+
+static LARGE_INTEGER ms(LONGLONG count)
+{
+    return (LARGE_INTEGER){.QuadPart = count * 10000};
+}
+
+static void timed_body(struct probe *p)
+{
+    DXGK_TIMED_OPERATION_INTERFACE timed;
+    DXGK_TIMED_OPERATION op = {.Size = sizeof(op)};
+    LARGE_INTEGER limit = ms(30), ten = ms(10), minus_ten = ms(-10), much = ms(-1000);
+    uint64_t begin;
+
+    CHECK(NT_SUCCESS(ask(p, DxgkServicesTimedOperation, 1, sizeof(timed), &timed)));
+    KeInitializeEvent(&never, NotificationEvent, FALSE);
+    op.Size--;
+    CHECK_RULE("LIFE-117",
+               IS(timed.TimedOperationStart(&op, &limit, FALSE), STATUS_INVALID_PARAMETER));
+    op.Size++;
+    CHECK_RULE("LIFE-117", IS(timed.TimedOperationStart(&op, &limit, TRUE), STATUS_SUCCESS) &&
+                               op.OsHandled && !op.TimeoutTriggered &&
+                               op.Timeout.QuadPart == ms(30).QuadPart);
+    begin = sim_now();
+    CHECK_RULE("LIFE-118",
+               IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &ten), STATUS_SUCCESS) &&
+                   sim_now() - begin >= 10 * MS && sim_now() - begin < 11 * MS);
+    begin = sim_now();
+    CHECK_RULE("LIFE-118", IS(timed.TimedOperationWaitForSingleObject(
+                                  &op, &never, Executive, KernelMode, FALSE, &minus_ten),
+                              STATUS_TIMEOUT) &&
+                               sim_now() - begin >= 10 * MS && sim_now() - begin < 11 * MS &&
+                               !op.TimeoutTriggered);
+    CHECK_RULE("LIFE-118",
+               IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &much), STATUS_TIMEOUT) &&
+                   sim_now() - begin < 21 * MS);
+    CHECK_RULE("LIFE-117", op.TimeoutTriggered);
+    CHECK_RULE("LIFE-117", IS(timed.TimedOperationStart(&op, &limit, FALSE), STATUS_SUCCESS) &&
+                               !op.TimeoutTriggered && !op.OsHandled);
+    begin = sim_now();
+    CHECK_RULE(
+        "LIFE-118",
+        IS(timed.TimedOperationWaitForSingleObject(&op, &never, Executive, KernelMode, FALSE, NULL),
+           STATUS_TIMEOUT) &&
+            sim_now() - begin >= 30 * MS && sim_now() - begin < 31 * MS && op.TimeoutTriggered);
+    CHECK(NT_SUCCESS(timed.TimedOperationStart(&op, &limit, FALSE)));
+    KeSetEvent(&never, IO_NO_INCREMENT, FALSE);
+    CHECK_RULE("LIFE-118", IS(timed.TimedOperationWaitForSingleObject(&op, &never, Executive,
+                                                                      KernelMode, FALSE, NULL),
+                              STATUS_SUCCESS));
+    CHECK_RULE("LIFE-119", probe_rule(p, "LIFE-119") == 0);
+    op.StartTick.QuadPart += 1000000;
+    begin = sim_now();
+    CHECK_RULE("LIFE-119",
+               IS(timed.TimedOperationDelay(&op, KernelMode, FALSE, &much), STATUS_TIMEOUT) &&
+                   probe_rule(p, "LIFE-119") == 1 && sim_now() - begin < 31 * MS);
+    timed.InterfaceDereference(timed.Context);
+}
+
+static void timed_operations(void **state)
+{
+    (void)state;
+    end(start(), timed_body);
+}
+
+/* ---- debug reports ---- */
+
+static void report_body(struct probe *p)
+{
+    static const ULONG accepted[] = {0xEA, VIDEO_DRIVER_DEBUG_REPORT_REQUEST, VIDEO_TDR_FAILURE,
+                                     VIDEO_TDR_TIMEOUT_DETECTED};
+    DXGK_DEBUG_REPORT_INTERFACE report;
+    DXGK_DEBUG_REPORT_HANDLE handle;
+    uint8_t *large = calloc(1, DXGK_DEBUG_REPORT_MAX_SIZE + 1);
+    uint8_t first[3] = {0x11}, second[2] = {0x22};
+    KIRQL before;
+
+    CHECK(NT_SUCCESS(ask(p, DxgkServicesDebugReport, 1, sizeof(report), &report)));
+    CHECK_RULE("LIFE-120", report.DbgReportCreate(DXGK.DeviceHandle, 0xD1, 0, 0, 0, 0) == NULL);
+    KeRaiseIrql(DISPATCH_LEVEL, &before);
+    CHECK_RULE("LIFE-120",
+               report.DbgReportCreate(DXGK.DeviceHandle, accepted[0], 0, 0, 0, 0) == NULL &&
+                   probe_rule(p, "LIFE-120") == 1);
+    KeLowerIrql(before);
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
+        handle = report.DbgReportCreate(DXGK.DeviceHandle, accepted[i], 1, 2, 3, 4);
+        CHECK_RULE("LIFE-120",
+                   handle != NULL && report.DbgReportSecondaryData(handle, first, sizeof(first)));
+        CHECK_RULE("LIFE-120",
+                   !report.DbgReportSecondaryData(handle, large, DXGK_DEBUG_REPORT_MAX_SIZE + 1));
+        CHECK_RULE("LIFE-120", report.DbgReportSecondaryData(handle, second, sizeof(second)));
+        report.DbgReportComplete(handle);
+    }
+    CHECK_RULE("LIFE-120",
+               probe_said(p, "LIFE-120", "code 0xea with 2 bytes of data, the first 0x22"));
+    CHECK_RULE("LIFE-120", probe_rule(p, "LIFE-120") == 5);
+    CHECK_RULE("LIFE-120", !report.DbgReportSecondaryData(handle, first, sizeof(first)) &&
+                               probe_rule(p, "LIFE-120") == 6 &&
+                               probe_said(p, "LIFE-120", "no open debug report"));
+    report.InterfaceDereference(report.Context);
+    free(large);
+}
+
+static void debug_reports(void **state)
+{
+    (void)state;
+    end(start(), report_body);
+}
+
+/* ---- exclusion ---- */
+
+static struct {
+    unsigned calls, callbacks;
+    NTSTATUS asked, status, bridge;
+    uint8_t irql;
+    const struct sim_thread *thread;
+    uint64_t begin, end; /* of the callback */
+    uint64_t outsider;   /* when the other thread's DDI was entered */
+    PVOID context, own;
+    bool returned;
+    ULONG attributes;
+} exclusion;
+
+static NTSTATUS read_bridge(struct probe *p)
+{
+    UCHAR byte;
+    ULONG moved;
+
+    return DXGK.DxgkCbReadDeviceSpace(DXGK.DeviceHandle, DXGK_WHICHSPACE_BRIDGE, &byte, 0, 1,
+                                      &moved);
+}
+
+static void NTAPI protected_callback(IN_CONST_PVOID context, PVOID own, NTSTATUS status)
+{
+    struct probe *p = probe;
+
+    exclusion.callbacks++;
+    exclusion.context = (PVOID)(uintptr_t)context;
+    exclusion.own = own;
+    exclusion.status = status;
+    exclusion.irql = KeGetCurrentIrql();
+    exclusion.thread = sim_current->thread;
+    exclusion.begin = sim_now();
+    exclusion.bridge = read_bridge(p);
+    probe_sleep(5 * MS);
+    exclusion.end = sim_now();
+}
+
+static void exclude(struct probe *p, ULONG attributes)
+{
+    memset(&exclusion, 0, sizeof(exclusion));
+    exclusion.asked = DXGK.DxgkCbExcludeAdapterAccess(DXGK.DeviceHandle, attributes,
+                                                      protected_callback, &exclusion);
+}
+
+static void outsider_body(struct probe *p)
+{
+    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
+
+    while (!exclusion.callbacks)
+        probe_sleep(MS / 10);
+    CHECK(NT_SUCCESS(ddi_create_device(port_adapter_ddi(p->adapter[0]), &args)));
+}
+
+static void exclude_body(struct probe *p)
+{
+    struct nt_process *process = probe_process(p, "outsider");
+    struct sim_thread *thread = probe_thread(p, process, "outsider", outsider_body);
+
+    exclude(p, 0);
+    CHECK_RULE("LIFE-111", IS(exclusion.asked, STATUS_SUCCESS));
+    probe_sleep(100 * MS);
+    CHECK_RULE("LIFE-108", exclusion.callbacks == 1 && IS(exclusion.status, STATUS_SUCCESS) &&
+                               exclusion.irql == PASSIVE_LEVEL && exclusion.context == A->context &&
+                               exclusion.own == &exclusion);
+    CHECK_RULE("LIFE-108",
+               probe_nth(p, PROBE_CreateDevice, probe_count(p, PROBE_CreateDevice) - 1)->time >=
+                   exclusion.end);
+    CHECK_RULE("LIFE-111", exclusion.thread != sim_current->thread);
+    CHECK_RULE("LIFE-094", !NT_SUCCESS(exclusion.bridge) && probe_rule(p, "LIFE-094") == 1);
+    exclude(p, DXGK_EXCLUDE_BRIDGE_ACCESS);
+    probe_sleep(100 * MS);
+    CHECK_RULE("LIFE-094", exclusion.callbacks == 1 && probe_rule(p, "LIFE-094") == 1);
+    (void)read_bridge(p);
+    CHECK_RULE("LIFE-094", probe_rule(p, "LIFE-094") == 2);
+    exclude(p, 0x80);
+    CHECK_RULE("LIFE-111", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
+    exclude(p, DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS);
+    CHECK(IS(exclusion.asked, STATUS_INVALID_PARAMETER));
+    exclude(p, DXGK_EXCLUDE_CALL_SYNCHRONOUS); /* in no DDI at all */
+    CHECK_RULE("LIFE-110", IS(exclusion.asked, STATUS_INVALID_PARAMETER));
+    probe_sleep(100 * MS);
+    CHECK_RULE("LIFE-111", exclusion.callbacks == 0);
+    sim_thread_release(thread);
+}
+
+static void access_is_excluded(void **state)
+{
+    (void)state;
+    end(start(), exclude_body);
+}
+
+static void exclude_synchronously(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    exclude(p, DXGK_EXCLUDE_CALL_SYNCHRONOUS);
+    exclusion.returned = exclusion.callbacks == 1 && exclusion.thread == sim_current->thread;
+}
+
+static void query_body(struct probe *p)
+{
+    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
+
+    CHECK(NT_SUCCESS(ddi_create_device(port_adapter_ddi(p->adapter[0]), &args)));
+}
+
+static void mains_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(port_adapter_notify_mains(p->adapter[0], true)));
+}
+
+static void synchronous_exclusion(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    probe_set_entry(p, PROBE_NotifyAcpiEvent, true);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    p->before[PROBE_CreateDevice] = exclude_synchronously; /* level zero */
+    CHECK(probe_run(p, query_body) == SIM_DONE);
+    CHECK_RULE("LIFE-110",
+               IS(exclusion.asked, STATUS_INVALID_PARAMETER) && exclusion.callbacks == 0);
+    p->before[PROBE_NotifyAcpiEvent] = exclude_synchronously; /* level two */
+    CHECK(probe_run(p, mains_body) == SIM_DONE);
+    CHECK_RULE("LIFE-110", IS(exclusion.asked, STATUS_SUCCESS) && exclusion.returned &&
+                               IS(exclusion.status, STATUS_SUCCESS));
+    probe_destroy(p);
+}
+
+static void wait_for_own_callback(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    exclude(p, 0);
+    while (!exclusion.callbacks)
+        probe_sleep(10 * MS);
+}
+
+static void waiting_for_oneself(void **state)
+{
+    struct probe *p = start();
+
+    (void)state;
+    p->before[PROBE_CreateDevice] = wait_for_own_callback;
+    CHECK(probe_run(p, query_body) == SIM_DONE);
+    CHECK_RULE("LIFE-112", probe_rule(p, "LIFE-112") == 1);
+    CHECK_RULE("LIFE-111", exclusion.callbacks == 1 && !NT_SUCCESS(exclusion.status));
+    probe_destroy(p);
+}
+
+/* ---- the drivers' events ---- */
+
+static uint64_t trace_clock;
+
+static void log_one(struct probe *p, UCHAR type)
+{
+    DXGK.DxgkCbLogEtwEvent(&(GUID){.Data1 = 1}, type, 16, NULL);
+}
+
+static void log_body(struct probe *p)
+{
+    log_one(p, 1);
+}
+
+static void toggle_body(struct probe *p)
+{
+    const struct probe_call *call;
+
+    probe_forget(p);
+    port_set_etw(p->port, true, 5);
+    call = probe_nth(p, PROBE_ControlEtwLogging, 0);
+    CHECK_RULE("LIFE-107", probe_count(p, PROBE_ControlEtwLogging) == 1 && (BOOLEAN)call->arg[0] &&
+                               (ULONG)call->arg[1] == 0 && (UCHAR)call->arg[2] == 5 &&
+                               call->irql == PASSIVE_LEVEL);
+    port_set_etw(p->port, false, 0);
+    call = probe_nth(p, PROBE_ControlEtwLogging, 1);
+    CHECK_RULE("LIFE-107", probe_count(p, PROBE_ControlEtwLogging) == 2 && !(BOOLEAN)call->arg[0] &&
+                               (ULONG)call->arg[1] == 0);
+}
+
+static void tracing_is_toggled(void **state)
+{
+    const struct probe_options options = {.adapters = 2};
+    struct probe *p = probe_create(&options);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    end(p, toggle_body);
+}
+
+static void triage_body(struct probe *p)
+{
+    DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION event;
+
+    memset(&event, 0, sizeof(event));
+    event.EventType = DXGK_PARTITION_EVENT_DRIVER_INTERNAL;
+    event.PartitionId = 77;
+    memcpy(event.EventDescription, L"overheated", sizeof(L"overheated"));
+    DXGK.DxgkCbLogEtwEvent(&GUID_DXGKDDI_AZURE_TRIAGE_EVENT, 200, sizeof(event), &event);
+    CHECK_RULE("LIFE-106", probe_rule(p, "LIFE-106") == 1 &&
+                               probe_said(p, "LIFE-106", "event 2 of partition 77: overheated"));
+    port_set_etw(p->port, false, 0);
+    DXGK.DxgkCbLogEtwEvent(&GUID_DXGKDDI_AZURE_TRIAGE_EVENT, 200, sizeof(event), &event);
+    CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-106") == 1);
+}
+
+static void events_are_logged(void **state)
+{
+    struct trace_sink *sink = trace_sink_create();
+    struct probe *p;
+    uint64_t before;
+
+    (void)state;
+    trace_sink_install(sink, &trace_clock);
+    p = start(); /* a machine with a trace has logging on */
+    before = trace_records(sink);
+    CHECK(probe_run(p, log_body) == SIM_DONE);
+    CHECK_RULE("LIFE-105", trace_records(sink) == before + 3); /* the call, and the event in it */
+    CHECK(probe_run(p, triage_body) == SIM_DONE);
+    before = trace_records(sink);
+    CHECK(probe_run(p, log_body) == SIM_DONE);
+    CHECK_RULE("LIFE-105", trace_records(sink) == before + 2); /* off by now */
+    probe_destroy(p);
+    trace_sink_destroy(sink);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(services_are_asked_for), cmocka_unit_test(timed_operations),
+        cmocka_unit_test(debug_reports),          cmocka_unit_test(access_is_excluded),
+        cmocka_unit_test(synchronous_exclusion),  cmocka_unit_test(waiting_for_oneself),
+        cmocka_unit_test(tracing_is_toggled),     cmocka_unit_test(events_are_logged),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

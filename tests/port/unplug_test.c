@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The device is pulled out while the machine runs, or while it sleeps. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define MS                 1000000ull
+
+enum support { NONE, HIBERNATION, ALWAYS };
+
+static struct probe *start(enum support support)
+{
+    struct probe *p = probe_create(NULL);
+
+    if (support != NONE)
+        probe_set_entry(p, PROBE_NotifySurpriseRemoval, true);
+    p->caps.SupportSurpriseRemovalInHibernation = support == HIBERNATION;
+    p->caps.SupportSurpriseRemoval = support == ALWAYS;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    return p;
+}
+
+static NTSTATUS unplug_status;
+static DXGK_SURPRISE_REMOVAL_TYPE unplug_type;
+static bool unplug_force;
+
+static void unplug_body(struct probe *p)
+{
+    unplug_status = port_adapter_unplug(p->adapter[0], unplug_type, unplug_force);
+}
+
+static enum sim_outcome unplug(struct probe *p, DXGK_SURPRISE_REMOVAL_TYPE type, bool force)
+{
+    unplug_type = type;
+    unplug_force = force;
+    return probe_run(p, unplug_body);
+}
+
+static void fail_call(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
+}
+
+/* A stop that leaves the device alone. */
+static void stop_without_device(struct probe *p, struct probe_call *call)
+{
+    (void)A->dxgk.DxgkCbUnmapMemory(A->dxgk.DeviceHandle, A->registers);
+    A->registers = NULL;
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+/* ---- without support ---- */
+
+static void refused_without_support(void **state)
+{
+    struct probe *p = start(NONE);
+    size_t calls = p->calls;
+
+    (void)state;
+    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
+                               IS(unplug_status, STATUS_NOT_SUPPORTED) &&
+                               !port_adapter_lost(p->adapter[0]));
+    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, true) == SIM_DONE &&
+                               NT_SUCCESS(unplug_status) && port_adapter_lost(p->adapter[0]));
+    (void)probe_stop(p);
+    for (size_t i = calls; i < p->calls; i++)
+        CHECK_RULE("LIFE-151", p->call[i]->ddi == PROBE_Unload); /* which belongs to no adapter */
+    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+    probe_destroy(p);
+
+    p = start(HIBERNATION); /* which is not at any time */
+    CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
+                               IS(unplug_status, STATUS_NOT_SUPPORTED));
+    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 0);
+    probe_destroy(p);
+}
+
+/* ---- while the machine runs ---- */
+
+static bool inside;
+
+static void hold(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    inside = true;
+    probe_sleep(10 * MS);
+    inside = false;
+}
+
+static void client_body(struct probe *p)
+{
+    DXGKARG_CREATEDEVICE args = {.hDevice = (HANDLE)(uintptr_t)1};
+
+    (void)ddi_create_device(port_adapter_ddi(p->adapter[0]), &args);
+}
+
+static void beside_body(struct probe *p)
+{
+    struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "client", client_body);
+
+    p->before[PROBE_CreateDevice] = hold;
+    while (!inside)
+        probe_sleep(MS / 10);
+    CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, false)));
+    CHECK_RULE("LIFE-147", inside); /* it has come and gone meanwhile */
+    probe_sleep(20 * MS);
+    sim_thread_release(thread);
+}
+
+static void the_driver_is_told(void **state)
+{
+    struct probe *p = start(ALWAYS);
+    const struct probe_call *call;
+
+    (void)state;
+    CHECK(probe_run(p, beside_body) == SIM_DONE);
+    call = probe_nth(p, PROBE_NotifySurpriseRemoval, 0);
+    CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 1 &&
+                               call->irql == PASSIVE_LEVEL &&
+                               call->arg[0] == (uint64_t)(uintptr_t)A->context);
+    CHECK_RULE("LIFE-149", (DXGK_SURPRISE_REMOVAL_TYPE)call->arg[1] == DxgkRemovalPnPNotify);
+    p->before[PROBE_StopDevice] = stop_without_device;
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-149",
+               probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
+    probe_destroy(p);
+}
+
+static void registers_body(struct probe *p)
+{
+    size_t interrupts = probe_count(p, PROBE_InterruptRoutine);
+
+    WRITE_REGISTER_ULONG(A->registers + PROBE_REG_SCRATCH / 4, 42);
+    CHECK(READ_REGISTER_ULONG(A->registers + PROBE_REG_SCRATCH / 4) == 42);
+    CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, false)));
+    probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+    probe_sleep(MS);
+    CHECK_RULE("LIFE-150", probe_count(p, PROBE_InterruptRoutine) == interrupts);
+}
+
+static void touch_registers(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    CHECK_RULE("LIFE-150", READ_REGISTER_ULONG(A->registers + PROBE_REG_SCRATCH / 4) == ~0u);
+    WRITE_REGISTER_ULONG(A->registers + PROBE_REG_RESET / 4, 1);
+}
+
+static void a_removed_device_is_silent(void **state)
+{
+    struct probe *p = start(ALWAYS);
+
+    (void)state;
+    CHECK(probe_run(p, registers_body) == SIM_DONE);
+    p->before[PROBE_StopDevice] = touch_registers;
+    (void)probe_stop(p);
+    CHECK(probe_count(p, PROBE_StopDevice) == 1);
+    probe_destroy(p);
+}
+
+static void an_error_stops_the_machine(void **state)
+{
+    struct probe *p = start(ALWAYS);
+
+    (void)state;
+    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    CHECK_RULE("LIFE-149", unplug(p, DxgkRemovalPnPNotify, false) == SIM_STOPPED &&
+                               verify_bugcheck_state(p->log)->happened);
+    probe_destroy(p);
+}
+
+/* ---- found missing on waking up ---- */
+
+static void missing_after_hibernation(void **state)
+{
+    struct probe *p = start(HIBERNATION);
+    size_t calls;
+
+    (void)state;
+    CHECK_RULE("LIFE-148",
+               unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && NT_SUCCESS(unplug_status) &&
+                   (DXGK_SURPRISE_REMOVAL_TYPE)probe_nth(p, PROBE_NotifySurpriseRemoval, 0)->arg[1] ==
+                       DxgkRemovalHibernation);
+    p->before[PROBE_StopDevice] = stop_without_device;
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-148",
+               probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
+    probe_destroy(p);
+
+    p = start(HIBERNATION);
+    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    CHECK_RULE("LIFE-148",
+               unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && !NT_SUCCESS(unplug_status));
+    calls = p->calls;
+    (void)probe_stop(p);
+    for (size_t i = calls; i < p->calls; i++)
+        CHECK_RULE("LIFE-148", p->call[i]->ddi == PROBE_Unload);
+    probe_destroy(p);
+
+    p = start(ALWAYS); /* the error is ignored */
+    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    p->before[PROBE_StopDevice] = stop_without_device;
+    CHECK(unplug(p, DxgkRemovalHibernation, false) == SIM_DONE);
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-148",
+               probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
+    probe_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused_without_support),    cmocka_unit_test(the_driver_is_told),
+        cmocka_unit_test(a_removed_device_is_silent), cmocka_unit_test(an_error_stops_the_machine),
+        cmocka_unit_test(missing_after_hibernation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

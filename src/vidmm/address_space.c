@@ -2,36 +2,42 @@
 /*
  * Theory of operation
  *
- *   A GPU virtual address space is a set of ranges (who owns which addresses), and inside each range a set of pieces (what its
- *   pages say). Pages without a piece are in the range's initial state.
+ *   A GPU virtual address space is a set of ranges (who owns which addresses), and inside each
+ *   range a set of pieces (what its pages say). Pages without a piece are in the range's initial
+ *   state.
  *
  *        range   |------- reservation, ZERO -------|   |-- Map of A --|
- *        pieces        [A 0..3]   [no access]           [A 8....11]        A 0: page 0 of allocation A
+ *        pieces        [A 0..3]   [no access]           [A 8....11]      A 0: page 0 of A
  *        entries  Z  Z  a a a a  Z  .  .  Z  Z  Z        a  a  a  a
  *
- *   The records come first and are always right: they change in the client's call, under the lock. Entries follow, by
- *   operations that only the builder's fiber may append (vidmm_private.h). There are three ways from one to the other:
+ *   The records come first and are always right: they change in the client's call, under the lock.
+ *   Entries follow, by operations that only the builder's fiber may append (vidmm_private.h). There
+ *   are three ways from one to the other:
  *
- *     at once       nothing to write: the pages are invalid before and after (the allocation is not resident). No operation,
- *                   no job; fence value 0
- *     by a job      the piece waits outside the tree (va_job) until its turn in the paging queue, then it is put in place and
- *                   written. Its tables are held from the start, so the job cannot fail. A range that is freed, or an
- *                   allocation destroyed, meanwhile takes its waiting pieces along; the job then does nothing
- *     by cleaning   a freed range gives its addresses back at once, but stays on the space's `freed` list as the note that its
- *                   entries are to be invalidated. Every writer starts with spaces_clean, so that entries of an old
- *                   range are gone (and the TLB flushed) before any entry of a new one is written (GPUVA-121), whatever
+ *     at once       nothing to write: the pages are invalid before and after (the allocation is
+ *                   not resident). No operation, no job; fence value 0
+ *     by a job      the piece waits outside the tree (va_job) until its turn in the paging queue,
+ *                   then it is put in place and written. Its tables are held from the start, so
+ *                   the job cannot fail. A range that is freed meanwhile takes its waiting pieces
+ *                   along: the job then does nothing. If an allocation is destroyed, pieces of it
+ *                   that wait become pages in the initial state of their range
+ *     by cleaning   a freed range gives its addresses back at once, but stays on the space's
+ *                   `freed` list as the note that its entries are to be invalidated. Every writer
+ *                   starts with spaces_clean, so that entries of an old range are gone (and the
+ *                   TLB flushed) before any entry of a new one is written (GPUVA-121), whatever
  *                   paging queue either comes by
  *
- *   Since all operations of an adapter run in the order they were built, what a job builds is in force for everything that
- *   waits for the job's fence value.
+ *   Since all operations of an adapter run in the order they were built, what a job builds is in
+ *   force for everything that waits for the job's fence value.
  *
  *   Where things stand
  *
- *     0          span       internal range, if the driver names one                           end
- *     | invalid  |  lowest fitting place first ...          |####|            ... host's own  |
+ *     0         span       internal range, if the driver names one             end
+ *     | invalid |  lowest fitting place first ...   |####|     ... host's own  |
  *
- *   The first leaf span is never given out (GPUVA-057, GPUVA-058). Free addresses are an extent tree, ranges a balanced
- *   tree, the pieces of a range another (of one node, as a rule, which is part of the range): every call costs O(log n).
+ *   The first leaf span is never given out (GPUVA-057, GPUVA-058). Free addresses are an extent
+ *   tree, ranges a balanced tree, the pieces of a range another (of one node, as a rule, which is
+ *   part of the range): every call costs O(log n).
  */
 #include "vidmm/address_space.h"
 
@@ -59,7 +65,7 @@ void space_release(struct vidmm_space *space)
     util_free(space);
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* Bytes and entries of a resizable root that reaches `entries` (GPUVA-155 to GPUVA-157). */
 static NTSTATUS root_size(struct vidmm *vidmm, bool paging, uint32_t *entries, uint64_t *bytes)
@@ -98,7 +104,8 @@ static NTSTATUS root_create(struct vidmm_space *space, uint32_t entries, struct 
     return table_create(space, NULL, geometry->levels - 1, 0, entries, bytes, root);
 }
 
-/* Entries that a root starts with: what the descriptor says, at least enough for the first addresses that are given out. */
+/* Entries that a root starts with: what the descriptor says, at least enough for the first
+ * addresses that are given out. */
 static uint32_t first_entries(const struct vidmm_space *space)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
@@ -213,7 +220,7 @@ void space_destroy(struct vidmm_space *space)
     space_release(space);
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---- */
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {
@@ -234,25 +241,27 @@ static bool take_around(struct vidmm_space *space, struct extent_request want, u
         return true;
     part.low = to;
     part.high = want.high;
-    return part.low < part.high && extent_take(&space->free, &part, first);
+    return !space->free.out_of_memory && part.low < part.high &&
+           extent_take(&space->free, &part, first);
 }
 
-/* GPUVA-062. */
+/* GPUVA-062. Out of memory is no reason to look for a lesser place. */
 static bool take_for_client(struct vidmm_space *space, struct extent_request want, uint64_t *first)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
+    const uint64_t preferred[] = {geometry->span, 16, 1};
+    bool large = geometry->caps.LargePageSupported && want.size >= geometry->span;
 
     if (want.align)
         return take_around(space, want, first);
-    want.align = geometry->span;
-    if (geometry->caps.LargePageSupported && want.size >= geometry->span &&
-        take_around(space, want, first))
-        return true;
-    want.align = 16;
-    if (take_around(space, want, first))
-        return true;
-    want.align = 1;
-    return take_around(space, want, first);
+    for (unsigned i = large ? 0 : 1; i < 3; i++) {
+        want.align = preferred[i];
+        if (take_around(space, want, first))
+            return true;
+        if (space->free.out_of_memory)
+            return false;
+    }
+    return false;
 }
 
 static bool take_for_host(struct vidmm_space *space, struct extent_request want, bool whole,
@@ -274,7 +283,11 @@ static NTSTATUS take_addresses(struct vidmm_space *space, const struct va_reques
     uint64_t low = space->paging ? 1 : space->shared->geometry.span;
     uint64_t end = space->paging ? space->shared->end : space->shared->geometry.end, last;
     struct extent_request want = {
-        .size = request->pages, .align = request->align, .low = request->low, .high = request->high};
+        .size = request->pages,
+        .align = request->align,
+        .low = request->low,
+        .high = request->high,
+    };
 
     if (request->base != 0) {
         if (ckd_add(&last, request->base, request->pages) || last > end || request->base < low)
@@ -336,8 +349,8 @@ void range_discard(struct va_range *range)
     struct vidmm_space *space = range->space;
 
     span_remove(&space->ranges, &range->span);
-    (void)extent_give(&space->free, range->span.first,
-                      range->span.pages); /* whole, so it cannot fail */
+    /* whole, so it cannot fail */
+    (void)extent_give(&space->free, range->span.first, range->span.pages);
     forget_range(range);
 }
 
@@ -357,8 +370,8 @@ bool range_free(struct va_range *range)
     while (!list_empty(&range->jobs))
         va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
     if (range->body_used && range->kind != RANGE_RESERVATION)
-        range->driver_protection =
-            range->body.driver_protection; /* its pages keep it to the end (GPUVA-099) */
+        /* its pages keep it to the end (GPUVA-099) */
+        range->driver_protection = range->body.driver_protection;
     while ((node = range->pieces.root) != NULL)
         piece_remove(CONTAINER(node, struct va_piece, span));
     if (range->initial == ENTRY_ZERO) {
@@ -378,7 +391,7 @@ bool range_free(struct va_range *range)
     return true;
 }
 
-/* ---- cleaning ----------------------------------------------------------------------------------------------------------------- */
+/* ---- cleaning ---- */
 
 static void clean(struct vidmm_space *space)
 {
@@ -438,7 +451,7 @@ void space_clean_later(struct vidmm_space *space)
     paging_job_post(&space->shared->chores, &space->clean_job);
 }
 
-/* ---- the host's own mappings --------------------------------------------------------------------------------------------- */
+/* ---- the host's own mappings ---- */
 
 static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, uint32_t run_count)
 {
@@ -497,7 +510,7 @@ void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t 
         spaces_clean(space->vidmm);
 }
 
-/* ---- growing a root ----------------------------------------------------------------------------------------------------------- */
+/* ---- growing a root ---- */
 
 bool space_covers(const struct vidmm_space *space, uint64_t end)
 {
@@ -507,7 +520,8 @@ bool space_covers(const struct vidmm_space *space, uint64_t end)
            (end + geometry->span - 1) >> geometry->shift[1] <= space->root->entries;
 }
 
-/* Entries for a root that reaches `end`: at least twice the old ones, so that growing costs O(1) an entry in the end. */
+/* Entries for a root that reaches `end`: at least twice the old ones, so that growing costs O(1) an
+ * entry in the end. */
 static uint32_t grown_entries(const struct vidmm_space *space, uint64_t end)
 {
     const struct table_geometry *geometry = &space->shared->geometry;
@@ -528,8 +542,8 @@ NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries)
 
     if (!space->paging && vidmm->worker && !space->process->suspended &&
         !list_empty(&space->process->contexts)) {
-        vidmm->suspend =
-            space->process; /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
+        /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
+        vidmm->suspend = space->process;
         return STATUS_RETRY;
     }
     status = root_create(space, entries, &root);
@@ -551,7 +565,7 @@ NTSTATUS space_cover(struct vidmm_space *space, uint64_t end)
                                     : space_resize_root(space, grown_entries(space, end));
 }
 
-/* ---- after a loss of content -------------------------------------------------------------------------------------------------- */
+/* ---- after a loss of content ---- */
 
 NTSTATUS space_rebuild_all(struct vidmm *vidmm)
 {

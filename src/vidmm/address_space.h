@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a GPU virtual address space, for the files that work on them: address_space.c (ranges and pieces), gpu_va.c
- * (client requests), page_table*.c, paging_process.c, context*.c, fence_memory.c. Other rooms, and other files of vidmm, use
- * the functions in vidmm.h and vidmm_private.h; a few more for them stand at the end. Theory of operation in address_space.c.
+ * The records of a GPU virtual address space, for the files that work on them: address_space.c
+ * (ranges and pieces), gpu_va.c (client requests), page_table*.c, paging_process.c, context*.c,
+ * fence_memory.c. Other rooms, and other files of vidmm, use the functions in vidmm.h and
+ * vidmm_private.h; a few more for them stand at the end. Theory of operation in address_space.c.
  */
 #ifndef DXGK_VIDMM_ADDRESS_SPACE_H
 #define DXGK_VIDMM_ADDRESS_SPACE_H
@@ -13,7 +14,8 @@
 #include "vidmm/vidmm_private.h"
 
 enum range_kind {
-    RANGE_MAP, /* D3DKMTMapGpuVirtualAddress; dies with its allocations if it began with one */
+    /* D3DKMTMapGpuVirtualAddress; dies with its allocations if it began with one */
+    RANGE_MAP,
     RANGE_RESERVATION, /* D3DKMTReserveGpuVirtualAddress */
     RANGE_DRIVER,      /* DxgkCbReserveGpuVirtualAddressRange */
     RANGE_CONTEXT,     /* DxgkCbMapContextAllocation; dies with its allocation */
@@ -22,7 +24,8 @@ enum range_kind {
 
 struct va_range;
 
-/* Consecutive pages of a range that are in one state, and that if mapped map consecutive pages of one object. */
+/* Consecutive pages of a range that are in one state, and that if mapped map consecutive pages of
+ * one object. */
 struct va_piece {
     struct span_node span; /* in range->pieces; its bounds also while waiting */
     struct va_range *range;
@@ -31,8 +34,10 @@ struct va_piece {
     uint64_t offset;                     /* page of the object at span.first */
     uint64_t protection;                 /* D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE.Value */
     uint64_t driver_protection;
-    struct list mapping; /* allocation->mappings, those with a unique driver protection first */
-    struct va_job *job;  /* the job that will put it in place; NULL: it is in place */
+    /* allocation->mappings, those with a unique driver protection first */
+    struct list mapping;
+    /* the job that will put it in place; NULL: it is in place */
+    struct va_job *job;
 };
 
 struct va_range {
@@ -68,30 +73,35 @@ struct vidmm_space {
     struct vidmm *vidmm;
     struct paging_process *shared;
     struct vidmm_process *process;
-    struct list link;        /* shared->spaces */
-    bool paging;             /* of the paging process */
-    bool immediate;          /* see space_immediate */
-    bool closing;            /* goes without further operations */
-    struct page_table *root; /* NULL until the first request on an adapter with a resizable root */
+    struct list link; /* shared->spaces */
+    bool paging;      /* of the paging process */
+    bool immediate;   /* see space_immediate */
+    bool closing;     /* goes without further operations */
+    /* NULL until the first request on an adapter with a resizable root */
+    struct page_table *root;
     struct extent_tree free; /* pages; what no range covers */
     struct span_tree ranges;
     struct slab range_slab, piece_slab;
-    struct list freed;   /* ranges whose entries are still to be invalidated, oldest first */
+    /* ranges whose entries are still to be invalidated, oldest first */
+    struct list freed;
     struct list unclean; /* shared->unclean while `freed` is not empty */
     bool cleaning;       /* clean_job is queued, to empty `freed` */
     struct paging_job clean_job;
     uint32_t announcing;        /* threads inside context_announce_root */
     struct sim_waitq announced; /* woken when the last of them is done */
-    bool suspended;             /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
-    uint32_t references;        /* queued jobs that point here, and 1 while it lives */
-    struct list doomed;         /* unlinked tables, until tables_settle */
-    struct list windows;        /* tables visible to the paging process, until tables_settle */
+    /* PageTableUpdateRequireAddressSpaceIdle: until tables_settle */
+    bool suspended;
+    uint32_t references; /* queued jobs that point here, and 1 while it lives */
+    struct list doomed;  /* unlinked tables, until tables_settle */
+    /* tables visible to the paging process, until tables_settle */
+    struct list windows;
     uint64_t flush_first, flush_end; /* pages that need FLUSH_TLB; first >= end: none */
     NTSTATUS status;                 /* first failure of an operation since tables_settle */
     uint64_t operations;             /* UPDATE_PAGE_TABLE and FLUSH_TLB built so far */
 };
 
-/* Its tables are being set up (again), or the adapter stops: updates are CPU_VIRTUAL and need no buffer (GPUVA-182). */
+/* Its tables are being set up (again), or the adapter stops: updates are CPU_VIRTUAL and need no
+ * buffer (GPUVA-182). */
 static inline bool space_immediate(const struct vidmm_space *space)
 {
     return space->immediate || (space->paging && !space->vidmm->started);
@@ -107,13 +117,15 @@ struct va_request {
     uint64_t align;     /* 0: as GPUVA-062 */
     bool internal;      /* for the host: the internal range, from its end */
 };
-/* Address space only. STATUS_INVALID_PARAMETER (fixed place taken or outside), STATUS_NO_MEMORY, STATUS_INSUFFICIENT_RESOURCES. */
+/* Address space only. STATUS_INVALID_PARAMETER (fixed place taken or outside), STATUS_NO_MEMORY,
+ * STATUS_INSUFFICIENT_RESOURCES. */
 NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
                       const struct va_request *request, struct va_range **range);
 /* Undo range_create; no piece is in it, no entry was written for it. */
 void range_discard(struct va_range *range);
 struct va_range *range_at(const struct vidmm_space *space, uint64_t page);
-/* Free its addresses now and its entries by the next write to the space. True: such a write is needed (space_clean). */
+/* Free its addresses now and its entries by the next write to the space. True: such a write is
+ * needed (space_clean). */
 bool range_free(struct va_range *range);
 
 /* A piece that is in no tree yet; hold its tables. Fails as tables_hold. */
@@ -129,9 +141,11 @@ void piece_remove(struct va_piece *piece);
 void piece_give(struct va_range *range, struct va_piece *piece);
 /* What the entries of its pages say. */
 void piece_source(const struct va_piece *piece, struct entry_source *source);
-/* Put it in place; what it covers goes. `spare` may be used (*spare becomes NULL). Entries are the caller's to write. */
+/* Put it in place; what it covers goes. `spare` may be used (*spare becomes NULL). Entries are the
+ * caller's to write. */
 void piece_apply(struct va_piece *piece, struct va_piece **spare);
-/* Write the entries of a piece, or of the initial state of [first, first + pages) (builder's fiber). */
+/* Write the entries of a piece, or of the initial state of [first, first + pages) (builder's
+ * fiber). */
 void piece_write(struct va_piece *piece);
 void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages);
 /* Does placing the piece need operations? */
@@ -145,43 +159,50 @@ void space_retain(struct vidmm_space *space);
 void space_release(struct vidmm_space *space);
 /* Does the root reach `end` (pages)? Always, unless it is resizable. */
 bool space_covers(const struct vidmm_space *space, uint64_t end);
-/* Builder's fiber; the lock is dropped while the new root is announced. STATUS_RETRY and others as tables_hold. */
+/* Builder's fiber; the lock is dropped while the new root is announced. STATUS_RETRY and others as
+ * tables_hold. */
 NTSTATUS space_cover(struct vidmm_space *space, uint64_t end);
 NTSTATUS space_resize_root(struct vidmm_space *space, uint32_t entries);
 
 /* ---- contexts (context.c) ---- */
 
-/* DxgkDdiSetRootPageTable for every context of the space's process. Lock held; dropped meanwhile. */
+/* DxgkDdiSetRootPageTable for every context of the space's process. Lock held; dropped
+ * meanwhile. */
 void context_announce_root(struct vidmm_space *space);
 
 /* ---- for other files of vidmm ---- */
 
-/* The last open of a shared allocation in this process closes: free its ranges there (builder's fiber). */
+/* The last open of a shared allocation in this process closes: free its ranges there (builder's
+ * fiber). */
 void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation *allocation);
-/* Driver protection to use for a scratch mapping at `page` of the allocation, and for how many pages it holds (GPUVA-104). */
+/* Driver protection to use for a scratch mapping at `page` of the allocation, and for how many
+ * pages it holds (GPUVA-104). */
 uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page,
                                  uint64_t *pages);
-/* scratch_map of pages [page, page + pages) of an allocation that is at `runs` (which start at that page): entries carry its
- * handle and offset. `pages` must not reach over a change of driver protection. */
+/* scratch_map of an allocation from `page` on: `runs` say where it is, starting with that page.
+ * Entries carry its handle and offset. The runs must not reach over a change of driver
+ * protection. */
 NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocation *allocation,
                                 uint64_t page, const struct vidmm_run *runs, uint32_t run_count,
                                 bool read_only, struct gpu_va *va);
-/* GPU address, in the paging process, of the leaf table that maps a scratch address; 0 unless the driver's caps call for it
- * (GPUVA-235: TransferVirtual.SourcePageTable where LegacyBehaviors.SourcePageTableVaInTransfer is set). */
+/* GPU address, in the paging process, of the leaf table that maps a scratch address; 0 unless the
+ * driver's caps call for it (GPUVA-235: TransferVirtual.SourcePageTable where
+ * LegacyBehaviors.SourcePageTableVaInTransfer is set). */
 struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va);
-/* After content of memory segments was lost: write all tables anew. The first for the paging process (no buffers are used), the
- * second for all others (builder's fiber), the third announces their roots (lock dropped meanwhile). */
+/* After content of memory segments was lost: write all tables anew. The first for the paging
+ * process (no buffers are used), the second for all others (builder's fiber), the third announces
+ * their roots (lock dropped meanwhile). */
 NTSTATUS paging_process_rebuild(struct vidmm *vidmm);
 NTSTATUS space_rebuild_all(struct vidmm *vidmm);
 void space_announce_all(struct vidmm *vidmm);
 /* Context allocations of a context or its device are resident and initialised. */
 bool context_allocations_ready(const struct vidmm_context *context);
-/* VRAM content is lost and everything evicted (in vidmm_reset_cleanup): they are made resident and, where content is gone,
- * initialised again, by space_rebuild_all (CTXA-068). */
+/* VRAM content is lost and everything evicted (in vidmm_reset_cleanup): they are made resident and,
+ * where content is gone, initialised again, by space_rebuild_all (CTXA-068). */
 void context_allocations_lost(struct vidmm *vidmm);
 void context_allocations_restore(struct vidmm *vidmm);
-/* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given: what is left is a leak and
- * freed. Lock not held. */
+/* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given:
+ * what is left is a leak and freed. Lock not held. */
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);
 /* Process goes. Lock not held. */
 void fence_memory_finish(struct vidmm_process *process);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every invariant of an address space, for tests and debug builds: the records among themselves, what holds which table, and the
- * entries against the records. Costs the whole space. */
+/* Every invariant of an address space, for tests and debug builds: the records among themselves,
+ * what holds which table, and the entries against the records. Costs the whole space. */
 #include "vidmm/address_space.h"
 
-/* ---- records ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool on_mapping_list(const struct va_piece *piece)
 {
@@ -76,7 +76,7 @@ static bool addresses_valid(const struct vidmm_space *space)
     return space->free.free_units + pages == end - first;
 }
 
-/* ---- holds -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- holds ---- */
 
 enum hold_action { HOLD_TAKE, HOLD_DROP };
 
@@ -157,7 +157,7 @@ static bool holds_valid(struct vidmm_space *space)
     return valid;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- entries ---- */
 
 /* Should the page's entry be set? */
 static bool page_set(const struct vidmm_space *space, uint64_t page)

@@ -2,14 +2,15 @@
 /*
  * Creating allocations.
  *
- *   records and copies of private data           everything that can fail for want of memory
- *   DxgkDdiCreateAllocation                       its outputs are checked before anything is believed
- *   client handles                                so that the driver can resolve them in the next call (ALLOC-097)
- *   DxgkDdiOpenAllocation (Create)                device-specific handles; may edit private data
- *   lists, outputs                                cannot fail
+ *   records and copies of private data    everything that can fail for want of memory
+ *   DxgkDdiCreateAllocation               its outputs are checked before anything is believed
+ *   client handles                        so that the driver can resolve them next (ALLOC-097)
+ *   DxgkDdiOpenAllocation (Create)        device-specific handles; may edit private data
+ *   lists, outputs                        cannot fail
  *
- * A failure anywhere undoes what came before, the driver's part through Close- and DestroyAllocation. The lock is taken only
- * for the last step: until then nobody else knows the records.
+ * A failure anywhere undoes what came before, the driver's part through Close- and
+ * DestroyAllocation. The lock is taken only for the last step: until then nobody else knows the
+ * records.
  */
 #include <string.h>
 
@@ -19,7 +20,7 @@
 
 #define TEST_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
 
-/* ---- records --------------------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 struct vidmm_allocation *allocation_new(struct vidmm *vidmm)
 {
@@ -63,6 +64,40 @@ void allocation_unhold(struct vidmm_allocation *allocation)
         util_free(allocation);
 }
 
+struct vidmm_open *allocation_open_new(struct vidmm_device *device,
+                                       struct vidmm_allocation *allocation)
+{
+    struct vidmm_open *open = util_zalloc(1, sizeof(*open));
+
+    if (!open)
+        return NULL;
+    open->device = device;
+    open->allocation = allocation;
+    list_init(&open->link);
+    list_init(&open->device_link);
+    list_init(&open->resource_link);
+    list_init(&open->residency_link);
+    list_init(&open->missing_link);
+    follow_init(&open->use);
+    follow_init(&open->offer_after);
+    return open;
+}
+
+struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
+
+    return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
+}
+
+void allocation_open_free(struct vidmm_open *open)
+{
+    if (open && open->handle)
+        handle_remove(&open->device->process->nt->handles, open->handle, NT_CLIENT_ALLOCATION);
+    util_free(open);
+}
+
 static void *copy_of(const void *data, UINT bytes)
 {
     void *copy = util_alloc(bytes);
@@ -72,7 +107,7 @@ static void *copy_of(const void *data, UINT bytes)
     return copy;
 }
 
-/* ---- one request ----------------------------------------------------------------------------------------------------------- */
+/* ---- one request ---- */
 
 struct creation {
     struct vidmm_device *device;
@@ -91,13 +126,11 @@ struct creation {
 
 static void record_free(struct vidmm_open *open)
 {
-    if (!open)
-        return;
-    if (open->handle)
-        handle_remove(&open->device->process->nt->handles, open->handle, NT_CLIENT_ALLOCATION);
-    if (open->allocation)
-        allocation_free(open->allocation);
-    util_free(open);
+    struct vidmm_allocation *allocation = open ? open->allocation : NULL;
+
+    allocation_open_free(open);
+    if (allocation)
+        allocation_free(allocation);
 }
 
 static void resource_free(struct creation *c)
@@ -148,6 +181,8 @@ static NTSTATUS new_resource(struct creation *c)
     open->resource = resource;
     open->device = c->device;
     list_init(&open->opens);
+    list_init(&open->link);
+    list_init(&open->device_link);
     open->handle = handle_create(&c->device->process->nt->handles, NT_CLIENT_RESOURCE, open);
     return open->handle ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -160,7 +195,8 @@ static NTSTATUS find_resource(struct creation *c)
     if (request->resource == 0)
         return STATUS_SUCCESS;
     open = handle_lookup(&c->device->process->nt->handles, request->resource, NT_CLIENT_RESOURCE);
-    if (!open || open->device != c->device || open->resource->shared)
+    if (!open || open->device != c->device || list_empty(&open->device_link) ||
+        open->resource->shared)
         return STATUS_INVALID_PARAMETER; /* ALLOC-014 */
     c->resource_open = open;
     c->resource = open->resource;
@@ -182,24 +218,16 @@ static NTSTATUS check_request(const struct vidmm_device *device,
 static NTSTATUS new_record(struct creation *c, UINT i)
 {
     const struct vidmm_create_item *item = &c->request->item[i];
-    struct vidmm_open *open = util_zalloc(1, sizeof(*open));
-    struct vidmm_allocation *allocation;
+    struct vidmm_allocation *allocation = allocation_new(c->vidmm);
+    struct vidmm_open *open = allocation ? allocation_open_new(c->device, allocation) : NULL;
 
     c->open[i] = open;
-    if (!open)
+    if (!open) {
+        util_free(allocation);
         return STATUS_NO_MEMORY;
-    open->device = c->device;
+    }
     open->resource_open = c->resource_open;
-    list_init(&open->link);
-    list_init(&open->device_link);
-    list_init(&open->resource_link);
-    list_init(&open->residency_link);
-    list_init(&open->missing_link);
-    follow_init(&open->use);
-    follow_init(&open->offer_after);
-    allocation = open->allocation = allocation_new(c->vidmm);
-    if (!allocation)
-        return STATUS_NO_MEMORY;
+    open->read_only = c->request->flags.ReadOnly;
     allocation->resource = c->resource;
     allocation->creator = c->device->process->nt;
     allocation->read_only = c->request->flags.ReadOnly;
@@ -241,7 +269,7 @@ static NTSTATUS make_records(struct creation *c)
     return status;
 }
 
-/* ---- the driver ------------------------------------------------------------------------------------------------------------ */
+/* ---- the driver ---- */
 
 /* Undo DxgkDdiCreateAllocation for the handles it returned. */
 static void driver_destroy(struct creation *c)
@@ -404,7 +432,7 @@ static NTSTATUS create_with_driver(struct creation *c)
     return status;
 }
 
-/* ---- in being -------------------------------------------------------------------------------------------------------------- */
+/* ---- in being ---- */
 
 static void publish_resource(struct creation *c)
 {
@@ -479,7 +507,7 @@ NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_creat
     return status;
 }
 
-/* ---- the host's own -------------------------------------------------------------------------------------------------------- */
+/* ---- the host's own ---- */
 
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **out)

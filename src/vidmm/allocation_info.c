@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver returned from DxgkDdiCreateAllocation for one allocation: checked by the ALLOC rules, then taken over. The flag
- * word is that of WDDM 2.x from interface 2.0 on, else that of 1.x, of which the members both know are kept (ALLOC-045).
+ * What a driver returned from DxgkDdiCreateAllocation for one allocation: checked by the ALLOC
+ * rules, then taken over. The flag word is that of WDDM 2.x from interface 2.0 on, else that
+ * of 1.x, of which the members both know are kept (ALLOC-045).
  */
 #include <inttypes.h>
 
@@ -21,7 +22,7 @@ static bool is_2x(const struct vidmm *vidmm)
     return vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------------------------- */
+/* ---- flags ---- */
 
 /* Bits that have a meaning for this driver. */
 static UINT known_flags(const struct vidmm *vidmm)
@@ -110,7 +111,7 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
     return status;
 }
 
-/* ---- size and segments ----------------------------------------------------------------------------------------------------- */
+/* ---- size and segments ---- */
 
 static NTSTATUS read_size(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {
@@ -247,7 +248,7 @@ static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCAT
     return check_eviction_set(vidmm, set ? info->EvictionSegmentSet : 0);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static NTSTATUS read_rest(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)
 {

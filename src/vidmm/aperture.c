@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aperture segments: address space that the driver points at system pages. A range is mapped while an allocation is resident
- * there, and points at the dummy page otherwise, which stays accessible and holds a pattern: a stray GPU write shows at the
- * next unmap (PAGE-049).
+ * Aperture segments: address space that the driver points at system pages. A range is mapped while
+ * an allocation is resident there, and points at the dummy page otherwise, which stays accessible
+ * and holds a pattern: a stray GPU write shows at the next unmap (PAGE-049).
  */
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 
 #define DUMMY_PATTERN 0xD0A1D0A1u
 
-/* ---- the dummy page -------------------------------------------------------------------------------------------------------- */
+/* ---- the dummy page ---- */
 
 static void fill_dummy(struct vidmm *vidmm)
 {
@@ -63,7 +63,7 @@ void content_dummy_destroy(struct vidmm *vidmm)
     vidmm->has_dummy = false;
 }
 
-/* ---- mapping --------------------------------------------------------------------------------------------------------------- */
+/* ---- mapping ---- */
 
 /* PAGE-045: of a shared allocation the device that has had it open longest. */
 static HANDLE owner_of(const struct vidmm_allocation *allocation)

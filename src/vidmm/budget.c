@@ -2,7 +2,7 @@
 #include "vidmm/budget.h"
 #include "vidmm/segment.h"
 
-/* ---- the reckoning of one device ------------------------------------------------------------------------------------------- */
+/* ---- the reckoning of one device ---- */
 
 uint64_t budget_capacity(const struct vidmm *vidmm, UINT id)
 {
@@ -26,7 +26,8 @@ static UINT charge_of(const struct vidmm_allocation *allocation, UINT segment)
     return bare ? 0 : segment;
 }
 
-/* What it takes of a segment in the worst case, if all members of a list are packed: aligned ones leave gaps. */
+/* What it takes of a segment in the worst case, if all members of a list are packed: aligned ones
+ * leave gaps. */
 static uint64_t charge_pages(const struct vidmm_allocation *allocation)
 {
     return align_up(allocation->pages, allocation->alignment >> PAGE_BITS);
@@ -63,10 +64,11 @@ bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
     return false;
 }
 
-/* ---- the budget of a process ----------------------------------------------------------------------------------------------- */
+/* ---- the budget of a process ---- */
 
-/* Shares a group out: those whose reservation is more than an equal share get that, the others equal shares of the rest.
- * Processes count that have something there or reserved, and `process` itself. */
+/* Shares a group out: those whose reservation is more than an equal share get that, the others
+ * equal shares of the rest. Processes count that have something there or reserved, and `process`
+ * itself. */
 static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
                             uint64_t size)
 {
@@ -256,8 +258,7 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     uint64_t excess = 0;
 
     for (UINT i = 0; i < listed; i++) {
-        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i],
-                                                      NT_CLIENT_ALLOCATION);
+        const struct vidmm_open *open = open_find(device, list[i]);
         UINT order[VIDMM_MAX_SEGMENTS];
         UINT down;
 
@@ -274,10 +275,10 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     }
     if (excess)
         return excess;
-    /* The list does not fit the segments, whatever the budget: something of about the size has to go. */
+    /* The list does not fit the segments, whatever the budget: something of about the size has to
+     * go. */
     for (UINT i = 0; i < listed; i++) {
-        const struct vidmm_open *open = handle_lookup(&process->nt->handles, list[i],
-                                                      NT_CLIENT_ALLOCATION);
+        const struct vidmm_open *open = open_find(device, list[i]);
 
         excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
     }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making one large hole out of many small ones (RES-057). The pages of a segment that are free, or belong to allocations that
- * may be moved now, form runs; among the places in them where the hole can be, the one is taken where the fewest pages have to
- * move. What stands there goes elsewhere in the segment if the paging node can copy inside it (MovePagingSupported), else out
- * to system memory, from where it is brought in again, into other holes, before its device runs.
+ * Making one large hole out of many small ones (RES-057). The pages of a segment that are free, or
+ * belong to allocations that may be moved now, form runs; among the places in them where the hole
+ * can be, the one is taken where the fewest pages have to move. What stands there goes elsewhere in
+ * the segment if the paging node can copy inside it (MovePagingSupported), else out to system
+ * memory, from where it is brought in again, into other holes, before its device runs.
  *
- * Members of the list that room is wanted for are moved by one hole of a job only: a second one might want the place of what
- * the first was made for, and so on. What does not fit then is left to repack.c.
+ * Members of the list that room is wanted for are moved by one hole of a job only: a second one
+ * might want the place of what the first was made for, and so on. What does not fit then is left to
+ * repack.c.
  *
- * This looks at everything in one segment. It happens only when enough pages are free and no hole is large enough.
+ * This looks at everything in one segment. It happens only when enough pages are free and no hole
+ * is large enough.
  */
 #include <stdlib.h>
 
@@ -124,7 +127,8 @@ static int by_address(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Pages to move for a hole of `pages` at or after span `at`; false: there is none that begins in this span. */
+/* Pages to move for a hole of `pages` at or after span `at`; false: there is none that begins in
+ * this span. */
 static bool cost_of(const struct survey *survey, size_t at, uint64_t pages, uint64_t align,
                     uint64_t *start, uint64_t *cost)
 {

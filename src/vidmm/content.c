@@ -2,11 +2,13 @@
 /*
  * Content operations, in the two families of the interface (PAGE-027).
  *
- *   GpuMmu adapters     VIRTUAL_TRANSFER, VIRTUAL_FILL: both sides are mapped in the scratch area of the paging process first.
- *                       An allocation that is larger than the scratch area, or has different unique driver protections, is
- *                       done in chunks of ascending offset (PAGE-062).
- *   all others          TRANSFER, FILL, DISCARD_CONTENT: segment addresses include BaseAddress; system memory is an MDL that
- *                       stays valid until the paging buffer has completed (PAGE-038).
+ *   GpuMmu adapters     VIRTUAL_TRANSFER, VIRTUAL_FILL: both sides are mapped in the scratch area
+ *                       of the paging process first. An allocation that is larger than the scratch
+ *                       area, or has different unique driver protections, is done in chunks of
+ *                       ascending offset (PAGE-062).
+ *   all others          TRANSFER, FILL, DISCARD_CONTENT: segment addresses include BaseAddress;
+ *                       system memory is an MDL that stays valid until the paging buffer has
+ *                       completed (PAGE-038).
  */
 #include <inttypes.h>
 
@@ -19,9 +21,10 @@ static uint64_t minimum(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- chunks ---------------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ---- */
 
-/* Pieces [page, page + pages) of `runs`, written to `slice` (as many elements as runs). Returns how many. */
+/* Pieces [page, page + pages) of `runs`, written to `slice` (as many elements as runs). Returns how
+ * many. */
 static uint32_t slice_runs(const struct vidmm_run *runs, uint32_t run_count, uint64_t page,
                            uint64_t pages, struct vidmm_run *slice)
 {
@@ -154,7 +157,7 @@ static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation,
     return status;
 }
 
-/* ---- physical paging ------------------------------------------------------------------------------------------------------- */
+/* ---- physical paging ---- */
 
 /* An MDL over the backing pages that lives until the operations built now are done. */
 struct mdl_block {
@@ -241,7 +244,7 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
     return status;
 }
 
-/* ---- both families --------------------------------------------------------------------------------------------------------- */
+/* ---- both families ---- */
 
 NTSTATUS content_fill(struct vidmm_allocation *allocation, const struct vidmm_run *runs,
                       uint32_t run_count)

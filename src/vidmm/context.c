@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a context that vidmm owns: which root page table it runs with, and its context allocations.
+ * The part of a context that vidmm owns: which root page table it runs with, and its context
+ * allocations.
  *
- * DxgkDdiSetRootPageTable is called without the lock, since the driver may update a context allocation from inside it
- * (GPUVA-162). Contexts that are about to be destroyed wait until no announcement is under way (vidmm_context_detach), so a
- * handle that is passed to the driver is alive.
+ * DxgkDdiSetRootPageTable is called without the lock, since the driver may update a context
+ * allocation from inside it (GPUVA-162). Contexts that are about to be destroyed wait until no
+ * announcement is under way (vidmm_context_detach), so a handle that is passed to the driver is
+ * alive.
  */
 #include "vidmm/address_space.h"
 #include "vidmm/context_allocation.h"
@@ -56,8 +58,8 @@ void context_announce_root(struct vidmm_space *space)
     struct list *contexts = &space->process->contexts;
 
     announcing(space);
-    LIST_FOR(node,
-             contexts) { /* none leaves meanwhile; new ones are announced by their own attach */
+    /* none leaves meanwhile; new ones are announced by their own attach */
+    LIST_FOR(node, contexts) {
         struct vidmm_context *context = CONTAINER(node, struct vidmm_context, link);
 
         if (uses_space(context) && context->driver_handle)
@@ -93,8 +95,8 @@ NTSTATUS vidmm_context_attach(struct vidmm_context *context)
 
     if (uses_space(context)) {
         if (!space->root->ready)
-            status = paging_run(vidmm, start_job,
-                                space); /* GPUVA-149: no garbage within reach of the GPU */
+            /* GPUVA-149: no garbage within reach of the GPU */
+            status = paging_run(vidmm, start_job, space);
         if (!NT_SUCCESS(status))
             return vidmm_status(status);
         sim_mutex_lock(&vidmm->lock);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Context allocations (CTXA series): memory that a driver asks for on behalf of one context, or of all contexts of a device.
+ * Context allocations (CTXA series): memory that a driver asks for on behalf of one context, or of
+ * all contexts of a device.
  *
  *   created      record and allocation (placed like any other, but in nobody's residency list)
- *   committed    pinned, resident, INIT_CONTEXT_RESOURCE built: before the first packet of a context that runs with it. From
- *                then on it stays where it is: it is resident whenever its context may run (CTXA-030, CTXA-031)
- *   destroyed    handle dead at once; memory and addresses go when the GPU work queued so far is done (CTXA-064)
+ *   committed    pinned, resident, INIT_CONTEXT_RESOURCE built: before the first packet of a
+ *                context that runs with it. From then on it stays where it is: it is resident
+ *                whenever its context may run (CTXA-030, CTXA-031)
+ *   destroyed    handle dead at once; memory and addresses go when the GPU work queued so far is
+ *                done (CTXA-064)
  *
- * What a driver has not destroyed when DxgkDdiDestroyContext (DxgkDdiDestroyDevice) returns is a leak: reported, then freed.
+ * What a driver has not destroyed when DxgkDdiDestroyContext (DxgkDdiDestroyDevice) returns is a
+ * leak: reported, then freed.
  */
 #include "vidmm/context_allocation.h"
 
@@ -16,17 +20,17 @@
 #define TEST_PATTERN     0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 #define LARGE_PAGE_BYTES 65536u
 
-/* ---- arguments --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static bool flags_allowed(UINT version, UINT flags)
 {
-    const UINT nonsense =
-        0x10 | 0x20 | 0x100 | 0x200 |
-        0x4000; /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
+    /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
+    const UINT nonsense = 0x10 | 0x20 | 0x100 | 0x200 | 0x4000;
     UINT known = 0xF | 0x40 | 0x80;
 
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        known |= 0x8000 | 0x10000 | 0x20000 | 0x40000; /* AccessedPhysically .. CpuVisibleOnDemand */
+        /* AccessedPhysically .. CpuVisibleOnDemand */
+        known |= 0x8000 | 0x10000 | 0x20000 | 0x40000;
     else
         known |= 0x800 | 0x1000 | 0x2000; /* SynchronousPaging, LinkMirrored, LinkInstanced */
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
@@ -101,7 +105,7 @@ static NTSTATUS check(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTAL
     return STATUS_SUCCESS;
 }
 
-/* ---- owners -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- owners ---- */
 
 static void *handle_object(struct ddi_adapter *adapter, HANDLE handle, enum ddi_handle kind)
 {
@@ -171,7 +175,8 @@ static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALL
         return STATUS_INVALID_PARAMETER;
     if (!device && !inside("DxgkDdiCreateDevice"))
         return STATUS_INVALID_DEVICE_REQUEST; /* its end has begun */
-    /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the caller's. */
+    /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the
+     * caller's. */
     item->process = device ? device->process : current_process(vidmm);
     return !item->process || item->process == vidmm->paging_process ? STATUS_INVALID_PARAMETER
                                                                     : STATUS_SUCCESS;
@@ -205,7 +210,7 @@ struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, 
     return handle_object(adapter, handle, DDI_HANDLE_CONTEXT_ALLOCATION);
 }
 
-/* ---- creation -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- creation ---- */
 
 static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
                                 struct context_allocation *item)
@@ -260,7 +265,7 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
     return STATUS_SUCCESS;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static NTSTATUS destroy_job(struct vidmm *vidmm, void *arg)
 {
@@ -374,7 +379,7 @@ void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
     sim_mutex_unlock(&vidmm->lock);
 }
 
-/* ---- callbacks ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- callbacks ---- */
 
 NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
                                             DXGKARGCB_CREATECONTEXTALLOCATION *args)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations: what context_allocation.c (life) and context_allocation_use.c (content, addresses, updates) share. */
+/* Context allocations: what context_allocation.c (life) and context_allocation_use.c (content,
+ * addresses, updates) share. */
 #ifndef DXGK_VIDMM_CONTEXT_ALLOCATION_H
 #define DXGK_VIDMM_CONTEXT_ALLOCATION_H
 
@@ -28,12 +29,14 @@ struct context_allocation {
 
 /* By handle; NULL: none of this adapter. */
 struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, HANDLE handle);
-/* Is the current thread inside a DDI that itself is needed to carry out paging (CTXA-060, CTXA-067)? Reports it. */
+/* Is the current thread inside a DDI that itself is needed to carry out paging (CTXA-060,
+ * CTXA-067)? Reports it. */
 bool context_allocation_inside_paging(const char *rule);
 /* The vidmm_device of a host handle of the scheduler's; NULL: none (yet). */
 struct vidmm_device *context_allocation_device(struct vidmm *vidmm, HANDLE handle);
 
-/* Make resident, for good, and have the driver write its content, unless that was done (builder's fiber). */
+/* Make resident, for good, and have the driver write its content, unless that was done (builder's
+ * fiber). */
 NTSTATUS context_allocation_commit(struct context_allocation *item);
 /* Is it one that this context runs with? */
 bool context_allocation_belongs(const struct context_allocation *item,

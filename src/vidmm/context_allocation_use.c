@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations in use: first content, addresses in the client's space, updates by the GPU. See context_allocation.c. */
+/* Context allocations in use: first content, addresses in the client's space, updates by the GPU.
+ * See context_allocation.c. */
 #include "vidmm/content.h"
 #include "vidmm/context_allocation.h"
 #include "vidmm/gpu_va.h"
 
-/* ---- first content ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- first content ---- */
 
 /* What the paging process maps to reach all of it: behind an aperture, the system pages. */
 static NTSTATUS runs_of(struct vidmm_allocation *allocation, struct vidmm_run **made,
@@ -189,7 +190,7 @@ void context_allocations_restore(struct vidmm *vidmm)
     }
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
                                                        const DXGKARGCB_MAPCONTEXTALLOCATION *args)
@@ -223,7 +224,7 @@ D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapt
     return NT_SUCCESS(status) ? map.address : 0;
 }
 
-/* ---- updates ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- updates ---- */
 
 struct update_call {
     struct ddi_adapter *adapter;

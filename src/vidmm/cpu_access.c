@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock2 and Unlock2: one view per allocation, from its first lock to its last unlock, at an address that stays while the
- * content moves (ALLOC-120).
+ * Lock2 and Unlock2: one view per allocation, from its first lock to its last unlock, at an address
+ * that stays while the content moves (ALLOC-120).
  *
  *   content in                         the view shows
  *   backing pages, aperture            the frames
  *   CpuVisible memory segment          the pages of the memory BAR, contiguous or scattered
- *   any other memory segment           nothing can: the allocation moves to system memory first, and stays out of such
- *                                      segments until it is unlocked
+ *   any other memory segment           nothing can: the allocation moves to system memory first,
+ *                                      and stays out of such segments until it is unlocked
  *   PermanentSysMem, client memory     always the frames
  *
- * Moving under a lock. The copy is made by the GPU while the client may go on storing through the view. So before the copy is
- * built a fingerprint of every page is taken (cpu_access_leave), and when the copy is done, in one step that no client can get
- * into, pages that differ from their fingerprint are copied once more and the view is re-pointed (cpu_access_placed).
+ * Moving under a lock. The copy is made by the GPU while the client may go on storing through the
+ * view. So before the copy is built a fingerprint of every page is taken (cpu_access_leave), and
+ * when the copy is done, in one step that no client can get into, pages that differ from their
+ * fingerprint are copied once more and the view is re-pointed (cpu_access_placed).
  */
 #include <string.h>
 
-#include "vidmm/content.h"
+#include "vidmm/allocation.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
-/* ---- questions ------------------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 /* The CPU sees the system pages wherever the content is. */
 static bool shows_backing(const struct vidmm_allocation *allocation)
@@ -47,7 +48,7 @@ static bool in_memory_segment(const struct vidmm_allocation *allocation)
            !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
-/* ---- views ----------------------------------------------------------------------------------------------------------------- */
+/* ---- views ---- */
 
 static bool point_at_segment(struct vidmm_allocation *allocation)
 {
@@ -98,7 +99,7 @@ static NTSTATUS make_view(struct vidmm_allocation *allocation)
     return STATUS_NO_MEMORY;
 }
 
-/* ---- moving under a lock --------------------------------------------------------------------------------------------------- */
+/* ---- moving under a lock ---- */
 
 static uint64_t fingerprint(const void *page)
 {
@@ -156,7 +157,8 @@ NTSTATUS cpu_access_placed(struct vidmm_allocation *allocation)
     allocation->cpu_private = NULL;
     if (point(allocation))
         return STATUS_SUCCESS;
-    /* Half of it may show the new place: better none than a wrong one. The caller goes back, and comes here again. */
+    /* Half of it may show the new place: better none than a wrong one. The caller goes back, and
+     * comes here again. */
     ram_view_unpoint(allocation->vidmm->config.ram, allocation->view, 0, allocation->pages);
     return STATUS_INSUFFICIENT_RESOURCES;
 }
@@ -167,7 +169,7 @@ void cpu_access_destroyed(struct vidmm_allocation *allocation)
     allocation->lock_count = 0;
 }
 
-/* ---- Lock2 ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Lock2 ---- */
 
 static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
 {
@@ -179,8 +181,7 @@ static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
 /* Make it possible for the CPU to see it, on the worker: out of a segment that it cannot reach. */
 static NTSTATUS expose(struct vidmm *vidmm, void *arg)
 {
-    struct vidmm_open *open = arg;
-    struct vidmm_allocation *allocation = open->allocation;
+    struct vidmm_allocation *allocation = arg;
     NTSTATUS status;
 
     if (allocation->destroyed || !in_memory_segment(allocation) ||
@@ -211,64 +212,120 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
     return STATUS_SUCCESS;
 }
 
-/* The first lock. The count is 1 already, so placement knows; lock held, dropped while paging settles. */
-static NTSTATUS first_lock(struct vidmm_open *open)
+/* The first lock. The count is 1 already, so placement knows; lock held, dropped while paging
+ * settles. The caller holds the record. */
+static NTSTATUS first_lock(struct vidmm_allocation *allocation)
 {
-    struct vidmm_allocation *allocation = open->allocation;
     struct vidmm *vidmm = allocation->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
     bool forbidden = in_memory_segment(allocation) &&
                      cpu_access_forbids(allocation, &vidmm->segment[allocation->segment]);
 
     if (forbidden || allocation->arriving || !paging_ticket_done(vidmm, allocation->busy_ticket)) {
-        /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited for, never a client's. */
+        /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited
+         * for, never a client's. */
         sim_mutex_unlock(&vidmm->lock);
-        status = paging_run(vidmm, forbidden ? expose : nothing, open);
+        status = paging_run(vidmm, forbidden ? expose : nothing, allocation);
         sim_mutex_lock(&vidmm->lock);
-        if (allocation->destroyed)
-            status = STATUS_INVALID_PARAMETER;
     }
+    if (allocation->destroyed || allocation->gone || allocation->lock_count == 0)
+        return STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status) && !in_memory_segment(allocation))
-        status = vidmm_status(backing_take(allocation));
-    return NT_SUCCESS(status) ? make_view(allocation) : vidmm_status(status);
+        status = backing_take(allocation);
+    return vidmm_status(NT_SUCCESS(status) ? make_view(allocation) : status);
+}
+
+static NTSTATUS have_view(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = STATUS_SUCCESS;
+
+    while (NT_SUCCESS(status) && !allocation->view) {
+        if (allocation->locking) {
+            /* Another thread is making it. */
+            sim_mutex_unlock(&vidmm->lock);
+            status = paging_run(vidmm, nothing, NULL);
+            sim_mutex_lock(&vidmm->lock);
+            continue;
+        }
+        allocation->locking = true;
+        status = first_lock(allocation);
+        allocation->locking = false;
+    }
+    return status;
 }
 
 NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **address)
 {
     struct vidmm *vidmm = device->process->vidmm;
+    struct vidmm_allocation *allocation;
     struct vidmm_open *open;
-    NTSTATUS status = STATUS_INVALID_PARAMETER;
+    NTSTATUS status;
 
     sim_mutex_lock(&vidmm->lock);
-    open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
-    if (open && open->device == device)
-        status = check_lock(open);
+    open = open_find(device, handle);
+    status = open ? check_lock(open) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status)) {
-        struct vidmm_allocation *allocation = open->allocation;
-
+        allocation = open->allocation;
         allocation->lock_count++;
         open->lock_count++;
-        while (NT_SUCCESS(status) && !allocation->view) {
-            if (allocation->locking) {
-                /* Another thread is making the view. */
-                sim_mutex_unlock(&vidmm->lock);
-                status = paging_run(vidmm, nothing, NULL);
-                sim_mutex_lock(&vidmm->lock);
-                continue;
-            }
-            allocation->locking = true;
-            status = first_lock(open);
-            allocation->locking = false;
-        }
+        allocation_hold(allocation);
+        status = have_view(allocation);
+        open = open_find(device,
+                         handle); /* it may have been destroyed meanwhile, which ended the lock */
         if (NT_SUCCESS(status)) {
             *address = allocation->view;
-        } else if (allocation->lock_count) {
-            allocation->lock_count--;
+        } else if (open && open->allocation == allocation && open->lock_count) {
             open->lock_count--;
+            allocation->lock_count--;
         }
-        eviction_update(allocation);
+        if (!allocation->gone)
+            eviction_update(allocation);
+        allocation_unhold(allocation);
     }
     sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+/* ---- Unlock2 ---- */
+
+/* The system copy of PermanentSysMem content is newer than the segment's: bring it in anew. */
+static NTSTATUS push(struct vidmm *vidmm, void *arg)
+{
+    struct vidmm_allocation *allocation = arg;
+    NTSTATUS status;
+
+    if (allocation->destroyed || !in_memory_segment(allocation))
+        return STATUS_SUCCESS;
+    status = eviction_need_idle(allocation);
+    if (!NT_SUCCESS(status))
+        return status;
+    allocation->system_copy = true;
+    allocation->written = false;
+    status = residency_move_out(vidmm, allocation, true);
+    if (NT_SUCCESS(status) && allocation->device_references)
+        status = residency_bring_in(vidmm, allocation);
+    return status;
+}
+
+static void pushed(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    (void)vidmm;
+    (void)status;
+    allocation_unhold(arg);
+}
+
+/* ALLOC-047; no client waits for it. */
+static NTSTATUS push_later(struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status;
+
+    if (!shows_backing(allocation) || !in_memory_segment(allocation))
+        return STATUS_SUCCESS;
+    status = paging_post(&vidmm->chores, push, pushed, allocation);
+    if (NT_SUCCESS(status))
+        allocation_hold(allocation);
     return status;
 }
 
@@ -279,16 +336,19 @@ NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE handle)
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     sim_mutex_lock(&vidmm->lock);
-    open = handle_lookup(&device->process->nt->handles, handle, NT_CLIENT_ALLOCATION);
-    if (open && open->device == device && open->lock_count) {
+    open = open_find(device, handle);
+    if (open && open->lock_count) {
         struct vidmm_allocation *allocation = open->allocation;
 
-        open->lock_count--;
-        if (--allocation->lock_count == 0)
-            drop_view(allocation);
-        eviction_update(allocation);
-        paging_poke(vidmm);
-        status = STATUS_SUCCESS;
+        status = allocation->lock_count == 1 && !vidmm->lost ? push_later(allocation)
+                                                             : STATUS_SUCCESS;
+        if (NT_SUCCESS(status)) {
+            open->lock_count--;
+            if (--allocation->lock_count == 0)
+                drop_view(allocation);
+            eviction_update(allocation);
+            paging_poke(vidmm);
+        }
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;

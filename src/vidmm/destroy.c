@@ -3,26 +3,32 @@
  * Closing and destroying allocations.
  *
  *   at once      handles die, CPU views end, residency counts are dropped
- *   later        when GPU work queued before is finished (unless the client vouches): entries, aperture range and space go
- *                (operations, which are waited for); DxgkDdiCloseAllocation; for what nobody has open any more
- *                DxgkDdiDestroyAllocation; then pages and records                                                (ALLOC-092)
+ *   later        when GPU work queued before is finished (unless the client vouches): entries,
+ *                aperture range and space go (operations, which are waited for);
+ *                DxgkDdiCloseAllocation; for what nobody has open any more
+ *                DxgkDdiDestroyAllocation; then pages and records (ALLOC-092)
  *
- * The second half runs on the device's follower fiber, or on the caller's own where there is nothing to wait for.
+ * The second half runs on the device's follower fiber, or on the caller's own where there is
+ * nothing to wait for.
  */
 #include "vidmm/address_space.h"
 #include "vidmm/allocation.h"
 #include "vidmm/offer.h"
 #include "vidmm/placement.h"
 
+#define ACQUIRED_NS \
+    1000000000u /* how long the end of a device waits for drivers to release what they acquired */
+
 struct destruction {
     struct follow follow;
     struct vidmm_device *device;
-    struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed allocations */
+    struct vidmm_resource_open *resource_open; /* closes with it; NULL: only the listed ones */
     struct list opens;                         /* vidmm_open.device_link */
     UINT count;
     HANDLE *handle; /* scratch list, count elements */
     bool synchronous, done;
     struct sim_waitq finished;
+    struct list held; /* vidmm->destructions_held */
 };
 
 static struct destruction *destruction_new(struct vidmm_device *device, UINT capacity)
@@ -39,6 +45,7 @@ static struct destruction *destruction_new(struct vidmm_device *device, UINT cap
     }
     follow_init(&d->follow);
     list_init(&d->opens);
+    list_init(&d->held);
     sim_waitq_init(&d->finished);
     return d;
 }
@@ -51,7 +58,7 @@ static void destruction_free(struct destruction *d)
     util_free(d);
 }
 
-/* ---- at once (lock held) --------------------------------------------------------------------------------------------------- */
+/* ---- at once (lock held) ---- */
 
 static void end_locks(struct vidmm_open *open)
 {
@@ -90,18 +97,33 @@ static void resource_dies(struct destruction *d, struct vidmm_resource_open *res
         open_dies(d, CONTAINER(node, struct vidmm_open, resource_link));
 }
 
-/* ---- later (lock not held) ------------------------------------------------------------------------------------------------- */
+/* ---- later (lock not held) ---- */
 
 static struct vidmm_open *open_of(struct list *node)
 {
     return CONTAINER(node, struct vidmm_open, device_link);
 }
 
-/* Nobody else has it open. */
+bool allocation_dies_unopened(const struct vidmm_allocation *allocation)
+{
+    return !allocation->resource || allocation->resource->references == 0;
+}
+
+/* The allocation goes with this open. */
 static bool is_last(const struct vidmm_open *open)
 {
     return open->allocation->opens.next == &open->link &&
-           open->allocation->opens.prev == &open->link;
+           open->allocation->opens.prev == &open->link &&
+           allocation_dies_unopened(open->allocation);
+}
+
+/* ALLOC-099: something that goes is still acquired by the driver. */
+static bool is_acquired(const struct destruction *d)
+{
+    LIST_FOR(node, &d->opens)
+        if (open_of(node)->allocation->acquired && is_last(open_of(node)))
+            return true;
+    return false;
 }
 
 /* Another open of the same process is left. */
@@ -170,7 +192,8 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
     NTSTATUS status;
 
     LIST_FOR(node, &d->opens)
-        if (list_empty(&open_of(node)->allocation->opens))
+        if (list_empty(&open_of(node)->allocation->opens) &&
+            allocation_dies_unopened(open_of(node)->allocation))
             d->handle[args.NumAllocations++] = open_of(node)->allocation->driver_handle;
     if (resource_goes && d->resource_open->resource->driver_knows) {
         args.hResource = d->resource_open->resource->driver_handle;
@@ -183,13 +206,40 @@ static void driver_destroy(struct destruction *d, bool resource_goes)
         VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
 }
 
+/* Allocations of the resource were closed by all while a reference kept them. */
+static bool has_leftovers(const struct destruction *d)
+{
+    UINT count = 0;
+
+    LIST_FOR(node, &d->resource_open->resource->allocations)
+        count++;
+    return count > d->count;
+}
+
+/* The creating process has no open left: the right to lock goes to nobody, the count to the oldest
+ * opener (KMT-476). */
+static void new_owner(struct vidmm_allocation *allocation, const struct nt_process *leaving)
+{
+    if (allocation->creator != leaving)
+        return;
+    LIST_FOR(node, &allocation->opens)
+        if (CONTAINER(node, struct vidmm_open, link)->device->process->nt == leaving)
+            return;
+    allocation->creator = NULL;
+}
+
 static void destruction_run(struct destruction *d)
 {
     struct vidmm_device *device = d->device;
     struct vidmm *vidmm = device->process->vidmm;
     bool resource_goes = false;
+    bool leftovers = false;
     struct list *node;
 
+    if (is_acquired(d)) {
+        list_push_back(&vidmm->destructions_held, &d->held);
+        return;
+    }
     if (needs_paging(d))
         (void)paging_run(vidmm, drop_job,
                          d); /* a failure: the adapter is gone, and nothing uses the memory */
@@ -199,26 +249,33 @@ static void destruction_run(struct destruction *d)
         list_remove(&open_of(link)->link);
     if (d->resource_open) {
         list_remove(&d->resource_open->link);
-        resource_goes = list_empty(&d->resource_open->resource->opens);
+        resource_goes = list_empty(&d->resource_open->resource->opens) &&
+                        d->resource_open->resource->references == 0;
+        leftovers = resource_goes && has_leftovers(d);
     }
     sim_mutex_unlock(&vidmm->lock);
-    driver_destroy(d, resource_goes);
+    driver_destroy(d, resource_goes && !leftovers);
     sim_mutex_lock(&vidmm->lock);
     while ((node = list_pop_front(&d->opens)) != NULL) {
         struct vidmm_open *open = open_of(node);
         struct vidmm_allocation *allocation = open->allocation;
 
         allocation->users--;
-        if (list_empty(&allocation->opens)) {
+        if (list_empty(&allocation->opens) && allocation_dies_unopened(allocation)) {
             allocation->destroyed = true;
             allocation_free(allocation);
             vidmm->statistics.allocations_live--;
         } else {
+            new_owner(allocation, device->process->nt);
             eviction_update(allocation);
         }
         util_free(open);
     }
-    if (resource_goes) {
+    if (leftovers) {
+        sim_mutex_unlock(&vidmm->lock);
+        allocation_destroy_unopened(d->resource_open->resource);
+        sim_mutex_lock(&vidmm->lock);
+    } else if (resource_goes) {
         util_free(d->resource_open->resource->private_data);
         util_free(d->resource_open->resource);
     }
@@ -252,7 +309,7 @@ static void destruction_start(struct destruction *d, bool assume_idle)
                 list_empty(&device->follows);
 
     device->destructions++;
-    if (idle && (d->synchronous || !needs_paging(d))) {
+    if (idle && !is_acquired(d) && (d->synchronous || !needs_paging(d))) {
         gpu_done(device, &d->follow);
         return;
     }
@@ -260,25 +317,77 @@ static void destruction_start(struct destruction *d, bool assume_idle)
     follow_after(device, &d->follow, ticket, gpu_done);
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------------------- */
-
-static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
+void allocation_released(struct vidmm *vidmm)
 {
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+    struct list *node;
 
-    return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
+    while ((node = list_pop_front(&vidmm->destructions_held)) != NULL) {
+        struct destruction *d = CONTAINER(node, struct destruction, held);
+
+        follow_after(d->device, &d->follow, 0, gpu_done);
+    }
 }
+
+/* ---- resources that nobody has open ---- */
+
+static NTSTATUS drop_resource_job(struct vidmm *vidmm, void *arg)
+{
+    const struct vidmm_resource *resource = arg;
+
+    LIST_FOR(node, &resource->allocations) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                        resource_link);
+
+        allocation->destroyed = true;
+        space_allocation_destroyed(vidmm, allocation);
+        residency_drop(allocation);
+    }
+    return STATUS_SUCCESS;
+}
+
+void allocation_destroy_unopened(struct vidmm_resource *resource)
+{
+    struct vidmm *vidmm = resource->vidmm;
+    DXGKARG_DESTROYALLOCATION args = {.hResource = resource->driver_handle};
+    HANDLE few[16];
+    NTSTATUS status;
+    struct list *node;
+
+    (void)paging_run(vidmm, drop_resource_job, resource);
+    args.pAllocationList = few;
+    while (resource->driver_knows && !args.Flags.DestroyResource) {
+        /* In calls of a few, so that no memory is needed; the resource goes with the last. */
+        args.NumAllocations = 0;
+        sim_mutex_lock(&vidmm->lock);
+        while (args.NumAllocations < 16 && (node = list_pop_front(&resource->allocations)) != NULL) {
+            struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                            resource_link);
+
+            few[args.NumAllocations++] = allocation->driver_handle;
+            allocation_free(allocation);
+            vidmm->statistics.allocations_live--;
+        }
+        args.Flags.DestroyResource = list_empty(&resource->allocations);
+        sim_mutex_unlock(&vidmm->lock);
+        status = ddi_destroy_allocation(vidmm->ddi, &args);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+    }
+    util_free(resource->private_data);
+    util_free(resource);
+}
+
+/* ---- requests ---- */
 
 /* All of one resource or all of none, each once (ALLOC-085, KMT-263). */
 static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
 {
-    struct vidmm_open *first = count ? find(device, list[0]) : NULL;
+    struct vidmm_open *first = count ? open_find(device, list[0]) : NULL;
     bool ok = first != NULL;
     UINT seen = 0;
 
     for (; seen < count && ok; seen++) {
-        struct vidmm_open *open = find(device, list[seen]);
+        struct vidmm_open *open = open_find(device, list[seen]);
 
         if (!open)
             break;
@@ -286,7 +395,7 @@ static bool check_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
     }
     ok = ok && seen == count;
     while (seen--)
-        find(device, list[seen])->mark = 0;
+        open_find(device, list[seen])->mark = 0;
     return ok;
 }
 
@@ -304,7 +413,8 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     sim_mutex_lock(&vidmm->lock);
     if (resource) {
         resource_open = handle_lookup(&device->process->nt->handles, resource, NT_CLIENT_RESOURCE);
-        ok = resource_open && resource_open->device == device;
+        ok = resource_open && resource_open->device == device &&
+             !list_empty(&resource_open->device_link);
         count = 0;
         if (ok)
             LIST_FOR(node, &resource_open->opens)
@@ -321,7 +431,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     if (resource)
         resource_dies(d, resource_open);
     for (UINT i = 0; !resource && i < count; i++)
-        open_dies(d, find(device, list[i]));
+        open_dies(d, open_find(device, list[i]));
     destruction_start(d, flags.AssumeNotInUse);
     sim_mutex_unlock(&vidmm->lock);
     if (flags.SynchronousDestroy) {
@@ -332,7 +442,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
     return STATUS_SUCCESS;
 }
 
-/* ---- the end of a device --------------------------------------------------------------------------------------------------- */
+/* ---- the end of a device ---- */
 
 NTSTATUS allocation_prepare_close(struct vidmm_device *device)
 {
@@ -340,8 +450,9 @@ NTSTATUS allocation_prepare_close(struct vidmm_device *device)
     return device->last_destruction ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
-/* Let die as much as the record holds: a resource with its members, or what belongs to none. Without memory for them all, one
- * allocation at a time in the record that was set aside when the device was made. */
+/* Let die as much as the record holds: a resource with its members, or what belongs to none.
+ * Without memory for them all, one allocation at a time in the record that was set aside when the
+ * device was made. */
 static struct destruction *next_to_die(struct vidmm_device *device)
 {
     struct vidmm_resource_open *resource_open = NULL;
@@ -371,6 +482,16 @@ static struct destruction *next_to_die(struct vidmm_device *device)
     return d;
 }
 
+/* For as long as it takes, but not for what a driver acquired and forgot: a device must be able to
+ * end. */
+static void wait_for(struct destruction *d)
+{
+    while (!d->done)
+        if (sim_waitq_wait(&d->finished, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
+            !list_empty(&d->held))
+            handle_references_end(d->device->process->vidmm);
+}
+
 void allocation_close_all(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
@@ -379,15 +500,16 @@ void allocation_close_all(struct vidmm_device *device)
         struct destruction *d;
 
         while (device->destructions)
-            sim_waitq_wait(&device->idle, SIM_FOREVER);
+            if (sim_waitq_wait(&device->idle, sim_now() + ACQUIRED_NS) == SIM_TIMED_OUT &&
+                !list_empty(&vidmm->destructions_held))
+                handle_references_end(vidmm);
         if (list_empty(&device->opens) && list_empty(&device->resource_opens))
             break;
         sim_mutex_lock(&vidmm->lock);
         d = next_to_die(device);
         destruction_start(d, true);
         sim_mutex_unlock(&vidmm->lock);
-        while (!d->done)
-            sim_waitq_wait(&d->finished, SIM_FOREVER);
+        wait_for(d);
         if (d != device->last_destruction)
             destruction_free(d);
     }

@@ -2,23 +2,28 @@
 /*
  * Whose memory is taken when a segment is full (RES-053).
  *
- *   1  offered allocations, LOW before NORMAL before HIGH: their content is dropped     segment->victims
- *   2  allocations that no device lists, GPU work done                                  segment->victims
- *   3  allocations on the lists of devices that are idle, or suspended for this         device->listed[segment]
+ *   1  offered allocations, LOW before NORMAL before HIGH; content dropped   segment->victims
+ *   2  allocations that no device lists, GPU work done                       segment->victims
+ *   3  lists of devices that are idle, or suspended for this                 device->listed[segment]
  *
- * The list of the device that memory is sought for is safe, with one exception: less important members that fit in another
- * segment make way for more important ones, as long as the list as a whole fits (eviction_make_way).
+ * The list of the device that memory is sought for is safe, with one exception: less important
+ * members that fit in another segment make way for more important ones, as long as the list as a
+ * whole fits (eviction_make_way).
  *
- * Inside a class lower priority first, then least recently used. Never: what is pinned, and what unfinished GPU work may use.
- * In class 3 a newcomer that has another choice of segment does not drive out what has a higher priority (RES-054). All orders
- * are trees, so finding a victim costs O(log allocations) in classes 1 and 2 and O(devices) in the others.
+ * Inside a class lower priority first, then least recently used. Never: what is pinned, and what
+ * unfinished GPU work may use. In class 3 a newcomer that has another choice of segment does not
+ * drive out what has a higher priority (RES-054). All orders are trees, so finding a victim costs
+ * O(log allocations) in classes 1 and 2 and O(devices) in the others.
  *
- * Where enough is free but not in one piece, allocations are moved out of the way before anything is evicted (compact.c).
+ * Where enough is free but not in one piece, allocations are moved out of the way before anything
+ * is evicted (compact.c).
  *
- * When only running devices are left, the job first waits (STATUS_RETRY) as long as the worker's patience lasts, since they
- * may become idle; then the least recently used of their processes is suspended, its work in flight finishes, and its devices
- * count as idle for this job. They are made complete again before they run (RES-050). A device that has just become complete
- * is spared until it has run something, so that two devices that do not fit together take turns instead of starving.
+ * When only running devices are left, the job first waits (STATUS_RETRY) as long as the worker's
+ * patience lasts, since they may become idle; then the least recently used of their processes is
+ * suspended, its work in flight finishes, and its devices count as idle for this job. They are made
+ * complete again before they run (RES-050). A device that has just become complete is spared until
+ * it has run something, so that two devices that do not fit together take turns instead of
+ * starving.
  */
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
@@ -26,7 +31,7 @@
 
 enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
 
-/* ---- the orders ------------------------------------------------------------------------------------------------------------ */
+/* ---- the orders ---- */
 
 static uint64_t offer_rank(const struct vidmm_allocation *allocation)
 {
@@ -102,7 +107,7 @@ void eviction_update(struct vidmm_allocation *allocation)
     }
 }
 
-/* ---- who may lose memory --------------------------------------------------------------------------------------------------- */
+/* ---- who may lose memory ---- */
 
 bool eviction_device_idle(struct vidmm_device *device)
 {
@@ -129,7 +134,8 @@ NTSTATUS eviction_need_idle(struct vidmm_allocation *allocation)
     return STATUS_SUCCESS;
 }
 
-/* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does not protect it. */
+/* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does
+ * not protect it. */
 bool eviction_movable(const struct vidmm_allocation *allocation, bool own)
 {
     const struct vidmm *vidmm = allocation->vidmm;
@@ -177,7 +183,8 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
     return best;
 }
 
-/* Class 4: of the requester, less important than the newcomer, and in the reckoning has room elsewhere. */
+/* Class 4: of the requester, less important than the newcomer, and in the reckoning has room
+ * elsewhere. */
 static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
                                      const struct vidmm_allocation *newcomer)
 {

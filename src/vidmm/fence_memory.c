@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of monitored fences: 8-byte slots in pages of system memory, which are seen three ways: by the host (read, write), by
- * the client's CPU (read), and by the GPU in the process's address space (read, write; GPUVA-095, GPUVA-096). A page holds
- * SLOTS of them and is made when the last one is full; making and freeing a slot is O(1). An empty page is kept if it is the
- * only one with room.
+ * Memory of monitored fences: 8-byte slots in pages of system memory, which are seen three ways: by
+ * the host (read, write), by the client's CPU (read), and by the GPU in the process's address space
+ * (read, write; GPUVA-095, GPUVA-096). A page holds SLOTS of them and is made when the last one is
+ * full; making and freeing a slot is O(1). An empty page is kept if it is the only one with room.
  */
 #include "vidmm/address_space.h"
 
@@ -20,7 +20,7 @@ struct fence_page {
     struct gpu_va va;
 };
 
-/* ---- pages --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 struct map_call {
     struct vidmm_space *space;
@@ -116,7 +116,7 @@ static void page_destroy(struct vidmm_process *process, struct fence_page *page)
     page_free(process->vidmm, page);
 }
 
-/* ---- slots ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- slots ---- */
 
 static struct fence_page *page_with_room(const struct vidmm_process *process)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for GPU work of clients without keeping anybody waiting. Each device has a fiber that waits, in order of packets,
- * for whatever follows the device's work: the end of the use of an allocation that was evicted, a deferred destruction.
- * When nothing follows, the fiber sleeps; when the device is idle already, the action is taken at once.
+ * Waiting for GPU work of clients without keeping anybody waiting. Each device has a fiber that
+ * waits, in order of packets, for whatever follows the device's work: the end of the use of an
+ * allocation that was evicted, a deferred destruction. When nothing follows, the fiber sleeps; when
+ * the device is idle already, the action is taken at once.
  */
 #include "vidmm/vidmm_private.h"
 
@@ -48,7 +49,8 @@ void follow_cancel(struct follow *follow)
     list_remove(&follow->link);
 }
 
-/* The first thing that follows, or NULL after waiting for one in vain: stop. Lock held, dropped while waiting. */
+/* The first thing that follows, or NULL after waiting for one in vain: stop. Lock held, dropped
+ * while waiting. */
 static struct follow *next_follow(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;

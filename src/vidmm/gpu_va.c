@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What clients ask of their GPU virtual address space: map, reserve, free; and the driver's reservation.
+ * What clients ask of their GPU virtual address space: map, reserve, free; and the driver's
+ * reservation.
  *
- * A request is checked and published in the caller's thread: addresses, tables and records. What has to be written goes to
- * the paging queue as a job that cannot fail (address_space.c). When tables find no room, or the root must grow, the same is
- * done by the worker, which may evict and may suspend contexts (map_on_worker).
+ * A request is checked and published in the caller's thread: addresses, tables and records. What
+ * has to be written goes to the paging queue as a job that cannot fail (address_space.c). When
+ * tables find no room, or the root must grow, the same is done by the worker, which may evict and
+ * may suspend contexts (map_on_worker).
  */
 #include "vidmm/gpu_va.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define RESERVE_BYTES 65536u /* GPUVA-106 */
 
@@ -33,15 +34,15 @@ struct va_call {
     bool for_worker; /* failed for something that the worker can do */
 };
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static bool aligned(uint64_t value, uint64_t unit)
 {
     return value % unit == 0;
 }
 
-/* GPUVA-087; GPUVA-090 for what the hardware cannot say. */
-static NTSTATUS check_protection(const struct vidmm_space *space, protection_type protection)
+/* GPUVA-087. */
+static NTSTATUS check_protection(protection_type protection)
 {
     bool nothing = protection.Zero || protection.NoAccess;
 
@@ -50,8 +51,6 @@ static NTSTATUS check_protection(const struct vidmm_space *space, protection_typ
     if (nothing &&
         (protection.Write || protection.Execute || (protection.Zero && protection.NoAccess)))
         return STATUS_INVALID_PARAMETER;
-    if (protection.Zero && !space->shared->geometry.caps.ZeroInPteSupported)
-        return STATUS_NOT_SUPPORTED;
     return STATUS_SUCCESS;
 }
 
@@ -92,7 +91,8 @@ static struct vidmm_allocation *find_allocation(const struct vidmm_process *proc
     return open->allocation;
 }
 
-/* GPUVA-101 to GPUVA-103: a unique driver protection binds every other mapping of the same pages. */
+/* GPUVA-101 to GPUVA-103: a unique driver protection binds every other mapping of the same
+ * pages. */
 static bool protection_conflict(const struct vidmm_allocation *allocation, uint64_t offset,
                                 uint64_t pages, uint64_t protection)
 {
@@ -126,7 +126,7 @@ static NTSTATUS bind_allocation(struct va_call *call)
     return STATUS_SUCCESS;
 }
 
-/* ---- publishing -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- publishing ---- */
 
 /* May a client's map change pages inside the range (GPUVA-053, GPUVA-078, GPUVA-079, GPUVA-088)? */
 static bool may_overlay(const struct va_range *range, const struct va_call *call)
@@ -163,7 +163,8 @@ static void unpublish(struct va_call *call)
     call->range = NULL;
 }
 
-/* The root reaches the new range; on the worker it may have to grow, and then the lock was dropped. */
+/* The root reaches the new range; on the worker it may have to grow, and then the lock was
+ * dropped. */
 static NTSTATUS cover(struct va_call *call)
 {
     uint64_t end = span_end(&call->range->span);
@@ -255,7 +256,7 @@ static bool needs_job(const struct va_call *call)
            tables_need_write(call->space, range->span.first, range->span.pages);
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 static void put_in_place(struct va_job *job)
 {
@@ -331,8 +332,8 @@ static void write_now(struct va_call *call)
     } else {
         range_write_initial(range, range->span.first, range->span.pages);
     }
-    (void)tables_settle(
-        call->space); /* a failure is the adapter's end, and told by the wait for the GPU */
+    /* a failure is the adapter's end, and told by the wait for the GPU */
+    (void)tables_settle(call->space);
 }
 
 static NTSTATUS commit(struct va_call *call)
@@ -409,7 +410,13 @@ static NTSTATUS perform(struct va_call *call)
     return vidmm_status(status);
 }
 
-/* ---- client requests ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- client requests ---- */
+
+/* GPUVA-090: what the hardware cannot say. */
+static bool can_be_zero(const struct vidmm_space *space)
+{
+    return space->shared->geometry.caps.ZeroInPteSupported;
+}
 
 static enum entry_state requested_state(protection_type protection)
 {
@@ -430,7 +437,7 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
         return STATUS_NOT_SUPPORTED;
     if (args->SizeInPages == 0 || args->Reserved0 != 0 || args->Reserved1 != 0)
         return STATUS_INVALID_PARAMETER;
-    status = check_protection(call.space, args->Protection);
+    status = check_protection(args->Protection);
     if (!NT_SUCCESS(status))
         return status;
     call.values.state = requested_state(args->Protection);
@@ -440,6 +447,8 @@ NTSTATUS vidmm_map_gpu_va(struct vidmm_paging_queue *queue, D3DDDI_MAPGPUVIRTUAL
                          args->SizeInPages, PAGE_BYTES, &call.request);
     if (!NT_SUCCESS(status))
         return status;
+    if (call.values.state == ENTRY_ZERO && !can_be_zero(call.space))
+        return STATUS_NOT_SUPPORTED;
     call.values.offset = args->OffsetInPages;
     call.values.protection = args->Protection.Value;
     call.values.driver_protection = args->DriverProtection;
@@ -469,8 +478,8 @@ NTSTATUS vidmm_reserve_gpu_va(struct vidmm_process *process, struct vidmm_paging
         return status;
     call.values.state = ENTRY_INVALID;
     if (args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO) {
-        if (!call.space->shared->geometry.caps.ZeroInPteSupported)
-            return STATUS_NOT_SUPPORTED; /* GPUVA-090 */
+        if (!can_be_zero(call.space))
+            return STATUS_NOT_SUPPORTED;
         call.values.state = ENTRY_ZERO;
     }
     call.no_commit = args->ReservationType == D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT;
@@ -513,7 +522,7 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
     const DXGKARGCB_MAPCONTEXTALLOCATION *args = map->args;
     struct va_call call = {
         .process = map->process, .space = map->process->space, .kind = RANGE_CONTEXT};
-    NTSTATUS status = check_protection(call.space, args->Protection);
+    NTSTATUS status = check_protection(args->Protection);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -532,73 +541,4 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
     if (NT_SUCCESS(status))
         map->address = call.request.base << PAGE_BITS;
     return status;
-}
-
-/* ---- the driver's reservation ---------------------------------------------------------------------------------------------------------------- */
-
-/* The process that DxgkDdiCreateProcess is running for, if the handle names it. */
-static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
-                                    struct vidmm_process **out)
-{
-    struct vidmm_process *process = NULL;
-    const char *inside = ddi_current_name();
-
-    if ((uintptr_t)handle <= UINT32_MAX)
-        process = handle_lookup(&adapter->handles, (uint32_t)(uintptr_t)handle, DDI_HANDLE_PROCESS);
-    if (process && process->in_create_process) {
-        *out = process;
-        return STATUS_SUCCESS;
-    }
-    if (!inside || strcmp(inside, "DxgkDdiCreateProcess") != 0) {
-        VIOLATION("GPUVA-045", "DxgkCbReserveGpuVirtualAddressRange outside DxgkDdiCreateProcess");
-        return STATUS_INVALID_DEVICE_REQUEST;
-    }
-    VIOLATION("GPUVA-046", "hDxgkProcess %p is not the process being created", handle);
-    return STATUS_INVALID_PARAMETER;
-}
-
-static NTSTATUS reserve_for_driver(struct vidmm_space *space,
-                                   DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
-{
-    const struct table_geometry *geometry = &space->shared->geometry;
-    uint64_t span = geometry->span << PAGE_BITS, align = args->Alignment ? args->Alignment : span;
-    struct va_request request = {.pages = args->SizeInBytes >> PAGE_BITS,
-                                 .base = args->BaseAddress >> PAGE_BITS};
-    struct va_range *range;
-    NTSTATUS status;
-
-    if (args->SizeInBytes == 0 || !aligned(args->SizeInBytes, span) ||
-        !aligned(args->BaseAddress, span) || !is_power_of_two(align) || !aligned(align, span) ||
-        !aligned(args->BaseAddress, align))
-        return STATUS_INVALID_PARAMETER;
-    if (request.base != 0 && request.base < geometry->span)
-        return STATUS_INVALID_PARAMETER;
-    request.low = geometry->span;
-    request.align = align >> PAGE_BITS;
-    status = range_create(space, RANGE_DRIVER, &request, &range);
-    if (!NT_SUCCESS(status))
-        return status;
-    range->user_mapping = args->AllowUserModeMapping;
-    status = space_cover(space, span_end(&range->span));
-    if (!NT_SUCCESS(status)) {
-        range_discard(range);
-        return status;
-    }
-    args->StartVirtualAddress = range->span.first << PAGE_BITS;
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
-                                 DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
-{
-    struct vidmm *vidmm = adapter->vidmm;
-    struct vidmm_process *process;
-    NTSTATUS status;
-
-    sim_mutex_lock(&vidmm->lock);
-    status = process_in_creation(adapter, args->hDxgkProcess, &process);
-    if (NT_SUCCESS(status))
-        status = process->space ? reserve_for_driver(process->space, args) : STATUS_NOT_SUPPORTED;
-    sim_mutex_unlock(&vidmm->lock);
-    return vidmm_status(status);
 }

@@ -5,7 +5,8 @@
 
 #include "vidmm/address_space.h"
 
-/* DxgkCbMapContextAllocation: as a client's map, but over nothing that exists, and at once in force. Lock not held. */
+/* DxgkCbMapContextAllocation: as a client's map, but over nothing that exists, and at once in
+ * force. Lock not held. */
 struct va_context_map {
     struct vidmm_process *process;
     struct vidmm_allocation *allocation;

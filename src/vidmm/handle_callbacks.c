@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver may ask about client handles. Handles are those of the process that the calling thread works for (ALLOC-098);
- * no lock is taken, since a driver may ask from inside DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
+ * What a driver may ask about client handles. Handles are those of the process that the calling
+ * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
+ * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
  */
-#include "vidmm/vidmm_private.h"
+#include "vidmm/allocation.h"
 
 static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
 {
@@ -38,6 +39,87 @@ void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETH
     }
     return NULL;
 }
+
+/* ---- references ---- */
+
+enum { ACQUIRED_ALLOCATION = 1, ACQUIRED_RESOURCE };
+
+/* Of a resource: its first allocation stands for all of them, since they are destroyed together. */
+static struct vidmm_allocation *kept_by(struct ddi_adapter *adapter,
+                                        const DXGKARGCB_GETHANDLEDATA *args)
+{
+    struct vidmm_resource_open *resource;
+    struct vidmm_open *open;
+
+    if (args->Type == DXGK_HANDLE_ALLOCATION) {
+        open = allocation_of(adapter, args->hObject);
+        return open ? open->allocation : NULL;
+    }
+    resource = resource_of(adapter, args->hObject);
+    if (!resource || list_empty(&resource->opens))
+        return NULL;
+    return CONTAINER(resource->opens.next, struct vidmm_open, resource_link)->allocation;
+}
+
+void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args,
+                                   HANDLE *release)
+{
+    void *data = vidmm_cb_get_handle_data(adapter, args);
+    struct vidmm_allocation *allocation = data ? kept_by(adapter, args) : NULL;
+    uint32_t handle = 0;
+
+    *release = NULL;
+    if (allocation)
+        handle = handle_create(&adapter->vidmm->acquired,
+                               args->Type == DXGK_HANDLE_ALLOCATION ? ACQUIRED_ALLOCATION
+                                                                    : ACQUIRED_RESOURCE,
+                               allocation);
+    if (!handle)
+        return NULL; /* ALLOC-100 */
+    allocation->acquired++;
+    *release = (HANDLE)(uintptr_t)handle;
+    return data;
+}
+
+static void released(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+{
+    if (--allocation->acquired == 0)
+        allocation_released(vidmm);
+}
+
+void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
+                                  const DXGKARGCB_RELEASEHANDLEDATA *args)
+{
+    uint8_t type = args->Type == DXGK_HANDLE_ALLOCATION ? ACQUIRED_ALLOCATION : ACQUIRED_RESOURCE;
+    uint32_t handle = (uint32_t)(uintptr_t)args->ReleaseHandle;
+    struct vidmm_allocation *allocation = NULL;
+
+    if ((uintptr_t)args->ReleaseHandle == handle)
+        allocation = handle_remove(&adapter->vidmm->acquired, handle, type);
+    if (!allocation) {
+        VIOLATION("ALLOC-102", "release handle %p of type %d is not held",
+                  (void *)args->ReleaseHandle, (int)args->Type);
+        return;
+    }
+    released(adapter->vidmm, allocation);
+}
+
+void handle_references_end(struct vidmm *vidmm)
+{
+    struct vidmm_allocation *allocation;
+    uint32_t cursor = 0;
+    uint32_t handle;
+    uint8_t type;
+
+    while ((allocation = handle_next(&vidmm->acquired, &cursor, &handle, &type)) != NULL) {
+        VIOLATION("ALLOC-103", "the driver did not release what it acquired of %s",
+                  type == ACQUIRED_ALLOCATION ? "an allocation" : "a resource");
+        handle_remove(&vidmm->acquired, handle, type);
+        released(vidmm, allocation);
+    }
+}
+
+/* ---- the tree of handles ---- */
 
 D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HANDLE allocation)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Offered allocations: content that may be dropped instead of being paged out when memory is needed (RES-062 to RES-073).
- * An allocation counts as offered while every device that has it open has offered it (KMT-285), from the moment on that the
- * GPU work queued before is finished. Reclaiming ends it for all, and says whether the content is still there.
+ * Offered allocations: content that may be dropped instead of being paged out when memory is needed
+ * (RES-062 to RES-073). An allocation counts as offered while every device that has it open has
+ * offered it (KMT-285), from the moment on that the GPU work queued before is finished. Reclaiming
+ * ends it for all, and says whether the content is still there.
  */
 #include "vidmm/offer.h"
 #include "vidmm/placement.h"
@@ -95,7 +96,7 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
     return result;
 }
 
-/* ---- lists of allocations or resources ------------------------------------------------------------------------------------- */
+/* ---- lists of allocations or resources ---- */
 
 struct walk {
     struct vidmm_device *device;
@@ -111,9 +112,9 @@ static bool walk(const struct walk *w,
 
     for (UINT i = 0; i < w->count; i++) {
         if (w->list) {
-            struct vidmm_open *open = handle_lookup(handles, w->list[i], NT_CLIENT_ALLOCATION);
+            struct vidmm_open *open = open_find(w->device, w->list[i]);
 
-            if (!open || open->device != w->device || !visit(open, i, arg))
+            if (!open || !visit(open, i, arg))
                 return false;
             continue;
         }
@@ -121,7 +122,7 @@ static bool walk(const struct walk *w,
         struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i],
                                                              NT_CLIENT_RESOURCE);
 
-        if (!resource || resource->device != w->device)
+        if (!resource || resource->device != w->device || list_empty(&resource->device_link))
             return false;
         LIST_FOR(node, &resource->opens)
             if (!visit(CONTAINER(node, struct vidmm_open, resource_link), i, arg))
@@ -234,14 +235,13 @@ NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *re
         walk(&w, reclaim_one, &arg);
         status = residency_job_post(queue, arg.job, fence); /* RES-069 */
         if (!NT_SUCCESS(status))
-            status =
-                STATUS_SUCCESS; /* reclaimed it is; it will be brought in before the next submission */
+            status = STATUS_SUCCESS; /* reclaimed; brought in before the next submission */
     }
     sim_mutex_unlock(&vidmm->lock);
     return status;
 }
 
-/* ---- priorities and residency ---------------------------------------------------------------------------------------------- */
+/* ---- priorities and residency ---- */
 
 struct value_arg {
     const UINT *in;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ordered set of embedded nodes: smallest (major, minor) first. Insert and remove cost O(log nodes) expected; the shape is
- * a treap whose weights are a hash of the key, so that the same history gives the same tree on every host.
+ * An ordered set of embedded nodes: smallest (major, minor) first. Insert and remove cost O(log
+ * nodes) expected; the shape is a treap whose weights are a hash of the key, so that the same
+ * history gives the same tree on every host.
  */
 #ifndef DXGK_VIDMM_ORDER_H
 #define DXGK_VIDMM_ORDER_H

@@ -2,37 +2,44 @@
 /*
  * Theory of operation
  *
- *   The host never sees what a page table looks like. It keeps a record per table: where it is, which entries are not
- *   invalid (a bit each), which tables stand below it. What an entry should say is not kept here but in the ranges and
- *   pieces of the address space (address_space.c), from which any entry can be written anew at any time.
+ *   The host never sees what a page table looks like. It keeps a record per table: where it is,
+ *   which entries are not invalid (a bit each), which tables stand below it. What an entry should
+ *   say is not kept here but in the ranges and pieces of the address space (address_space.c), from
+ *   which any entry can be written anew at any time.
  *
- *        root  [ . | L | . . . | Z | . ]        L: link to a table that is ready
- *                    |                          Z: Zero for the whole span of the entry; no table below (GPUVA-114)
- *             [ L | . | G | . ... ]             G: large page
- *               |
- *        leaf [ v v v . . z z . ]               v: page; z: Zero
+ *        root  [ . | L | . . . | Z | . ]    L: link to a table that is ready
+ *                    |                      Z: Zero for the whole span of the entry, with no table
+ *             [ L | . | G | . ... ]            below (GPUVA-114)
+ *               |                           G: large page
+ *        leaf [ v v v . . z z . ]           v: page; z: Zero
  *
  *   Life of a table
  *
- *     held       memory taken, record made; the GPU knows nothing of it             tables_hold, tables_hold_edge
- *     ready      all entries written (InitialUpdate), then linked from above        tables_write, when an entry is needed
- *     unlinked   the entry above says what the whole span says; TLB flush built     tables_write, when nothing holds it
- *     gone       memory given back when the GPU has done all that                   tables_settle
+ *     held       memory taken, record made; the GPU knows nothing of it     tables_hold
+ *     ready      all entries written (InitialUpdate), then linked from      tables_write
+ *                above, when an entry is needed
+ *     unlinked   when nothing holds it: the entry above says what the       tables_write
+ *                whole span says, and a TLB flush is built
+ *     gone       memory given back when the GPU has done all that           tables_settle
  *
- *   Memory is taken when addresses are mapped, not when the first entry is written. So changes of residency never fail for
- *   want of a table, and mapping an allocation that is not resident costs no operation.
+ *   Memory is taken when addresses are mapped, not when the first entry is written. So changes of
+ *   residency never fail for want of a table, and mapping an allocation that is not resident costs
+ *   no operation.
  *
- *   What holds a table. A mapped page holds its leaf (uses += 1 a page, so pieces can be cut anywhere), a table holds the one
- *   above. A fill (a run of pages that are all Zero or all invalid) needs no table where it covers a whole entry of an upper
- *   level; only at its two edges, where an entry is Zero on one side and something else on the other, must there be tables
- *   below. So a fill holds the tables that its edges cut: at most one per level and edge.
+ *   What holds a table. A mapped page holds its leaf (uses += 1 a page, so pieces can be cut
+ *   anywhere), a table holds the one above. A fill (a run of pages that are all Zero or all
+ *   invalid) needs no table where it covers a whole entry of an upper level; only at its two edges,
+ *   where an entry is Zero on one side and something else on the other, must there be tables below.
+ *   So a fill holds the tables that its edges cut: at most one per level and edge.
  *
- *     claim: uses == 0 means that the whole span of the table is in one state, and no page of it mapped. For a mapped page
- *     would hold it, and two states need an edge between them, which would be some fill's. Hence it can be replaced by
- *     that state in the entry above, without looking at it.
+ *     claim: uses == 0 means that the whole span of the table is in one state, and no page of it
+ *     mapped. For a mapped page would hold it, and two states need an edge between them, which
+ *     would be some fill's. Hence it can be replaced by that state in the entry above, without
+ *     looking at it.
  *
- *   Cost. Holding, writing and dropping [first, first + count) visits the tables that it touches, and no others: O(levels +
- *   entries / 64) for a bitmap, one operation per table for fills, one per table and piece for pages.
+ *   Cost. Holding, writing and dropping [first, first + count) visits the tables that it touches,
+ *   and no others: O(levels + entries / 64) for a bitmap, one operation per table for fills, one
+ *   per table and piece for pages.
  *
  * Locking: everything under vidmm->lock.
  */
@@ -44,7 +51,7 @@
 #include "vidmm/address_space.h"
 #include "vidmm/paging_process.h"
 
-/* ---- geometry ------------------------------------------------------------------------------------------------------ */
+/* ---- geometry ---- */
 
 static uint32_t known_caps(UINT version)
 {
@@ -81,7 +88,7 @@ void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vi
         geometry->entries[1] = (uint32_t)(geometry->end >> geometry->shift[1]);
 }
 
-/* ---- memory of tables ------------------------------------------------------------------------------------------------ */
+/* ---- memory of tables ---- */
 
 static NTSTATUS place_in_system_memory(struct vidmm *vidmm, uint64_t pages, bool cached,
                                        struct table_place *place)
@@ -135,7 +142,7 @@ static void place_give(struct vidmm *vidmm, struct table_place *place)
     place->pages = 0;
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
@@ -231,9 +238,10 @@ D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table)
                                      .SegmentOffset = table->place.run.first << PAGE_BITS};
 }
 
-/* ---- holds --------------------------------------------------------------------------------------------------------------- */
+/* ---- holds ---- */
 
-/* Free the table and those above that were held by nothing else. Only tables that never were ready. */
+/* Free the table and those above that were held by nothing else. Only tables that never were
+ * ready. */
 static void prune_upwards(struct page_table *table)
 {
     while (table->parent && table->uses == 0 && !table->ready) {
@@ -325,7 +333,8 @@ void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count)
     }
 }
 
-/* Is the edge inside an entry of this level? Then it is not at the start of one, nor at either end of the space. */
+/* Is the edge inside an entry of this level? Then it is not at the start of one, nor at either end
+ * of the space. */
 static bool edge_cuts(const struct table_geometry *geometry, unsigned level, uint64_t edge)
 {
     return edge < geometry->end && (edge & (table_entry_pages(geometry, level) - 1)) != 0;
@@ -365,7 +374,7 @@ void tables_drop_edge(struct vidmm_space *space, uint64_t edge)
     }
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------------------------- */
+/* ---- looking ---- */
 
 static bool need_write(const struct page_table *table, uint64_t first, uint64_t end)
 {
@@ -425,7 +434,7 @@ void tables_prune(struct vidmm_space *space, uint64_t first, uint64_t count)
         prune(space->root, first, first + count);
 }
 
-/* ---- validation ------------------------------------------------------------------------------------------------------------- */
+/* ---- validation ---- */
 
 static bool table_valid(const struct page_table *table)
 {

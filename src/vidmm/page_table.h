@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of one GPU virtual address space: what the host knows of each table, where its memory is, and the operations
- * by which the driver writes it. Used by the files of address spaces only; theory of operation in page_table.c.
+ * Page tables of one GPU virtual address space: what the host knows of each table, where its memory
+ * is, and the operations by which the driver writes it. Used by the files of address spaces only;
+ * theory of operation in page_table.c.
  *
- * Positions and counts are pages of 4 KiB. Everything here needs the lock of vidmm; what may build operations is for the
- * builder's fiber (vidmm_private.h), and says so.
+ * Positions and counts are pages of 4 KiB. Everything here needs the lock of vidmm; what may build
+ * operations is for the builder's fiber (vidmm_private.h), and says so.
  */
 #ifndef DXGK_VIDMM_PAGE_TABLE_H
 #define DXGK_VIDMM_PAGE_TABLE_H
@@ -22,7 +23,8 @@ struct table_geometry {
     uint64_t end;                   /* pages of a space */
     uint64_t span;                  /* pages under one leaf table */
     bool resizable_root;            /* two levels */
-    DXGK_GPUMMUCAPS caps; /* bits newer than the driver's interface are cleared (GPUVA-026) */
+    /* bits newer than the driver's interface are cleared (GPUVA-026) */
+    DXGK_GPUMMUCAPS caps;
 };
 
 /* Memory of a table. */
@@ -39,14 +41,15 @@ struct page_table {
     uint64_t *set;             /* bit: the entry is not invalid */
     uint64_t *large;           /* bit: the entry maps a large page; NULL on level 0 */
     uint64_t first;            /* first page translated */
-    uint64_t uses; /* level 0: pages that may be mapped; above: tables below. Plus edges of fills (page_table.c) */
+    /* level 0: pages that may be mapped; above: tables below. Plus edges of fills (page_table.c) */
+    uint64_t uses;
     uint32_t entries;
     uint32_t index; /* in the parent */
     uint8_t level;
     bool ready; /* written once in full and reachable from above */
     struct table_place place;
-    struct gpu_va
-        window; /* GPU_VIRTUAL: where the paging process sees it while it is edited; 0: nowhere */
+    /* GPU_VIRTUAL: where the paging process sees it while it is edited; 0: nowhere */
+    struct gpu_va window;
     struct list link; /* in the space's doomed or windows list */
     struct paging_deferred deferred;
 };
@@ -60,7 +63,8 @@ struct entry_source {
     bool large;          /* large pages allowed */
     HANDLE allocation;   /* driver's handle of what is mapped, or NULL */
     uint64_t protection; /* DriverProtection */
-    uint64_t origin;     /* page `p` of the space maps page `p - origin` of the object (may wrap) */
+    /* page `p` of the space maps page `p - origin` of the object (may wrap) */
+    uint64_t origin;
     const struct page_number *logical; /* device page of each page of the object, or NULL: */
     const struct vidmm_run *runs;      /* its pieces */
     uint32_t run_count;
@@ -69,8 +73,8 @@ struct entry_source {
     uint64_t run_first;
 };
 
-/* Are the descriptions the driver gave consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Reports what is not;
- * STATUS_DEVICE_CONFIGURATION_ERROR. */
+/* Are the descriptions the driver gave consistent (GPUVA-010 to GPUVA-024, GPUVA-223)? Reports what
+ * is not; STATUS_DEVICE_CONFIGURATION_ERROR. */
 NTSTATUS table_description_check(const struct vidmm *vidmm);
 /* The numbers of every space of the adapter. */
 void table_geometry_init(struct table_geometry *geometry, const struct vidmm *vidmm);
@@ -83,33 +87,38 @@ static inline uint32_t table_index(const struct page_table *table, unsigned shif
     return (uint32_t)((page - table->first) >> shift);
 }
 
-/* A table of `entries` entries for [first, ...), with memory, not ready. `bytes` 0: as the level's descriptor says. */
+/* A table of `entries` entries for [first, ...), with memory, not ready. `bytes` 0: as the level's
+ * descriptor says. */
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **table);
 /* The GPU does not know it (any more): memory and record go at once. Children must be gone. */
 void table_destroy(struct page_table *table);
-/* Take it and everything below it apart, without operations; memory goes when operations built so far are done. */
+/* Take it and everything below it apart, without operations; memory goes when operations built so
+ * far are done. */
 void table_abandon(struct page_table *table);
 D3DGPU_PHYSICAL_ADDRESS table_address(const struct page_table *table);
 
 /* ---- which tables must exist (page_table.c) ----
- * On failure nothing is held: STATUS_NO_MEMORY (segment), STATUS_INSUFFICIENT_RESOURCES (host memory), STATUS_RETRY. */
+ * On failure nothing is held: STATUS_NO_MEMORY (segment), STATUS_INSUFFICIENT_RESOURCES (host
+ * memory), STATUS_RETRY. */
 
 /* All leaf tables of [first, first + count): its pages may be mapped. Given back page by page. */
 NTSTATUS tables_hold(struct vidmm_space *space, uint64_t first, uint64_t count);
 void tables_drop(struct vidmm_space *space, uint64_t first, uint64_t count);
-/* The tables in whose entries page `edge` begins in the middle: on its two sides the entries may differ. */
+/* The tables in whose entries page `edge` begins in the middle: on its two sides the entries may
+ * differ. */
 NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge);
 void tables_drop_edge(struct vidmm_space *space, uint64_t edge);
-/* Something in [first, first + count) is not invalid, or a table there that the GPU can reach is held no more: only
- * tables_write can put it right. */
+/* Something in [first, first + count) is not invalid, or a table there that the GPU can reach is
+ * held no more: only tables_write can put it right. */
 bool tables_need_write(const struct vidmm_space *space, uint64_t first, uint64_t count);
 /* Free tables that nothing holds and the GPU never saw. */
 void tables_prune(struct vidmm_space *space, uint64_t first, uint64_t count);
 bool tables_validate(const struct vidmm_space *space);
 
 /* ---- writing entries (page_table_write.c); builder's fiber ----
- * What the driver or the adapter refuses is remembered in space->status; the records go on as if it had been written. */
+ * What the driver or the adapter refuses is remembered in space->status; the records go on as if it
+ * had been written. */
 
 /* The tables that the state needs are held. Tables that a fill leaves without use are unlinked. */
 void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
@@ -123,11 +132,14 @@ void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count);
 void tables_start(struct vidmm_space *space);
 /* Write everything anew, as after a loss of content. */
 void tables_rebuild(struct vidmm_space *space);
-/* Put `table` in place of the root (not ready, more or fewer entries) and take over what stands below it; returns the old one. */
+/* Put `table` in place of the root (not ready, more or fewer entries) and take over what stands
+ * below it; returns the old one. */
 struct page_table *tables_replace_root(struct vidmm_space *space, struct page_table *table);
-/* FLUSH_TLB for what changed, and let go of tables that were unlinked; ends every change. Returns and clears space->status. */
+/* FLUSH_TLB for what changed, and let go of tables that were unlinked; ends every change. Returns
+ * and clears space->status. */
 NTSTATUS tables_settle(struct vidmm_space *space);
-/* Provided by address_space.c: write all pages of a leaf table that are not invalid, with tables_write_leaf. */
+/* Provided by address_space.c: write all pages of a leaf table that are not invalid, with
+ * tables_write_leaf. */
 void space_refill(struct vidmm_space *space, struct page_table *leaf);
 /* ... and write a span anew that had large pages. */
 void space_rewrite(struct vidmm_space *space, uint64_t first, uint64_t count);
@@ -144,10 +156,12 @@ struct table_change {
     uint64_t protection;
 };
 void table_change(const struct table_change *change);
-/* GPU_VIRTUAL: map the table for the changes that follow, before the array of entries is filled (mapping uses it, too). */
+/* GPU_VIRTUAL: map the table for the changes that follow, before the array of entries is filled
+ * (mapping uses it, too). */
 void table_open(struct page_table *table);
 void table_flush(struct vidmm_space *space, uint64_t first, uint64_t count);
-/* Entries of these pages changed: a flush is owed. `was_valid`: one of them could be cached before. */
+/* Entries of these pages changed: a flush is owed. `was_valid`: one of them could be cached
+ * before. */
 void table_note_flush(struct vidmm_space *space, uint64_t first, uint64_t count, bool was_valid);
 void table_invalidate_all(struct page_table *table, bool initial);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operations that write page tables: UPDATE_PAGE_TABLE and FLUSH_TLB, in the three update modes.
+ * The operations that write page tables: UPDATE_PAGE_TABLE and FLUSH_TLB, in the three update
+ * modes.
  *
- * With GPU_VIRTUAL the table is mapped into the paging process while it is edited, and the mapping kept until the change is
- * settled; the leaf tables of the scratch area, by which this is done, are always mapped (paging_process.c).
+ * With GPU_VIRTUAL the table is mapped into the paging process while it is edited, and the mapping
+ * kept until the change is settled; the leaf tables of the scratch area, by which this is done, are
+ * always mapped (paging_process.c).
  */
 #include <string.h>
 
@@ -63,8 +65,10 @@ static struct gpu_va table_window(struct page_table *table)
     if (space->paging && table->level == 0 && table->first >= space->shared->scratch_first)
         return scratch_table(space->vidmm, (struct gpu_va){table->first << PAGE_BITS});
     if (table->window.value == 0) {
-        note(space, scratch_map(space->vidmm, &table->place.run, 1, false, &table->window));
-        if (table->window.value != 0)
+        table->window = scratch_map_table(table);
+        if (table->window.value == 0)
+            note(space, STATUS_INSUFFICIENT_RESOURCES);
+        else
             list_push_back(&space->windows, &table->link);
     }
     return table->window;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing entries. One walk from the root for each change, cut at the tables; see page_table.c for what must hold.
+ * Writing entries. One walk from the root for each change, cut at the tables; see page_table.c for
+ * what must hold.
  *
- *   pages    tables on the way are made ready (InitialUpdate, then the link above; neighbours together), then one operation
- *            per leaf
- *   fill     an entry of an upper level that is covered in full and has no table below is written itself, neighbours
- *            together; tables that nothing holds any more are replaced by the fill
+ *   pages    tables on the way are made ready (InitialUpdate, then the link above; neighbours
+ *            together), then one operation per leaf
+ *   fill     an entry of an upper level that is covered in full and has no table below is written
+ *            itself, neighbours together; tables that nothing holds any more are replaced by the
+ *            fill
  */
 #include <string.h>
 
@@ -41,7 +43,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- what stands where -------------------------------------------------------------------------------------------------- */
+/* ---- what stands where ---- */
 
 /* Segment and page number of page `page` of the object. Walks run by run, forwards cheaply. */
 static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *segment)
@@ -96,12 +98,12 @@ static DXGK_PTE page_entry(const struct vidmm_space *space, struct entry_source 
     entry.Segment = segment & 0x1F;
     entry.ReadOnly = source->read_only && caps->ReadOnlyMemorySupported;    /* GPUVA-193 */
     entry.NoExecute = source->no_execute && caps->NoExecuteMemorySupported; /* GPUVA-194 */
-    entry.CacheCoherent = segment == 0 && source->coherent &&
-                          caps->CacheCoherentMemorySupported; /* GPUVA-195 */
+    /* GPUVA-195 */
+    entry.CacheCoherent = segment == 0 && source->coherent && caps->CacheCoherentMemorySupported;
     return entry;
 }
 
-/* ---- leaves --------------------------------------------------------------------------------------------------------------- */
+/* ---- leaves ---- */
 
 static void write_fill_entries(struct page_table *table, uint32_t start, uint32_t count,
                                const struct entry_source *source)
@@ -155,7 +157,7 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
     }
 }
 
-/* ---- making tables ready ------------------------------------------------------------------------------------------------ */
+/* ---- making tables ready ---- */
 
 /* Fill a new table with what the entry above it says so far. */
 static void initialise(struct page_table *table)
@@ -251,7 +253,7 @@ void tables_ready(struct vidmm_space *space, uint64_t first, uint64_t count)
     ready_below(space->root, first, first + count);
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------------------ */
+/* ---- pages ---- */
 
 static void write_large(struct page_table *table, uint32_t index, struct entry_source *source)
 {
@@ -301,7 +303,7 @@ static void write_pages(struct page_table *table, uint64_t first, uint64_t end,
     }
 }
 
-/* ---- fills ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fills ---- */
 
 /* The table below `index` is used no more: the fill takes its place. */
 static void unlink_child(struct page_table *table, uint32_t index)
@@ -319,7 +321,8 @@ static void unlink_child(struct page_table *table, uint32_t index)
     list_push_back(&table->space->doomed, &child->deferred.link);
 }
 
-/* Go below: true if the entry itself has to be written, because there is nothing below (any more). */
+/* Go below: true if the entry itself has to be written, because there is nothing below (any
+ * more). */
 static bool fill_below(struct page_table *table, uint32_t index, uint64_t first, uint64_t end,
                        struct entry_source *source);
 
@@ -392,11 +395,12 @@ void tables_write(struct vidmm_space *space, uint64_t first, uint64_t count,
         tables_prune(space, first, count);
 }
 
-/* ---- rebuilding ------------------------------------------------------------------------------------------------------------- */
+/* ---- rebuilding ---- */
 
 static void rebuild(struct page_table *table);
 
-/* Write the entries of an upper table again: links after the tables below are complete, then Zero; large pages at the end. */
+/* Write the entries of an upper table again: links after the tables below are complete, then Zero;
+ * large pages at the end. */
 static void rebuild_upper(struct page_table *table)
 {
     const struct entry_source zero = {.state = ENTRY_ZERO};
@@ -448,7 +452,7 @@ void tables_rebuild(struct vidmm_space *space)
         rebuild(space->root);
 }
 
-/* ---- resizing the root -------------------------------------------------------------------------------------------------------- */
+/* ---- resizing the root ---- */
 
 struct page_table *tables_replace_root(struct vidmm_space *space, struct page_table *table)
 {

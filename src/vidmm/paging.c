@@ -5,14 +5,16 @@
  *   MultipassOffset = 0
  *   repeat
  *       offer the free rest of the current paging buffer -> DxgkDdiBuildPagingBuffer
- *       SUCCESS                  keep what was written; more operations may follow in the same buffer
- *       INSUFFICIENT_DMA_BUFFER  submit, take a fresh buffer, same arguments, MultipassOffset as the driver left it
+ *       SUCCESS                  keep what was written; more operations may follow in the buffer
+ *       INSUFFICIENT_DMA_BUFFER  submit, take a fresh buffer, same arguments, MultipassOffset as
+ *                                the driver left it
  *       ALLOCATION_BUSY          settle, then once more with AllocationIsIdle
  *
- * Submissions are numbered by tickets, which complete in order. An operation that wrote nothing still has its place in
- * that order: flushing a buffer with no byte used gives a ticket that completes behind all earlier ones (GPUVA-187).
- * Actions put off until the GPU is done (paging_defer) stand in two lists: `deferred` for what is not flushed yet, and
- * `retiring`, in ticket order, which the retire fiber works off.
+ * Submissions are numbered by tickets, which complete in order. An operation that wrote nothing
+ * still has its place in that order: flushing a buffer with no byte used gives a ticket that
+ * completes behind all earlier ones (GPUVA-187). Actions put off until the GPU is done
+ * (paging_defer) stand in two lists: `deferred` for what is not flushed yet, and `retiring`, in
+ * ticket order, which the retire fiber works off.
  */
 #include <inttypes.h>
 
@@ -82,7 +84,7 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
     if (NT_SUCCESS(status))
         vidmm->last_ticket = ticket;
     else
-        vidmm->lost = true; /* what is in the buffer will never happen: nothing can be built upon it */
+        vidmm->lost = true; /* what is in the buffer will never happen: build nothing upon it */
     return status;
 }
 
@@ -120,7 +122,8 @@ static void set_idle(DXGKARG_BUILDPAGINGBUFFER *op)
         op->DiscardContent.Flags.AllocationIsIdle = 1;
 }
 
-/* One call of the driver into the current buffer; `op` keeps the arguments, apart from MultipassOffset. */
+/* One call of the driver into the current buffer; `op` keeps the arguments, apart from
+ * MultipassOffset. */
 static NTSTATUS build_pass(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op, bool *progress)
 {
     struct vidmm_paging_buffer *buffer = vidmm->buffer;
@@ -195,7 +198,8 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
             continue;
         }
         if (status == STATUS_GRAPHICS_ALLOCATION_BUSY && may_be_busy(op)) {
-            /* PAGE-014. The client's work is done already (no allocation moves before); what may be left is paging. */
+            /* PAGE-014. The client's work is done already (no allocation moves before); what may be
+             * left is paging. */
             status = paging_settle(vidmm);
             if (!NT_SUCCESS(status))
                 return status;

@@ -2,20 +2,24 @@
 /*
  * Theory of operation
  *
- *   Paging buffers of an adapter with GpuMmu run in an address space of their own, that of the paging process (GPUVA-222 to
- *   GPUVA-230). It is laid out once:
+ *   Paging buffers of an adapter with GpuMmu run in an address space of their own, that of the
+ *   paging process (GPUVA-222 to GPUVA-230). It is laid out once:
  *
- *     page 0     1                                                                            end (1 GiB)
- *     | invalid | window: leaf tables of the scratch area | paging buffers | up to a span | scratch area ... |
+ *     page 0     1                                                                    1 GiB
+ *     | invalid | leaf tables of the scratch area | paging buffers | padding | scratch area |
  *
- *   All its tables are made at start and written at once, by the driver's CPU (CPU_VIRTUAL, no DMA buffer), so that the first
- *   paging buffer can run. From then on only leaf entries of the scratch area change, by operations in paging buffers. With
- *   GPU_VIRTUAL updates such an operation needs an address of the leaf table it edits: that is what the window is for.
+ *   All its tables are made at start and written at once, by the driver's CPU (CPU_VIRTUAL, no DMA
+ *   buffer), so that the first paging buffer can run. From then on only leaf entries of the scratch
+ *   area change, by operations in paging buffers. With GPU_VIRTUAL updates such an operation needs
+ *   an address of the leaf table it edits: that is what the second part (the window) is for.
  *
- *   Scratch area. An operation that needs an address takes pages here, has them mapped, is built, and gives them back:
+ *   Scratch area. An operation that needs an address takes pages here, has them mapped, is built,
+ *   and gives them back:
  *
- *     scratch_map       UPDATE_PAGE_TABLE, FLUSH_TLB   |  operation  |  scratch_release   UPDATE_PAGE_TABLE invalid, FLUSH_TLB
- *                                                                    |  ... all of it done by the GPU: pages free again
+ *     scratch_map        UPDATE_PAGE_TABLE, FLUSH_TLB
+ *                        the operation
+ *     scratch_release    UPDATE_PAGE_TABLE invalid, FLUSH_TLB
+ *                        ... all of it done by the GPU: the pages are free again
  *
  *   Windows of operations in flight are therefore disjoint, and an unused address faults.
  */
@@ -23,16 +27,12 @@
 
 #include "vidmm/address_space.h"
 
-struct scratch_window {
-    struct paging_deferred deferred;
-    uint64_t first, pages;
-};
-
 #define PAGING_PROCESS_PAGES ((uint64_t)1 << (30 - PAGE_BITS)) /* GPUVA-227 */
-#define PAGING_BUFFER_PAGES  8192u /* addresses kept for paging buffers: 32 MiB */
-#define LARGEST_UPDATE       1024u /* entries of one operation */
+/* addresses kept for paging buffers: 32 MiB */
+#define PAGING_BUFFER_PAGES 8192u
+#define LARGEST_UPDATE      1024u /* entries of one operation */
 
-/* ---- what all spaces share ------------------------------------------------------------------------------------------------------ */
+/* ---- what all spaces share ---- */
 
 struct paging_process *paging_process_get(struct vidmm *vidmm)
 {
@@ -92,7 +92,7 @@ static NTSTATUS prepare(struct paging_process *shared)
     return STATUS_SUCCESS;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---- */
 
 /* The leaf of the page; under a driver's reservation there is none, and any table will do. */
 static const struct page_table *leaf_of(const struct vidmm_space *space, uint64_t page)
@@ -146,7 +146,8 @@ static NTSTATUS map_table_window(struct paging_process *shared)
     return status;
 }
 
-/* Hold the tables of all addresses that the driver did not reserve for tables of its own, from page 0 to the end, for good. */
+/* Hold the tables of all addresses that the driver did not reserve for tables of its own, from page
+ * 0 to the end, for good. */
 static NTSTATUS hold_tables(struct paging_process *shared)
 {
     struct vidmm_space *space = shared->space;
@@ -167,16 +168,31 @@ static NTSTATUS hold_tables(struct paging_process *shared)
     return status;
 }
 
+/* Room for the largest table of fixed size. */
+static NTSTATUS take_reserve(struct paging_process *shared)
+{
+    const struct vidmm_config *config = &shared->vidmm->config;
+    struct extent_request want = {.size = 1};
+
+    for (unsigned level = 0; level < shared->geometry.levels; level++)
+        if (config->level[level].PageTableSizeInBytes >> PAGE_BITS > want.size)
+            want.size = config->level[level].PageTableSizeInBytes >> PAGE_BITS;
+    shared->reserve.pages = want.size;
+    if (extent_take(&shared->scratch, &want, &shared->reserve.first))
+        return STATUS_SUCCESS;
+    return shared->scratch.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+}
+
 /* What is left above scratch_first becomes the scratch area; nothing else is placed there. */
 static NTSTATUS take_scratch_area(struct paging_process *shared)
 {
     struct vidmm_space *space = shared->space;
     uint64_t first, pages, from = shared->scratch_first;
+    NTSTATUS status;
 
     while (extent_next(&space->free, from, &first, &pages)) {
         struct va_request request = {.base = first > from ? first : from};
         struct va_range *range;
-        NTSTATUS status;
 
         request.pages = first + pages - request.base;
         status = range_create(space, RANGE_INTERNAL, &request, &range);
@@ -186,8 +202,9 @@ static NTSTATUS take_scratch_area(struct paging_process *shared)
             return STATUS_INSUFFICIENT_RESOURCES;
         from = first + pages;
     }
+    status = take_reserve(shared);
     shared->scratch_limit = extent_largest(&shared->scratch) / 2;
-    return shared->scratch_limit > 0 ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    return NT_SUCCESS(status) && shared->scratch_limit == 0 ? STATUS_NO_MEMORY : status;
 }
 
 static NTSTATUS make_tables(struct paging_process *shared)
@@ -206,7 +223,7 @@ static NTSTATUS make_tables(struct paging_process *shared)
     return status;
 }
 
-/* ---- the process --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the process ---- */
 
 static struct vidmm_process *process_record(struct vidmm *vidmm)
 {
@@ -304,8 +321,8 @@ void paging_process_destroy(struct vidmm *vidmm)
     if (!shared)
         return;
     if (shared->space)
-        shared->space->immediate =
-            true; /* no paging buffer runs any more: the GPU need not be told anything */
+        /* no paging buffer runs any more: the GPU need not be told anything */
+        shared->space->immediate = true;
     if (vidmm->paging_process)
         destroy_process(vidmm, vidmm->paging_process);
     extent_tree_finish(&shared->scratch);
@@ -333,7 +350,7 @@ NTSTATUS paging_process_rebuild(struct vidmm *vidmm)
     return status;
 }
 
-/* ---- paging buffers --------------------------------------------------------------------------------------------------------------- */
+/* ---- paging buffers ---- */
 
 NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
                                  uint64_t pages, struct gpu_va *va)
@@ -371,7 +388,7 @@ void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t p
     sim_mutex_unlock(&vidmm->lock);
 }
 
-/* ---- scratch area -------------------------------------------------------------------------------------------------------------------- */
+/* ---- scratch area ---- */
 
 uint64_t scratch_limit(const struct vidmm *vidmm)
 {
@@ -389,7 +406,8 @@ static NTSTATUS take_window(struct paging_process *shared, uint64_t pages,
         return STATUS_INSUFFICIENT_RESOURCES;
     window->pages = pages;
     taken = extent_take(&shared->scratch, &want, &window->first);
-    if (!taken && !shared->scratch.out_of_memory) { /* what was released may only wait for the GPU */
+    /* what was released may only wait for the GPU */
+    if (!taken && !shared->scratch.out_of_memory) {
         (void)paging_settle(shared->vidmm);
         taken = extent_take(&shared->scratch, &want, &window->first);
     }
@@ -400,7 +418,9 @@ static NTSTATUS take_window(struct paging_process *shared, uint64_t pages,
     if (taken)
         (void)extent_give(&shared->scratch, window->first, window->pages);
     util_free(window);
-    return taken || shared->scratch.out_of_memory ? STATUS_INSUFFICIENT_RESOURCES : STATUS_NO_MEMORY;
+    if (taken || shared->scratch.out_of_memory)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    return STATUS_NO_MEMORY;
 }
 
 static NTSTATUS map_window(struct vidmm *vidmm, uint64_t pages, struct entry_source *source,
@@ -465,15 +485,27 @@ static void window_done(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
     struct scratch_window *window = CONTAINER(deferred, struct scratch_window, deferred);
 
-    (void)extent_give(&vidmm->scratch->scratch, window->first,
-                      window->pages); /* whole: cannot fail */
+    if (window == &vidmm->scratch->reserve) {
+        vidmm->scratch->reserve_busy = false;
+        return;
+    }
+    /* whole: cannot fail */
+    (void)extent_give(&vidmm->scratch->scratch, window->first, window->pages);
     util_free(window);
+}
+
+static struct scratch_window *window_at(struct paging_process *shared, struct gpu_va va)
+{
+    if (va.value >> PAGE_BITS != shared->reserve.first)
+        return hash_remove(&shared->windows, va.value >> PAGE_BITS);
+    shared->reserve_user = NULL;
+    return &shared->reserve;
 }
 
 void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
 {
     struct paging_process *shared = vidmm->scratch;
-    struct scratch_window *window = hash_remove(&shared->windows, va.value >> PAGE_BITS);
+    struct scratch_window *window = window_at(shared, va);
     struct entry_source invalid = {.state = ENTRY_INVALID};
 
     (void)pages;
@@ -483,4 +515,42 @@ void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
     (void)tables_settle(shared->space);
     window->deferred.fn = window_done;
     paging_defer(vidmm, &window->deferred);
+}
+
+/* The reserve has one user; who had it before maps again when it is edited again. */
+static struct gpu_va map_in_reserve(struct page_table *table)
+{
+    struct vidmm *vidmm = table->space->vidmm;
+    struct paging_process *shared = vidmm->scratch;
+    struct page_table *before = shared->reserve_user;
+    const struct gpu_va va = {shared->reserve.first << PAGE_BITS};
+    struct entry_source source = {.state = ENTRY_PAGES,
+                                  .no_execute = true,
+                                  .origin = shared->reserve.first,
+                                  .runs = &table->place.run,
+                                  .run_count = 1};
+
+    if (table->place.run.pages > shared->reserve.pages)
+        return (struct gpu_va){0};
+    if (before) {
+        list_remove(&before->link);
+        before->window.value = 0;
+        scratch_release(vidmm, va, shared->reserve.pages);
+    }
+    if (shared->reserve_busy)
+        (void)paging_settle(vidmm);
+    shared->reserve_busy = true;
+    shared->reserve_user = table;
+    tables_write(shared->space, shared->reserve.first, table->place.run.pages, &source);
+    (void)tables_settle(shared->space);
+    return va;
+}
+
+struct gpu_va scratch_map_table(struct page_table *table)
+{
+    struct gpu_va va = {0};
+
+    if (NT_SUCCESS(scratch_map(table->space->vidmm, &table->place.run, 1, false, &va)))
+        return va;
+    return table->space->vidmm->lost ? (struct gpu_va){0} : map_in_reserve(table);
 }

@@ -2,14 +2,16 @@
 /*
  * The two fibers behind all paging.
  *
- * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of the queues of one
- * device the one of highest priority first (RES-036). It flushes when nothing is left to run, so that operations of
- * several jobs share a buffer. A job that answers STATUS_RETRY parks its queue until something changed (paging_poke) or
- * vidmm->retry_at has come; the jobs of other queues go on. If it asked for a process to be suspended, that is done
- * (without the lock), the job runs again, and the process is resumed when the job is over.
+ * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of
+ * the queues of one device the one of highest priority first (RES-036). It flushes when nothing is
+ * left to run, so that operations of several jobs share a buffer. A job that answers STATUS_RETRY
+ * parks its queue until something changed (paging_poke) or vidmm->retry_at has come; the jobs of
+ * other queues go on. If it asked for a process to be suspended, that is done (without the lock),
+ * the job runs again, and the process is resumed when the job is over.
  *
- * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the lock, it tells the
- * scheduler: fence values of queues, devices whose list has become complete, devices in error.
+ * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the
+ * lock, it tells the scheduler: fence values of queues, devices whose list has become complete,
+ * devices in error.
  */
 #include "vidmm/placement.h"
 
@@ -241,7 +243,8 @@ static uint64_t next_deadline(const struct paging_worker *worker)
     return deadline;
 }
 
-/* Keep the process that the job asked for from running, lock dropped meanwhile. False: no more can be suspended. */
+/* Keep the process that the job asked for from running, lock dropped meanwhile. False: no more can
+ * be suspended. */
 static bool suspend_process(struct paging_worker *worker, struct vidmm_process *process)
 {
     struct vidmm *vidmm = worker->vidmm;
@@ -293,7 +296,9 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         if (vidmm->reset)
             status = STATUS_RETRY; /* a reset began while the lock was dropped */
         else
-            status = vidmm->lost ? STATUS_DEVICE_REMOVED : job->fn(vidmm, job->arg);
+            status = vidmm->lost && queue->client
+                         ? STATUS_DEVICE_REMOVED
+                         : job->fn(vidmm, job->arg); /* clearing up goes on */
         vidmm->requester = NULL;
         if (status != STATUS_RETRY || !vidmm->suspend || !suspend_process(worker, vidmm->suspend))
             break;

@@ -2,132 +2,25 @@
 /*
  * Bringing an allocation to a place and taking it away.
  *
- *   into a memory segment    space -> fill or transfer -> (notice) -> entries -> ready; backing given up when the GPU is done
+ *   into a memory segment    space -> fill or transfer -> (notice) -> entries -> ready;
+ *                            backing given up when the GPU is done
  *   into the aperture        pages -> range -> map operation -> entries -> ready
- *   into system memory       pages -> entries -> ready                       (GpuMmu, not accessed physically)
- *   out                      entries invalid, TLB flushed -> (notice) -> transfer or unmap -> space free at once, since whatever
- *                            uses it next is built behind; pages unmapped and given back when the GPU is done
+ *   into system memory       pages -> entries -> ready   (GpuMmu, not accessed physically)
+ *   out                      entries invalid, TLB flushed -> (notice) -> transfer or unmap ->
+ *                            space free at once, since whatever uses it next is built behind;
+ *                            pages unmapped and given back when the GPU is done
  *
- * All that can fail for want of memory is taken before the first operation is built. What fails later (a driver's or the
- * scheduler's refusal) leaves content where it is: on the way in nothing has changed, on the way out the allocation is parked.
+ * All that can fail for want of memory is taken before the first operation is built. What fails
+ * later (a driver's or the scheduler's refusal) leaves content where it is: on the way in nothing
+ * has changed, on the way out the allocation is parked.
  *
- * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle), so that stores through the
- * view meanwhile are not lost (cpu_access.c).
+ * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle),
+ * so that stores through the view meanwhile are not lost (cpu_access.c).
  */
 #include "vidmm/budget.h"
 #include "vidmm/content.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
-
-static uint64_t run_pages(const struct vidmm_allocation *allocation)
-{
-    uint64_t pages = 0;
-
-    for (uint32_t i = 0; i < allocation->run_count; i++)
-        pages += allocation->runs[i].pages;
-    return pages;
-}
-
-/* ---- ready or not ---------------------------------------------------------------------------------------------------------- */
-
-static void device_complete(struct vidmm_device *device)
-{
-    struct vidmm *vidmm = device->process->vidmm;
-
-    if (!device->held)
-        return;
-    device->held = false;
-    device->granted_until = sim_now() + GRANT_NS;
-    device->tell_resident = true;
-    if (list_empty(&device->tell_link))
-        list_push_back(&vidmm->tell_devices, &device->tell_link);
-    paging_tell(vidmm);
-}
-
-void open_not_missing(struct vidmm_open *open)
-{
-    struct vidmm_device *device = open->device;
-
-    if (list_empty(&open->missing_link))
-        return;
-    list_remove(&open->missing_link);
-    if (--device->missing == 0)
-        device_complete(device);
-}
-
-void open_missing(struct vidmm_open *open)
-{
-    struct vidmm_device *device = open->device;
-
-    if (!list_empty(&open->missing_link) || open->allocation->offer_in_force)
-        return; /* what is offered nobody waits for */
-    list_push_back(&device->missing_list, &open->missing_link);
-    device->missing++;
-}
-
-static void set_ready(struct vidmm_allocation *allocation)
-{
-    allocation->ready = true;
-    LIST_FOR(node, &allocation->opens)
-        open_not_missing(CONTAINER(node, struct vidmm_open, link));
-    eviction_update(allocation);
-}
-
-static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
-{
-    struct vidmm_allocation *allocation = CONTAINER(deferred, struct vidmm_allocation, arrival);
-
-    (void)vidmm;
-    allocation->arriving = false;
-    set_ready(allocation);
-}
-
-static void set_not_ready(struct vidmm_allocation *allocation)
-{
-    if (allocation->arriving) {
-        list_remove(&allocation->arrival.link);
-        allocation->arriving = false;
-    }
-    allocation->ready = false;
-    allocation->resident = false;
-    list_remove(&allocation->demoted_link);
-    LIST_FOR(node, &allocation->opens) {
-        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
-
-        if (!open->residency_count)
-            continue;
-        open_missing(open);
-        if (open->device == allocation->vidmm->requester)
-            open->device->displaced = true;
-    }
-}
-
-/* The place is recorded and its content on the way: show it to the GPU. */
-static NTSTATUS arrive(struct vidmm_allocation *allocation)
-{
-    struct vidmm *vidmm = allocation->vidmm;
-    NTSTATUS status;
-
-    allocation->resident = true;
-    status = space_allocation_placed(vidmm, allocation);
-    if (!NT_SUCCESS(status)) {
-        allocation->resident = false;
-        space_allocation_placed(vidmm, allocation);
-        return status;
-    }
-    if (allocation->flags.Capture && !allocation->captured) {
-        allocation->captured = true; /* ALLOC-054: stays where it is from now on */
-        allocation->pins++;
-    }
-    budget_placed(allocation);
-    promotion_note(allocation);
-    allocation->busy_ticket = paging_ticket_now(vidmm);
-    allocation->arriving = true;
-    allocation->arrival.fn = arrived;
-    eviction_update(allocation);
-    paging_defer(vidmm, &allocation->arrival);
-    return STATUS_SUCCESS;
-}
 
 static void forget_place(struct vidmm_allocation *allocation)
 {
@@ -137,7 +30,7 @@ static void forget_place(struct vidmm_allocation *allocation)
     allocation->segment = 0;
 }
 
-/* ---- in: memory segments --------------------------------------------------------------------------------------------------- */
+/* ---- in: memory segments ---- */
 
 /* The system copy stays when the content moves on. */
 static bool keeps_backing(const struct vidmm_allocation *allocation)
@@ -185,9 +78,10 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
             status = cpu_access_placed(allocation);
     }
     if (NT_SUCCESS(status))
-        status = arrive(allocation);
+        status = readiness_arrive(allocation);
     if (!NT_SUCCESS(status)) {
-        /* The system copy is as good as before; what was built copies to space that its next owner overwrites later. */
+        /* The system copy is as good as before; what was built copies to space that its next owner
+         * overwrites later. */
         allocation->runs = NULL;
         allocation->run_count = 0;
         allocation->segment = 0;
@@ -241,7 +135,7 @@ static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidm
     return status;
 }
 
-/* ---- in: system memory ----------------------------------------------------------------------------------------------------- */
+/* ---- in: system memory ---- */
 
 static bool needs_aperture(const struct vidmm_allocation *allocation)
 {
@@ -327,7 +221,7 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
         status = content_map_aperture(allocation, segment->id, allocation->aperture_first);
     }
     if (NT_SUCCESS(status))
-        status = arrive(allocation);
+        status = readiness_arrive(allocation);
     if (!NT_SUCCESS(status)) {
         if (mapped)
             give_aperture(allocation, segment->id);
@@ -339,7 +233,7 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
     return status;
 }
 
-/* ---- in -------------------------------------------------------------------------------------------------------------------- */
+/* ---- in ---- */
 
 /* May it be put there now? */
 static bool segment_usable(const struct vidmm_allocation *allocation,
@@ -392,7 +286,7 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
         return STATUS_SUCCESS;
     if (allocation->runs) { /* parked */
         if (segment_usable(allocation, &vidmm->segment[allocation->segment]))
-            return arrive(allocation);
+            return readiness_arrive(allocation);
         result = residency_move_out(vidmm, allocation, true);
         if (!NT_SUCCESS(result))
             return result;
@@ -414,7 +308,7 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     return result;
 }
 
-/* ---- out ------------------------------------------------------------------------------------------------------------------- */
+/* ---- out ---- */
 
 /* Pages for content that has to be copied. `fresh`: they were taken here. */
 static NTSTATUS backing_for_copy(struct vidmm_allocation *allocation, bool *fresh)
@@ -455,7 +349,7 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
         util_free(release);
         return status;
     }
-    set_not_ready(allocation);
+    readiness_end(allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status))
         status = content_notify(allocation, NULL);
@@ -493,7 +387,7 @@ static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
     UINT aperture = allocation->segment;
     NTSTATUS status;
 
-    set_not_ready(allocation);
+    readiness_end(allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status) && aperture)
         status = content_unmap_aperture(allocation, aperture, allocation->aperture_first);
@@ -538,82 +432,12 @@ NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
     return status;
 }
 
-/* ---- inside a segment ------------------------------------------------------------------------------------------------------ */
-
-/* Room for it outside the hole: what is free in the hole is taken meanwhile. */
-static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages,
-                             struct vidmm_run **runs, uint32_t *run_count)
-{
-    struct vidmm_segment *segment = &allocation->vidmm->segment[allocation->segment];
-    bool contiguous = allocation->accessed_physically || !allocation->vidmm->config.gpu_mmu;
-    struct {
-        uint64_t first, pages;
-    } held[64];
-    unsigned count = 0;
-    uint64_t from = hole;
-    uint64_t first;
-    uint64_t size;
-    NTSTATUS status = STATUS_SUCCESS;
-
-    while (NT_SUCCESS(status) && extent_next(&segment->free, from, &first, &size) &&
-           first < hole + pages) {
-        uint64_t end = first + size < hole + pages ? first + size : hole + pages;
-
-        first = first < hole ? hole : first;
-        if (count == sizeof(held) / sizeof(held[0]))
-            status = STATUS_NO_MEMORY;
-        else if (!extent_take_fixed(&segment->free, first, end - first))
-            status = STATUS_INSUFFICIENT_RESOURCES;
-        else
-            held[count].first = first, held[count++].pages = end - first;
-        from = end;
-    }
-    if (NT_SUCCESS(status))
-        status = segment_take(segment, run_pages(allocation), allocation->alignment, contiguous,
-                              false, runs, run_count);
-    while (count--)
-        extent_give(&segment->free, held[count].first, held[count].pages);
-    return status;
-}
-
-NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages)
-{
-    struct vidmm *vidmm = allocation->vidmm;
-    struct vidmm_run *from = allocation->runs;
-    uint32_t from_count = allocation->run_count;
-    struct vidmm_run *to;
-    uint32_t to_count;
-    NTSTATUS status = take_outside(allocation, hole, pages, &to, &to_count);
-
-    if (!NT_SUCCESS(status))
-        return status;
-    set_not_ready(allocation);
-    status = space_allocation_placed(vidmm, allocation);
-    if (NT_SUCCESS(status))
-        status = content_move(allocation, from, from_count, to, to_count);
-    if (NT_SUCCESS(status))
-        status = content_notify(allocation, to);
-    if (!NT_SUCCESS(status)) {
-        segment_give(vidmm, to, to_count);
-        util_free(to);
-        eviction_update(allocation);
-        return status; /* parked where it was */
-    }
-    segment_give(vidmm, from, from_count);
-    util_free(from);
-    allocation->runs = to;
-    allocation->run_count = to_count;
-    status = arrive(allocation);
-    eviction_update(allocation);
-    return status;
-}
-
 /* Give the place up; the caller has seen to the entries. */
 static void give_place(struct vidmm_allocation *allocation, bool notify)
 {
     struct vidmm *vidmm = allocation->vidmm;
 
-    set_not_ready(allocation);
+    readiness_end(allocation);
     if (allocation->runs && in_memory_segment(allocation)) {
         if (notify)
             content_notify(allocation, NULL);

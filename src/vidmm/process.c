@@ -4,7 +4,7 @@
 #include "vidmm/allocation.h"
 #include "vidmm/placement.h"
 
-/* ---- processes ------------------------------------------------------------------------------------------------------------- */
+/* ---- processes ---- */
 
 static struct vidmm_process *find_process(struct vidmm *vidmm, const struct nt_process *nt)
 {
@@ -150,7 +150,7 @@ struct vidmm_space *vidmm_process_space(struct vidmm_process *process)
     return process->space;
 }
 
-/* ---- devices --------------------------------------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 static void device_free(struct vidmm_device *device)
 {
@@ -253,7 +253,7 @@ void vidmm_device_set_lost(struct vidmm_device *device)
     paging_poke(vidmm); /* its list is free for others */
 }
 
-/* ---- paging queues --------------------------------------------------------------------------------------------------------- */
+/* ---- paging queues ---- */
 
 NTSTATUS vidmm_paging_queue_create(struct vidmm_device *device, D3DDDI_PAGINGQUEUE_PRIORITY priority,
                                    void (*progress)(void *context, uint64_t value), void *context,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocations that had to be content with a less preferred segment move to their first choice when space appears there and no
- * GPU work uses them (RES-055). Each memory segment lists those that would rather be in it; giving space back to a segment
- * makes the worker look, when it has nothing else to do.
+ * Allocations that had to be content with a less preferred segment move to their first choice when
+ * space appears there and no GPU work uses them (RES-055). Each memory segment lists those that
+ * would rather be in it; giving space back to a segment makes the worker look, when it has nothing
+ * else to do.
  */
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of a device fits its segments by counting (budget.c), but it may lie badly: contiguous members find no hole, and no
- * single hole can be made. Then the whole list is taken out and placed anew, each member in the segment it is charged to:
- * contiguous ones first, larger alignment before smaller, larger before smaller; what may be scattered fills the rest. That fits
- * whenever the reckoning does. It is the last resort before a device is put in error.
+ * The list of a device fits its segments by counting (budget.c), but it may lie badly: contiguous
+ * members find no hole, and no single hole can be made. Then the whole list is taken out and placed
+ * anew, each member in the segment it is charged to: contiguous ones first, larger alignment before
+ * smaller, larger before smaller; what may be scattered fills the rest. That fits whenever the
+ * reckoning does. It is the last resort before a device is put in error.
  */
 #include <stdlib.h>
 
@@ -49,7 +50,9 @@ static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *cou
 
         if (allocation->offer_in_force || allocation->pins || allocation->lock_count)
             continue;
-        if (allocation->runs ? open->charge && eviction_movable(allocation, true) : true)
+        /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
+         * was there before. */
+        if (!allocation->runs || (allocation->segment && eviction_movable(allocation, true)))
             list[(*count)++] = open;
     }
     return list;

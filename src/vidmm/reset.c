@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reset of the adapter. Between the reset and the restart nothing runs on the GPU; operations built then only tell the driver
- * what is gone, and their buffers are dropped (TDR-051). Content of memory segments is lost, system pages keep theirs
- * (RES-085, RES-086). After the restart the page tables are written anew.
+ * Reset of the adapter. Between the reset and the restart nothing runs on the GPU; operations built
+ * then only tell the driver what is gone, and their buffers are dropped (TDR-051). Content of
+ * memory segments is lost, system pages keep theirs (RES-085, RES-086). After the restart the page
+ * tables are written anew.
  */
 #include "vidmm/address_space.h"
 #include "vidmm/content.h"

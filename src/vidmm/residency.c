@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Residency lists: per device a list of allocations with a count each (RES-010). A client changes counts at once; the memory
- * follows in the worker. No context of a device runs while an allocation of its list is missing, and every missing one is on
- * device->missing_list, so that neither asking nor bringing in looks at what is there already.
+ * Residency lists: per device a list of allocations with a count each (RES-010). A client changes
+ * counts at once; the memory follows in the worker. No context of a device runs while an allocation
+ * of its list is missing, and every missing one is on device->missing_list, so that neither asking
+ * nor bringing in looks at what is there already.
  *
- * MakeResident is all or nothing and decides before it changes anything, from counters: does the list, with what is added, fit
- * the segments together (device->charged), and is the process within its budget (budget.c)? Each entry is charged to the first
- * segment of its placement order that has room in this reckoning. Placement itself may choose otherwise.
+ * MakeResident is all or nothing and decides before it changes anything, from counters: does the
+ * list, with what is added, fit the segments together (device->charged), and is the process within
+ * its budget (budget.c)? Each entry is charged to the first segment of its placement order that has
+ * room in this reckoning. Placement itself may choose otherwise.
  */
 #include "vidmm/allocation.h"
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
-/* ---- the list -------------------------------------------------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 static void list_add(struct vidmm_open *open)
 {
@@ -79,17 +81,10 @@ void residency_forget(struct vidmm_open *open)
     eviction_update(open->allocation);
 }
 
-static struct vidmm_open *find(struct vidmm_device *device, D3DKMT_HANDLE handle)
-{
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+/* ---- bringing in ---- */
 
-    return open && open->device == device ? open : NULL;
-}
-
-/* ---- bringing in ----------------------------------------------------------------------------------------------------------- */
-
-/* Everything that is missing, oldest first. What is moved out of the way for it is missing again, at the end of the list. */
+/* Everything that is missing, oldest first. What is moved out of the way for it is missing again,
+ * at the end of the list. */
 static NTSTATUS bring_in_missing(struct vidmm_device *device)
 {
     struct list *node = device->missing_list.next;
@@ -213,9 +208,10 @@ NTSTATUS residency_job_post(struct vidmm_paging_queue *queue, struct residency_j
     return status;
 }
 
-/* ---- MakeResident ---------------------------------------------------------------------------------------------------------- */
+/* ---- MakeResident ---- */
 
-/* Count every listed allocation; those that get on the list are charged. On failure nothing has changed. */
+/* Count every listed allocation; those that get on the list are charged. On failure nothing has
+ * changed. */
 static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                           bool over_budget, uint64_t *bytes_to_trim)
 {
@@ -223,7 +219,7 @@ static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list
     UINT done;
 
     for (done = 0; done < count; done++) {
-        struct vidmm_open *open = find(device, list[done]);
+        struct vidmm_open *open = open_find(device, list[done]);
 
         if (open->residency_count == 0) {
             status = budget_charge(open, over_budget);
@@ -236,7 +232,7 @@ static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list
         return status;
     *bytes_to_trim = budget_excess(device, list + done, count - done);
     while (done--) {
-        struct vidmm_open *open = find(device, list[done]);
+        struct vidmm_open *open = open_find(device, list[done]);
 
         if (--open->residency_count == 0)
             budget_uncharge(open);
@@ -247,7 +243,7 @@ static NTSTATUS count_all(struct vidmm_device *device, const D3DKMT_HANDLE *list
 static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
 {
     for (UINT i = 0; i < count; i++) {
-        struct vidmm_open *open = find(device, list[i]);
+        struct vidmm_open *open = open_find(device, list[i]);
 
         if (--open->residency_count == 0) {
             if (list_empty(&open->residency_link))
@@ -263,7 +259,7 @@ static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
                      struct residency_job *job)
 {
     for (UINT i = 0; i < count; i++) {
-        struct vidmm_open *open = find(device, list[i]);
+        struct vidmm_open *open = open_find(device, list[i]);
 
         if (list_empty(&open->residency_link))
             list_add(open);
@@ -277,7 +273,7 @@ static NTSTATUS check_make_resident(struct vidmm_device *device, const D3DKMT_HA
     if (flags.Reserved || (flags.MustSucceed && !flags.CantTrimFurther))
         return STATUS_INVALID_PARAMETER; /* RES-012, RES-020 */
     for (UINT i = 0; i < count; i++)
-        if (!find(device, list[i]))
+        if (!open_find(device, list[i]))
             return STATUS_INVALID_PARAMETER;
     return device->lost || device->process->vidmm->lost ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
 }
@@ -318,7 +314,7 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
     return status;
 }
 
-/* ---- Evict ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Evict ---- */
 
 /* RES-025: every count suffices, duplicates included. */
 static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count)
@@ -327,7 +323,7 @@ static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     UINT seen = 0;
 
     for (; seen < count && ok; seen++) {
-        struct vidmm_open *open = find(device, list[seen]);
+        struct vidmm_open *open = open_find(device, list[seen]);
 
         if (!open)
             break;
@@ -335,7 +331,7 @@ static bool check_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
     }
     ok = ok && seen == count;
     while (seen--)
-        find(device, list[seen])->mark = 0;
+        open_find(device, list[seen])->mark = 0;
     return ok;
 }
 
@@ -348,7 +344,7 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
     sim_mutex_lock(&vidmm->lock);
     if (!flags.Reserved && check_evict(device, list, count)) {
         for (UINT i = 0; i < count; i++) {
-            struct vidmm_open *open = find(device, list[i]);
+            struct vidmm_open *open = open_find(device, list[i]);
 
             if (flags.NotWrittenTo)
                 open->allocation->written =
@@ -363,7 +359,7 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
     return status;
 }
 
-/* ---- before a submission --------------------------------------------------------------------------------------------------- */
+/* ---- before a submission ---- */
 
 static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
 {
@@ -401,12 +397,13 @@ void residency_prepare(struct vidmm_device *device)
     paging_job_post(&device->prepare, &device->prepare_job);
 }
 
-/* Without the lock: nothing here can be interrupted, and the scheduler may hold back whoever holds it. */
+/* Without the lock: nothing here can be interrupted, and the scheduler may hold back whoever holds
+ * it. */
 bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context)
 {
     struct vidmm *vidmm = device->process->vidmm;
 
-    (void)context; /* its own allocations are pinned from their first commit on (vidmm_context_prepare) */
+    (void)context; /* its own allocations are pinned (vidmm_context_prepare) */
     if (device->missing == 0) {
         device->used_at = ++vidmm->clock;
         if (device->granted_until) {
@@ -420,7 +417,7 @@ bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *con
     return false;
 }
 
-/* ---- where an allocation is ------------------------------------------------------------------------------------------------ */
+/* ---- where an allocation is ---- */
 
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
 {
@@ -464,7 +461,7 @@ bool vidmm_open_cpu_visible(const struct vidmm_open *open)
 
 bool vidmm_open_read_only(const struct vidmm_open *open)
 {
-    return open->allocation->read_only;
+    return open->read_only;
 }
 
 bool vidmm_open_offered(const struct vidmm_open *open)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free pages per segment. */
+/* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free
+ * pages per segment. */
 #include "vidmm/segment.h"
 
-/* ---- taking -------------------------------------------------------------------------------------------------------------- */
+/* ---- taking ---- */
 
 static NTSTATUS take_contiguous(struct vidmm_segment *segment, uint64_t pages, uint64_t align_pages,
                                 bool from_end, struct vidmm_run *run)
@@ -115,7 +116,8 @@ NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t al
         *runs = run;
         *run_count = 1;
     } else {
-        /* Pieces keep the alignment only where it is more than the segment's page: then every block of that size does. */
+        /* Pieces keep the alignment only where it is more than the segment's page: then every block
+         * of that size does. */
         status = take_scattered(segment, pages, align_pages, from_end, runs, run_count);
         if (!NT_SUCCESS(status))
             return status;
@@ -136,7 +138,7 @@ void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t ru
     paging_poke(vidmm);
 }
 
-/* ---- the host's own ------------------------------------------------------------------------------------------------------ */
+/* ---- the host's own ---- */
 
 NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint64_t align_bytes,
                              struct vidmm_run *run)
@@ -179,7 +181,7 @@ void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
     return bytes ? bytes + segment->bar_offset + offset : NULL;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id)
 {

@@ -27,8 +27,8 @@ D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id);
 /* Bytes that budgets of a group are computed from; 0: the group has no limit. */
 uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GROUP group);
 
-/* Segments to try for an allocation, best first: preferred ones in order, then the rest of the set by ascending id (RES-051).
- * Returns how many; `down` bit n: search the n-th from its end. */
+/* Segments to try for an allocation, best first: preferred ones in order, then the rest of the set
+ * by ascending id (RES-051). Returns how many; `down` bit n: search the n-th from its end. */
 unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
                        UINT *down);
 

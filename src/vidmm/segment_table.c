@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver's segment table: checked once, at start, and fixed until the adapter stops (SEG-021). A breach gets one report
- * that names the segment and the member, and fails the start (SEG-016).
+ * The driver's segment table: checked once, at start, and fixed until the adapter stops (SEG-021).
+ * A breach gets one report that names the segment and the member, and fails the start (SEG-016).
  */
 #include <inttypes.h>
 
@@ -81,7 +81,8 @@ static bool check_size(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
     return true;
 }
 
-/* The window through which the CPU reaches a memory segment: a BAR range, all of it or a movable part. */
+/* The window through which the CPU reaches a memory segment: a BAR range, all of it or a movable
+ * part. */
 static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
 {
     struct vidmm_segment *segment = &vidmm->segment[id];

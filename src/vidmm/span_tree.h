@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Disjoint spans of pages, ordered by address: an intrusive AVL tree. Every operation costs O(log spans); nothing here
- * allocates. A span's bounds may be changed in place as long as the spans stay disjoint and in order.
+ * Disjoint spans of pages, ordered by address: an intrusive AVL tree. Every operation costs O(log
+ * spans); nothing here allocates. A span's bounds may be changed in place as long as the spans stay
+ * disjoint and in order.
  */
 #ifndef DXGK_VIDMM_SPAN_TREE_H
 #define DXGK_VIDMM_SPAN_TREE_H
@@ -32,7 +33,8 @@ void span_insert(struct span_tree *tree, struct span_node *node);
 void span_remove(struct span_tree *tree, struct span_node *node);
 /* The span that contains the page, or NULL. */
 struct span_node *span_at(const struct span_tree *tree, uint64_t page);
-/* The lowest span that ends above the page: the one that contains it, else the next one; NULL: none. */
+/* The lowest span that ends above the page: the one that contains it, else the next one; NULL:
+ * none. */
 struct span_node *span_from(const struct span_tree *tree, uint64_t page);
 /* The lowest span, or the one after `node`; NULL at the end. */
 struct span_node *span_first(const struct span_tree *tree);

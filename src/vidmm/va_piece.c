@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces: what the pages of a range say, and how that gets into the entries. Overview in address_space.c. */
+/* Pieces: what the pages of a range say, and how that gets into the entries. Overview in
+ * address_space.c. */
 #include "vidmm/address_space.h"
 
 #include "util/alloc.h"
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {
-    /* A piece that ends or begins there holds all tables that the edge needs, so nothing is created and nothing can fail. */
+    /* A piece that ends or begins there holds all tables that the edge needs, so nothing is created
+     * and nothing can fail. */
     (void)tables_hold_edge(space, edge);
 }
 
@@ -40,7 +42,8 @@ static void drop(const struct va_piece *piece)
     tables_drop_edge(space, span_end(&piece->span));
 }
 
-/* Onto the allocation's list: unique driver protections in front, so that looking for them costs their number. */
+/* Onto the allocation's list: unique driver protections in front, so that looking for them costs
+ * their number. */
 static void register_mapping(struct va_piece *piece)
 {
     list_init(&piece->mapping);
@@ -125,7 +128,7 @@ void piece_remove(struct va_piece *piece)
     piece_give(range, piece);
 }
 
-/* ---- cutting ---------------------------------------------------------------------------------------------------------------- */
+/* ---- cutting ---- */
 
 /* Keep only the pages of `old` below `edge`. */
 static void cut_above(struct va_piece *old, uint64_t edge)
@@ -203,7 +206,7 @@ void piece_apply(struct va_piece *piece, struct va_piece **spare)
     span_insert(pieces, &piece->span);
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 static void source_of_allocation(const struct va_piece *piece, struct entry_source *source)
 {
@@ -272,7 +275,7 @@ bool piece_needs_write(const struct va_piece *piece)
     return tables_need_write(piece->range->space, piece->span.first, piece->span.pages);
 }
 
-/* ---- the records as the source of all entries ------------------------------------------------------------------------------ */
+/* ---- the records as the source of all entries ---- */
 
 /* One stretch of a range in one state. */
 typedef void (*stretch_fn)(void *arg, struct va_range *range, struct va_piece *piece,
@@ -348,7 +351,7 @@ void space_rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
     each_stretch_of_space(space, first, first + count, rewrite_stretch, space);
 }
 
-/* ---- allocations that move or go -------------------------------------------------------------------------------------------- */
+/* ---- allocations that move or go ---- */
 
 NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 {
@@ -379,7 +382,8 @@ NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *a
     return status;
 }
 
-/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the range. */
+/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the
+ * range. */
 static void become_initial(struct va_piece *piece)
 {
     struct va_range *range = piece->range;
@@ -393,8 +397,8 @@ static void become_initial(struct va_piece *piece)
     piece->driver_protection = range->driver_protection;
 }
 
-/* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with it: a range that is freed
- * here has no other owner. */
+/* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with
+ * it: a range that is freed here has no other owner. */
 static void mapping_gone(struct va_piece *piece)
 {
     struct va_range *range = piece->range;

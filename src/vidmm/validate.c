@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every invariant of segments, allocations and residency lists, checked against the obvious slow count; for tests. */
+/* Every invariant of segments, allocations and residency lists, checked against the obvious slow
+ * count; for tests. */
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"

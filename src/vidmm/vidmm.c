@@ -2,31 +2,45 @@
 /*
  * Theory of operation
  *
- *   The video memory manager of an adapter decides where allocations are, and has the driver's GPU move them.
+ * The video memory manager of an adapter decides where allocations are, and has the driver's GPU
+ * move them.
  *
- *     allocation    a block of bytes known to the driver by a handle. Its content has one authoritative place: nowhere yet,
- *                   system pages, or a memory segment.
- *     segment       an extent tree of free pages. A memory segment holds content; the aperture is only addresses, which the
- *                   driver points at system pages.
- *     device        has a residency list: what must be there before any of its contexts runs. Clients change the list
- *                   (MakeResident, Evict); the worker brings memory into line with it.
- *     job           one thing the worker does: bring in what is missing, write page-table entries, ... It appends paging
- *                   operations to a buffer; the GPU carries them out in order on the paging node.
- *     ticket        number of a submitted paging buffer. What has to wait for the GPU (giving pages back, telling a fence
- *                   value, calling an allocation ready) is deferred to a ticket.
+ *   allocation    a block of bytes known to the driver by a handle. Its content has one
+ *                 authoritative place: nowhere yet, system pages, or a memory segment.
+ *   segment       an extent tree of free pages. A memory segment holds content; the aperture is
+ *                 only addresses, which the driver points at system pages.
+ *   device        has a residency list: what must be there before any of its contexts runs.
+ *                 Clients change the list (MakeResident, Evict); the worker brings memory into
+ *                 line with it.
+ *   job           one thing the worker does: bring in what is missing, write page-table entries.
+ *                 It appends paging operations to a buffer; the GPU carries them out in order on
+ *                 the paging node.
+ *   ticket        number of a submitted paging buffer. What has to wait for the GPU (giving pages
+ *                 back, telling a fence value, calling an allocation ready) is deferred to a
+ *                 ticket.
  *
- *   Because all operations run in one order, space in a segment may be given to its next owner as soon as the operations that
- *   empty it are built. System pages are different: the CPU reuses them, so they wait for the ticket.
+ * Because all operations run in one order, space in a segment may be given to its next owner as
+ * soon as the operations that empty it are built. System pages are different: the CPU reuses them,
+ * so they wait for the ticket.
  *
- *   From a client's call to the GPU, by file:
+ * From a client's call to the GPU, by file:
  *
- *     residency.c   lists and counts, MakeResident, Evict     budget.c    what a process may have
- *     placement.c   to a place and away from it               eviction.c  whose memory is taken
- *     content.c     transfers and fills   aperture.c   map and unmap   backing.c   system pages and the IOMMU
- *     paging.c      building, tickets     paging_worker.c   jobs and completions   follow.c   waiting for client work
- *     allocation.c, allocation_info.c, destroy.c, handle_callbacks.c, offer.c, cpu_access.c   an allocation's life
+ *   residency.c        lists and counts, MakeResident, Evict
+ *   budget.c           what a process may have
+ *   placement.c        to a place and away from it
+ *   eviction.c         whose memory is taken
+ *   content.c          transfers and fills
+ *   aperture.c         map and unmap
+ *   backing.c          system pages and the IOMMU
+ *   paging.c           building, tickets
+ *   paging_worker.c    jobs and completions
+ *   follow.c           waiting for client work
  *
- *   The address spaces (address_space.c and its neighbours) are told when an allocation is placed, and write entries.
+ * An allocation's life: allocation.c, allocation_info.c, destroy.c, handle_callbacks.c, offer.c,
+ * cpu_access.c, share.c.
+ *
+ * The address spaces (address_space.c and its neighbours) are told when an allocation is placed,
+ * and write entries.
  */
 #include <string.h>
 
@@ -37,7 +51,7 @@
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
 
-/* ---- life ------------------------------------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 /* A paging buffer that goes nowhere, for the time of a reset. */
 static bool make_discard(struct vidmm *vidmm)
@@ -97,6 +111,9 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     list_init(&vidmm->tell);
     list_init(&vidmm->tell_devices);
     list_init(&vidmm->departures);
+    list_init(&vidmm->destructions_held);
+    handle_table_init(&vidmm->acquired);
+    paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;
@@ -140,6 +157,7 @@ void vidmm_stop(struct vidmm *vidmm)
     if (sim_current->stopped)
         return;
     paging_worker_stop(vidmm);
+    handle_references_end(vidmm);
     sim_mutex_lock(&vidmm->lock);
     (void)paging_settle(vidmm);
     vidmm->started = false;
@@ -156,6 +174,7 @@ void vidmm_destroy(struct vidmm *vidmm)
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
+    handle_table_finish(&vidmm->acquired);
     discard_free(vidmm);
     content_dummy_destroy(vidmm);
     segment_table_finish(vidmm);
@@ -170,7 +189,7 @@ void vidmm_set_lost(struct vidmm *vidmm)
     paging_poke(vidmm);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics)
 {

@@ -3,18 +3,16 @@
  * The video memory manager of one adapter: what the rooms above call.
  *
  *   vidmm            segments, paging worker, paging process
- *    +- process      one per client process on the adapter: GPU virtual address space, budget, hKmdProcess
+ *    +- process      one per client process on the adapter: GPU virtual address space, budget,
+ *        |           hKmdProcess
  *        +- device   residency list (allocation -> count), paging queues
  *        +- context  (embedded in vidsch's context) root page table, context allocations
- *   allocation       belongs to the adapter; opened by devices (struct vidmm_open = one hDeviceSpecificAllocation)
+ *   allocation       belongs to the adapter; opened by devices (struct vidmm_open = one
+ *                    hDeviceSpecificAllocation)
  *
- * All functions are for PASSIVE_LEVEL on a simulated thread unless they say otherwise; they may block on sim mutexes and on
- * paging work. Statuses are NTSTATUS as the SEG, ALLOC, RES, PAGE, GPUVA and CTXA rules name them.
- *
- * Files: segment.c (tables, placement), allocation.c (create, open, close, destroy), residency.c (lists, eviction, budgets),
- * paging.c (building and submitting paging operations, the worker), cpu_access.c (Lock2/Unlock2, views), address_space.c
- * (ranges), page_table.c (tables and their updates), paging_process.c (scratch area), context_allocation.c, fence_memory.c,
- * physical_*.c (contiguous memory, objects, ADLs).
+ * All functions are for PASSIVE_LEVEL on a simulated thread unless they say otherwise; they may
+ * block on sim mutexes and on paging work. Statuses are NTSTATUS as the SEG, ALLOC, RES, PAGE,
+ * GPUVA and CTXA rules name them. vidmm.c has the overview by file.
  */
 #ifndef DXGK_VIDMM_H
 #define DXGK_VIDMM_H
@@ -58,28 +56,34 @@ struct vidmm_paging_buffer {
 };
 
 struct vidmm_scheduler {
-    /* Context handle (driver's) of the system context on the paging node; NULL without MultiEngineAware. */
+    /* Context handle (driver's) of the system context on the paging node; NULL without
+     * MultiEngineAware. */
     HANDLE (*system_context)(struct ddi_adapter *adapter);
     HANDLE (*system_device)(struct ddi_adapter *adapter);
     /* An empty paging buffer; blocks while none is free. */
     NTSTATUS (*paging_buffer_get)(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer);
-    /* Queue it on the paging node behind all earlier ones and take it back; *ticket grows by one each time. used = 0: not
-     * submitted, but the ticket completes only after all earlier ones (GPUVA-187). */
+    /* Queue it on the paging node behind all earlier ones and take it back; *ticket grows by one
+     * each time. used = 0: not submitted, but the ticket completes only after all earlier ones
+     * (GPUVA-187). */
     NTSTATUS(*paging_buffer_submit)
     (struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket);
     bool (*paging_done)(struct ddi_adapter *adapter, uint64_t ticket);
     /* Block until done. STATUS_DEVICE_REMOVED if the adapter was stopped or lost meanwhile. */
     NTSTATUS (*paging_wait)(struct ddi_adapter *adapter, uint64_t ticket);
-    /* Number of the last packet queued by any context of the device; and wait until that and all earlier ones are retired. */
+    /* Number of the last packet queued by any context of the device; and wait until that and all
+     * earlier ones are retired. */
     uint64_t (*device_ticket)(struct vidmm_device *device);
     bool (*device_done)(struct vidmm_device *device, uint64_t ticket);
     NTSTATUS (*device_wait)(struct vidmm_device *device, uint64_t ticket);
-    /* Hold back (and release) submissions of all contexts of a process, waiting until those in flight are retired. */
+    /* Hold back (and release) submissions of all contexts of a process, waiting until those in
+     * flight are retired. */
     NTSTATUS (*process_suspend)(struct vidmm_process *process);
     void (*process_resume)(struct vidmm_process *process);
-    /* Put a device into the error state (failed page-in: D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY, ...). */
+    /* Put a device into the error state (failed page-in: D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY,
+     * ...). */
     void (*device_error)(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state);
-    /* The residency list of the device became complete: packets held back by vidmm_device_prepare may go. */
+    /* The residency list of the device became complete: packets held back by vidmm_device_prepare
+     * may go. */
     void (*device_resident)(struct vidmm_device *device);
 };
 
@@ -114,23 +118,25 @@ struct vidmm_config {
     uint64_t eviction_seed; /* 0: documented order only */
 };
 
-/* Checks the segment table and MMU description (SEG, GPUVA rules: VIOLATION + STATUS_DEVICE_CONFIGURATION_ERROR) and builds the
- * manager. No DDI is called yet. */
+/* Checks the segment table and MMU description (SEG, GPUVA rules: VIOLATION +
+ * STATUS_DEVICE_CONFIGURATION_ERROR) and builds the manager. No DDI is called yet. */
 NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
-/* The paging process, its address space and page tables, the paging worker thread. The scheduler's system context exists
- * between the two: vidmm_start_process, (vidsch makes system device and context), vidmm_start. */
+/* The paging process, its address space and page tables, the paging worker thread. The scheduler's
+ * system context exists between the two: vidmm_start_process, (vidsch makes system device and
+ * context), vidmm_start. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
-/* Evict everything, end the worker. All client objects are gone before. The second, after the scheduler's system device and
- * context are gone, destroys the paging process. */
+/* Evict everything, end the worker. All client objects are gone before. The second, after the
+ * scheduler's system device and context are gone, destroys the paging process. */
 void vidmm_stop(struct vidmm *vidmm);
 void vidmm_destroy(struct vidmm *vidmm);
-/* After DxgkDdiResetFromTimeout: VRAM content is lost; tell the driver (zero-size TRANSFER, UNMAP_APERTURE_SEGMENT), mark content lost,
- * and rebuild page tables after the restart. */
+/* After DxgkDdiResetFromTimeout: VRAM content is lost; tell the driver (zero-size TRANSFER,
+ * UNMAP_APERTURE_SEGMENT), mark content lost, and rebuild page tables after the restart. */
 void vidmm_reset_cleanup(struct vidmm *vidmm);
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
 
-/* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED, destruction goes on. */
+/* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,
+ * destruction goes on. */
 void vidmm_set_lost(struct vidmm *vidmm);
 
 /* Memory sizes and segment information for queries. */
@@ -149,7 +155,8 @@ bool vidmm_validate(struct vidmm *vidmm);
 
 /* ---- process, device, context ---- */
 
-/* The process on this adapter: made (DxgkDdiCreateProcess) at the first open, destroyed at the last close. */
+/* The process on this adapter: made (DxgkDdiCreateProcess) at the first open, destroyed at the last
+ * close. */
 NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *process,
                             struct vidmm_process **out);
 void vidmm_process_close(struct vidmm_process *process);
@@ -158,17 +165,19 @@ struct nt_process *vidmm_process_nt(const struct vidmm_process *process);
 struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);
 struct vidmm_space *vidmm_process_space(struct vidmm_process *process); /* NULL without GpuMmu */
 
-/* `owner` is vidsch's device, given back by vidmm_device_owner. driver_device: what DxgkDdiCreateDevice returned. */
+/* `owner` is vidsch's device, given back by vidmm_device_owner. driver_device: what
+ * DxgkDdiCreateDevice returned. */
 NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device, void *owner,
                              struct vidmm_device **device);
 /* Frees what the client left: paging queues, opens, residency list. */
 void vidmm_device_destroy(struct vidmm_device *device);
-/* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed, by the handle the driver was given: context allocations of the
- * device that are left are reported and freed (CTXA-066). */
+/* After DxgkDdiDestroyDevice, or a DxgkDdiCreateDevice that failed, by the handle the driver was
+ * given: context allocations of the device that are left are reported and freed (CTXA-066). */
 void vidmm_device_gone(struct vidmm *vidmm, HANDLE host_device);
 void *vidmm_device_owner(const struct vidmm_device *device);
 struct vidmm_process *vidmm_device_process(const struct vidmm_device *device);
-/* The device is lost: Lock2, MakeResident, Map... give STATUS_DEVICE_REMOVED from now on (GPUVA-073). */
+/* The device is lost: Lock2, MakeResident, Map... give STATUS_DEVICE_REMOVED from now on
+ * (GPUVA-073). */
 void vidmm_device_set_lost(struct vidmm_device *device);
 
 /* Part of vidsch's context; vidmm keeps root table and context allocations here. */
@@ -183,28 +192,31 @@ struct vidmm_context {
     struct list allocations; /* context allocations */
 };
 
-/* Before DxgkDdiCreateContext (so that callbacks inside it find the context), and after it succeeded: announces the root page
- * table (DxgkDdiSetRootPageTable). */
+/* Before DxgkDdiCreateContext (so that callbacks inside it find the context), and after it
+ * succeeded: announces the root page table (DxgkDdiSetRootPageTable). */
 void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
                         bool virtual_addressing, bool system);
 NTSTATUS vidmm_context_attach(struct vidmm_context *context);
-/* Before and after DxgkDdiDestroyContext: the second reports context allocations left (CTXA rules) and frees them. */
+/* Before and after DxgkDdiDestroyContext: the second reports context allocations left (CTXA rules)
+ * and frees them. */
 void vidmm_context_detach(struct vidmm_context *context);
 void vidmm_context_finish(struct vidmm_context *context);
 
 /* ---- before a submission (called by vidsch) ---- */
 
-/* Is the whole residency list of the device (and the context's own allocations) resident? True: the packet may go now. False:
- * paging was started; scheduler->device_resident is called when done. O(1) when nothing is missing. */
+/* Is the whole residency list of the device (and the context's own allocations) resident? True: the
+ * packet may go now. False: paging was started; scheduler->device_resident is called when done.
+ * O(1) when nothing is missing. */
 bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *context);
-/* First commit of context allocations: INIT_CONTEXT_RESOURCE, before the first packet of the context. May block. */
+/* First commit of context allocations: INIT_CONTEXT_RESOURCE, before the first packet of the
+ * context. May block. */
 NTSTATUS vidmm_context_prepare(struct vidmm_context *context);
 
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {
     bool resident;
-    UINT segment; /* 0: system memory */
-    uint64_t physical; /* segment base + offset, as DXGK_ALLOCATIONLIST wants it; 0: unknown or scattered */
+    UINT segment;           /* 0: system memory */
+    uint64_t physical;      /* base + offset, for DXGK_ALLOCATIONLIST; 0: unknown or scattered */
     HANDLE device_specific; /* hDeviceSpecificAllocation */
 };
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
@@ -217,7 +229,7 @@ bool vidmm_open_read_only(const struct vidmm_open *open);
 bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
 
-/* ---- allocations (called by kmt; arguments already copied from the client and size-checked) ---- */
+/* ---- allocations; arguments already copied from the client and size-checked ---- */
 
 struct vidmm_create_item {
     const void *system_memory; /* client memory given with the allocation, or NULL */
@@ -233,10 +245,37 @@ struct vidmm_create_request {
     UINT count;
     struct vidmm_create_item *item;
 };
-/* Calls DxgkDdiCreateAllocation and DxgkDdiOpenAllocation; makes the client handles. All or nothing. */
+/* Calls DxgkDdiCreateAllocation and DxgkDdiOpenAllocation; makes the client handles. All or
+ * nothing. */
 NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,
                                  D3DKMT_HANDLE *resource);
-/* Destroys (closes) either a resource or `count` allocations. Waits for queued work unless told not to. */
+/* Shared resources. A reference keeps a resource and its allocations alive without any open, as a
+ * global or NT handle does; the caller keeps what it hangs on it. */
+struct vidmm_resource_info {
+    UINT allocations, resource_private_bytes;
+    uint64_t private_bytes; /* of all allocations, each rounded up to 8 (KMT-233) */
+    bool read_only;
+};
+/* The resource behind a client's handle, with a reference; NULL: no such handle on the device, or
+ * not shared. */
+struct vidmm_resource *vidmm_resource_get(struct vidmm_device *device, D3DKMT_HANDLE resource);
+void vidmm_resource_reference(struct vidmm_resource *resource);
+/* The last reference of a resource that nobody has open destroys it: PASSIVE_LEVEL, calls the
+ * driver. */
+void vidmm_resource_put(struct vidmm_resource *resource);
+void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info);
+struct vidmm_open_item {
+    D3DKMT_HANDLE allocation; /* out */
+    void *private_data;       /* out: the stored data, valid while the resource lives; read only */
+    UINT private_bytes;
+};
+/* Open all allocations on a device (DxgkDdiOpenAllocation with Create clear). `count` is their
+ * number; all or nothing. */
+NTSTATUS vidmm_resource_open(struct vidmm_device *device, struct vidmm_resource *resource,
+                             bool read_only, struct vidmm_open_item *item, UINT count,
+                             D3DKMT_HANDLE *handle);
+/* Destroys (closes) either a resource or `count` allocations. Waits for queued work unless told not
+ * to. */
 NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE resource,
                                   const D3DKMT_HANDLE *list, UINT count,
                                   D3DDDICB_DESTROYALLOCATION2FLAGS flags);
@@ -259,9 +298,11 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
 NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
                      D3DDDI_EVICT_FLAGS flags, uint64_t *bytes_to_trim);
 
-/* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists being NULL (the last three: one
- * resource with count 0, or a list). Statuses as RES-062 to RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what
- * else is in the structures. results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or STATUS_SUCCESS. */
+/* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists
+ * being NULL (the last three: one resource with count 0, or a list). Statuses as RES-062 to
+ * RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what else is in the structures.
+ * results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or
+ * STATUS_SUCCESS. */
 NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
                      const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
                      D3DKMT_OFFER_FLAGS flags);
@@ -307,8 +348,15 @@ NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
                                             const DXGKARGCB_UPDATECONTEXTALLOCATION *args);
 NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
                                  DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args);
-/* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren for client handles of the current process. Below DISPATCH_LEVEL. */
+/* DxgkCbGetHandleData, GetHandleParent, EnumHandleChildren for client handles of the current
+ * process. Below DISPATCH_LEVEL. */
 void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args);
+/* DxgkCbAcquireHandleData: as the above, and the allocation is not destroyed before *release was
+ * given back (NULL with a NULL result). DxgkCbReleaseHandleData. Up to APC_LEVEL. */
+void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args,
+                                   HANDLE *release);
+void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
+                                  const DXGKARGCB_RELEASEHANDLEDATA *args);
 D3DKMT_HANDLE vidmm_cb_get_handle_parent(struct ddi_adapter *adapter, D3DKMT_HANDLE allocation);
 D3DKMT_HANDLE vidmm_cb_enum_handle_children(struct ddi_adapter *adapter,
                                             const DXGKARGCB_ENUMHANDLECHILDREN *args);

@@ -2,30 +2,37 @@
 /*
  * What the files of vidmm share. Nothing outside src/vidmm includes this.
  *
- * Locking: one sim_mutex (vidmm->lock) guards segments, allocations' places, residency lists, address spaces and the paging
- * buffer under construction. It is held across DxgkDdiBuildPagingBuffer and while waiting for the paging node, never across
- * DxgkDdiSetRootPageTable, DxgkDdiCreateAllocation and its kind, and never while waiting for the GPU work of a client.
- * Interrupt-level code never needs it: what it reads (vidmm_open_place) is written with a release order.
+ * Locking: one sim_mutex (vidmm->lock) guards segments, allocations' places, residency lists,
+ * address spaces and the paging buffer under construction. It is held across
+ * DxgkDdiBuildPagingBuffer and while waiting for the paging node, never across
+ * DxgkDdiSetRootPageTable, DxgkDdiCreateAllocation and its kind, and never while waiting for the
+ * GPU work of a client. Interrupt-level code never needs it: what it reads (vidmm_open_place) is
+ * written with a release order.
  *
- * Who builds: operations are appended (paging_build and everything that calls it: residency_*, scratch_*, space_* that touch
- * entries, segment_take_pinned where it evicts) by ONE fiber at a time, the paging worker, inside a job; before the worker
- * exists and after it has ended, by the thread that starts or stops the adapter. A client thread that needs entries written
- * posts a job (paging_queue_post) or has one run for it (paging_run). So a thread inside the driver, or one that holds the
- * same-process lock of a DDI, never waits for the GPU scheduler class.
+ * Who builds: operations are appended (paging_build and everything that calls it: residency_*,
+ * scratch_*, space_* that touch entries, segment_take_pinned where it evicts) by ONE fiber at a
+ * time, the paging worker, inside a job; before the worker exists and after it has ended, by the
+ * thread that starts or stops the adapter. A client thread that needs entries written posts a job
+ * (paging_queue_post) or has one run for it (paging_run). So a thread inside the driver, or one
+ * that holds the same-process lock of a DDI, never waits for the GPU scheduler class.
  *
- *   client call                      worker fiber                        retire fiber
- *   paging_queue_post(job) ------->  job(): builds operations
- *     fence value n                  paging_flush -> ticket t  ------->  paging_wait(t)
- *                                    next job ...                        deferred actions of t run (frames given back,
- *                                                                        scratch reused, views re-pointed), fence n told
+ *   client call                   worker fiber                    retire fiber
+ *   paging_queue_post(job) ---->  job(): builds operations
+ *     fence value n               paging_flush -> ticket t  --->  paging_wait(t)
+ *                                 next job ...                    deferred actions of t run
+ *                                                                 (frames given back, scratch
+ *                                                                 reused, views re-pointed),
+ *                                                                 fence n told
  *
- * A job runs with the lock held and never loses it, so what it looked up stays valid. When it cannot go on before client
- * work of the GPU has finished (a victim is still in use), a function it called returns STATUS_RETRY; the job returns that
- * at once, leaving everything consistent, and is run again from its start when something changed. Jobs are therefore
- * written so that a second run continues what the first began.
+ * A job runs with the lock held and never loses it, so what it looked up stays valid. When it
+ * cannot go on before client work of the GPU has finished (a victim is still in use), a function it
+ * called returns STATUS_RETRY; the job returns that at once, leaving everything consistent, and is
+ * run again from its start when something changed. Jobs are therefore written so that a second run
+ * continues what the first began.
  *
- * Statuses inside: STATUS_NO_MEMORY: no room in a segment. STATUS_INSUFFICIENT_RESOURCES: host memory, frames or IOMMU space
- * failed; becomes STATUS_NO_MEMORY at the client (vidmm_status). STATUS_RETRY: see above.
+ * Statuses inside: STATUS_NO_MEMORY: no room in a segment. STATUS_INSUFFICIENT_RESOURCES: host
+ * memory, frames or IOMMU space failed; becomes STATUS_NO_MEMORY at the client (vidmm_status).
+ * STATUS_RETRY: see above.
  */
 #ifndef DXGK_VIDMM_PRIVATE_H
 #define DXGK_VIDMM_PRIVATE_H
@@ -44,15 +51,16 @@
 #define VIDMM_MAX_SEGMENTS 32u    /* ids are 5 bits */
 #define VIDMM_MAX_LOCKS    65535u /* KMT-269 */
 
-/* A piece of a place: pages of one segment. Segment 0 is system memory: `first` is then the device (logical) page number. */
+/* A piece of a place: pages of one segment. Segment 0 is system memory: `first` is then the device
+ * (logical) page number. */
 struct vidmm_run {
     UINT segment;
     uint64_t first; /* page: offset in the segment >> 12, or logical page */
     uint64_t pages;
 };
 
-/* Something to do, with the lock held, when all operations built so far have been carried out by the GPU. The embedder
- * owns the memory; fn may free it. */
+/* Something to do, with the lock held, when all operations built so far have been carried out by
+ * the GPU. The embedder owns the memory; fn may free it. */
 struct paging_deferred {
     struct list link;
     void (*fn)(struct vidmm *vidmm, struct paging_deferred *deferred);
@@ -75,7 +83,8 @@ struct paging_job {
     struct paging_deferred done;
 };
 
-/* A stream of jobs that run and complete in order. The client's kind (struct vidmm_paging_queue) begins with one. */
+/* A stream of jobs that run and complete in order. The client's kind (struct vidmm_paging_queue)
+ * begins with one. */
 struct paging_queue {
     struct vidmm *vidmm;
     struct vidmm_device *device; /* whose allocations are no victims of its jobs; NULL: none */
@@ -115,9 +124,9 @@ struct vidmm_segment {
     uint64_t bad_bytes;        /* invalid memory ranges */
     uint64_t window_bytes;     /* CPU range at `cpu`; 0: none */
     struct order_tree victims; /* allocations nobody needs, offered ones first (victim_node) */
-    struct list demoted; /* allocations elsewhere that would rather be here (demoted_link), oldest first */
-    bool space_appeared; /* since promotion last looked */
-    uint32_t leaving;    /* allocations here that nobody lists but unfinished GPU work may use */
+    struct list demoted;       /* demoted_link: elsewhere, would rather be here; oldest first */
+    bool space_appeared;       /* since promotion last looked */
+    uint32_t leaving; /* allocations here that nobody lists but unfinished GPU work may use */
 };
 
 enum vidmm_content {
@@ -126,7 +135,8 @@ enum vidmm_content {
     CONTENT_SEGMENT, /* authoritative in its memory segment */
 };
 
-/* System pages of one allocation, to be unmapped from the device and given back when the GPU is done with them. */
+/* System pages of one allocation, to be unmapped from the device and given back when the GPU is
+ * done with them. */
 struct backing_release {
     struct paging_deferred deferred;
     struct page_number *backing; /* frames to give back, or NULL */
@@ -142,9 +152,10 @@ struct backing_release {
  *
  *   place        runs    resident  ready   where the bytes are
  *   OUT          NULL    false     false   backing pages (or nowhere: CONTENT_NONE)
- *   coming in    set     true      false   operations are built, entries written by them; ready at busy_ticket
+ *   coming in    set     true      false   operations and entries are built; ready at busy_ticket
  *   IN           set     true      true    usable by the GPU
- *   parked       set     false     false   space kept but no entries (an eviction was broken off); comes in again cheaply
+ *   parked       set     false     false   space kept but no entries (an eviction was broken off);
+ *                                          comes in again cheaply
  *
  * Page-table entries are valid exactly while `resident`.
  */
@@ -155,9 +166,9 @@ struct vidmm_allocation {
     struct list resource_link; /* resource->allocations, in order of creation */
     struct list opens;         /* struct vidmm_open */
     HANDLE driver_handle;      /* hAllocation */
-    uint64_t bytes,
-        pages; /* bytes as the driver said; pages: whole pages (64 KB multiples where a segment wants it) */
-    uint64_t pitch_pages; /* in a PitchAlignment segment; 0: must not go there */
+    uint64_t bytes;            /* as the driver said */
+    uint64_t pages;            /* whole pages; multiples of 64 KB where a segment wants it */
+    uint64_t pitch_pages;      /* in a PitchAlignment segment; 0: must not go there */
     uint64_t alignment;
     UINT supported_set;  /* bit n: segment n + 1 */
     UINT preferred[5];   /* segment ids, best first; 0: none */
@@ -176,28 +187,27 @@ struct vidmm_allocation {
     bool ready;
     bool written; /* the GPU may have changed the segment's copy since page-in */
     UINT segment; /* where it is resident; 0 with resident: bare system pages */
-    struct vidmm_run *
-        runs; /* what entries point at, in order: pieces of a memory segment, or of segment 0 (also for
-                                   * an allocation mapped through the aperture, whose range is in aperture_first) */
+    /* What entries point at, in order: pieces of a memory segment, or of segment 0 (also for an
+     * allocation mapped through the aperture, whose range is in aperture_first). */
+    struct vidmm_run *runs;
     uint32_t run_count;
     uint64_t aperture_first;     /* page of the aperture, while segment is an aperture */
     HANDLE aperture_device;      /* hDevice given with its map operation */
     struct page_number *backing; /* system frames, or NULL */
-    struct page_number *logical; /* device page of each backing frame while mapped in the IOMMU, or NULL */
+    struct page_number *logical; /* device page of each frame while in the IOMMU, or NULL */
     void *aperture_view; /* kernel address given as CpuVisibleAddress while mapped, or NULL */
 
     /* residency */
-    uint32_t device_references; /* devices with a count > 0 */
-    uint32_t pins;              /* > 0: neither moved nor evicted while resident */
-    struct order_node
-        victim_node; /* in its segment's victims while it has a place, is unreferenced, unpinned and idle */
-    UINT victim_segment;      /* 0: in none */
-    struct list demoted_link; /* in the demoted list of the segment it prefers */
-    bool captured;            /* pinned for its Capture flag */
-    UINT leaving_segment;     /* counted in segment->leaving; 0: not */
-    uint64_t released_at;     /* vidmm->clock when the last device dropped it */
-    uint32_t offered;         /* opens that offered it */
-    bool offer_in_force;      /* all of them, and the GPU work before is done */
+    uint32_t device_references;    /* devices with a count > 0 */
+    uint32_t pins;                 /* > 0: neither moved nor evicted while resident */
+    struct order_node victim_node; /* in victims: has a place, unreferenced, unpinned, idle */
+    UINT victim_segment;           /* 0: in none */
+    struct list demoted_link;      /* in the demoted list of the segment it prefers */
+    bool captured;                 /* pinned for its Capture flag */
+    UINT leaving_segment;          /* counted in segment->leaving; 0: not */
+    uint64_t released_at;          /* vidmm->clock when the last device dropped it */
+    uint32_t offered;              /* opens that offered it */
+    bool offer_in_force;           /* all of them, and the GPU work before is done */
     UINT offer_priority;
     bool decommit;  /* offered with AllowDecommit */
     bool discarded; /* its content was dropped while offered */
@@ -220,9 +230,10 @@ struct vidmm_allocation {
     void *cpu_private;
     /* Set for memory of the host's own that is placed like an allocation (context allocations). */
     bool internal;
-    bool destroyed; /* on its way out: no new place, no new mapping */
-    bool gone;      /* only the record is left, for those who hold it */
-    uint32_t holds; /* threads that keep the record while they drop the lock */
+    bool destroyed;    /* on its way out: no new place, no new mapping */
+    bool gone;         /* only the record is left, for those who hold it */
+    uint32_t holds;    /* threads that keep the record while they drop the lock */
+    uint32_t acquired; /* DxgkCbAcquireHandleData: not destroyed before they are released */
     bool read_only;
     void *private_data; /* of the client, as the driver left it at creation (ALLOC-076) */
     UINT private_bytes;
@@ -235,7 +246,8 @@ struct vidmm_resource {
     HANDLE driver_handle; /* hResource as the driver left it */
     bool driver_knows;    /* an allocation was created in it (ALLOC-017) */
     bool shared, read_only;
-    void *private_data; /* newest per-resource data (ALLOC-015) */
+    uint32_t references; /* vidmm_resource_get */
+    void *private_data;  /* newest per-resource data (ALLOC-015) */
     UINT private_bytes;
     struct list allocations; /* vidmm_allocation.resource_link */
     struct list opens;       /* vidmm_resource_open.link */
@@ -279,6 +291,7 @@ struct vidmm_open {
     bool ordered;
     struct follow use; /* GPU work that may use it though it is off the list */
     bool offered;
+    bool read_only;
     struct follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
 };
@@ -293,8 +306,8 @@ struct vidmm_process {
     struct list link;
     struct list contexts;    /* struct vidmm_context.link */
     struct list fence_pages; /* fence_memory.c */
-    bool in_create_process; /* DxgkDdiCreateProcess is running: DxgkCbReserveGpuVirtualAddressRange allowed */
-    bool ready;             /* DxgkDdiCreateProcess has succeeded */
+    bool in_create_process;  /* DxgkCbReserveGpuVirtualAddressRange is allowed */
+    bool ready;              /* DxgkDdiCreateProcess has succeeded */
     bool suspended;          /* by the job that runs now: its devices count as idle */
     uint32_t holds;          /* the worker is using it without a reference */
     struct sim_waitq idle;   /* woken when that ends */
@@ -315,9 +328,10 @@ struct vidmm_device {
     bool held; /* vidmm_device_prepare said no: device_resident is owed to the scheduler */
     bool tell_resident, tell_error; /* to be told to the scheduler by the retire fiber */
     struct list tell_link;          /* vidmm->tell_devices */
-    uint64_t granted_until; /* became complete after being held and has not run since: no victim before this time */
-    struct order_tree *
-        listed; /* by segment id (0: system): listed allocations resident there, lowest priority first */
+    /* It became complete after being held and has not run since: no victim before this time. */
+    uint64_t granted_until;
+    /* By segment id (0: system): listed allocations resident there, lowest priority first. */
+    struct order_tree *listed;
     uint64_t *charged;           /* by segment id (0: system): pages of its list */
     struct paging_queue prepare; /* brings in what is missing */
     struct paging_job prepare_job;
@@ -341,7 +355,7 @@ struct vidmm {
     struct ddi_adapter *ddi;
     const struct vidmm_scheduler *scheduler;
     struct sim_mutex lock;
-    struct sim_mutex processes_lock; /* one process opens or closes at a time; taken before `lock` */
+    struct sim_mutex processes_lock; /* one opens or closes at a time; taken before `lock` */
     UINT segment_count;
     struct vidmm_segment segment[VIDMM_MAX_SEGMENTS]; /* by id; [0] unused */
     UINT aperture;                                    /* id of the aperture segment, 0: none */
@@ -357,17 +371,20 @@ struct vidmm {
     struct list deferred; /* struct paging_deferred, of operations not flushed yet */
     struct list retiring; /* struct paging_deferred, by ticket */
     struct list tell,
-        tell_devices;       /* queues and devices the retire fiber has news of for the scheduler */
+        tell_devices; /* queues and devices the retire fiber has news of for the scheduler */
+    struct paging_queue chores;    /* what no client waits for */
+    struct handle_table acquired;  /* handle_callbacks.c: struct vidmm_allocation */
+    struct list destructions_held; /* destruction.held: until something acquired is released */
     struct list departures; /* allocations to move out when the worker has nothing else to do */
     struct vidmm_device
         *requester;   /* whose list the running job serves; its own allocations are no victims */
     bool impatient;   /* the running job may have devices suspended */
     bool compact_own; /* it may move members of the requester's list out of the way */
-    struct vidmm_process *suspend; /* with STATUS_RETRY: run again after this process was suspended */
+    struct vidmm_process *suspend; /* with STATUS_RETRY: suspend this one, then run again */
     uint64_t retry_at; /* with STATUS_RETRY: when the job is worth running again at the latest */
     uint64_t usage[2]; /* bytes on residency lists by memory segment group, once per process */
     uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
-    bool reset; /* between reset_cleanup and reset_restore: operations are built but not submitted */
+    bool reset;            /* between reset_cleanup and reset_restore: built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
     struct page_number discard_first;
     struct page_number dummy_frame,
@@ -395,38 +412,47 @@ NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *conf
 void segment_table_finish(struct vidmm *vidmm);
 
 /* ---- segment.c (placement; lock held) ---- */
-/* Place `pages` pages: contiguous if asked, else as few runs as can be. STATUS_NO_MEMORY: no room (evict and retry).
- * Space given back may still be read or written by operations built earlier; operations built later come after them, but who
- * writes it with the CPU waits for the ticket of a flush first. */
+/* Place `pages` pages: contiguous if asked, else as few runs as can be. STATUS_NO_MEMORY: no room
+ * (evict and retry). Space given back may still be read or written by operations built earlier;
+ * operations built later come after them, but who writes it with the CPU waits for the ticket of a
+ * flush first. */
 NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
                       bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count);
 void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count);
 /* What `pages` take there: whole pages of the segment's own size. */
 uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages);
-/* One contiguous range for the host's own use (page tables, pinned), evicting if it must and runs on the worker (or while
- * there is none); another thread gets STATUS_NO_MEMORY instead. STATUS_RETRY as above. Given back by segment_give_pinned. */
+/* One contiguous range for the host's own use (page tables, pinned), evicting if it must and runs
+ * on the worker (or while there is none); another thread gets STATUS_NO_MEMORY instead.
+ * STATUS_RETRY as above. Given back by segment_give_pinned. */
 NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages,
                              uint64_t align_bytes, struct vidmm_run *run);
 void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run);
-/* Host address of bytes of a CpuVisible memory segment; NULL: the CPU cannot reach it. Contiguous over the segment. */
+/* Host address of bytes of a CpuVisible memory segment; NULL: the CPU cannot reach it. Contiguous
+ * over the segment. */
 void *segment_cpu(const struct vidmm *vidmm, UINT segment, uint64_t offset);
 
 /* ---- paging.c (lock held unless said) ---- */
-/* Append one operation to the paging buffer under construction: DxgkDdiBuildPagingBuffer with the multipass protocol (PAGE rules);
- * full buffers are submitted on the way. `op` comes with Operation and its union member filled; buffer members are filled here. */
+/* Append one operation to the paging buffer under construction: DxgkDdiBuildPagingBuffer with the
+ * multipass protocol (PAGE rules); full buffers are submitted on the way. `op` comes with Operation
+ * and its union member filled; buffer members are filled here. */
 NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
-/* The same at once, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), for the set-up of the paging process. */
+/* The same at once, without a buffer (pDmaBuffer NULL, CPU_VIRTUAL), for the set-up of the paging
+ * process. */
 NTSTATUS paging_build_immediate(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op);
-/* Submit what is under construction; *ticket: completes when all of it is done (the last ticket if nothing is pending). */
+/* Submit what is under construction; *ticket: completes when all of it is done (the last ticket if
+ * nothing is pending). */
 NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket);
-/* The ticket that operations built so far will complete with at the latest; and whether one is complete. */
+/* The ticket that operations built so far will complete with at the latest; and whether one is
+ * complete. */
 uint64_t paging_ticket_now(const struct vidmm *vidmm);
 bool paging_ticket_done(const struct vidmm *vidmm, uint64_t ticket);
 /* Run what was deferred up to a ticket, which is complete. */
 void paging_retire(struct vidmm *vidmm, uint64_t ticket);
-/* Have `deferred` run when all operations built so far are done; at once if none is pending. Never fails. */
+/* Have `deferred` run when all operations built so far are done; at once if none is pending. Never
+ * fails. */
 void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred);
-/* Flush, wait until the GPU has done it all (the lock stays held) and run what was deferred. On the builder's fiber only. */
+/* Flush, wait until the GPU has done it all (the lock stays held) and run what was deferred. On the
+ * builder's fiber only. */
 NTSTATUS paging_settle(struct vidmm *vidmm);
 /* Wait for a ticket; drops and retakes the lock. Not inside a job. */
 NTSTATUS paging_wait_unlocked(struct vidmm *vidmm, uint64_t ticket);
@@ -446,18 +472,21 @@ void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct v
                        int priority);
 /* Wait until its jobs are complete (lock held; dropped meanwhile). */
 void paging_queue_drain(struct paging_queue *queue);
-/* Queue a job whose memory is the caller's until `release` was called; never fails. Lock held, or no sim point passes meanwhile. */
+/* Queue a job whose memory is the caller's until `release` was called; never fails. Lock held, or
+ * no sim point passes meanwhile. */
 void paging_job_post(struct paging_queue *queue, struct paging_job *job);
-/* Queue a job (lock held). `release` (may be NULL) is called with the lock held once the job has run and its operations are done, or
- * when it was dropped because the adapter stopped; it gets the job's status. Fails only for lack of host memory.
- * fence (may be NULL): the value told to the queue's progress function then. */
+/* Queue a job (lock held). `release` (may be NULL) is called with the lock held once the job has
+ * run and its operations are done, or when it was dropped because the adapter stopped; it gets the
+ * job's status. Fails only for lack of host memory. fence (may be NULL): the value told to the
+ * queue's progress function then. */
 NTSTATUS paging_queue_post(struct vidmm_paging_queue *queue, paging_job_fn fn,
                            paging_release_fn release, void *arg, uint64_t *fence);
 /* The same for a queue of the host's own. */
 NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_release_fn release,
                      void *arg);
-/* Lock NOT held: have fn run on the worker, behind nothing, and wait until what it built is done. On the worker's own fiber, or
- * while there is none, it runs at once. The status is fn's, or that of the wait (STATUS_DEVICE_REMOVED). */
+/* Lock NOT held: have fn run on the worker, behind nothing, and wait until what it built is done.
+ * On the worker's own fiber, or while there is none, it runs at once. The status is fn's, or that
+ * of the wait (STATUS_DEVICE_REMOVED). */
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg);
 /* The retire fiber has something to tell the scheduler (vidmm->tell, tell_devices). */
 void paging_tell(struct vidmm *vidmm);
@@ -467,7 +496,8 @@ NTSTATUS follow_start(struct vidmm_device *device);
 /* Lock held; dropped meanwhile. Everything followed is done. */
 void follow_stop(struct vidmm_device *device);
 void follow_init(struct follow *follow);
-/* Call fn when the GPU work that the device has queued so far is finished: at once if it is, and nothing waits before it. */
+/* Call fn when the GPU work that the device has queued so far is finished: at once if it is, and
+ * nothing waits before it. */
 void follow_device(struct vidmm_device *device, struct follow *follow,
                    void (*fn)(struct vidmm_device *, struct follow *));
 /* The same always on the follower's fiber; ticket 0: at the next opportunity. */
@@ -480,7 +510,8 @@ static inline bool follow_pending(const struct follow *follow)
 }
 
 /* ---- backing.c: system pages of an allocation (lock held) ---- */
-/* Have frames; new ones are filled with the allocation's pattern when it has no content (which becomes CONTENT_SYSTEM). */
+/* Have frames; new ones are filled with the allocation's pattern when it has no content (which
+ * becomes CONTENT_SYSTEM). */
 NTSTATUS backing_take(struct vidmm_allocation *allocation);
 /* Have them mapped for the device (allocation->logical). */
 NTSTATUS backing_map(struct vidmm_allocation *allocation);
@@ -489,8 +520,8 @@ void backing_unmap_now(struct vidmm_allocation *allocation);
 /* Runs that describe the mapped pages: fewest pieces. */
 NTSTATUS backing_runs(const struct vidmm_allocation *allocation, struct vidmm_run **runs,
                       uint32_t *run_count);
-/* Take mapping (and frames) off the allocation when the GPU is done; `release`, from the heap or the allocation's final one, is
- * used up. */
+/* Take mapping (and frames) off the allocation when the GPU is done; `release`, from the heap or
+ * the allocation's final one, is used up. */
 void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_release *release,
                          bool frames);
 
@@ -498,7 +529,8 @@ void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_rel
 void backing_give(struct vidmm *vidmm, struct page_number *backing, uint64_t pages, bool borrowed);
 
 /* ---- placement.c (lock held, builder's fiber) ---- */
-/* Bring in, evicting others as needed; operations are appended, the caller flushes. On failure it is where it was. */
+/* Bring in, evicting others as needed; operations are appended, the caller flushes. On failure it
+ * is where it was. */
 NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation);
 NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
                             bool keep_content);
@@ -512,37 +544,46 @@ struct room_request {
     const struct vidmm_allocation *newcomer; /* NULL: the host's own */
     bool last;                               /* there is no other segment to try */
 };
-/* Make room by evicting; STATUS_NO_MEMORY when nothing more can go, STATUS_RETRY when it may later. On success the caller tries
- * again, and comes back if the hole does not suit. */
+/* Make room by evicting; STATUS_NO_MEMORY when nothing more can go, STATUS_RETRY when it may later.
+ * On success the caller tries again, and comes back if the hole does not suit. */
 NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *room);
-/* STATUS_SUCCESS if no GPU work of a client can use it now; else STATUS_RETRY, with a process to suspend if that helps. */
+/* STATUS_SUCCESS if no GPU work of a client can use it now; else STATUS_RETRY, with a process to
+ * suspend if that helps. */
 NTSTATUS eviction_need_idle(struct vidmm_allocation *allocation);
-/* The allocation's place, references or priority changed: keep it in the orders that eviction follows. Never fails. */
+/* The allocation's place, references or priority changed: keep it in the orders that eviction
+ * follows. Never fails. */
 void eviction_update(struct vidmm_allocation *allocation);
 
-/* ---- allocation.c: memory of the host's own that is placed like an allocation (context allocations); lock held ---- */
+/* ---- allocation.c: opens by handle, and the host's own allocations; lock held ---- */
+/* The open behind a handle of the device; NULL: none, or one that DxgkDdiOpenAllocation has not
+ * returned for yet. */
+struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle);
 struct allocation_request {
     HANDLE driver_handle;
     uint64_t bytes, alignment;
     UINT supported_set, preferred[5], eviction_set, priority;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
 };
-/* Not resident yet: raise `pins` and residency_bring_in in a job. Checks nothing but that the size fits a segment of the set. */
+/* Not resident yet: raise `pins` and residency_bring_in in a job. Checks nothing but that the size
+ * fits a segment of the set. */
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **allocation);
-/* Builder's fiber. The GPU no longer uses it; mappings are freed (space_allocation_destroyed), pages and the object go when
- * operations built before are done. */
+/* Builder's fiber. The GPU no longer uses it; mappings are freed (space_allocation_destroyed),
+ * pages and the object go when operations built before are done. */
 void allocation_destroy_internal(struct vidmm_allocation *allocation);
 
 /* ---- address_space.c / page_table.c (lock held) ---- */
 NTSTATUS space_create(struct vidmm *vidmm, struct vidmm_process *process, bool paging,
                       struct vidmm_space **space);
 void space_destroy(struct vidmm_space *space);
-/* The place of the allocation changed (in, out, moved): rewrite the entries of all its mappings. Appends operations. */
+/* The place of the allocation changed (in, out, moved): rewrite the entries of all its mappings.
+ * Appends operations. */
 NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-/* The allocation goes: free its Map ranges in all spaces (GPUVA-097), invalidate entries inside reservations. */
+/* The allocation goes: free its Map ranges in all spaces (GPUVA-097), invalidate entries inside
+ * reservations. */
 void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-/* An address range of the host's own in a space, mapped to these runs; *va chosen in the internal range or [low, high). */
+/* An address range of the host's own in a space, mapped to these runs; *va chosen in the internal
+ * range or [low, high). */
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
                             uint32_t run_count, uint64_t low, uint64_t high, bool read_only,
                             struct gpu_va *va);
@@ -553,10 +594,11 @@ bool space_validate(const struct vidmm_space *space);
 /* ---- paging_process.c (lock held) ---- */
 NTSTATUS paging_process_create(struct vidmm *vidmm);
 void paging_process_destroy(struct vidmm *vidmm);
-/* Map runs in the scratch area for the operations built next; valid until scratch_release, which may be called right after the
- * operation was built (the space is reused only after the ticket of the flush that follows). Appends UPDATE_PAGE_TABLE and
- * FLUSH_TLB. Allocations larger than scratch_limit() pages are done in chunks by the caller. Two mappings of scratch_limit()
- * pages fit at once; where space waits for its ticket, scratch_map settles (paging_settle). */
+/* Map runs in the scratch area for the operations built next; valid until scratch_release, which
+ * may be called right after the operation was built (the space is reused only after the ticket of
+ * the flush that follows). Appends UPDATE_PAGE_TABLE and FLUSH_TLB. Allocations larger than
+ * scratch_limit() pages are done in chunks by the caller. Two mappings of scratch_limit() pages fit
+ * at once; where space waits for its ticket, scratch_map settles (paging_settle). */
 NTSTATUS scratch_map(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count,
                      bool read_only, struct gpu_va *va);
 void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
@@ -568,9 +610,9 @@ bool cpu_access_follows(const struct vidmm_allocation *allocation);
 /* The CPU has it locked in a way that it must not go to this memory segment now. */
 bool cpu_access_forbids(const struct vidmm_allocation *allocation,
                         const struct vidmm_segment *segment);
-/* The content is about to be copied: remember what it is now. Then, with the copy done and the new place recorded (runs, or
- * NULL: the backing): bring over what the CPU has stored meanwhile and re-point the view. The second fails before it changes
- * anything. */
+/* The content is about to be copied: remember what it is now. Then, with the copy done and the new
+ * place recorded (runs, or NULL: the backing): bring over what the CPU has stored meanwhile and
+ * re-point the view. The second fails before it changes anything. */
 NTSTATUS cpu_access_leave(struct vidmm_allocation *allocation);
 NTSTATUS cpu_access_placed(struct vidmm_allocation *allocation);
 void cpu_access_destroyed(struct vidmm_allocation *allocation);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address spaces against the obvious slow version: one record per page, every search page by page. The driver and GPU of the
- * rig carry out what the host asks for; after each batch of requests the tables are walked page by page, directly and through
- * a TLB that forgets nothing unasked, and compared with the model.
+ * Address spaces against the obvious slow version: one record per page, every search page by page.
+ * The driver and GPU of the rig carry out what the host asks for; after each batch of requests the
+ * tables are walked page by page, directly and through a TLB that forgets nothing unasked, and
+ * compared with the model.
  */
 #include "support/b_rig.h"
 
@@ -32,7 +33,8 @@ struct model {
     uint64_t place[OBJECTS][LARGEST]; /* page << 5 | segment */
     struct rng rng;
     uint64_t end;
-    bool zero;
+    bool zero, faults;
+    uint64_t failures;
 };
 
 static uint32_t below(struct model *m, uint32_t bound)
@@ -87,11 +89,13 @@ static NTSTATUS predict(const struct model *m, uint64_t *base, uint64_t low, uin
                         uint64_t pages, bool reserve, enum entry_state state, int *inside)
 {
     *inside = 0;
+    if (high > m->end)
+        high = m->end;
+    if (*base ? *base < SPAN || *base + pages > m->end : high && low + pages > high)
+        return STATUS_INVALID_PARAMETER;
     if (state == ENTRY_ZERO && !m->zero)
         return STATUS_NOT_SUPPORTED;
     if (*base) {
-        if (*base < SPAN || *base + pages > m->end)
-            return STATUS_INVALID_PARAMETER;
         if (region_free(m, *base, pages))
             return STATUS_SUCCESS;
         if (reserve)
@@ -103,10 +107,6 @@ static NTSTATUS predict(const struct model *m, uint64_t *base, uint64_t low, uin
         return m->range[*inside].map && state != ENTRY_PAGES ? STATUS_INVALID_PARAMETER
                                                              : STATUS_SUCCESS;
     }
-    if (high > m->end)
-        high = m->end;
-    if (high && low + pages > high)
-        return STATUS_INVALID_PARAMETER;
     *base = pick(m, low < SPAN ? SPAN : low, high ? high : m->end, pages, reserve);
     return *base ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
@@ -126,6 +126,25 @@ static void window(struct model *m, uint64_t unit, uint64_t *base, uint64_t *low
         *low = below(m, REGION / 4) / unit * unit;
         break;
     }
+}
+
+/* Let one of the next allocations fail, some of the time. */
+static void maybe_fail(struct model *m)
+{
+    struct util_heap *heap = &sim_current->heap;
+
+    m->failures = heap->failures;
+    if (m->faults && below(m, 4) == 0)
+        heap->fail_at = heap->requests + 1 + below(m, 10);
+}
+
+/* It failed for lack of memory, so nothing may have changed. */
+static bool failed(const struct model *m, NTSTATUS status)
+{
+    struct util_heap *heap = &sim_current->heap;
+
+    heap->fail_at = 0;
+    return status == STATUS_NO_MEMORY && heap->failures != m->failures;
 }
 
 static void do_map(struct b_rig *rig, struct model *m)
@@ -152,7 +171,10 @@ static void do_map(struct b_rig *rig, struct model *m)
     args.MaximumAddress = high << 12;
     args.OffsetInPages = offset;
     expected = predict(m, &base, low, high, pages, false, state, &inside);
+    maybe_fail(m);
     status = b_map(rig, &args);
+    if (failed(m, status))
+        return;
     CHECK(NT_SUCCESS(expected) ? NT_SUCCESS(status) : status == expected);
     if (!NT_SUCCESS(status))
         return;
@@ -189,7 +211,10 @@ static void do_reserve(struct b_rig *rig, struct model *m)
     args.MinimumAddress = low << 12;
     args.MaximumAddress = high << 12;
     expected = predict(m, &base, low, high, pages, true, state, &inside);
+    maybe_fail(m);
     status = vidmm_reserve_gpu_va(rig->process, below(m, 3) ? rig->queue : NULL, &args);
+    if (failed(m, status))
+        return;
     CHECK(status == expected);
     if (!NT_SUCCESS(status))
         return;
@@ -301,6 +326,8 @@ static void check_all(struct b_rig *rig, struct model *m)
 
     b_idle(rig);
     CHECK(b_valid(rig));
+    if (!rig->process->space->root->ready)
+        return; /* nothing was ever written: no context was told of it either */
     root = b_root(rig->process->space);
     for (uint64_t p = 0; p < m->end; p++)
         check_page(rig, m, p, &root);
@@ -327,6 +354,7 @@ static void step(struct b_rig *rig, struct model *m)
 
 static uint64_t walk_seed;
 static unsigned walk_steps;
+static bool walk_faults;
 
 static void walk(struct b_rig *rig)
 {
@@ -336,6 +364,7 @@ static void walk(struct b_rig *rig)
     m->rng.state = walk_seed;
     m->end = rig->vidmm->scratch->geometry.end < PAGES ? rig->vidmm->scratch->geometry.end : PAGES;
     m->zero = rig->options.mmu.ZeroInPteSupported;
+    m->faults = walk_faults;
     CHECK(rig->vidmm->scratch->geometry.end == m->end);
     rig->sticky = true;
     rig->delay = 3000;
@@ -469,6 +498,27 @@ static void resizable_root(void **state)
     random_walks(&options, 4, 300);
 }
 
+/* Memory fails now and then, in the client's calls and in the worker. */
+static void memory_fails(void **state)
+{
+    struct b_options options;
+
+    (void)state;
+    walk_faults = true;
+    geometry(&options, 4, four, B_VRAM_SEGMENT);
+    random_walks(&options, 4, 400);
+    geometry(&options, 3, three, 0);
+    options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
+    random_walks(&options, 2, 300);
+    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
+    random_walks(&options, 3, 150);
+    geometry(&options, 2, two, B_VRAM_SEGMENT);
+    options.level[1].PageTableSizeInBytes = 0;
+    random_walks(&options, 2, 300);
+    walk_faults = false;
+}
+
 static void idle_address_spaces(void **state)
 {
     struct b_options options;
@@ -486,7 +536,7 @@ int main(void)
         cmocka_unit_test(explicit_invalidation), cmocka_unit_test(large_pages),
         cmocka_unit_test(without_zero),          cmocka_unit_test(updates_by_virtual_address),
         cmocka_unit_test(updates_by_cpu),        cmocka_unit_test(resizable_root),
-        cmocka_unit_test(idle_address_spaces),
+        cmocka_unit_test(idle_address_spaces),   cmocka_unit_test(memory_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations: who may have them, where they are, when they are initialised, mapped, updated and freed. */
+/* Context allocations: who may have them, where they are, when they are initialised, mapped,
+ * updated and freed. */
 #include "support/b_rig.h"
 
 #include <string.h>
@@ -143,8 +144,8 @@ B_TEST(system_memory_is_described_by_an_mdl)
         else
             seen_none = op->args.InitContextResource.Destination.VirtualAddress == NULL;
         if (op->args.InitContextResource.Destination.VirtualAddress)
-            *(volatile uint32_t *)op->args.InitContextResource.Destination.VirtualAddress =
-                7; /* writable for good */
+            /* writable for good */
+            *(volatile uint32_t *)op->args.InitContextResource.Destination.VirtualAddress = 7;
     }
     CHECK_RULE("CTXA-040", seen_view && seen_none);
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS &&

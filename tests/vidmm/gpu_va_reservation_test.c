@@ -269,10 +269,9 @@ static uint64_t last_protection(struct b_rig *rig, uint64_t va)
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
             &b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable;
 
-        if (update->PageTableLevel != 0)
-            CHECK_RULE("GPUVA-100", update->DriverProtection == 0);
-        else if (!update->Flags.InitialUpdate && va >= update->FirstPteVirtualAddress &&
-                 va < update->FirstPteVirtualAddress + 4096ull * update->NumPageTableEntries)
+        if (update->PageTableLevel == 0 && !update->Flags.InitialUpdate &&
+            va >= update->FirstPteVirtualAddress &&
+            va < update->FirstPteVirtualAddress + 4096ull * update->NumPageTableEntries)
             found = update->DriverProtection;
     }
     return found;
@@ -281,8 +280,6 @@ static uint64_t last_protection(struct b_rig *rig, uint64_t va)
 B_TEST(driver_protection_comes_back_in_every_update)
 {
     struct b_object *object = resident(rig, 8, 0x1000);
-    uint64_t base = 0, zero = 0;
-
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
     CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
     b_mark(rig);
@@ -293,19 +290,42 @@ B_TEST(driver_protection_comes_back_in_every_update)
     CHECK_RULE("GPUVA-099", last_protection(rig, GB + 7 * 4096) == 0xABCD);
     CHECK(NT_SUCCESS(map_at(rig, object, 2 * GB, 8, 0)));
     CHECK_RULE("GPUVA-099", last_protection(rig, 2 * GB) == 0);
-    (void)base;
-    (void)zero;
     b_object_destroy(rig, object);
 }
 
 B_TEST(reserved_pages_carry_the_protection_of_the_reservation)
 {
-    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536,
+    D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = SPAN + 65536,
+                                            .BaseAddress = 4 * SPAN,
                                             .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO,
                                             .DriverProtection = 0x55};
+    bool upper = false;
 
     CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)));
-    CHECK_RULE("GPUVA-099", last_protection(rig, args.VirtualAddress + 4096) == 0x55);
+    CHECK_RULE("GPUVA-099", last_protection(rig, 5 * SPAN + 4096) == 0x55);
+    /* The first span is Zero by an entry of level 1, which has no driver protection. */
+    for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
+        const struct b_op *op = b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i);
+
+        if (op->args.UpdatePageTable.PageTableLevel == 1 && op->entries[0].Zero) {
+            CHECK_RULE("GPUVA-100", op->args.UpdatePageTable.DriverProtection == 0);
+            upper = true;
+        }
+    }
+    CHECK(upper);
+}
+
+B_TEST(freed_pages_keep_their_protection_to_the_end)
+{
+    struct b_object *object = resident(rig, 8, 0x1000);
+
+    CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
+    CHECK(NT_SUCCESS(map_at(rig, object, GB + 65536, 8, 0))); /* keeps the leaf */
+    b_idle(rig);
+    b_mark(rig);
+    CHECK(b_free(rig, GB, 8) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
+    b_object_destroy(rig, object);
 }
 
 #define UNIQUE D3DGPU_UNIQUE_DRIVER_PROTECTION
@@ -570,6 +590,7 @@ int main(void)
         cmocka_unit_test(zero_needs_its_cap),
         cmocka_unit_test(driver_protection_comes_back_in_every_update),
         cmocka_unit_test(reserved_pages_carry_the_protection_of_the_reservation),
+        cmocka_unit_test(freed_pages_keep_their_protection_to_the_end),
         cmocka_unit_test(unique_driver_protection_binds),
         cmocka_unit_test(unique_driver_protection_is_given_up),
         cmocka_unit_test(paging_uses_unique_driver_protections),

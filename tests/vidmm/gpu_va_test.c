@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What clients may ask of their GPU virtual address space, and what comes of it in the page tables. */
+/* What clients may ask of their GPU virtual address space, and what comes of it in the page
+ * tables. */
 #include "support/b_rig.h"
 
 #define SPAN      (512ull * 4096)

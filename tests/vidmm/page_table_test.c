@@ -88,7 +88,6 @@ B_TEST(tables_are_initialised_then_linked_then_written)
                    link->entries[0].PageTableAddress ==
                            below->PageTableAddress.GpuPhysical.SegmentOffset >> 12 &&
                        link->entries[0].Segment == below->PageTableAddress.GpuPhysical.SegmentId);
-        CHECK_RULE("GPUVA-100", u->DriverProtection == 0);
         CHECK_RULE("GPUVA-199", (link->entries[0].Flags & ~0x3FFull) == 0);
     }
     CHECK_RULE("GPUVA-012", update_at(rig, 6)->StartIndex == (GB >> 21 & 511) &&
@@ -196,8 +195,8 @@ B_TEST(repeat_is_for_invalid_and_zero)
             CHECK_RULE("GPUVA-192", op->entries[0].Valid && op->entries[0].PageAddress == 0);
         if (op->args.UpdatePageTable.Flags.Repeat)
             CHECK_RULE("GPUVA-173", op->args.UpdatePageTable.NumPageTableEntries >= 1);
-        CHECK_RULE("GPUVA-167",
-                   !op->args.UpdatePageTable.Flags.NotifyEviction); /* tables are pinned */
+        /* tables are pinned */
+        CHECK_RULE("GPUVA-167", !op->args.UpdatePageTable.Flags.NotifyEviction);
     }
     b_object_destroy(rig, object);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The paging process, root page tables and what contexts are told of them, and what survives a reset. */
+/* The paging process, root page tables and what contexts are told of them, and what survives a
+ * reset. */
 #include "support/b_rig.h"
 
 #include <string.h>
@@ -80,6 +81,37 @@ static void expect_refusal(struct b_rig *rig)
     CHECK(b_start(rig) == STATUS_DEVICE_CONFIGURATION_ERROR);
     CHECK(b_op_count(rig, -1) == 0);
     vidmm_destroy(rig->vidmm);
+}
+
+/* The n-th allocation of the start fails: nothing is left, and the next start works. */
+static void start_with_failures(struct b_rig *rig)
+{
+    struct util_heap *heap = &sim_current->heap;
+    uint64_t frames = 0, blocks = 0;
+    NTSTATUS status = STATUS_NO_MEMORY;
+
+    for (uint64_t n = 1; !NT_SUCCESS(status); n += n < 60 ? 1 : 37) {
+        rig->fail_start = n;
+        status = b_start(rig);
+        CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
+        if (NT_SUCCESS(status))
+            break;
+        CHECK(rig->create_process_calls == rig->destroy_process_calls);
+        vidmm_destroy(rig->vidmm);
+        if (n > 2) {
+            CHECK(ram_free_pages(rig->ram) == frames && heap->live_blocks <= blocks + 4);
+        }
+        frames = ram_free_pages(rig->ram);
+        blocks = heap->live_blocks;
+        CHECK(n < 100000);
+    }
+    b_stop(rig);
+}
+
+static void every_failure_at_start_leaves_nothing(void **state)
+{
+    (void)state;
+    b_run_bare(NULL, start_with_failures);
 }
 
 #define REFUSED(rule, ...)                                     \
@@ -489,6 +521,7 @@ int main(void)
         cmocka_unit_test(paging_tables_are_written_at_once),
         cmocka_unit_test(paging_tables_have_a_segment_of_their_own),
         cmocka_unit_test(impossible_descriptions_fail_the_start),
+        cmocka_unit_test(every_failure_at_start_leaves_nothing),
         cmocka_unit_test(scratch_addresses_live_for_an_operation),
         cmocka_unit_test(two_largest_windows_fit_and_more_wait_for_the_gpu),
         cmocka_unit_test(root_of_the_paging_process_stays),

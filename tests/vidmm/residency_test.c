@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Residency lists, eviction, budgets, offers, and the paging queues behind them. */
+/* Residency lists, and the paging queues behind them. */
 #include "support/mm_rig.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
 {
@@ -12,14 +10,6 @@ static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
 static D3DKMT_HANDLE both(struct mm_client *c, uint64_t mb)
 {
     return mm_create_ok(c, mm_private_default(MM_SET_BOTH, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE with_priority(struct mm_client *c, UINT set, uint64_t mb, UINT priority)
-{
-    struct mm_private p = mm_private_default(set, mb * MM_MB);
-
-    p.priority = priority;
-    return mm_create_ok(c, p);
 }
 
 static bool in_vram(struct mm_client *c, D3DKMT_HANDLE h)
@@ -36,7 +26,7 @@ static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
-/* ---- MakeResident ---------------------------------------------------------------------------------------------------------- */
+/* ---- MakeResident ---- */
 
 static void make_resident_body(struct mm_rig *rig)
 {
@@ -138,7 +128,7 @@ static void make_resident_is_all_or_nothing(void **state)
     mm_run(NULL, no_memory_body);
 }
 
-/* ---- the list and the contexts --------------------------------------------------------------------------------------------- */
+/* ---- the list and the contexts ---- */
 
 static void hold_back_body(struct mm_rig *rig)
 {
@@ -204,11 +194,6 @@ static void turns_body(struct mm_rig *rig)
         sim_stall(1000000);
         CHECK(vidmm_validate(rig->vidmm));
     }
-    if (getenv("MM_DEBUG"))
-        fprintf(stderr, "ran %u %u suspends %u err %d %d missing %u %u held %d %d\n", ran[0],
-                ran[1], rig->suspends, rig->client[0].error, rig->client[1].error,
-                rig->client[0].device->missing, rig->client[1].device->missing,
-                rig->client[0].device->held, rig->client[1].device->held);
     CHECK_RULE("RES-050", ran[0] > 5 && ran[1] > 5);
     CHECK_RULE("RES-050", rig->suspends > 5 && rig->suspends == rig->resumes);
 }
@@ -219,7 +204,7 @@ static void busy_devices_take_turns(void **state)
     mm_run(NULL, turns_body);
 }
 
-/* ---- Evict ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Evict ---- */
 
 static void evict_body(struct mm_rig *rig)
 {
@@ -316,196 +301,7 @@ static void hint_never_loses_content(void **state)
     mm_run(NULL, not_written_body);
 }
 
-/* ---- whom to evict --------------------------------------------------------------------------------------------------------- */
-
-static void order_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    struct mm_client *d;
-    D3DKMT_HANDLE offered_high = vram(c, 2);
-    D3DKMT_HANDLE offered_low = vram(c, 2);
-    D3DKMT_HANDLE unlisted_low = with_priority(c, MM_SET_VRAM, 2, 0x28000000);
-    D3DKMT_HANDLE unlisted_old = vram(c, 2);
-    D3DKMT_HANDLE unlisted_new = vram(c, 2);
-    D3DKMT_HANDLE listed = vram(c, 2);
-    D3DKMT_HANDLE news[6];
-    uint64_t fence;
-    const D3DKMT_HANDLE expected[6] = {offered_low,  offered_high, unlisted_low,
-                                       unlisted_old, unlisted_new, listed};
-
-    for (unsigned i = 0; i < 6; i++)
-        OK(mm_resident(c, expected[i]));
-    OK(mm_evict(c, unlisted_old, 1));
-    OK(mm_evict(c, unlisted_new, 1));
-    OK(mm_evict(c, unlisted_low, 1));
-    OK(vidmm_offer(c->device, NULL, &offered_high, 1, D3DKMT_OFFER_PRIORITY_HIGH,
-                   (D3DKMT_OFFER_FLAGS){0}));
-    OK(vidmm_offer(c->device, NULL, &offered_low, 1, D3DKMT_OFFER_PRIORITY_LOW,
-                   (D3DKMT_OFFER_FLAGS){0}));
-    OK(mm_client_open(rig, 1, 1));
-    d = &rig->client[1];
-    OK(mm_resident(d, vram(d, 4)));
-    for (unsigned i = 0; i < 6; i++) {
-        news[i] = vram(d, 2);
-        CHECK(mm_make_resident(d, &news[i], 1, 1, &fence) ==
-              STATUS_PENDING); /* whatever the budget says */
-        mm_wait_fence(d, fence);
-        for (unsigned k = 0; k < 6; k++)
-            CHECK_RULE("RES-053", is_out(c, expected[k]) == (k <= i));
-    }
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void victims_in_order(void **state)
-{
-    (void)state;
-    mm_run(NULL, order_body);
-}
-
-static void priorities_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE low = with_priority(c, MM_SET_BOTH, 12, 0x50000000);
-    D3DKMT_HANDLE high;
-    D3DKMT_HANDLE lowest;
-
-    OK(mm_resident(c, low));
-    mm_write_content(rig, mm_allocation(c, low), 4);
-    CHECK(in_vram(c, low));
-    lowest = with_priority(c, MM_SET_BOTH, 12, 0x28000000);
-    OK(mm_resident(c, lowest));
-    CHECK_RULE("RES-054", in_vram(c, low) && mm_allocation(c, lowest)->ready &&
-                              mm_allocation(c, lowest)->segment == 0);
-    CHECK_RULE("RES-051", mm_allocation(c, lowest)->segment ==
-                              0); /* its first choice is full of better content */
-    high = with_priority(c, MM_SET_BOTH, 12, 0xA0000000);
-    OK(mm_resident(c, high));
-    mm_idle(rig);
-    CHECK_RULE("RES-054", in_vram(c, high) && !in_vram(c, low));
-    mm_submit(c);
-    if (!mm_dispatch(c))
-        mm_idle(rig);
-    CHECK(mm_dispatch(c) && mm_allocation(c, low)->ready &&
-          mm_check_content(rig, mm_allocation(c, low), 4));
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void priority_decides_who_gets_the_better_place(void **state)
-{
-    (void)state;
-    mm_run(NULL, priorities_body);
-}
-
-static void promotion_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE hog = vram(c, 14);
-    D3DKMT_HANDLE demoted = both(c, 4);
-
-    OK(mm_resident(c, hog));
-    OK(mm_resident(c, demoted));
-    CHECK_RULE("RES-055", mm_allocation(c, demoted)->ready && !in_vram(c, demoted));
-    mm_write_content(rig, mm_allocation(c, demoted), 6);
-    OK(mm_destroy(c, hog, 0));
-    mm_idle(rig);
-    CHECK_RULE("RES-055",
-               in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
-    CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
-}
-
-static void demoted_come_back(void **state)
-{
-    (void)state;
-    mm_run(NULL, promotion_body);
-}
-
-static D3DKMT_HANDLE contiguous(struct mm_client *c, uint64_t pages)
-{
-    struct mm_private p = mm_private_default(MM_SET_VRAM, pages * PAGE_BYTES);
-
-    p.flags |= 0x8000;
-    return mm_create_ok(c, p);
-}
-
-static void fragmentation_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE small[16];
-    D3DKMT_HANDLE scattered;
-    D3DKMT_HANDLE big;
-    uint64_t evictions;
-
-    for (unsigned i = 0; i < 16; i++) {
-        small[i] = contiguous(c, 256);
-        OK(mm_resident(c, small[i]));
-        mm_write_content(rig, mm_allocation(c, small[i]), (uint8_t)i);
-    }
-    for (unsigned i = 0; i < 16; i += 2) {
-        OK(mm_evict(c, small[i], 0));
-    }
-    mm_idle(rig);
-    scattered = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 600 * PAGE_BYTES));
-    mm_mark(rig);
-    OK(mm_resident(c, scattered));
-    CHECK_RULE("RES-056", mm_allocation(c, scattered)->run_count == 3 &&
-                              mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
-    OK(mm_evict(c, scattered, 0));
-    mm_idle(rig);
-    big = contiguous(c, 1024);
-    evictions = rig->vidmm->statistics.evictions;
-    mm_mark(rig);
-    OK(mm_resident(c, big));
-    mm_idle(rig);
-    CHECK_RULE("RES-056", mm_allocation(c, big)->run_count == 1 &&
-                              mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) > 0);
-    CHECK_RULE("ALLOC-058", mm_allocation(c, big)->run_count == 1);
-    for (unsigned i = 1; i < 16; i += 2) /* moved, perhaps, but none is gone */
-        CHECK_RULE("RES-057", in_vram(c, small[i]) &&
-                                  mm_check_content(rig, mm_allocation(c, small[i]), (uint8_t)i));
-    CHECK(rig->vidmm->statistics.evictions - evictions <= 2); /* the cheapest hole */
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void holes_are_made_by_moving(void **state)
-{
-    (void)state;
-    mm_run(NULL, fragmentation_body);
-}
-
-static void pinned_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    struct mm_client *d;
-    struct mm_private p = mm_private_default(MM_SET_VRAM, 10 * MM_MB);
-    D3DKMT_HANDLE h;
-    D3DKMT_HANDLE other;
-    uint64_t place;
-
-    p.flags |= 0x200; /* Capture */
-    h = mm_create_ok(c, p);
-    OK(mm_resident(c, h));
-    place = mm_allocation(c, h)->runs[0].first;
-    OK(mm_evict(c, h, 0));
-    mm_idle(rig);
-    CHECK_RULE("ALLOC-054", in_vram(c, h));
-    OK(mm_client_open(rig, 1, 1));
-    d = &rig->client[1];
-    other = vram(d, 10);
-    CHECK(mm_make_resident(d, &other, 1, 0, &(uint64_t){0}) == STATUS_PENDING);
-    mm_idle(rig);
-    CHECK_RULE("ALLOC-054", in_vram(c, h) && mm_allocation(c, h)->runs[0].first == place);
-    CHECK_RULE("RES-040", d->fence == 1 && d->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
-    CHECK_RULE("RES-058", c->error == 0);
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void capture_is_pinned(void **state)
-{
-    (void)state;
-    mm_run(NULL, pinned_body);
-}
-
-/* ---- paging queues --------------------------------------------------------------------------------------------------------- */
+/* ---- paging queues ---- */
 
 static uint64_t urgent_fence, urgent_at, normal_at;
 
@@ -628,214 +424,7 @@ static void losing_a_device_releases_waiters(void **state)
     mm_run(NULL, lost_fences_body);
 }
 
-/* ---- sharing and budgets --------------------------------------------------------------------------------------------------- */
-
-static D3DKMT_QUERYVIDEOMEMORYINFO query(struct mm_client *c, int group)
-{
-    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = (D3DKMT_MEMORY_SEGMENT_GROUP)group};
-
-    OK(vidmm_query_video_memory(c->rig->vidmm, c->process, &info));
-    return info;
-}
-
-static void budget_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    struct mm_client *d;
-    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = (D3DKMT_MEMORY_SEGMENT_GROUP)2};
-    D3DKMT_HANDLE h;
-    uint64_t before;
-    uint64_t trim;
-
-    CHECK_RULE("RES-043",
-               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
-    info.MemorySegmentGroup = D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
-    info.PhysicalAdapterIndex = 1;
-    CHECK_RULE("RES-043",
-               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
-    before = query(c, 0).CurrentUsage;
-    h = vram(c, 8);
-    OK(mm_resident(c, h));
-    CHECK_RULE("RES-043", query(c, 0).CurrentUsage == before + 8 * MM_MB);
-    CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
-
-    CHECK_RULE("RES-044", vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL,
-                                                query(c, 0).AvailableForReservation + 1) ==
-                              STATUS_INVALID_PARAMETER);
-    OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 4 * MM_MB));
-    CHECK_RULE("RES-044", query(c, 0).CurrentReservation == 4 * MM_MB);
-    OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 0));
-
-    OK(mm_client_open(rig, 1, 1));
-    d = &rig->client[1];
-    OK(mm_resident(c, vram(c, 4)));
-    OK(mm_resident(d, vram(d, 8))); /* 20 MB are wanted now, of 16 */
-    CHECK_RULE("RES-041", query(c, 0).Budget == 8 * MM_MB);
-    CHECK_RULE("RES-042", query(c, 0).Budget == 8 * MM_MB && query(d, 0).Budget == 8 * MM_MB);
-    CHECK_RULE("RES-024",
-               vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
-                   trim == 4 * MM_MB);
-    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){vram(c, 1)}, 1,
-                                              (D3DDDI_MAKERESIDENT_FLAGS){0}, &(uint64_t){0},
-                                              &trim) == STATUS_NO_MEMORY &&
-                              trim == 5 * MM_MB);
-    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, 1,
-                                           &(uint64_t){0}) == STATUS_PENDING);
-    mm_idle(rig);
-    CHECK_RULE("RES-019", c->error == 0);
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void budgets_are_shared_out(void **state)
-{
-    (void)state;
-    mm_run(NULL, budget_body);
-}
-
-/* ---- offers ---------------------------------------------------------------------------------------------------------------- */
-
-static NTSTATUS offer(struct mm_client *c, D3DKMT_HANDLE h, int priority, UINT flags)
-{
-    return vidmm_offer(c->device, NULL, &h, 1, (D3DKMT_OFFER_PRIORITY)priority,
-                       (D3DKMT_OFFER_FLAGS){.Value = flags});
-}
-
-static NTSTATUS reclaim(struct mm_client *c, D3DKMT_HANDLE h, D3DDDI_RECLAIM_RESULT *result)
-{
-    uint64_t fence;
-    NTSTATUS status = vidmm_reclaim(c->queue, NULL, &h, 1, result, &fence);
-
-    CHECK((status == STATUS_PENDING) == (fence != 0));
-    if (status == STATUS_PENDING)
-        mm_wait_fence(c, fence);
-    return status;
-}
-
-static void offer_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = vram(c, 10);
-    D3DKMT_HANDLE other = vram(c, 10);
-    D3DDDI_RECLAIM_RESULT result;
-    void *address;
-
-    CHECK_RULE("RES-062", offer(c, h, 0, 0) == STATUS_INVALID_PARAMETER &&
-                              offer(c, h, 5, 0) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-062", vidmm_offer(c->device, &h, &h, 1, D3DKMT_OFFER_PRIORITY_LOW,
-                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("RES-062", vidmm_offer(c->device, NULL, NULL, 1, D3DKMT_OFFER_PRIORITY_LOW,
-                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
-    OK(mm_resident(c, h));
-    mm_write_content(rig, mm_allocation(c, h), 7);
-
-    /* no pressure: content intact */
-    OK(offer(c, h, 1, 0));
-    CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_INVALID_PARAMETER);
-    OK(reclaim(c, h, &result));
-    CHECK_RULE("RES-068",
-               result == D3DDDI_RECLAIM_RESULT_OK && mm_check_content(rig, mm_allocation(c, h), 7));
-    CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS);
-    CHECK_RULE("RES-073", offer(c, h, 1, 0) == STATUS_INVALID_PARAMETER); /* locked */
-    OK(vidmm_unlock2(c->device, h));
-    CHECK_RULE("RES-073", reclaim(c, h, &result) == STATUS_SUCCESS &&
-                              result == D3DDDI_RECLAIM_RESULT_OK); /* not offered */
-
-    /* the offer waits for work submitted before */
-    mm_submit(c);
-    CHECK(mm_dispatch(c));
-    OK(offer(c, h, 1, 0));
-    CHECK_RULE("RES-063", !mm_allocation(c, h)->offer_in_force);
-    mm_finish(c);
-    mm_idle(rig);
-    CHECK_RULE("RES-063", mm_allocation(c, h)->offer_in_force);
-    CHECK_RULE("RES-073", NT_SUCCESS(offer(c, h, 3, 0)) && mm_allocation(c, h)->offer_priority == 3);
-
-    /* pressure: dropped, not copied; the device that lists it does not wait for it */
-    mm_mark(rig);
-    CHECK(mm_make_resident(c, &other, 1, 1, &(uint64_t){0}) ==
-          STATUS_NO_MEMORY); /* its own list would not fit */
-    OK(mm_client_open(rig, 1, 1));
-    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
-    CHECK_RULE("RES-066", is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
-    CHECK_RULE("RES-066", mm_allocation(c, h)->backing == NULL);
-    CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
-    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && in_vram(c, h) &&
-                              mm_allocation(c, h)->ready);
-    CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED);
-    CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void offered_content_may_go(void **state)
-{
-    (void)state;
-    mm_run(NULL, offer_body);
-}
-
-static void reclaim_then_lock_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = both(c, 10);
-    D3DDDI_RECLAIM_RESULT result;
-    void *address;
-    uint64_t fence;
-
-    OK(mm_resident(c, h));
-    OK(offer(c, h, 1, 0));
-    OK(mm_client_open(rig, 1, 1));
-    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
-    CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
-    CHECK_RULE("RES-072",
-               vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS); /* without the fence */
-    memset(address, 1, PAGE_BYTES);
-    OK(vidmm_unlock2(c->device, h));
-}
-
-static void reclaimed_can_be_locked_at_once(void **state)
-{
-    (void)state;
-    mm_run(NULL, reclaim_then_lock_body);
-}
-
-/* ---- residency queries ----------------------------------------------------------------------------------------------------- */
-
-static void query_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)),
-                             vram(c, 1)};
-    D3DKMT_ALLOCATIONRESIDENCYSTATUS states[3];
-    UINT priority[3] = {0xA0000000, 0x28000000, 5};
-
-    OK(mm_resident(c, list[0]));
-    OK(mm_resident(c, list[1]));
-    OK(vidmm_query_residency(c->device, 0, list, 3, states));
-    CHECK_RULE("RES-074", states[0] == 1 && states[1] == 2 && states[2] == 3);
-    CHECK_RULE("RES-074",
-               vidmm_query_residency(c->device, 5, list, 3, states) == STATUS_INVALID_PARAMETER);
-    OK(vidmm_set_priority(c->device, 0, list, 3, priority));
-    memset(priority, 0, sizeof(priority));
-    OK(vidmm_get_priority(c->device, 0, list, 3, priority));
-    CHECK_RULE("ALLOC-142",
-               priority[0] == 0xA0000000 && priority[1] == 0x28000000 && priority[2] == 5);
-    CHECK_RULE("ALLOC-142",
-               vidmm_set_priority(c->device, 7, list, 3, priority) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("ALLOC-142",
-               vidmm_set_priority(c->device, 0, NULL, 0, priority) == STATUS_INVALID_PARAMETER);
-    priority[1] = 0;
-    CHECK_RULE("KMT-278",
-               vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
-    OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){with_priority(c, 1, 1, 0)}, 1, priority));
-    CHECK_RULE("ALLOC-070", priority[0] == D3DDDI_ALLOCATIONPRIORITY_NORMAL);
-}
-
-static void queries_and_priorities(void **state)
-{
-    (void)state;
-    mm_run(NULL, query_body);
-}
-
-/* ---- IOMMU ----------------------------------------------------------------------------------------------------------------- */
+/* ---- IOMMU ---- */
 
 static void iommu_body(struct mm_rig *rig)
 {
@@ -872,7 +461,7 @@ static void pages_are_mapped_only_while_needed(void **state)
     mm_run(&o, iommu_body);
 }
 
-/* ---- reset ----------------------------------------------------------------------------------------------------------------- */
+/* ---- reset ---- */
 
 static void reset_body(struct mm_rig *rig)
 {
@@ -960,143 +549,6 @@ static void reset_with_physical_paging(void **state)
     mm_run(&o, reset_physical_body);
 }
 
-/* ---- faults and chance ----------------------------------------------------------------------------------------------------- */
-
-/* Every internal request of MakeResident, eviction and page-in fails in turn, in the call and in the worker. */
-static void faults_body(struct mm_rig *rig)
-{
-    struct mm_client *c = &rig->client[0];
-    struct util_heap *heap = &rig->machine->heap;
-
-    for (uint64_t nth = 1; nth < 60; nth++) {
-        struct mm_client *d = &rig->client[1];
-        D3DKMT_HANDLE mine = both(c, 10);
-        D3DKMT_HANDLE theirs;
-        NTSTATUS status;
-        uint64_t failures;
-
-        OK(mm_client_open(rig, 1, 1));
-        theirs = vram(d, 10);
-        OK(mm_resident(d, theirs));
-        mm_write_content(rig, mm_allocation(d, theirs), (uint8_t)nth);
-        failures = heap->failures;
-        heap->fail_at = heap->requests + nth;
-        status = mm_resident(c, mine);
-        mm_idle(rig);
-        heap->fail_at = 0;
-        CHECK(vidmm_validate(rig->vidmm));
-        CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
-        CHECK(mm_check_content(rig, mm_allocation(d, theirs), (uint8_t)nth));
-        CHECK(d->error == 0);
-        if (heap->failures == failures) {
-            CHECK(status == STATUS_PENDING && in_vram(c, mine) && nth > 5);
-            return;
-        }
-        if (c->error) { /* it failed after STATUS_PENDING */
-            CHECK_RULE("RES-040",
-                       c->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY && c->fence >= 1);
-            mm_client_close(rig, 0);
-            OK(mm_client_open(rig, 0, 0));
-        } else {
-            OK(mm_destroy(c, mine, 2));
-        }
-        mm_client_close(rig, 1);
-        mm_idle(rig);
-        CHECK(vidmm_validate(rig->vidmm));
-    }
-}
-
-static void paging_survives_every_fault(void **state)
-{
-    (void)state;
-    mm_run(NULL, faults_body);
-}
-
-/* Many small requests in random order against a model that only knows contents. */
-static void random_body(struct mm_rig *rig)
-{
-    enum { COUNT = 24 };
-    D3DKMT_HANDLE h[2][COUNT];
-    uint32_t counts[2][COUNT] = {{0}};
-    bool written[2][COUNT] = {{false}};
-
-    OK(mm_client_open(rig, 1, 1));
-    for (unsigned d = 0; d < 2; d++) {
-        for (unsigned i = 0; i < COUNT; i++) {
-            struct mm_private p = mm_private_default(1 + sim_random(3),
-                                                     PAGE_BYTES * (uint64_t)(1 + sim_random(500)));
-
-            p.priority = 0x28000000 + sim_random(4) * 0x28000000;
-            if (sim_random(3) == 0)
-                p.flags |= 0x8000;
-            if (sim_random(4) == 0)
-                p.alignment = 65536;
-            h[d][i] = mm_create_ok(&rig->client[d], p);
-        }
-    }
-    for (unsigned step = 0; step < 600; step++) {
-        unsigned d = sim_random(2);
-        unsigned i = sim_random(COUNT);
-        struct mm_client *c = &rig->client[d];
-        struct vidmm_allocation *a = mm_allocation(c, h[d][i]);
-
-        switch (sim_random(6)) {
-        case 0:
-        case 1:
-        case 2:
-            counts[d][i] += NT_SUCCESS(
-                mm_make_resident(c, &h[d][i], 1, sim_random(2), &(uint64_t){0}));
-            break;
-        case 3:
-            if (counts[d][i]) {
-                OK(mm_evict(c, h[d][i], sim_random(4)));
-                counts[d][i]--;
-            }
-            break;
-        case 4:
-            mm_submit(c);
-            if (mm_dispatch(c) && a->ready && counts[d][i]) {
-                mm_write_content(rig, a,
-                                 (uint8_t)(d * COUNT + i)); /* the GPU writes what is on its list */
-                written[d][i] = true;
-            }
-            mm_finish(c);
-            break;
-        default:
-            mm_idle(rig);
-            break;
-        }
-        CHECK(mm_open(c, h[d][i])->residency_count == counts[d][i]);
-        if (step % 16 == 0)
-            CHECK(vidmm_validate(rig->vidmm));
-    }
-    mm_idle(rig);
-    for (unsigned d = 0; d < 2; d++) {
-        CHECK(rig->client[d].error == 0);
-        for (unsigned i = 0; i < COUNT; i++) {
-            if (written[d][i])
-                CHECK(mm_check_content(rig, mm_allocation(&rig->client[d], h[d][i]),
-                                       (uint8_t)(d * COUNT + i)));
-        }
-    }
-    CHECK(rig->faults == 0);
-}
-
-static void random_requests_keep_contents(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
-        mm_options_default(&o);
-        o.seed = seed;
-        o.iommu = seed % 3 == 0 ? IOMMU_ISOLATION : IOMMU_REMAP;
-        o.aperture_bytes = 8 * MM_MB;
-        o.vram_bytes = 8 * MM_MB;
-        mm_run(&o, random_body);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1106,23 +558,12 @@ int main(void)
         cmocka_unit_test(busy_devices_take_turns),
         cmocka_unit_test(evict_follows_the_gpu),
         cmocka_unit_test(hint_never_loses_content),
-        cmocka_unit_test(victims_in_order),
-        cmocka_unit_test(priority_decides_who_gets_the_better_place),
-        cmocka_unit_test(demoted_come_back),
-        cmocka_unit_test(holes_are_made_by_moving),
-        cmocka_unit_test(capture_is_pinned),
         cmocka_unit_test(queues_have_growing_fences),
         cmocka_unit_test(urgent_queue_goes_first),
         cmocka_unit_test(losing_a_device_releases_waiters),
-        cmocka_unit_test(budgets_are_shared_out),
-        cmocka_unit_test(offered_content_may_go),
-        cmocka_unit_test(reclaimed_can_be_locked_at_once),
-        cmocka_unit_test(queries_and_priorities),
         cmocka_unit_test(pages_are_mapped_only_while_needed),
         cmocka_unit_test(reset_purges_and_restores),
         cmocka_unit_test(reset_with_physical_paging),
-        cmocka_unit_test(paging_survives_every_fault),
-        cmocka_unit_test(random_requests_keep_contents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that forgets nothing by itself. */
+/* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that
+ * forgets nothing by itself. */
 #include "b_rig.h"
 
 #include <stdlib.h>
@@ -43,8 +44,8 @@ static uint64_t *gpu_memory(struct b_rig *rig, UINT segment, uint64_t address)
     if (segment == B_VRAM_SEGMENT)
         return (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->device, 0) + address);
     CHECK(segment == 0);
-    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ,
-                          &physical)); /* GPUVA-200 */
+    /* GPUVA-200 */
+    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ, &physical));
     return ram_direct(rig->ram, physical);
 }
 
@@ -169,7 +170,8 @@ static void execute_fill(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FILLVIR
                sizeof(UINT));
 }
 
-/* What the driver of the rig does with its private data: copies it to the start and its last byte to the end. */
+/* What the driver of the rig does with its private data: copies it to the start and its last byte
+ * to the end. */
 static void execute_context_update(struct b_rig *rig, const struct b_op *op)
 {
     const DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION *update = &op->args.UpdateContextAllocation;

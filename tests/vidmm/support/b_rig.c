@@ -173,7 +173,10 @@ NTSTATUS b_start(struct b_rig *rig)
     if (!NT_SUCCESS(status))
         return status;
     rig->ddi.vidmm = rig->vidmm;
+    if (rig->fail_start)
+        sim_current->heap.fail_at = sim_current->heap.requests + rig->fail_start;
     status = vidmm_start_process(rig->vidmm);
+    sim_current->heap.fail_at = 0;
     if (!NT_SUCCESS(status))
         return status;
     map_buffers(rig);
@@ -298,8 +301,8 @@ static void run_thread(void *arg)
     run->body(run->rig);
     if (!run->bare) {
         stop_all(run->rig);
-        CHECK(sim_current->heap.live_blocks <=
-              blocks + 16); /* nothing leaks; other rooms' tables may have grown */
+        /* nothing leaks; other rooms' tables may have grown */
+        CHECK(sim_current->heap.live_blocks <= blocks + 16);
         CHECK(ram_free_pages(run->rig->ram) == frames);
     }
     run->done = true;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with one adapter for tests of address spaces: a driver that only knows paging operations, a scheduler that
- * carries paging buffers out at once (or when told to), and a GPU that walks the page tables which came of it.
+ * A machine with one adapter for tests of address spaces: a driver that only knows paging
+ * operations, a scheduler that carries paging buffers out at once (or when told to), and a GPU that
+ * walks the page tables which came of it.
  *
- * The driver writes into the paging buffer a number per operation; the "GPU" executes the operation of that number, which the
- * driver keeps as a deep copy. Table entries are 8 bytes: page << 12 | segment << 7 | flags (enum b_entry).
+ * The driver writes into the paging buffer a number per operation; the "GPU" executes the operation
+ * of that number, which the driver keeps as a deep copy. Table entries are 8 bytes: page << 12 |
+ * segment << 7 | flags (enum b_entry).
  */
 #ifndef DXGK_TESTS_VIDMM_B_RIG_H
 #define DXGK_TESTS_VIDMM_B_RIG_H
@@ -33,8 +35,8 @@ enum b_entry {
 struct b_options {
     uint64_t seed;
     UINT version; /* 0: WDDM 2.9 */
-    DXGK_GPUMMUCAPS
-    mmu; /* VirtualAddressBitCount 0: the default, 4 levels of 9 bits, 48 bits, GPU_PHYSICAL */
+    /* VirtualAddressBitCount 0: the default, 4 levels of 9 bits, 48 bits, GPU_PHYSICAL */
+    DXGK_GPUMMUCAPS mmu;
     DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
     bool default_levels; /* set by b_options_default */
     uint64_t vram_bytes;
@@ -65,6 +67,7 @@ struct b_gpu_space; /* TLB */
 
 struct b_rig {
     struct b_options options;
+    uint64_t fail_start; /* > 0: number of the allocation of vidmm_start_process that fails */
     struct sim_machine *machine;
     struct verify_log *log;
     struct ram *ram;
@@ -121,7 +124,8 @@ struct b_rig {
 extern struct b_rig *b_rig; /* the one of the running test */
 
 void b_options_default(struct b_options *options);
-/* Run `body` on a client thread of a machine with a started adapter, one process, device and paging queue. */
+/* Run `body` on a client thread of a machine with a started adapter, one process, device and paging
+ * queue. */
 void b_run(const struct b_options *options, void (*body)(struct b_rig *rig));
 /* The same, but the adapter is not started. */
 void b_run_bare(const struct b_options *options, void (*body)(struct b_rig *rig));
@@ -130,7 +134,8 @@ NTSTATUS b_open_client(struct b_rig *rig);
 void b_close_client(struct b_rig *rig);
 void b_stop(struct b_rig *rig);
 
-/* A cmocka test `name` whose body runs in the rig, with options changed by `set` (a function, or b_options_default). */
+/* A cmocka test `name` whose body runs in the rig, with options changed by `set` (a function, or
+ * b_options_default). */
 #define B_TEST_WITH(name, set)                  \
     static void name##_body(struct b_rig *rig); \
     static void name(void **state)              \
@@ -188,13 +193,14 @@ void b_object_destroy(struct b_rig *rig, struct b_object *object);
 /* ---- requests ---- */
 D3DDDI_MAPGPUVIRTUALADDRESS b_map_args(const struct b_object *object, uint64_t pages);
 NTSTATUS b_map(struct b_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args);
-uint64_t b_map_simple(struct b_rig *rig, const struct b_object *object,
-                      uint64_t pages); /* the address */
+/* the address */
+uint64_t b_map_simple(struct b_rig *rig, const struct b_object *object, uint64_t pages);
 NTSTATUS b_free(struct b_rig *rig, uint64_t base, uint64_t pages);
 bool b_valid(struct b_rig *rig);
 NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type,
                    uint64_t *base);
-/* What the GPU finds at an address of the client: B_FAULT or the entry. Everything queued is carried out first. */
+/* What the GPU finds at an address of the client: B_FAULT or the entry. Everything queued is
+ * carried out first. */
 #define B_FAULT UINT64_MAX
 uint64_t b_look(struct b_rig *rig, uint64_t va);
 

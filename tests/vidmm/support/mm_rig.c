@@ -127,7 +127,8 @@ NTSTATUS mm_create_vidmm(struct mm_rig *rig)
                                   .wddm_version = o->version,
                                   .aperture_commit_limit = o->aperture_commit_limit,
                                   .bad_range = o->bad_range,
-                                  .bad_range_count = o->bad_range_count};
+                                  .bad_range_count = o->bad_range_count,
+                                  .move_paging = o->move_paging};
     NTSTATUS status;
 
     CHECK(table);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with one adapter for tests of allocations, residency and paging: a driver that says of an allocation what its
- * private data says, a GPU that carries out paging buffers (at once, or when told to), and a scheduler whose client work is
- * done when the test says so.
+ * A machine with one adapter for tests of allocations, residency and paging: a driver that says of
+ * an allocation what its private data says, a GPU that carries out paging buffers (at once, or when
+ * told to), and a scheduler whose client work is done when the test says so.
  *
- * The driver writes the number of an operation into the paging buffer and keeps a copy of it; the GPU executes that copy on the
- * bytes of the machine: VRAM, system memory through the IOMMU, the aperture through its map.
+ * The driver writes the number of an operation into the paging buffer and keeps a copy of it; the
+ * GPU executes that copy on the bytes of the machine: VRAM, system memory through the IOMMU, the
+ * aperture through its map.
  */
 #ifndef DXGK_TESTS_VIDMM_MM_RIG_H
 #define DXGK_TESTS_VIDMM_MM_RIG_H
@@ -33,7 +34,8 @@
 #define MM_MAX_OPS       400000u
 #define MM_MAX_EVENTS    4096u
 
-/* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of mm_private. */
+/* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of
+ * mm_private. */
 struct mm_private {
     uint64_t size, pitch_size;
     UINT alignment;
@@ -58,8 +60,8 @@ struct mm_options {
     UINT private_bytes;
     uint64_t vram_bytes, aperture_bytes; /* 0: 16 MB, 64 MB */
     uint64_t aperture_commit_limit;
-    DXGK_SEGMENTDESCRIPTOR4
-    segment[40]; /* used from segment_count on if that is not 0; BAR address is added to CpuTranslatedAddress */
+    /* Used from segment_count on if that is not 0; BAR address is added to CpuTranslatedAddress. */
+    DXGK_SEGMENTDESCRIPTOR4 segment[40];
     UINT segment_count;
     UINT stride; /* 0: sizeof */
     UINT paging_segment;
@@ -67,7 +69,7 @@ struct mm_options {
     bool no_paging_buffer;
     const struct vidmm_bad_range *bad_range;
     UINT bad_range_count;
-    bool small_scratch; /* the paging process has a scratch area of a few pages */
+    bool move_paging; /* MovePagingSupported */
 };
 
 /* One operation as the driver got it. */
@@ -166,7 +168,8 @@ struct mm_rig {
 extern struct mm_rig *mm_rig;
 
 void mm_options_default(struct mm_options *options);
-/* Run `body` on a client thread of a machine with a started adapter and one client (rig->client[0]). */
+/* Run `body` on a client thread of a machine with a started adapter and one client
+ * (rig->client[0]). */
 void mm_run(const struct mm_options *options, void (*body)(struct mm_rig *rig));
 /* The same without starting the adapter. */
 void mm_run_bare(const struct mm_options *options, void (*body)(struct mm_rig *rig));
@@ -177,11 +180,13 @@ NTSTATUS mm_client_open(struct mm_rig *rig, unsigned client, unsigned process);
 void mm_client_close(struct mm_rig *rig, unsigned client);
 
 /* ---- the fake scheduler ---- */
-/* Carry out paging buffers that are held, and until `n` more are submitted nothing else (0: all there are). */
+/* Carry out paging buffers that are held, and until `n` more are submitted nothing else (0: all
+ * there are). */
 void mm_release(struct mm_rig *rig);
 /* Wait until all jobs are done. */
 void mm_idle(struct mm_rig *rig);
-/* Queue a packet; ask vidmm whether it may go, and put all queued ones on the hardware if so; finish all on the hardware. */
+/* Queue a packet; ask vidmm whether it may go, and put all queued ones on the hardware if so;
+ * finish all on the hardware. */
 void mm_submit(struct mm_client *client);
 bool mm_dispatch(struct mm_client *client);
 void mm_finish(struct mm_client *client);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Aperture segments: what is mapped, and what is behind a range that is not. */
+#include "support/mm_rig.h"
+
+#define OK(call) CHECK(NT_SUCCESS(call))
+
+static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
+{
+    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
+
+    p.flags = flags;
+    return mm_create_ok(c, p);
+}
+
+#define PHYSICAL 0x8000u /* AccessedPhysically */
+
+static void options(struct mm_options *o)
+{
+    mm_options_default(o);
+}
+
+static void aperture_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE virtual_only = make(c, MM_SET_APERTURE, 4, 0x2000);
+    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 4, PHYSICAL);
+    const struct vidmm_allocation *a;
+    const struct mm_op *op;
+    const __typeof__(op->args.MapApertureSegment2) *map;
+    uint64_t first;
+    bool remap = rig->options.iommu == IOMMU_REMAP;
+
+    OK(mm_resident(c, virtual_only));
+    CHECK_RULE("SEG-064", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0 &&
+                              mm_allocation(c, virtual_only)->segment == 0);
+    CHECK_RULE("PAGE-055", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) ==
+                               0); /* MapApertureCpuVisible alone */
+    OK(mm_resident(c, h));
+    a = mm_allocation(c, h);
+    CHECK_RULE("PAGE-052", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1 &&
+                               mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == 0);
+    CHECK_RULE("SEG-043", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) +
+                                  mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) ==
+                              0);
+    CHECK_RULE(
+        "PAGE-040",
+        mm_op_count(rig, DXGK_OPERATION_FILL) + mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) == 0);
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    map = &op->args.MapApertureSegment2;
+    CHECK_RULE("PAGE-045",
+               map->hDevice == c->device->driver_handle && map->hAllocation == a->driver_handle);
+    CHECK_RULE("SEG-065", map->SegmentId == MM_APERTURE &&
+                              map->OffsetInPages == a->aperture_first && map->NumberOfPages == 4);
+    CHECK(map->Adl.PageCount == 4 && map->AdlOffset == 0);
+    if (remap)
+        CHECK_RULE("PAGE-053", map->Adl.Flags.Contiguous);
+    CHECK_RULE("PAGE-053", op->pages[3] == a->logical[3].value);
+    CHECK_RULE("PAGE-046", map->Flags.Value == 0); /* write-combined */
+    CHECK_RULE("PAGE-054", map->CpuVisibleAddress == NULL);
+    mm_write_content(rig, a, 4);
+    first = a->aperture_first;
+    CHECK_RULE("PAGE-044",
+               mm_gpu_memory(rig, MM_APERTURE, (first + 2) << PAGE_BITS) == mm_page(rig, a, 2));
+
+    /* out: the range points at the dummy page, which stays accessible */
+    mm_mark(rig);
+    rig->hold = true;
+    OK(mm_evict(c, h, 0));
+    sim_stall(1000000);
+    CHECK_RULE("PAGE-050", iommu_page_mapped(rig->domain, (struct page_number){op->pages[0]}));
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK_RULE("PAGE-050", !iommu_page_mapped(rig->domain, (struct page_number){op->pages[0]}));
+    op = mm_op_at(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT, 0);
+    CHECK_RULE("PAGE-048", op->args.UnmapApertureSegment.SegmentId == MM_APERTURE &&
+                               op->args.UnmapApertureSegment.OffsetInPages == first &&
+                               op->args.UnmapApertureSegment.NumberOfPages == 4 &&
+                               op->args.UnmapApertureSegment.hDevice == c->device->driver_handle &&
+                               op->args.UnmapApertureSegment.hAllocation == a->driver_handle);
+    CHECK_RULE("PAGE-048", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) != NULL);
+    CHECK_RULE("IOMMU-085", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) ==
+                                ram_direct(rig->ram, page_phys(rig->vidmm->dummy_frame)));
+    CHECK(mm_check_content(rig, a, 4) && rig->faults == 0);
+
+    /* a stray write is found at the next unmap */
+    *mm_gpu_memory(rig, MM_APERTURE, (first << PAGE_BITS) + 100) ^= 1;
+    OK(mm_resident(c, h));
+    CHECK(mm_violations(rig, "PAGE-049") == 0);
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1);
+    OK(mm_resident(c, h));
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1); /* the pattern was put back */
+}
+
+static void aperture_maps_and_unmaps(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    options(&o);
+    mm_run(&o, aperture_body);
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, aperture_body);
+}
+
+static void coherent_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2,
+                           PHYSICAL | 0x5 | 0x2000); /* Cached, MapApertureCpuVisible */
+    const struct mm_op *op;
+    uint8_t *view;
+
+    OK(mm_resident(c, h));
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    CHECK_RULE("PAGE-046", op->args.MapApertureSegment2.Flags.CacheCoherent == 1);
+    CHECK_RULE("SEG-045", op->args.MapApertureSegment2.Flags.CacheCoherent == 1);
+    view = op->args.MapApertureSegment2.CpuVisibleAddress;
+    CHECK(view);
+    mm_write_content(rig, mm_allocation(c, h), 6);
+    CHECK_RULE("PAGE-054",
+               memcmp(view + PAGE_BYTES, mm_page(rig, mm_allocation(c, h), 1), PAGE_BYTES) == 0);
+    rig->hold = true;
+    OK(mm_evict(c, h, 0));
+    sim_stall(1000000);
+    CHECK_RULE("PAGE-054", view[PAGE_BYTES] == mm_page(rig, mm_allocation(c, h),
+                                                       1)[0]); /* valid until the unmap is done */
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK(!mm_allocation(c, h)->aperture_view);
+}
+
+static void coherent_and_visible_mappings(void **state)
+{
+    (void)state;
+    mm_run(NULL, coherent_body);
+}
+
+static void old_map_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 3, PHYSICAL);
+    const struct mm_op *op;
+
+    OK(mm_resident(c, h));
+    CHECK_RULE("PAGE-052", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == 1 &&
+                               mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0);
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT, 0);
+    CHECK_RULE("PAGE-044", op->args.MapApertureSegment.NumberOfPages == 3 &&
+                               op->args.MapApertureSegment.MdlOffset == 0 &&
+                               op->pages[2] == mm_allocation(c, h)->backing[2].value);
+    CHECK_RULE("PAGE-044",
+               mm_gpu_memory(rig, MM_APERTURE, mm_allocation(c, h)->aperture_first << PAGE_BITS) ==
+                   mm_page(rig, mm_allocation(c, h), 0));
+}
+
+static void old_drivers_get_an_mdl(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    options(&o);
+    o.old_map = true;
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, old_map_body);
+}
+
+/* Ranges never overlap, and none is left when the adapter stops (the rig checks the segment). */
+static void balance_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    bool mapped[4096] = {false};
+    D3DKMT_HANDLE h[20];
+
+    for (unsigned i = 0; i < 20; i++)
+        h[i] = make(c, MM_SET_APERTURE, 1 + sim_random(200), PHYSICAL);
+    for (unsigned step = 0; step < 200; step++) {
+        D3DKMT_HANDLE one = h[sim_random(20)];
+
+        if (mm_open(c, one)->residency_count)
+            OK(mm_evict(c, one, sim_random(2)));
+        else
+            (void)mm_resident(c, one);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        OK(mm_destroy(c, h[i], 2));
+    mm_idle(rig);
+    for (uint32_t i = 0; i < rig->op_count; i++) {
+        const DXGKARG_BUILDPAGINGBUFFER *a = &rig->ops[i].args;
+
+        if (a->Operation == DXGK_OPERATION_MAP_APERTURE_SEGMENT2) {
+            for (SIZE_T k = 0; k < a->MapApertureSegment2.NumberOfPages; k++) {
+                CHECK_RULE("PAGE-051", !mapped[a->MapApertureSegment2.OffsetInPages + k]);
+                mapped[a->MapApertureSegment2.OffsetInPages + k] = true;
+            }
+        } else if (a->Operation == DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) {
+            for (SIZE_T k = 0; k < a->UnmapApertureSegment.NumberOfPages; k++) {
+                CHECK(mapped[a->UnmapApertureSegment.OffsetInPages + k]);
+                mapped[a->UnmapApertureSegment.OffsetInPages + k] = false;
+            }
+        }
+    }
+    for (unsigned i = 0; i < 4096; i++)
+        CHECK_RULE("PAGE-051", !mapped[i]);
+}
+
+static void maps_are_balanced(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    options(&o);
+    o.aperture_bytes = 8 * MM_MB;
+    mm_run(&o, balance_body);
+}
+
+static void busy_range_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE other = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+
+    OK(mm_resident(c, h));
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    OK(mm_evict(c, h, 0));
+    mm_mark(rig);
+    OK(mm_resident(c, other)); /* other work goes on */
+    CHECK_RULE("PAGE-047", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 0);
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK_RULE("PAGE-047", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1);
+}
+
+static void ranges_are_idle(void **state)
+{
+    (void)state;
+    mm_run(NULL, busy_range_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aperture_maps_and_unmaps), cmocka_unit_test(coherent_and_visible_mappings),
+        cmocka_unit_test(old_drivers_get_an_mdl),   cmocka_unit_test(maps_are_balanced),
+        cmocka_unit_test(ranges_are_idle),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

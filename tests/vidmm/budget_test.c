@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Budgets, offers, priorities and residency queries. */
+#include "support/mm_rig.h"
+
+static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
+{
+    return mm_create_ok(c, mm_private_default(MM_SET_VRAM, mb * MM_MB));
+}
+
+static D3DKMT_HANDLE both(struct mm_client *c, uint64_t mb)
+{
+    return mm_create_ok(c, mm_private_default(MM_SET_BOTH, mb * MM_MB));
+}
+
+static D3DKMT_HANDLE with_priority(struct mm_client *c, UINT set, uint64_t mb, UINT priority)
+{
+    struct mm_private p = mm_private_default(set, mb * MM_MB);
+
+    p.priority = priority;
+    return mm_create_ok(c, p);
+}
+
+static bool in_vram(struct mm_client *c, D3DKMT_HANDLE h)
+{
+    const struct vidmm_allocation *a = mm_allocation(c, h);
+
+    return a->resident && a->segment == MM_VRAM;
+}
+
+static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
+{
+    return !mm_allocation(c, h)->resident;
+}
+
+#define OK(call) CHECK(NT_SUCCESS(call))
+
+/* ---- budgets ---- */
+
+static D3DKMT_QUERYVIDEOMEMORYINFO query(struct mm_client *c, int group)
+{
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = (D3DKMT_MEMORY_SEGMENT_GROUP)group};
+
+    OK(vidmm_query_video_memory(c->rig->vidmm, c->process, &info));
+    return info;
+}
+
+static void budget_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_client *d;
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = (D3DKMT_MEMORY_SEGMENT_GROUP)2};
+    D3DKMT_HANDLE h;
+    uint64_t before;
+    uint64_t trim;
+
+    CHECK_RULE("RES-043",
+               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
+    info.MemorySegmentGroup = D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
+    info.PhysicalAdapterIndex = 1;
+    CHECK_RULE("RES-043",
+               vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
+    before = query(c, 0).CurrentUsage;
+    h = vram(c, 8);
+    OK(mm_resident(c, h));
+    CHECK_RULE("RES-043", query(c, 0).CurrentUsage == before + 8 * MM_MB);
+    CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
+
+    CHECK_RULE("RES-044", vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL,
+                                                query(c, 0).AvailableForReservation + 1) ==
+                              STATUS_INVALID_PARAMETER);
+    OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 4 * MM_MB));
+    CHECK_RULE("RES-044", query(c, 0).CurrentReservation == 4 * MM_MB);
+    OK(vidmm_set_reservation(c->process, D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL, 0));
+
+    OK(mm_client_open(rig, 1, 1));
+    d = &rig->client[1];
+    OK(mm_resident(c, vram(c, 4)));
+    OK(mm_resident(d, vram(d, 8))); /* 20 MB are wanted now, of 16 */
+    CHECK_RULE("RES-041", query(c, 0).Budget == 8 * MM_MB);
+    CHECK_RULE("RES-042", query(c, 0).Budget == 8 * MM_MB && query(d, 0).Budget == 8 * MM_MB);
+    CHECK_RULE("RES-024",
+               vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
+                   trim == 4 * MM_MB);
+    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){vram(c, 1)}, 1,
+                                              (D3DDDI_MAKERESIDENT_FLAGS){0}, &(uint64_t){0},
+                                              &trim) == STATUS_NO_MEMORY &&
+                              trim == 5 * MM_MB);
+    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, 1,
+                                           &(uint64_t){0}) == STATUS_PENDING);
+    mm_idle(rig);
+    CHECK_RULE("RES-019", c->error == 0);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void budgets_are_shared_out(void **state)
+{
+    (void)state;
+    mm_run(NULL, budget_body);
+}
+
+/* ---- offers ---- */
+
+static NTSTATUS offer(struct mm_client *c, D3DKMT_HANDLE h, int priority, UINT flags)
+{
+    return vidmm_offer(c->device, NULL, &h, 1, (D3DKMT_OFFER_PRIORITY)priority,
+                       (D3DKMT_OFFER_FLAGS){.Value = flags});
+}
+
+static NTSTATUS reclaim(struct mm_client *c, D3DKMT_HANDLE h, D3DDDI_RECLAIM_RESULT *result)
+{
+    uint64_t fence;
+    NTSTATUS status = vidmm_reclaim(c->queue, NULL, &h, 1, result, &fence);
+
+    CHECK((status == STATUS_PENDING) == (fence != 0));
+    if (status == STATUS_PENDING)
+        mm_wait_fence(c, fence);
+    return status;
+}
+
+static void offer_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = vram(c, 10);
+    D3DKMT_HANDLE other = vram(c, 10);
+    D3DDDI_RECLAIM_RESULT result;
+    void *address;
+
+    CHECK_RULE("RES-062", offer(c, h, 0, 0) == STATUS_INVALID_PARAMETER &&
+                              offer(c, h, 5, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-062", vidmm_offer(c->device, &h, &h, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("RES-062", vidmm_offer(c->device, NULL, NULL, 1, D3DKMT_OFFER_PRIORITY_LOW,
+                                      (D3DKMT_OFFER_FLAGS){0}) == STATUS_INVALID_PARAMETER);
+    OK(mm_resident(c, h));
+    mm_write_content(rig, mm_allocation(c, h), 7);
+
+    /* no pressure: content intact */
+    OK(offer(c, h, 1, 0));
+    CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_INVALID_PARAMETER);
+    OK(reclaim(c, h, &result));
+    CHECK_RULE("RES-068",
+               result == D3DDDI_RECLAIM_RESULT_OK && mm_check_content(rig, mm_allocation(c, h), 7));
+    CHECK_RULE("RES-065", vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS);
+    CHECK_RULE("RES-073", offer(c, h, 1, 0) == STATUS_INVALID_PARAMETER); /* locked */
+    OK(vidmm_unlock2(c->device, h));
+    CHECK_RULE("RES-073", reclaim(c, h, &result) == STATUS_SUCCESS &&
+                              result == D3DDDI_RECLAIM_RESULT_OK); /* not offered */
+
+    /* the offer waits for work submitted before */
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    OK(offer(c, h, 1, 0));
+    CHECK_RULE("RES-063", !mm_allocation(c, h)->offer_in_force);
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK_RULE("RES-063", mm_allocation(c, h)->offer_in_force);
+    CHECK_RULE("RES-073", NT_SUCCESS(offer(c, h, 3, 0)) && mm_allocation(c, h)->offer_priority == 3);
+
+    /* pressure: dropped, not copied; the device that lists it does not wait for it */
+    mm_mark(rig);
+    CHECK(mm_make_resident(c, &other, 1, 1, &(uint64_t){0}) ==
+          STATUS_NO_MEMORY); /* its own list would not fit */
+    OK(mm_client_open(rig, 1, 1));
+    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
+    CHECK_RULE("RES-066", is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    CHECK_RULE("RES-066", mm_allocation(c, h)->backing == NULL);
+    CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
+    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && in_vram(c, h) &&
+                              mm_allocation(c, h)->ready);
+    CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void offered_content_may_go(void **state)
+{
+    (void)state;
+    mm_run(NULL, offer_body);
+}
+
+static void reclaim_then_lock_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = both(c, 10);
+    D3DDDI_RECLAIM_RESULT result;
+    void *address;
+    uint64_t fence;
+
+    OK(mm_resident(c, h));
+    OK(offer(c, h, 1, 0));
+    OK(mm_client_open(rig, 1, 1));
+    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
+    CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
+    CHECK_RULE("RES-072",
+               vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS); /* without the fence */
+    memset(address, 1, PAGE_BYTES);
+    OK(vidmm_unlock2(c->device, h));
+}
+
+static void reclaimed_can_be_locked_at_once(void **state)
+{
+    (void)state;
+    mm_run(NULL, reclaim_then_lock_body);
+}
+
+/* ---- residency queries ---- */
+
+static void query_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)),
+                             vram(c, 1)};
+    D3DKMT_ALLOCATIONRESIDENCYSTATUS states[3];
+    UINT priority[3] = {0xA0000000, 0x28000000, 5};
+
+    OK(mm_resident(c, list[0]));
+    OK(mm_resident(c, list[1]));
+    OK(vidmm_query_residency(c->device, 0, list, 3, states));
+    CHECK_RULE("RES-074", states[0] == 1 && states[1] == 2 && states[2] == 3);
+    CHECK_RULE("RES-074",
+               vidmm_query_residency(c->device, 5, list, 3, states) == STATUS_INVALID_PARAMETER);
+    OK(vidmm_set_priority(c->device, 0, list, 3, priority));
+    memset(priority, 0, sizeof(priority));
+    OK(vidmm_get_priority(c->device, 0, list, 3, priority));
+    CHECK_RULE("ALLOC-142",
+               priority[0] == 0xA0000000 && priority[1] == 0x28000000 && priority[2] == 5);
+    CHECK_RULE("ALLOC-142",
+               vidmm_set_priority(c->device, 7, list, 3, priority) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-142",
+               vidmm_set_priority(c->device, 0, NULL, 0, priority) == STATUS_INVALID_PARAMETER);
+    priority[1] = 0;
+    CHECK_RULE("KMT-278",
+               vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
+    OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){with_priority(c, 1, 1, 0)}, 1, priority));
+    CHECK_RULE("ALLOC-070", priority[0] == D3DDDI_ALLOCATIONPRIORITY_NORMAL);
+}
+
+static void queries_and_priorities(void **state)
+{
+    (void)state;
+    mm_run(NULL, query_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(budgets_are_shared_out),
+        cmocka_unit_test(offered_content_may_go),
+        cmocka_unit_test(reclaimed_can_be_locked_at_once),
+        cmocka_unit_test(queries_and_priorities),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Lock2 and Unlock2: what the CPU sees, where, and that it goes on seeing it. */
+#include "support/mm_rig.h"
+
+#define OK(call) CHECK(NT_SUCCESS(call))
+
+static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
+{
+    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
+
+    p.flags = flags;
+    return mm_create_ok(c, p);
+}
+
+static uint8_t *lock(struct mm_client *c, D3DKMT_HANDLE h)
+{
+    void *address = NULL;
+
+    OK(vidmm_lock2(c->device, h, &address));
+    CHECK(address && (uintptr_t)address % PAGE_BYTES == 0);
+    return address;
+}
+
+static NTSTATUS try_lock(struct mm_client *c, D3DKMT_HANDLE h)
+{
+    void *address;
+
+    return vidmm_lock2(c->device, h, &address);
+}
+
+/* Does the view show, page by page, the bytes where the content is? */
+static bool shows(struct mm_rig *rig, const uint8_t *view, const struct vidmm_allocation *a)
+{
+    for (uint64_t page = 0; page < a->pages; page++)
+        if (memcmp(view + (page << PAGE_BITS), mm_page(rig, a, page), PAGE_BYTES) != 0)
+            return false;
+    return true;
+}
+
+/* ---- where it may be ---- */
+
+static void vram_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, 1);
+    struct vidmm_allocation *a = mm_allocation(c, h);
+    uint8_t *bar = bus_device_memory(rig->device, 0);
+    uint8_t *view;
+
+    OK(mm_resident(c, make(c, MM_SET_VRAM, 5, 1)));
+    OK(mm_resident(c, h));
+    mm_mark(rig);
+    view = lock(c, h);
+    CHECK_RULE("ALLOC-126", a->segment == MM_VRAM && mm_op_count(rig, -1) == 0);
+    CHECK_RULE("ALLOC-125", mm_op_count(rig, -1) == 0);
+    view[2 * PAGE_BYTES + 7] = 0x77;
+    CHECK_RULE("SEG-026", bar[(a->runs[0].first << PAGE_BITS) + 2 * PAGE_BYTES + 7] == 0x77);
+    CHECK_RULE("KMT-270", shows(rig, view, a));
+    CHECK_RULE("ALLOC-129", lock(c, h) == view && a->lock_count == 2);
+    CHECK_RULE("KMT-271", lock(c, h) == view);
+    OK(vidmm_unlock2(c->device, h));
+    OK(vidmm_unlock2(c->device, h));
+    CHECK(a->view == view);
+    OK(vidmm_unlock2(c->device, h));
+    CHECK_RULE("ALLOC-060", a->view == NULL); /* no view but while it is locked */
+    CHECK_RULE("ALLOC-129", vidmm_unlock2(c->device, h) == STATUS_INVALID_PARAMETER);
+    CHECK(try_lock(c, 0xBAD) == STATUS_INVALID_PARAMETER);
+}
+
+static void vram_is_shown_through_the_bar(void **state)
+{
+    (void)state;
+    mm_run(NULL, vram_body);
+}
+
+static void scattered_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE small[64];
+    D3DKMT_HANDLE h;
+    uint8_t *view;
+
+    for (unsigned i = 0; i < 64; i++) {
+        small[i] = make(c, MM_SET_VRAM, 64, 0x8001);
+        OK(mm_resident(c, small[i]));
+    }
+    for (unsigned i = 1; i < 64; i += 2)
+        OK(mm_destroy(c, small[i], 2));
+    h = make(c, MM_SET_VRAM, 150, 1);
+    OK(mm_resident(c, h));
+    CHECK(mm_allocation(c, h)->run_count == 3);
+    view = lock(c, h);
+    for (uint64_t i = 0; i < 150 * PAGE_BYTES; i += 512)
+        view[i] = (uint8_t)(i >> 9);
+    CHECK_RULE("ALLOC-126", shows(rig, view, mm_allocation(c, h)));
+    OK(vidmm_unlock2(c->device, h));
+}
+
+static void scattered_vram_is_one_view(void **state)
+{
+    (void)state;
+    mm_run(NULL, scattered_body);
+}
+
+static void system_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE fresh = make(c, MM_SET_BOTH, 4, 1);
+    D3DKMT_HANDLE bare = make(c, MM_SET_APERTURE, 4, 1);
+    D3DKMT_HANDLE mapped = make(c, MM_SET_APERTURE, 4, 0x8001);
+    uint8_t *view = lock(c, fresh);
+
+    for (unsigned i = 0; i < 4 * PAGE_BYTES; i++)
+        CHECK_RULE("RES-060", view[i] == 0);
+    view[5] = 9;
+    CHECK_RULE("ALLOC-126", mm_page(rig, mm_allocation(c, fresh), 0)[5] == 9 &&
+                                !mm_allocation(c, fresh)->resident);
+    OK(mm_resident(c, bare));
+    OK(mm_resident(c, mapped));
+    mm_mark(rig);
+    view = lock(c, bare);
+    view[PAGE_BYTES] = 3;
+    CHECK_RULE("ALLOC-126", shows(rig, view, mm_allocation(c, bare)));
+    view = lock(c, mapped);
+    view[PAGE_BYTES] = 4;
+    CHECK_RULE("SEG-044",
+               *mm_gpu_memory(rig, MM_APERTURE,
+                              (mm_allocation(c, mapped)->aperture_first + 1) << PAGE_BITS) == 4);
+    CHECK(mm_op_count(rig, -1) == 0);
+}
+
+static void system_memory_is_shown_as_it_is(void **state)
+{
+    (void)state;
+    mm_run(NULL, system_body);
+}
+
+/* ---- a segment that the CPU cannot see ---- */
+
+static void hidden_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 1);
+    D3DKMT_HANDLE only = make(c, MM_SET_VRAM, 3, 0);
+    uint64_t fence;
+    uint8_t *view;
+
+    OK(mm_resident(c, h));
+    CHECK(mm_allocation(c, h)->segment == MM_VRAM);
+    mm_write_content(rig, mm_allocation(c, h), 3);
+    view = lock(c, h);
+    CHECK_RULE("ALLOC-126",
+               mm_allocation(c, h)->ready && mm_allocation(c, h)->segment == 0); /* moved */
+    CHECK_RULE("ALLOC-126", mm_check_content(rig, mm_allocation(c, h), 3) &&
+                                shows(rig, view, mm_allocation(c, h)));
+    OK(vidmm_unlock2(c->device, h));
+
+    /* not CPU-visible, no aperture in its set */
+    view = lock(c, only);
+    CHECK_RULE("ALLOC-128", view && !mm_allocation(c, only)->resident);
+    view[1] = 0x42;
+    CHECK(mm_make_resident(c, &only, 1, 0, &fence) == STATUS_PENDING);
+    sim_stall(50000000);
+    CHECK_RULE("ALLOC-128", c->fence < fence && !mm_allocation(c, only)->resident && c->error == 0);
+    OK(vidmm_unlock2(c->device, only));
+    mm_wait_fence(c, fence);
+    CHECK_RULE("ALLOC-128",
+               mm_allocation(c, only)->ready && mm_page(rig, mm_allocation(c, only), 0)[1] == 0x42);
+    CHECK_RULE("ALLOC-128", try_lock(c, only) == STATUS_INVALID_PARAMETER);
+}
+
+static void hidden_vram_is_left_for_a_lock(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.segment[0].Size = 16 * MM_MB;
+    o.segment[0].BaseAddress.QuadPart = MM_BASE;
+    o.segment[1].Flags.Aperture = 1;
+    o.segment[1].Size = 16 * MM_MB;
+    o.segment_count = 2;
+    mm_run(&o, hidden_body);
+}
+
+static void cached_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 5);
+
+    OK(mm_resident(c, h));
+    CHECK(mm_allocation(c, h)->segment == MM_VRAM);
+    mm_mark(rig);
+    lock(c, h);
+    CHECK_RULE("ALLOC-127", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1 &&
+                                mm_allocation(c, h)->segment != MM_VRAM);
+    OK(vidmm_unlock2(c->device, h));
+}
+
+static void cached_is_never_shown_in_vram(void **state)
+{
+    (void)state;
+    mm_run(NULL, cached_body);
+}
+
+/* ---- moving underneath ---- */
+
+static uint8_t *storing;
+
+static NTSTATUS store_while_building(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    (void)rig;
+    /* The client goes on storing while the transfer is on its way. */
+    if (storing && args->Operation == DXGK_OPERATION_VIRTUAL_TRANSFER)
+        storing[PAGE_BYTES + 3]++;
+    return STATUS_PENDING;
+}
+
+static void moving_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 1);
+    struct vidmm_allocation *a = mm_allocation(c, h);
+    uint8_t *view = lock(c, h);
+    uint8_t expected;
+
+    for (unsigned i = 0; i < 4 * PAGE_BYTES; i++)
+        view[i] = (uint8_t)(i * 7);
+    storing = view;
+    rig->on_build = store_while_building;
+    for (unsigned round = 0; round < 3; round++) {
+        expected = view[PAGE_BYTES + 3];
+        OK(mm_resident(c, h));
+        CHECK(a->segment == MM_VRAM);
+        CHECK_RULE("ALLOC-120", a->view == view && shows(rig, view, a));
+        CHECK_RULE("ALLOC-120", view[PAGE_BYTES + 3] == (uint8_t)(expected + 1) && view[9] == 63);
+        mm_page(rig, a, 2)[5] = (uint8_t)(round + 100); /* the GPU writes */
+        expected = view[PAGE_BYTES + 3];
+        OK(mm_evict(c, h, 0));
+        mm_idle(rig);
+        CHECK_RULE("ALLOC-120", !a->resident && a->view == view && shows(rig, view, a));
+        CHECK_RULE("ALLOC-120", view[PAGE_BYTES + 3] == (uint8_t)(expected + 1) &&
+                                    view[2 * PAGE_BYTES + 5] == round + 100);
+    }
+    storing = NULL;
+    OK(vidmm_unlock2(c->device, h));
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void address_stays_while_content_moves(void **state)
+{
+    (void)state;
+    mm_run(NULL, moving_body);
+}
+
+static void arriving_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, 1);
+    uint64_t fence;
+    uint8_t *view;
+
+    CHECK(mm_make_resident(c, &h, 1, 0, &fence) == STATUS_PENDING);
+    view = lock(c, h); /* the fill may still be on its way */
+    view[0] = 0x99;
+    mm_wait_fence(c, fence);
+    CHECK_RULE("RES-060", view[0] == 0x99 && shows(rig, view, mm_allocation(c, h)));
+}
+
+static void lock_does_not_race_with_the_fill(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    for (uint64_t seed = 1; seed < 10; seed++) {
+        mm_options_default(&o);
+        o.seed = seed;
+        mm_run(&o, arriving_body);
+    }
+}
+
+static void permanent_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 3);
+    struct vidmm_allocation *a = mm_allocation(c, h);
+    uint8_t *view;
+
+    OK(mm_resident(c, h));
+    CHECK(a->segment == MM_VRAM && a->backing);
+    view = lock(c, h);
+    view[10] = 0x31;
+    CHECK_RULE("ALLOC-047",
+               *((uint8_t *)ram_direct(rig->ram, page_phys(a->backing[0])) + 10) == 0x31);
+    OK(vidmm_unlock2(c->device, h));
+    mm_idle(rig);
+    mm_submit(c);
+    if (!mm_dispatch(c))
+        mm_idle(rig);
+    CHECK(mm_dispatch(c));
+    CHECK_RULE("ALLOC-047",
+               a->segment == MM_VRAM && mm_page(rig, a, 0)[10] == 0x31); /* pushed by a page-in */
+}
+
+static void permanent_system_copy_is_what_is_locked(void **state)
+{
+    (void)state;
+    mm_run(NULL, permanent_body);
+}
+
+/* ---- who may ---- */
+
+static void limits_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
+    D3DKMT_HANDLE theirs;
+
+    OK(mm_client_open(rig, 1, 0));
+    theirs = make(&rig->client[1], MM_SET_BOTH, 1, 1);
+    CHECK_RULE("KMT-027",
+               try_lock(c, theirs) == STATUS_INVALID_PARAMETER); /* another device of the process */
+    lock(c, h);
+    mm_allocation(c, h)->lock_count = VIDMM_MAX_LOCKS;
+    CHECK_RULE("KMT-269", try_lock(c, h) == STATUS_GRAPHICS_TOO_MANY_REFERENCES);
+    mm_allocation(c, h)->lock_count = 1;
+    vidmm_device_set_lost(c->device);
+    CHECK_RULE("GPUVA-073", try_lock(c, h) == STATUS_DEVICE_REMOVED &&
+                                vidmm_unlock2(c->device, h) == STATUS_SUCCESS);
+
+    mm_allocation(&rig->client[1], theirs)->creator = rig->nt_process[1];
+    CHECK_RULE("ALLOC-119", try_lock(&rig->client[1], theirs) == STATUS_INVALID_PARAMETER);
+}
+
+static void locks_have_limits(void **state)
+{
+    (void)state;
+    mm_run(NULL, limits_body);
+}
+
+static void destroy_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
+    volatile uint8_t *view = lock(c, h);
+    uint8_t byte;
+
+    lock(c, h);
+    view[0] = 1;
+    mm_submit(c); /* the GPU keeps the memory for now */
+    OK(mm_destroy(c, h, 0));
+    CHECK_RULE("KMT-265", !sim_copy_checked(&byte, (const void *)(uintptr_t)view,
+                                            1)); /* inaccessible at once */
+    mm_finish(c);
+}
+
+static void destroying_ends_locks(void **state)
+{
+    (void)state;
+    mm_run(NULL, destroy_body);
+}
+
+static void no_wait_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 1, 1);
+    uint64_t before;
+
+    OK(mm_resident(c, h));
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    before = sim_now();
+    lock(c, h);
+    CHECK_RULE("ALLOC-125",
+               sim_now() - before < 1000000 && c->completed == 0); /* the packet is still running */
+    CHECK_RULE("ALLOC-124", c->completed == 0);
+    mm_finish(c);
+}
+
+static void lock_does_not_wait_for_clients_work(void **state)
+{
+    (void)state;
+    mm_run(NULL, no_wait_body);
+}
+
+/* Every internal request of a lock, and of a move under a lock, fails in turn. */
+static void faults_body(struct mm_rig *rig)
+{
+    struct util_heap *heap = &rig->machine->heap;
+
+    for (uint64_t nth = 1; nth < 60; nth++) {
+        struct mm_client *c = &rig->client[0];
+        D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 1);
+        uint64_t failures = heap->failures;
+        void *address = NULL;
+        NTSTATUS status;
+
+        heap->fail_at = heap->requests + nth;
+        status = vidmm_lock2(c->device, h, &address);
+        if (NT_SUCCESS(status)) {
+            memset(address, (int)nth, 3 * PAGE_BYTES);
+            (void)mm_resident(c, h);
+            mm_idle(rig);
+        }
+        heap->fail_at = 0;
+        CHECK(vidmm_validate(rig->vidmm));
+        CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
+        CHECK(mm_open(c, h)->lock_count == NT_SUCCESS(status) &&
+              mm_allocation(c, h)->lock_count == NT_SUCCESS(status));
+        if (NT_SUCCESS(status))
+            CHECK(mm_page(rig, mm_allocation(c, h), 2)[9] == (uint8_t)nth);
+        if (heap->failures == failures)
+            return;
+        if (c->error) {
+            mm_client_close(rig, 0);
+            OK(mm_client_open(rig, 0, 0));
+        } else {
+            OK(mm_destroy(c, h, 2));
+        }
+    }
+}
+
+static void locking_survives_every_fault(void **state)
+{
+    (void)state;
+    mm_run(NULL, faults_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vram_is_shown_through_the_bar),
+        cmocka_unit_test(scattered_vram_is_one_view),
+        cmocka_unit_test(system_memory_is_shown_as_it_is),
+        cmocka_unit_test(hidden_vram_is_left_for_a_lock),
+        cmocka_unit_test(cached_is_never_shown_in_vram),
+        cmocka_unit_test(address_stays_while_content_moves),
+        cmocka_unit_test(lock_does_not_race_with_the_fill),
+        cmocka_unit_test(permanent_system_copy_is_what_is_locked),
+        cmocka_unit_test(locks_have_limits),
+        cmocka_unit_test(destroying_ends_locks),
+        cmocka_unit_test(lock_does_not_wait_for_clients_work),
+        cmocka_unit_test(locking_survives_every_fault),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

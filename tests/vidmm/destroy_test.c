@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Closing and destroying allocations. */
+#include "support/mm_rig.h"
+
+struct request {
+    struct mm_private data[4];
+    D3DDDI_ALLOCATIONINFO2 info[4];
+    struct vidmm_create_item item[4];
+    struct vidmm_create_request request;
+    D3DKMT_HANDLE resource;
+    UINT resource_data;
+};
+
+static void request_init(struct request *r, UINT count)
+{
+    memset(r, 0, sizeof(*r));
+    r->request.count = count;
+    r->request.item = r->item;
+    for (UINT i = 0; i < count; i++) {
+        r->data[i] = mm_private_default(MM_SET_BOTH, 4096 * (uint64_t)(i + 1));
+        r->item[i] = (struct vidmm_create_item){
+            .private_data = &r->data[i], .private_bytes = sizeof(r->data[i]), .info = &r->info[i]};
+    }
+}
+
+static NTSTATUS request_make(struct request *r, struct mm_client *client)
+{
+    return vidmm_allocation_create(client->device, &r->request, &r->resource);
+}
+
+static NTSTATUS destroy_list(struct mm_client *c, const D3DKMT_HANDLE *list, UINT count, UINT flags)
+{
+    return vidmm_allocation_destroy(c->device, 0, list, count,
+                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+}
+
+static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UINT flags)
+{
+    return vidmm_allocation_destroy(c->device, resource, NULL, 0,
+                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
+}
+
+static void destroy_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct request r;
+    struct request alone;
+    D3DKMT_HANDLE mixed[2];
+    D3DKMT_HANDLE list[4];
+    const struct mm_event *e;
+    HANDLE first;
+
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    request_init(&alone, 1);
+    CHECK(request_make(&alone, c) == STATUS_SUCCESS);
+    for (UINT i = 0; i < 3; i++)
+        list[i] = r.info[i].hAllocation;
+    first = mm_allocation(c, list[0])->driver_handle;
+    mm_mark(rig);
+    mixed[0] = list[0];
+    mixed[1] = alone.info[0].hAllocation;
+    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    mixed[1] = 0xBAD;
+    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    mixed[1] = mixed[0];
+    CHECK_RULE("KMT-263", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-263", vidmm_allocation_destroy(c->device, 0, NULL, 0,
+                                                   (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+                              STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", vidmm_allocation_destroy(c->device, r.resource, list, 1,
+                                                     (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
+                                STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-091", destroy_list(c, list, 1, 4) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-262", destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 &&
+                                NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
+    CHECK(mm_evict(c, list[0], 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+
+    CHECK(destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    e = mm_event_at(rig, MM_DESTROY, 0);
+    CHECK_RULE("ALLOC-086", e->count == 1 && e->flags == 0 && e->handle[0] == first);
+    CHECK(destroy_list(c, list + 1, 2, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-087", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    e = mm_event_at(rig, MM_DESTROY, 2);
+    CHECK_RULE("ALLOC-087",
+               e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
+
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    mm_mark(rig);
+    rig->close_status = STATUS_UNSUCCESSFUL;
+    CHECK(destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-083",
+               mm_event_count(rig, MM_CLOSE) == 1 && mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
+                   mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-086", mm_event_at(rig, MM_DESTROY, 0)->count == 3 &&
+                                mm_event_at(rig, MM_DESTROY, 0)->flags == 1);
+    CHECK_RULE("ALLOC-084",
+               mm_violations(rig, "ALLOC-084") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+    rig->close_status = STATUS_SUCCESS;
+    CHECK_RULE("KMT-026", destroy_resource(c, r.resource, 0) == STATUS_INVALID_PARAMETER);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void destroy_closes_and_destroys(void **state)
+{
+    (void)state;
+    mm_run(NULL, destroy_body);
+}
+
+static void deferred_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
+    D3DKMT_HANDLE other;
+    uint64_t fence;
+    uint64_t page;
+
+    CHECK(NT_SUCCESS(mm_resident(c, h)));
+    page = mm_allocation(c, h)->runs[0].first;
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089",
+               mm_event_count(rig, MM_CLOSE) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
+    CHECK_RULE("ALLOC-091", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-265", rig->client[0].device->missing == 0 &&
+                              list_empty(&rig->client[0].device->residency));
+    other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
+    CHECK(NT_SUCCESS(mm_resident(c, other)));
+    CHECK_RULE("ALLOC-088", mm_allocation(c, other)->runs[0].first != page);
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089",
+               mm_event_count(rig, MM_CLOSE) == 1 && mm_event_count(rig, MM_DESTROY) == 1);
+
+    mm_mark(rig);
+    mm_submit(c);
+    CHECK(mm_destroy(c, other, 1) == STATUS_SUCCESS); /* AssumeNotInUse */
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-089", mm_event_count(rig, MM_DESTROY) == 1);
+    mm_finish(c);
+
+    other = mm_create_ok(c, mm_private_default(MM_SET_VRAM, MM_MB));
+    CHECK(NT_SUCCESS(mm_resident(c, other)));
+    CHECK_RULE("ALLOC-090",
+               mm_destroy(c, other, 2) == STATUS_SUCCESS &&
+                   rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
+}
+
+static void destruction_waits_for_the_gpu(void **state)
+{
+    (void)state;
+    mm_run(NULL, deferred_body);
+}
+
+static void order_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
+    uint64_t free_pages = ram_free_pages(rig->ram);
+    D3DKMT_HANDLE h;
+
+    p.flags |= 0x8000;
+    h = mm_create_ok(c, p);
+    CHECK(NT_SUCCESS(mm_resident(c, h)));
+    rig->hold = true;
+    CHECK(mm_destroy(c, h, 0) == STATUS_SUCCESS);
+    sim_stall(1000000);
+    CHECK_RULE("ALLOC-092", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 &&
+                                mm_event_count(rig, MM_CLOSE) == 0);
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK_RULE("ALLOC-092",
+               mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
+    CHECK_RULE("ALLOC-092", ram_free_pages(rig->ram) == free_pages);
+}
+
+static void destruction_is_in_order(void **state)
+{
+    (void)state;
+    mm_run(NULL, order_body);
+}
+
+static void device_end_body(struct mm_rig *rig)
+{
+    struct mm_client *c;
+    struct request r;
+
+    CHECK(NT_SUCCESS(mm_client_open(rig, 1, 1)));
+    c = &rig->client[1];
+    request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        CHECK(NT_SUCCESS(mm_resident(c, mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096)))));
+    CHECK(NT_SUCCESS(mm_resident(c, r.info[1].hAllocation)));
+    mm_mark(rig);
+    mm_client_close(rig, 1);
+    CHECK_RULE("ALLOC-094", list_empty(&rig->vidmm->allocations) &&
+                                mm_event_count(rig, MM_CLOSE) == 2 &&
+                                mm_event_at(rig, MM_CLOSE, 0)->count == 3);
+    CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
+}
+
+static void device_end_closes_everything(void **state)
+{
+    (void)state;
+    mm_run(NULL, device_end_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(destroy_closes_and_destroys),
+        cmocka_unit_test(destruction_waits_for_the_gpu),
+        cmocka_unit_test(destruction_is_in_order),
+        cmocka_unit_test(device_end_closes_everything),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Content operations of adapters without GPU virtual addresses: TRANSFER, FILL, DISCARD_CONTENT. */
+#include "support/mm_rig.h"
+
+#define OK(call) CHECK(NT_SUCCESS(call))
+
+static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
+{
+    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
+
+    p.flags = flags;
+    return mm_create_ok(c, p);
+}
+
+#define PHYSICAL 0x8000u /* AccessedPhysically */
+
+static void physical_options(struct mm_options *o)
+{
+    mm_options_default(o);
+    o->physical = true;
+    o->iommu = IOMMU_ISOLATION;
+}
+
+static void physical_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE first = make(c, MM_SET_VRAM, 3, PHYSICAL);
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, PHYSICAL);
+    D3DKMT_HANDLE permanent = make(c, MM_SET_VRAM, 4, PHYSICAL | 3);
+    const struct vidmm_allocation *a;
+    const struct mm_op *op;
+    int64_t address;
+
+    OK(mm_resident(c, first));
+    mm_mark(rig);
+    OK(mm_resident(c, h));
+    a = mm_allocation(c, h);
+    address = MM_BASE + (int64_t)(a->runs[0].first << PAGE_BITS);
+    op = mm_op_at(rig, DXGK_OPERATION_FILL, 0);
+    CHECK_RULE("PAGE-040", op && op->args.Fill.hAllocation == a->driver_handle &&
+                               op->args.Fill.FillSize == 4 * PAGE_BYTES &&
+                               op->args.Fill.Destination.SegmentId == MM_VRAM);
+    CHECK_RULE("SEG-024", a->runs[0].first == 3 &&
+                              op->args.Fill.Destination.SegmentAddress.QuadPart == MM_BASE + 0x3000);
+    CHECK_RULE("PAGE-041",
+               op->args.Fill.FillPattern == 0 && *(uint32_t *)(void *)mm_page(rig, a, 3) == 0);
+    mm_write_content(rig, a, 5);
+    mm_mark(rig);
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
+    CHECK_RULE("PAGE-028", op->args.Transfer.Source.SegmentId == MM_VRAM &&
+                               op->args.Transfer.Destination.SegmentId == 0);
+    CHECK_RULE("PAGE-029", op->args.Transfer.Source.SegmentAddress.QuadPart == address &&
+                               op->pages[2] == a->backing[2].value);
+    CHECK_RULE("PAGE-030",
+               op->args.Transfer.TransferOffset == 0 && op->args.Transfer.MdlOffset == 0);
+    CHECK_RULE("PAGE-032",
+               op->args.Transfer.Flags.TransferStart && op->args.Transfer.Flags.TransferEnd);
+    CHECK_RULE("PAGE-034",
+               op->args.Transfer.TransferSize == 4 * PAGE_BYTES && mm_check_content(rig, a, 5));
+    CHECK_RULE("PAGE-036", !op->args.Transfer.Flags.Swizzle && !op->args.Transfer.Flags.Unswizzle);
+    CHECK_RULE("PAGE-035", op->args.Transfer.hAllocation == a->driver_handle);
+    mm_mark(rig);
+    OK(mm_resident(c, h));
+    op = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0);
+    CHECK_RULE("PAGE-028", op->args.Transfer.Source.SegmentId == 0 &&
+                               op->args.Transfer.Destination.SegmentId == MM_VRAM);
+    CHECK(mm_check_content(rig, a, 5));
+    CHECK_RULE("PAGE-027", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) +
+                                   mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) ==
+                               0);
+
+    /* a clean copy is only announced */
+    OK(mm_resident(c, permanent));
+    address = MM_BASE + (int64_t)(mm_allocation(c, permanent)->runs[0].first << PAGE_BITS);
+    mm_mark(rig);
+    OK(mm_evict(c, permanent, 2));
+    mm_idle(rig);
+    op = mm_op_at(rig, DXGK_OPERATION_DISCARD_CONTENT, 0);
+    CHECK_RULE("PAGE-042", mm_op_count(rig, DXGK_OPERATION_DISCARD_CONTENT) == 1 &&
+                               mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 0);
+    CHECK_RULE("PAGE-042", op->args.DiscardContent.SegmentId == MM_VRAM &&
+                               op->args.DiscardContent.SegmentAddress.QuadPart == address);
+    CHECK_RULE("ALLOC-047", mm_op_count(rig, DXGK_OPERATION_DISCARD_CONTENT) == 1);
+    CHECK_RULE("PAGE-056", mm_op_count(rig, DXGK_OPERATION_SPECIAL_LOCK_TRANSFER) == 0);
+}
+
+static void physical_operations(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    physical_options(&o);
+    mm_run(&o, physical_body);
+}
+
+static uint32_t interleaved;
+static HANDLE in_transfer;
+
+static NTSTATUS watch_interleaving(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    (void)rig;
+    if (args->Operation != DXGK_OPERATION_TRANSFER)
+        return STATUS_PENDING;
+    interleaved += in_transfer && in_transfer != args->Transfer.hAllocation;
+    if (args->MultipassOffset < 3) {
+        args->MultipassOffset++;
+        in_transfer = args->Transfer.hAllocation;
+        return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+    }
+    in_transfer = NULL;
+    return STATUS_PENDING;
+}
+
+static void interleaving_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        h[i] = make(c, MM_SET_VRAM, 8, PHYSICAL);
+        OK(mm_resident(c, h[i]));
+    }
+    rig->on_build = watch_interleaving;
+    interleaved = 0;
+    in_transfer = NULL;
+    for (unsigned i = 0; i < 3; i++)
+        OK(mm_evict(c, h[i], 0));
+    mm_idle(rig);
+    CHECK_RULE("PAGE-033", interleaved == 0 && mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 3);
+    rig->on_build = NULL;
+}
+
+static void transfers_do_not_interleave(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    physical_options(&o);
+    mm_run(&o, interleaving_body);
+}
+
+static void mdl_life_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, PHYSICAL);
+    const MDL *mdl;
+    uint64_t live;
+
+    OK(mm_resident(c, h));
+    mm_mark(rig);
+    mm_idle(rig);
+    rig->hold = true;
+    OK(mm_evict(c, h, 0));
+    sim_stall(1000000);
+    live = rig->machine->heap.live_blocks;
+    mdl = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0)->args.Transfer.Destination.pMdl;
+    CHECK_RULE("PAGE-038", ((const uint64_t *)(const void *)(mdl + 1))[3] ==
+                                   mm_allocation(c, h)->backing[3].value &&
+                               ram_page_iommu_maps(rig->ram, mm_allocation(c, h)->backing[3]) == 1);
+    rig->hold = false;
+    mm_release(rig);
+    mm_idle(rig);
+    CHECK_RULE("PAGE-038", rig->machine->heap.live_blocks < live); /* and goes then */
+}
+
+static void mdl_lives_until_the_fence(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    physical_options(&o);
+    mm_run(&o, mdl_life_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(physical_operations),
+        cmocka_unit_test(transfers_do_not_interleave),
+        cmocka_unit_test(mdl_lives_until_the_fence),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -89,7 +89,8 @@ enum sim_room {
     SIM_ROOM_DDI,
     SIM_ROOM_PORT,
     SIM_ROOM_KMT,
-    SIM_ROOM_LOADER
+    SIM_ROOM_LOADER,
+    SIM_ROOM_X64,
 };
 
 /* The machine that the host thread is in. NULL outside sim_enter/sim_leave. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of x64 share. */
+#ifndef DXGK_X64_PRIVATE_H
+#define DXGK_X64_PRIVATE_H
+
+#include "util/list.h"
+
+/* State of the current machine (room[SIM_ROOM_X64]); it goes with the machine's heap. */
+struct x64 {
+    struct list tables; /* struct x64_function_table */
+};
+
+/* Made at its first use. NULL: out of memory. */
+struct x64 *x64_of_machine(void);
+
+#endif

@@ -10,7 +10,7 @@
  *     dxgk_machine_load_driver(machine, "build/drivers/refgpu.so", ...);   // DriverEntry, AddDevice, StartDevice
  *     dxgk_machine_run(machine, "client", client, argument);               // client calls D3DKMT*, on a simulated thread
  *     dxgk_machine_shutdown(machine);                                      // StopDevice, RemoveDevice, Unload, leak checks
- *     dxgk_machine_report(machine, stdout);
+ *     dxgk_machine_statistics(machine, &statistics);                       // and dxgk_machine_violation for each broken rule
  *     dxgk_machine_destroy(machine);
  *
  * A machine is used by one host thread at a time; several machines may live in one process, one host thread each. Client
@@ -103,8 +103,8 @@ DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);
 
 struct dxgk_statistics {
     uint32_t size;
-    uint64_t virtual_ns, submissions, paging_submissions, patches, page_table_updates,
-        bytes_paged_in, bytes_paged_out;
+    uint64_t virtual_ns, submissions /* without paging */, paging_submissions, patches,
+        page_table_updates, bytes_paged_in, bytes_paged_out;
     uint64_t iommu_maps, iommu_faults, interrupts, ddi_calls, evictions, preemptions, engine_resets,
         adapter_resets;
     uint64_t violations, warnings, leaks, allocations_requested, trace_records;

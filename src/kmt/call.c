@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
-#include "kmt/nt_handle.h"
 
 /* ---- entry and exit ---- */
 
@@ -181,11 +180,11 @@ NTSTATUS kmt_process_handle(struct kmt_call *call, HANDLE handle, struct nt_proc
         *process = call->process->nt;
         return STATUS_SUCCESS;
     }
-    status = kmt_nt_open(handle, KMT_NT_PROCESS, 0, &object);
+    status = nt_user_handle_open(handle, NT_USER_PROCESS, 0, &object);
     if (!NT_SUCCESS(status))
         return status;
     *process = object;
-    kmt_nt_close(object);
+    nt_user_handle_close(object);
     return STATUS_SUCCESS;
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
-#include "vidsch/vidsch_private.h" /* the driver's handles of device and context */
 
 #define PRIVATE_ALIGNMENT 16u /* KMT-425 */
 
@@ -54,11 +53,11 @@ static NTSTATUS call_driver(const struct escape *e, void *data)
     DXGKARG_ESCAPE args;
 
     memset(&args, 0, sizeof(args));
-    args.hDevice = e->device ? e->device->sch->driver_handle : NULL;
+    args.hDevice = e->device ? vidsch_device_driver_handle(e->device->sch) : NULL;
     args.Flags = e->args->Flags;
     args.pPrivateDriverData = data;
     args.PrivateDriverDataSize = e->args->PrivateDriverDataSize;
-    args.hContext = e->context ? e->context->mm.driver_handle : NULL;
+    args.hContext = e->context ? vidsch_context_driver_handle(e->context) : NULL;
     args.hKmdProcessHandle = e->adapter->mm ? vidmm_process_driver_handle(e->adapter->mm) : NULL;
     return ddi_escape(port_adapter_ddi(e->adapter->port), &args);
 }

@@ -2,7 +2,6 @@
 #include "kmt/event.h"
 
 #include "kmt/kmt_private.h"
-#include "kmt/nt_handle.h"
 
 struct kmt_event {
     void *object;
@@ -15,7 +14,7 @@ NTSTATUS kmt_event_open(HANDLE handle, struct kmt_event **out)
 
     if (!event)
         return STATUS_NO_MEMORY;
-    status = kmt_nt_open(handle, KMT_NT_EVENT, EVENT_MODIFY_STATE, &event->object);
+    status = nt_user_handle_open(handle, NT_USER_EVENT, EVENT_MODIFY_STATE, &event->object);
     if (!NT_SUCCESS(status)) {
         util_free(event);
         return status;
@@ -28,7 +27,7 @@ void kmt_event_close(struct kmt_event *event)
 {
     if (!event)
         return;
-    kmt_nt_close(event->object);
+    nt_user_handle_close(event->object);
     util_free(event);
 }
 

@@ -58,8 +58,8 @@ void nt_destroy(struct nt *nt);
  * (ms_abi); NULL: unknown. */
 void *nt_routine_find(const char *name);
 
-/* Types of client handles (D3DKMT_HANDLE values in nt_process.handles). The objects are those of
- * the room named. */
+/* Types of client handles (D3DKMT_HANDLE values in nt_process.handles). The objects are kmt's own, which stand for those of the
+ * room named. */
 enum nt_client_handle {
     NT_CLIENT_ADAPTER = 1,  /* kmt */
     NT_CLIENT_DEVICE,       /* struct vidsch_device */
@@ -95,6 +95,15 @@ struct nt_process *nt_process_system(void);
 /* A client thread in a process. */
 struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name,
                                            sim_entry entry, void *arg);
+
+/* NT handles that a client gives. A bad one counts against the client, not against a driver: statuses only. */
+enum nt_user_object { NT_USER_PROCESS, NT_USER_EVENT };
+/* The object behind a handle of the calling process, with a reference. STATUS_INVALID_HANDLE,
+ * STATUS_OBJECT_TYPE_MISMATCH, STATUS_ACCESS_DENIED (KMT-020). */
+NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
+                             void **body);
+/* Gives the reference back. */
+void nt_user_handle_close(void *body);
 
 /* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers,
  * handles, mappings, MDLs. Kernel services attribute to the image of the current call

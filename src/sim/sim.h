@@ -87,6 +87,7 @@ enum sim_room {
     SIM_ROOM_RAM,
     SIM_ROOM_BUS,
     SIM_ROOM_DDI,
+    SIM_ROOM_VIDSCH, /* the machine's schedulers */
     SIM_ROOM_PORT,
     SIM_ROOM_KMT,
     SIM_ROOM_LOADER,

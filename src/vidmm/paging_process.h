@@ -42,13 +42,6 @@ struct paging_process {
     bool known;              /* the driver knows the paging process */
 };
 
-/* Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in
- * the paging process; for good. Between vidmm_start_process and vidmm_start, or on the worker.
- * STATUS_NOT_SUPPORTED without GpuMmu. */
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
-                                 uint64_t pages, struct gpu_va *va);
-void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
-
 /* GPU_VIRTUAL: map a page table so that it can be edited, until scratch_release. Does not fail for
  * want of memory. 0: the adapter is gone. */
 struct gpu_va scratch_map_table(struct page_table *table);

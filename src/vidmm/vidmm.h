@@ -126,6 +126,12 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **vidmm);
  * context), vidmm_start. */
 NTSTATUS vidmm_start_process(struct vidmm *vidmm);
 NTSTATUS vidmm_start(struct vidmm *vidmm);
+/* Map the pages of a paging DMA buffer (device pages of contiguous or scattered system memory) in
+ * the paging process; for good. Between vidmm_start_process and vidmm_start, or on the worker.
+ * STATUS_NOT_SUPPORTED without GpuMmu. */
+NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
+                                 uint64_t pages, struct gpu_va *va);
+void vidmm_unmap_paging_buffer(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
 /* Evict everything, end the worker. All client objects are gone before. The second, after the
  * scheduler's system device and context are gone, destroys the paging process. */
 void vidmm_stop(struct vidmm *vidmm);

@@ -299,6 +299,11 @@ struct vidsch_device *vidsch_context_device(const struct vidsch_context *context
     return context->device;
 }
 
+HANDLE vidsch_context_driver_handle(const struct vidsch_context *context)
+{
+    return context->mm.driver_handle;
+}
+
 bool vidsch_context_owns_mutex(const struct vidsch_context *context)
 {
     return !list_empty(&context->mutexes);

@@ -22,7 +22,7 @@ static struct vidsch_process *process_find(struct vidsch *vidsch, const struct v
 
 struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch)
 {
-    for (*vidsch = sim_current->room[VIDSCH_ROOM]; *vidsch; *vidsch = (*vidsch)->next) {
+    for (*vidsch = sim_current->room[SIM_ROOM_VIDSCH]; *vidsch; *vidsch = (*vidsch)->next) {
         struct vidsch_process *process = process_find(*vidsch, mm);
 
         if (process)
@@ -403,4 +403,9 @@ NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPA
         return STATUS_DEVICE_REMOVED; /* KMT-128 */
     *state = device->fault;
     return STATUS_SUCCESS;
+}
+
+HANDLE vidsch_device_driver_handle(const struct vidsch_device *device)
+{
+    return device->driver_handle;
 }

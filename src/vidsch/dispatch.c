@@ -202,9 +202,10 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
     if (fence_after(fence, node->last_submitted) || node->last_submitted == 0)
         node->last_submitted = fence;
     node->after_reset = false;
-    vidsch->statistics.submissions++;
     if (packet->kind == PACKET_PAGING)
         vidsch->statistics.paging_submissions++;
+    else
+        vidsch->statistics.submissions++;
     vidsch_ring_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
     if (NT_SUCCESS(status))

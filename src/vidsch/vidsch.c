@@ -144,8 +144,8 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     sim_waitq_init(&vidsch->changed);
     sim_waitq_init(&vidsch->paging_wait);
     sim_waitq_init(&vidsch->recovery_wait);
-    vidsch->next = sim_current->room[VIDSCH_ROOM];
-    sim_current->room[VIDSCH_ROOM] = vidsch;
+    vidsch->next = sim_current->room[SIM_ROOM_VIDSCH];
+    sim_current->room[SIM_ROOM_VIDSCH] = vidsch;
     if (!init(vidsch)) {
         vidsch_destroy(vidsch);
         return STATUS_NO_MEMORY;
@@ -157,10 +157,10 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 
 void vidsch_destroy(struct vidsch *vidsch)
 {
-    struct vidsch *previous = sim_current->room[VIDSCH_ROOM];
+    struct vidsch *previous = sim_current->room[SIM_ROOM_VIDSCH];
 
     if (previous == vidsch) {
-        sim_current->room[VIDSCH_ROOM] = vidsch->next;
+        sim_current->room[SIM_ROOM_VIDSCH] = vidsch->next;
     } else {
         while (previous->next != vidsch)
             previous = previous->next;

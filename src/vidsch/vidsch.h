@@ -137,6 +137,9 @@ void vidsch_context_destroy(struct vidsch_context *context);
 /* A context that owns a mutex must not be destroyed by its client (KMT-159). */
 bool vidsch_context_owns_mutex(const struct vidsch_context *context);
 struct vidsch_device *vidsch_context_device(const struct vidsch_context *context);
+/* What the driver's CreateDevice and CreateContext called them. */
+HANDLE vidsch_device_driver_handle(const struct vidsch_device *device);
+HANDLE vidsch_context_driver_handle(const struct vidsch_context *context);
 /* The client-visible buffer and lists of a physical-mode context (D3DKMT_CREATECONTEXT and
  * D3DKMT_RENDER outputs); client memory. */
 struct vidsch_client_lists {

@@ -15,7 +15,6 @@
 #include "util/slab.h"
 #include "vidsch/vidsch.h"
 
-#define VIDSCH_ROOM             (SIM_ROOMS - 1u) /* sim_machine.room: the machine's schedulers */
 #define VIDSCH_LEVELS           16u /* ready lists of a node: client priorities -7..7, and paging */
 #define VIDSCH_PAGING_LEVEL     15u
 #define VIDSCH_PRIORITY_LIMIT   7
@@ -548,9 +547,5 @@ void vidsch_syncs_lost(struct vidsch_device *device);
 void vidsch_syncs_reap(struct vidsch *vidsch); /* PASSIVE_LEVEL, yields */
 uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
 void vidsch_mutexes_free(struct vidsch_context *context);
-
-/* Device pages of contiguous or scattered system memory, mapped in the paging process for good. */
-NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *logical,
-                                 uint64_t pages, struct gpu_va *va);
 
 #endif

@@ -347,7 +347,7 @@ static void paging_goes_first_and_in_order(struct fixture *f)
     CHECK_RULE("PAGE-021", sent(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull &&
                                sent(f, 2)->DmaBufferSize == 64 && calls_of(f, CALL_PATCH) == 0);
     CHECK(sent(f, 2)->hContext == f->vidsch->system_context->mm.driver_handle);
-    CHECK(f->vidsch->statistics.paging_submissions == 3 && f->vidsch->statistics.submissions == 7);
+    CHECK(f->vidsch->statistics.paging_submissions == 3 && f->vidsch->statistics.submissions == 4);
     vidsch_device_destroy(device);
 }
 

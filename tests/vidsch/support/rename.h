@@ -43,6 +43,8 @@
 #define vidsch_context_create_system tested_context_create_system
 #define vidsch_context_destroy       tested_context_destroy
 #define vidsch_context_device        tested_context_device
+#define vidsch_context_driver_handle tested_context_driver_handle
+#define vidsch_device_driver_handle  tested_device_driver_handle
 #define vidsch_context_free          tested_context_free
 #define vidsch_context_lists         tested_context_lists
 #define vidsch_context_owns_mutex    tested_context_owns_mutex

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "kmt/nt_handle.h"
+/* Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake (NT-104). */
+#include "nt/nt_private.h"
 
-#include "nt/nt_private.h" /* ObReferenceObjectByHandle reports bad handles as a driver's mistake (NT-104) */
-
-NTSTATUS kmt_nt_open(HANDLE handle, enum kmt_nt_kind kind, ACCESS_MASK wanted, void **body)
+NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
+                             void **body)
 {
-    enum nt_object_type type = kind == KMT_NT_PROCESS ? NT_OBJECT_PROCESS : NT_OBJECT_EVENT;
+    enum nt_object_type type = kind == NT_USER_PROCESS ? NT_OBJECT_PROCESS : NT_OBJECT_EVENT;
     struct nt_object *object;
     ACCESS_MASK access = 0;
 
@@ -21,7 +21,7 @@ NTSTATUS kmt_nt_open(HANDLE handle, enum kmt_nt_kind kind, ACCESS_MASK wanted, v
     return STATUS_SUCCESS;
 }
 
-void kmt_nt_close(void *body)
+void nt_user_handle_close(void *body)
 {
     struct nt_object *object = nt_object_find(body);
 

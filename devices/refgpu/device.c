@@ -44,15 +44,15 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
         !option_number(config, "dma_bits", &o->dma_bits) ||
         !option_number(config, "ignore_preempt", &o->ignore_preempt) ||
         !option_number(config, "lose_interrupt", &o->lose_interrupt))
-        return "refgpu: an option is not a number";
+        return "an option is not a number";
     if (o->vram < 8u << 20 || o->vram > 1ull << 36 || (o->vram & (o->vram - 1u)))
-        return "refgpu: vram must be a power of two from 8 MiB to 64 GiB";
+        return "vram must be a power of two from 8 MiB to 64 GiB";
     if (o->aperture < 16u << 20 || o->aperture > 1u << 30 || o->aperture % REFGPU_PAGE_BYTES)
-        return "refgpu: aperture must be whole pages from 16 MiB to 1 GiB";
+        return "aperture must be whole pages from 16 MiB to 1 GiB";
     if (o->dma_bits < 32u || o->dma_bits > 52u)
-        return "refgpu: dma_bits must be 32 to 52";
+        return "dma_bits must be 32 to 52";
     if (o->lose_interrupt > UINT32_MAX)
-        return "refgpu: lose_interrupt is too large";
+        return "lose_interrupt is too large";
     return NULL;
 }
 

@@ -148,8 +148,6 @@ static void default_device(struct run *run)
     const char *slash = strrchr(run->driver, '/');
     int folder = slash ? (int)(slash - run->driver) : 1;
 
-    if (run->device)
-        return;
     snprintf(run->device_path, sizeof(run->device_path), "%.*s/../devices/%s", folder,
              slash ? run->driver : ".", slash ? slash + 1 : run->driver);
     run->device = run->device_path;
@@ -290,16 +288,11 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static bool write_trace(const struct run *run, const struct dxgk_machine *machine)
+/* Takes the file. */
+static bool write_trace(const struct run *run, const struct dxgk_machine *machine, FILE *file)
 {
-    FILE *file = fopen(run->trace, "w");
-    bool written;
+    bool written = dxgk_machine_write_trace(machine, file);
 
-    if (!file) {
-        fprintf(stderr, "dxgkhost: %s: %s\n", run->trace, strerror(errno));
-        return false;
-    }
-    written = dxgk_machine_write_trace(machine, file);
     if (fclose(file) != 0 || !written) {
         fprintf(stderr, "dxgkhost: %s: writing the trace failed\n", run->trace);
         return false;
@@ -348,6 +341,36 @@ static int run_machine(struct run *run, struct dxgk_machine *machine, struct lua
     return result == DXGK_OK && workload->finished && workload->passed ? CLI_OK : CLI_ERROR;
 }
 
+static bool complain(const char *file)
+{
+    fprintf(stderr, "dxgkhost: %s: %s\n", file, strerror(errno));
+    return false;
+}
+
+/* What can be known to fail does so before the run, not after it. */
+static bool files_ready(struct run *run, FILE **trace)
+{
+    if (access(run->driver, R_OK) != 0)
+        return complain(run->driver);
+    if (access(run->workload, R_OK) != 0)
+        return complain(run->workload);
+    if (mkdir(run->out, 0777) != 0 && errno != EEXIST)
+        return complain(run->out);
+    if (!run->device) {
+        default_device(run);
+        if (access(run->device, R_OK) != 0) {
+            fprintf(stderr, "dxgkhost: no device model at %s: name one with --device\n",
+                    run->device);
+            return false;
+        }
+    } else if (access(run->device, R_OK) != 0) {
+        return complain(run->device);
+    }
+    if (run->trace && !(*trace = fopen(run->trace, "w")))
+        return complain(run->trace);
+    return true;
+}
+
 int cli_run(int argc, char **argv)
 {
     struct run run = {.out = "out"};
@@ -356,27 +379,23 @@ int cli_run(int argc, char **argv)
     struct dxgk_statistics s = {.size = sizeof(s)};
     char error[512] = "";
     double start = now();
+    FILE *trace = NULL;
     int status;
 
     dxgk_machine_config_init(&run.config);
     status = parse(&run, argc, argv);
     if (status != CLI_OK)
         return status;
-    if (access(run.workload, R_OK) != 0) {
-        fprintf(stderr, "dxgkhost: %s: %s\n", run.workload, strerror(errno));
+    if (!files_ready(&run, &trace))
         return CLI_ERROR;
-    }
-    if (mkdir(run.out, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "dxgkhost: %s: %s\n", run.out, strerror(errno));
-        return CLI_ERROR;
-    }
-    default_device(&run);
     run.config.trace = run.trace != NULL;
     run.config.log = log_line;
     run.config.log_context = &run;
     machine = dxgk_machine_create(&run.config, error, sizeof(error));
     if (!machine) {
         fprintf(stderr, "dxgkhost: %s\n", error[0] ? error : "the machine could not be built");
+        if (trace)
+            fclose(trace);
         return CLI_ERROR;
     }
     workload.file = run.workload;
@@ -388,7 +407,7 @@ int cli_run(int argc, char **argv)
     status = run_machine(&run, machine, &workload);
     if (status != CLI_USAGE && workload.finished)
         print_report(&run, machine, &workload, now() - start);
-    if (run.trace && !write_trace(&run, machine) && status == CLI_OK)
+    if (trace && !write_trace(&run, machine, trace) && status == CLI_OK)
         status = CLI_ERROR;
     dxgk_machine_statistics(machine, &s);
     if (status == CLI_OK && (unexpected(machine, &workload) || s.leaks)) {

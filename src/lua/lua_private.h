@@ -11,6 +11,8 @@
 #include <lua.h>
 #include <lualib.h>
 
+struct lua_workload;
+
 #define BUFFER_TYPE "dxgk.buffer"
 
 /* A range of bytes: its own, or somebody else's (an allocation locked for the CPU, a command buffer). */
@@ -36,5 +38,10 @@ void lua_d3dkmt_open(lua_State *L);
 void lua_d3dkmt_special(lua_State *L);
 /* Raise {call =, status =, code =}, which prints as "D3DKMTRender: STATUS_NO_MEMORY". */
 int lua_raise_status(lua_State *L, const char *call, int32_t status);
+
+/* Pushes dxgk.set. */
+void lua_set_open(lua_State *L, const struct lua_workload *workload);
+/* An option of --set that nobody asked for; false: there is none. */
+bool lua_set_unread(lua_State *L, const struct lua_workload *workload, char *key, size_t size);
 
 #endif

@@ -149,14 +149,7 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
     lua_setfield(L, -2, "directory");
     lua_pushstring(L, workload->out);
     lua_setfield(L, -2, "out");
-    lua_newtable(L);
-    for (size_t i = 0; i < workload->option_count; i++) {
-        const char *equals = strchr(workload->option[i], '=');
-
-        lua_pushlstring(L, workload->option[i], (size_t)(equals - workload->option[i]));
-        lua_pushstring(L, equals + 1);
-        lua_rawset(L, -3);
-    }
+    lua_set_open(L, workload);
     lua_setfield(L, -2, "set");
     lua_getglobal(L, "package");
     lua_getfield(L, -2, "directory");
@@ -191,6 +184,7 @@ static int with_message(lua_State *L)
 static int protected_run(lua_State *L)
 {
     struct lua_workload *workload = lua_touserdata(L, 1);
+    char key[64];
 
     lua_settop(L, 0);
     open_libraries(L, workload);
@@ -208,6 +202,11 @@ static int protected_run(lua_State *L)
     workload->passed = lua_isnil(L, 2) || lua_toboolean(L, 2);
     if (!lua_isnil(L, 3))
         snprintf(workload->message, sizeof(workload->message), "%s", luaL_tolstring(L, 3, NULL));
+    if (workload->passed && lua_set_unread(L, workload, key, sizeof(key))) {
+        workload->passed = false;
+        snprintf(workload->message, sizeof(workload->message),
+                 "--set %s: the workload has no such option", key);
+    }
     return 0;
 }
 

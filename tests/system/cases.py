@@ -143,6 +143,11 @@ def case_bad_input():
         out = ["--out", folder]
         device = ["--device", os.path.join(BUILD, "devices", "refgpu.so")]
         one_line(program("run", os.path.join(folder, "no.so"), workload, *device, *out, expect=1), "no.so")
+        one_line(program("run", os.path.join(folder, "no.so"), workload, *out, expect=1), "no.so")
+        one_line(program("run", driver, workload, *out, "--device", os.path.join(folder, "none.so"), expect=1), "none.so")
+        one_line(program("run", driver, workload, *out, "--trace", os.path.join(folder, "no", "trace.json"), expect=1), "trace.json")
+        done = program("run", driver, file("quiet.lua", b"return dxgk.set.known ~= nil"), *out, "--set", "known=1", "--set", "unknwon=2", expect=1)
+        one_line(done, "unknwon")
         one_line(program("run", file("text.so", b"hello"), workload, *device, *out, expect=1), "text.so")
         one_line(program("run", file("cut.so", open(driver, "rb").read()[:300]), workload, *device, *out, expect=1), "cut.so")
         one_line(program("run", os.path.join(BUILD, "devices", "refgpu.so"), workload, *device, *out, expect=1), "DriverEntry")

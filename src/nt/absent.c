@@ -215,32 +215,19 @@ NT_EXPORT VOID NTAPI IoDetachDevice(PDEVICE_OBJECT TargetDevice)
     (void)TargetDevice;
 }
 
+/* There is no other driver to load. */
+NT_EXPORT NTSTATUS NTAPI ZwLoadDriver(PUNICODE_STRING DriverServiceName)
+{
+    NT_ENTER();
+    (void)DriverServiceName;
+    return nt_zw_level(__func__) ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
+}
+
 /* Nothing is attached above a device object, and it needs no count to stay. */
 NT_EXPORT PDEVICE_OBJECT NTAPI IoGetAttachedDeviceReference(PDEVICE_OBJECT DeviceObject)
 {
     NT_ENTER();
     return DeviceObject;
-}
-
-NT_EXPORT PDEVICE_OBJECT NTAPI IoGetRelatedDeviceObject(PFILE_OBJECT FileObject)
-{
-    NT_ENTER();
-    (void)FileObject;
-    return NULL;
-}
-
-NT_EXPORT NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName,
-                                                  ACCESS_MASK DesiredAccess,
-                                                  PFILE_OBJECT *FileObject,
-                                                  PDEVICE_OBJECT *DeviceObject)
-{
-    NT_ENTER();
-    (void)ObjectName;
-    (void)DesiredAccess;
-    (void)FileObject;
-    (void)DeviceObject;
-    return nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__) ? STATUS_OBJECT_NAME_NOT_FOUND
-                                                                    : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 /* ---- device interfaces: nobody looks for them ---- */

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "nt/registry.h"
 
@@ -15,7 +16,8 @@
 struct device_object {
     struct nt_device_info info;
     char service[64];
-    bool physical; /* a PDO; else a driver object or the like */
+    const char *name; /* "\\Device\\...", for those that are found by it; else NULL */
+    bool physical;    /* a PDO; else a driver object or the like */
 };
 
 static struct device_object *find(const void *object)
@@ -53,6 +55,32 @@ bool nt_pdo_register(void *object, const struct nt_device_info *info)
 {
     nt_device_object_unregister(object);
     return add(object, info);
+}
+
+bool nt_device_name(void *object, const char *name)
+{
+    struct device_object *record;
+
+    if (!nt_device_object_register(object))
+        return false;
+    record = find(object);
+    record->name = name;
+    return true;
+}
+
+void *nt_device_named(const char *name)
+{
+    uint32_t cursor = 0;
+    uint64_t key;
+    void *record;
+
+    while (hash_next(&nt_state()->device_objects, &cursor, &key, &record)) {
+        const struct device_object *object = record;
+
+        if (object->name && strcasecmp(object->name, name) == 0)
+            return (void *)(uintptr_t)key;
+    }
+    return NULL;
 }
 
 void nt_device_object_unregister(void *object)

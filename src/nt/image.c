@@ -140,6 +140,7 @@ static const struct kind kinds[NT_RESOURCE_KINDS] = {
     [NT_RESOURCE_ETW] = {"NT-168", "ETW registration", DRIVER_VERIFIER, 0xDD, NULL, nt_etw_reclaim},
     [NT_RESOURCE_BUGCHECK_CALLBACK] = {"NT-166", "bug check callback", 0, 0, NULL,
                                        nt_bugcheck_callback_reclaim},
+    [NT_RESOURCE_FILE] = {"NT-170", "reference to a file object", 0, 0, NULL, nt_file_reclaim},
 };
 
 static void report(const struct nt_image *image, const struct nt_resource *resource)

@@ -150,6 +150,9 @@ struct nt_device_info {
  * and the like, which IoAllocateWorkItem accepts too (NT-100). False: out of memory. */
 bool nt_pdo_register(void *object, const struct nt_device_info *info);
 bool nt_device_object_register(void *object);
+/* A device object (registered if it is not yet) that IoGetDeviceObjectPointer finds by this name, in whatever case (NT-170).
+ * `name` is kept, not copied. False: out of memory. */
+bool nt_device_name(void *object, const char *name);
 void nt_device_object_unregister(void *object);
 
 /* The registry, for settings and results: ASCII paths from \Registry on, any case. Keys are made as

@@ -68,6 +68,7 @@ enum nt_resource_kind {
     NT_RESOURCE_LOCKED_PAGES,
     NT_RESOURCE_ETW,
     NT_RESOURCE_BUGCHECK_CALLBACK,
+    NT_RESOURCE_FILE,
     NT_RESOURCE_KINDS,
 };
 
@@ -482,6 +483,9 @@ bool nt_registry_init(struct nt *nt);
 void nt_registry_finish(struct nt *nt);
 
 bool nt_device_object_known(const void *object);
+/* The device object of this name; NULL: none. */
+void *nt_device_named(const char *name);
+void nt_file_reclaim(struct nt_resource *resource);
 void nt_device_objects_finish(struct nt *nt);
 
 /* Deadlock detection. `sleeper`: the thread that takes a mutex or fast mutex; NULL: a spin lock of

@@ -23,6 +23,8 @@ struct port {
     bool etw;
     UCHAR etw_level;
     struct physical_memory *physical;
+    DRIVER_OBJECT dxgkrnl_driver; /* registration_device.c */
+    DEVICE_OBJECT dxgkrnl_device;
 };
 
 struct port_driver {
@@ -183,6 +185,10 @@ bool port_wddm_known(UINT wddm);
 UINT port_known_scheduling_bits(UINT version);
 UINT port_known_memory_bits(UINT version);
 UINT port_known_misc_bits(UINT version);
+
+/* registration_device.c: \Device\DxgKrnl. False: out of memory. */
+bool port_registration_device_init(struct port *port);
+void port_registration_device_finish(struct port *port);
 
 /* registration.c */
 void port_log(struct port *port, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -38,7 +38,8 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     if (!port->config.required_dma_queue_entry)
         port->config.required_dma_queue_entry = 2; /* LIFE-053 */
     port->physical = port_physical_create(port);
-    if (!port->physical) {
+    if (!port->physical || !port_registration_device_init(port)) {
+        physical_memory_destroy(port->physical);
         util_free(port);
         return STATUS_NO_MEMORY;
     }
@@ -57,6 +58,7 @@ void port_destroy(struct port *port)
 {
     if (!port)
         return;
+    port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
     handle_table_finish(&port->adapters);
     sim_current->room[SIM_ROOM_PORT] = NULL;
@@ -124,6 +126,42 @@ static const char *missing_entry(const DRIVER_INITIALIZATION_DATA *t)
     return NULL;
 }
 
+/* The registered driver of this object; it may still be in its DriverEntry. */
+static struct port_driver *registered_driver(struct port *port, const DRIVER_OBJECT *object)
+{
+    if (port->loading && &port->loading->object == object)
+        return port->loading->registered ? port->loading : NULL;
+    LIST_FOR(node, &port->drivers) {
+        struct port_driver *driver = CONTAINER(node, struct port_driver, link);
+
+        if (&driver->object == object && driver->registered)
+            return driver;
+    }
+    return NULL;
+}
+
+static NTSTATUS uninitialize(const DRIVER_OBJECT *object)
+{
+    struct port *port = current_port();
+    struct port_driver *driver;
+
+    if (!port)
+        return STATUS_INVALID_DEVICE_STATE;
+    driver = registered_driver(port, object);
+    if (!driver)
+        return STATUS_INVALID_PARAMETER; /* LIFE-037 */
+    if (driver->adapters)
+        return STATUS_DEVICE_BUSY;
+    driver->registered = false;
+    return STATUS_SUCCESS;
+}
+
+/* The unload routine of a registered driver's object is the host's. */
+static VOID NTAPI withdraw(PDRIVER_OBJECT object)
+{
+    uninitialize(object);
+}
+
 static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_STRING path,
                            const DRIVER_INITIALIZATION_DATA *data)
 {
@@ -164,6 +202,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
     clear_reserved(&table);
     driver->table = table;
     driver->registered = true;
+    object->DriverUnload = withdraw; /* LIFE-182 */
     return STATUS_SUCCESS;
 }
 
@@ -214,21 +253,7 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
 
 EXPORT NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT DriverObject)
 {
-    struct port *port = current_port();
-
-    if (!port)
-        return STATUS_INVALID_DEVICE_STATE;
-    LIST_FOR(node, &port->drivers) {
-        struct port_driver *driver = CONTAINER(node, struct port_driver, link);
-
-        if (&driver->object != DriverObject || !driver->registered)
-            continue;
-        if (driver->adapters)
-            return STATUS_DEVICE_BUSY;
-        driver->registered = false;
-        return STATUS_SUCCESS;
-    }
-    return STATUS_INVALID_PARAMETER; /* LIFE-037 */
+    return uninitialize(DriverObject);
 }
 
 /* ---- DriverEntry and Unload ---- */

@@ -141,6 +141,7 @@
 #define STATUS_VARIABLE_NOT_FOUND                         ((NTSTATUS)0xC0000100)
 #define STATUS_NAME_TOO_LONG                              ((NTSTATUS)0xC0000106)
 #define STATUS_PROCESS_IS_TERMINATING                     ((NTSTATUS)0xC000010A)
+#define STATUS_IMAGE_ALREADY_LOADED                       ((NTSTATUS)0xC000010E)
 #define STATUS_MAPPED_FILE_SIZE_ZERO                      ((NTSTATUS)0xC000011E)
 #define STATUS_CANCELLED                                  ((NTSTATUS)0xC0000120)
 #define STATUS_CANNOT_DELETE                              ((NTSTATUS)0xC0000121)

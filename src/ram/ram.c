@@ -328,7 +328,8 @@ static bool held(const struct ram_frame *frame)
     return frame->locks > 0 || frame->iommu_maps > 0;
 }
 
-/* PHYS-003: what a lock or the IOMMU still holds is never handed out again. */
+/* PHYS-003: what a lock or the IOMMU still holds stays out of the free list until the last of them
+ * lets go (PHYS-083). */
 static void quarantine(struct ram *ram, uint64_t page)
 {
     struct ram_frame *frame = &ram->frames[page];
@@ -405,9 +406,19 @@ void ram_lock_page(struct ram *ram, struct page_number page)
     ram->frames[page.value].locks++;
 }
 
+/* A frame that was released too early is free once nothing holds it any more. */
+static void end_quarantine(struct ram *ram, uint64_t page)
+{
+    const struct ram_frame *frame = &ram->frames[page];
+
+    if (frame->owner == RAM_QUARANTINED && !held(frame))
+        give_run(ram, page, 1);
+}
+
 void ram_unlock_page(struct ram *ram, struct page_number page)
 {
     ram->frames[page.value].locks--;
+    end_quarantine(ram, page.value);
 }
 
 uint32_t ram_page_locks(const struct ram *ram, struct page_number page)
@@ -423,6 +434,7 @@ void ram_iommu_map_page(struct ram *ram, struct page_number page)
 void ram_iommu_unmap_page(struct ram *ram, struct page_number page)
 {
     ram->frames[page.value].iommu_maps--;
+    end_quarantine(ram, page.value);
 }
 
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page)
@@ -463,7 +475,7 @@ bool ram_validate(const struct ram *ram)
         if (in_tree != (frame->owner == RAM_FREE && !frame->late) ||
             (frame->late && frame->owner != RAM_FREE))
             return false;
-        if (frame->owner == RAM_FREE && held(frame))
+        if (held(frame) ? frame->owner == RAM_FREE : frame->owner == RAM_QUARANTINED)
             return false;
         free_frames += frame->owner == RAM_FREE;
     }

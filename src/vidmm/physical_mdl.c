@@ -183,11 +183,24 @@ static NTSTATUS check_mdl_header(const struct physical_memory *memory, const MDL
     return STATUS_SUCCESS;
 }
 
-/* The pages the MDL names, checked: PHYS-080. */
+/* Pages that nobody has been given are not the driver's to map (PHYS-079, PHYS-082). */
+static NTSTATUS check_page(const struct physical_memory *memory, uint64_t index,
+                           struct page_number page)
+{
+    if (page.value == 0 || page.value >= ram_bytes(memory->ram) / PAGE_BYTES)
+        return physical_refuse("PHYS-080", "page %llu of the MDL, 0x%llx, is no RAM",
+                               (unsigned long long)index, (unsigned long long)page.value);
+    if (ram_page_owner(memory->ram, page) == RAM_FREE ||
+        ram_page_owner(memory->ram, page) == RAM_QUARANTINED)
+        return physical_refuse("PHYS-079", "page %llu of the MDL, 0x%llx, is free memory",
+                               (unsigned long long)index, (unsigned long long)page.value);
+    return STATUS_SUCCESS;
+}
+
+/* The pages the MDL names, checked. */
 static NTSTATUS snapshot(const struct physical_memory *memory, struct iommu_mdl *mapped)
 {
     struct page_number *list;
-    uint64_t frames = ram_bytes(memory->ram) / PAGE_BYTES;
 
     _Static_assert(sizeof(PFN_NUMBER) == sizeof(*list), "a PFN entry is 64 bits wide (PHYS-058)");
     mapped->backing.pages = mdl_span(&mapped->header);
@@ -200,12 +213,12 @@ static NTSTATUS snapshot(const struct physical_memory *memory, struct iommu_mdl 
         return physical_refuse("PHYS-079", "the page list of the MDL is not there");
     }
     for (uint64_t i = 0; i < mapped->backing.pages; i++) {
-        if (list[i].value != 0 && list[i].value < frames)
+        NTSTATUS status = check_page(memory, i, list[i]);
+
+        if (status == STATUS_SUCCESS)
             continue;
-        physical_refuse("PHYS-080", "page %llu of the MDL, 0x%llx, is no RAM",
-                        (unsigned long long)i, (unsigned long long)list[i].value);
         util_free(list);
-        return STATUS_INVALID_PARAMETER;
+        return status;
     }
     mapped->backing.list = list;
     return STATUS_SUCCESS;

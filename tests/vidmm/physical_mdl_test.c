@@ -347,13 +347,28 @@ struct driver_mdl {
     PFN_NUMBER pages[4];
 };
 
+/* Give the driver this very frame, unless somebody has it. */
+static void own_frame(uint64_t page)
+{
+    struct ram_request request = {.pages = 1,
+                                  .low = {page * PAGE_BYTES},
+                                  .high = {(page + 1) * PAGE_BYTES - 1},
+                                  .owner = RAM_POOL};
+    struct page_number first;
+
+    if (ram_take_contiguous(f.ram, &request, &first))
+        f.free_pages--;
+}
+
 static struct driver_mdl driver_mdl(uint64_t first, uint64_t count)
 {
     struct driver_mdl mdl = {
         .mdl = {.MdlFlags = MDL_SOURCE_IS_NONPAGED_POOL, .ByteCount = (ULONG)(count * 4096)}};
 
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++) {
         mdl.pages[i] = first + i;
+        own_frame(first + i);
+    }
     return mdl;
 }
 
@@ -402,6 +417,9 @@ static void mdls_that_hold_no_locked_pages_are_refused(void **state)
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-079") == 2);
     mdl.mdl.MdlFlags = MDL_PAGES_LOCKED;
     CHECK_RULE("PHYS-079", map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
+    mdl.pages[0] = 501; /* nobody's */
+    CHECK_RULE("PHYS-079",
+               map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-079") == 3);
     mdl.pages[0] = FIXTURE_BYTES / 4096;
     CHECK_RULE("PHYS-080",
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-080") == 1);
@@ -463,8 +481,11 @@ static void pages_released_under_a_mapping_are_not_reused(void **state)
     CHECK_RULE("PHYS-083", reports("PHYS-003") == 1);
     while (ram_take_contiguous(f.ram, &request, &other))
         CHECK_RULE("PHYS-083", other.value != page.value);
+    CHECK_RULE("PHYS-083", ram_page_owner(f.ram, page) == RAM_QUARANTINED);
     unmap_mdl(handle);
-    CHECK(device_reach(page.value) == 0);
+    CHECK_RULE("PHYS-083", device_reach(page.value) == 0 && ram_free_pages(f.ram) == 1);
+    CHECK_RULE("PHYS-083",
+               ram_take_contiguous(f.ram, &request, &other) && other.value == page.value);
 }
 
 static void every_failing_mapping_is_undone(void **state)

@@ -35,6 +35,7 @@ missing() {
     command_is x86_64-w64-mingw32-gcc || echo gcc-mingw-w64-x86-64
     command_is x86_64-w64-mingw32-g++ || echo g++-mingw-w64-x86-64
     command_is clang || echo clang
+    command_is lld-link || echo lld
     fuzzer_is || echo libclang-rt-dev
     command_is clang-format || echo clang-format
     command_is clang-tidy || echo clang-tidy

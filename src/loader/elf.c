@@ -6,31 +6,10 @@
  * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if it was not stripped, the
  * full symbol table for reports. The number of dynamic symbols is written nowhere; it follows from the hash table.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "loader/loader_private.h"
-#include "util/alloc.h"
 #include "util/checked.h"
-
-#define MAX_FILE_BYTES ((uint64_t)1 << 30)
-
-void loader_explain(char *error, size_t error_bytes, const char *format, ...)
-{
-    va_list arguments;
-
-    if (!error || error_bytes == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    error[strcspn(error, "\r\n")] = '\0';
-}
 
 /* ---- bytes ---- */
 
@@ -87,52 +66,13 @@ void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, u
     };
 }
 
-/* ---- reading ---- */
-
-static NTSTATUS read_all(struct elf_file *file, int descriptor, char *error, size_t error_bytes)
-{
-    struct stat about;
-    size_t done = 0;
-
-    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
-        loader_explain(error, error_bytes, "%s: not a regular file", file->name);
-        return STATUS_INVALID_IMAGE_FORMAT;
-    }
-    if (about.st_size < 1 || (uint64_t)about.st_size > MAX_FILE_BYTES) {
-        loader_explain(error, error_bytes, "%s: %s", file->name,
-                       about.st_size < 1 ? "empty file" : "larger than 1 GiB");
-        return STATUS_INVALID_IMAGE_FORMAT;
-    }
-    file->size = (size_t)about.st_size;
-    file->bytes = util_alloc(file->size);
-    if (!file->bytes) {
-        loader_explain(error, error_bytes, "%s: out of memory", file->name);
-        return STATUS_NO_MEMORY;
-    }
-    while (done < file->size) {
-        ssize_t got = read(descriptor, file->bytes + done, file->size - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            loader_explain(error, error_bytes, "%s: cannot be read: %s", file->name,
-                           got < 0 ? strerror(errno) : "it became shorter");
-            return STATUS_INVALID_IMAGE_FORMAT;
-        }
-        done += (size_t)got;
-    }
-    return STATUS_SUCCESS;
-}
-
 /* ---- headers ---- */
 
 /* NULL: in order; else what is wrong. */
 static const char *check_header(const struct elf_file *file, Elf64_Ehdr *header)
 {
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
-        return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0
-                   ? "a Windows image, not an ELF file"
-                   : "not an ELF file";
+        return "neither an ELF file nor a Windows image";
     if (!get(file, 0, header, sizeof(*header)))
         return "truncated: the ELF header is not complete";
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -338,44 +278,26 @@ static void read_all_symbols(struct elf_file *file, const Elf64_Ehdr *header)
 
 /* ---- all of it ---- */
 
-NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error,
-                       size_t error_bytes)
+NTSTATUS elf_file_parse(struct elf_file *file, const struct loader_file *source, char *error,
+                        size_t error_bytes)
 {
     Elf64_Ehdr header;
     Elf64_Phdr dynamic = {0};
     const char *wrong;
-    NTSTATUS status;
-    int descriptor;
 
     memset(file, 0, sizeof(*file));
-    file->name = name;
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) {
-        loader_explain(error, error_bytes, "%s: %s", path, strerror(errno));
-        return STATUS_OBJECT_NAME_NOT_FOUND;
-    }
-    status = read_all(file, descriptor, error, error_bytes);
-    close(descriptor);
-    if (!NT_SUCCESS(status)) {
-        elf_file_close(file);
-        return status;
-    }
+    file->name = source->name;
+    file->bytes = source->bytes;
+    file->size = source->size;
     wrong = check_header(file, &header);
     if (!wrong)
         wrong = read_segments(file, &header, &dynamic);
     if (!wrong)
         wrong = read_dynamic(file, &dynamic);
     if (wrong) {
-        loader_explain(error, error_bytes, "%s: %s", name, wrong);
-        elf_file_close(file);
+        loader_explain(error, error_bytes, "%s: %s", file->name, wrong);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     read_all_symbols(file, &header);
     return STATUS_SUCCESS;
-}
-
-void elf_file_close(struct elf_file *file)
-{
-    util_free(file->bytes);
-    file->bytes = NULL;
 }

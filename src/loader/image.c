@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Images in the process: mapping by the dynamic linker, private copies, the list of the machine, naming of addresses. */
-#include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <pthread.h>
+/* Images of a machine: their lives, whichever format they have, and the naming of addresses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "loader/loader_private.h"
+#include "loader/pe.h"
 #include "sim/sim.h"
 #include "util/alloc.h"
 
@@ -18,9 +13,6 @@
 struct loader {
     struct list images;
 };
-
-/* Is a file loaded already? The answer must hold until the dlopen after it, also when other machines load. */
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct loader *loader_of_machine(void)
 {
@@ -48,145 +40,25 @@ static void set_names(struct loader_image *image, const char *path)
         *dot = '\0';
 }
 
-/* ---- mapping ---- */
-
-/* A driver's imports must find the host even when the host library itself was loaded with local scope. */
-static void make_host_global(void)
-{
-    Dl_info info;
-    void *handle;
-
-    if (!dladdr((void *)(uintptr_t)&loader_image_load, &info) || !info.dli_fname)
-        return;
-    handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-    if (handle)
-        dlclose(handle);
-    dlerror();
-}
-
-static int copy_to_memory(const struct elf_file *file)
-{
-    size_t done = 0;
-    int copy = memfd_create(file->name, MFD_CLOEXEC);
-
-    while (copy >= 0 && done < file->size) {
-        ssize_t put = write(copy, file->bytes + done, file->size - done);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            close(copy);
-            return -1;
-        }
-        done += (size_t)put;
-    }
-    return copy;
-}
-
-static bool already_loaded(const char *path)
-{
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
-
-    dlerror();
-    if (handle)
-        dlclose(handle);
-    return handle != NULL;
-}
-
-static NTSTATUS map(struct loader_image *image, const struct elf_file *file, const char *path,
-                    char *error, size_t error_bytes)
-{
-    char name[64];
-    NTSTATUS status = STATUS_SUCCESS;
-
-    pthread_mutex_lock(&load_lock);
-    if (already_loaded(path)) {
-        image->copy = copy_to_memory(file);
-        if (image->copy < 0) {
-            loader_explain(error, error_bytes, "%s: no memory file for a private copy", file->name);
-            status = STATUS_NO_MEMORY;
-        } else {
-            snprintf(name, sizeof(name), "/proc/self/fd/%d", image->copy);
-            path = name;
-        }
-    }
-    if (NT_SUCCESS(status)) {
-        image->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!image->handle) {
-            const char *why = dlerror();
-
-            loader_explain(error, error_bytes, "%s: refused by the dynamic linker: %s", file->name,
-                           why ? why : "no reason given");
-            status = STATUS_INVALID_IMAGE_FORMAT;
-        }
-    }
-    pthread_mutex_unlock(&load_lock);
-    return status;
-}
-
-static NTSTATUS find_entry(struct loader_image *image, const struct elf_file *file, char *error,
-                           size_t error_bytes)
-{
-    bool exported = false, hidden = false;
-    struct elf_symbol symbol;
-
-    for (uint32_t i = 0; i < file->dynamic.count && !exported; i++) {
-        elf_symbol_at(file, &file->dynamic, i, &symbol);
-        exported = symbol.defined && symbol.type == STT_FUNC &&
-                   strcmp(symbol.name, "DriverEntry") == 0;
-    }
-    for (uint32_t i = 0; i < file->all.count && !hidden; i++) {
-        elf_symbol_at(file, &file->all, i, &symbol);
-        hidden = symbol.defined && strcmp(symbol.name, "DriverEntry") == 0;
-    }
-    if (exported)
-        return STATUS_SUCCESS;
-    loader_explain(error, error_bytes, "%s: %s", image->name,
-                   hidden ? "DriverEntry is not exported (give it default visibility)"
-                          : "no DriverEntry: not a miniport driver");
-    return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
-}
-
-static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_bytes)
-{
-    struct link_map *map = NULL;
-    void *entry = dlsym(image->handle, "DriverEntry");
-
-    if (!entry || dlinfo(image->handle, RTLD_DI_LINKMAP, &map) != 0) {
-        loader_explain(error, error_bytes, "%s: DriverEntry cannot be found after loading",
-                       image->name);
-        return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
-    }
-    image->base = map->l_addr;
-    memcpy(&image->entry, &entry, sizeof(entry));
-    return STATUS_SUCCESS;
-}
-
 /* ---- life ---- */
+
+static bool is_pe(const struct loader_file *file)
+{
+    return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0;
+}
 
 static NTSTATUS load(struct loader_image *image, const char *path, char *error, size_t error_bytes)
 {
-    struct elf_file file;
     char *full = realpath(path, NULL);
-    NTSTATUS status = elf_file_open(&file, full ? full : path, image->name, error, error_bytes);
+    struct loader_file file;
+    NTSTATUS status = loader_file_read(&file, full ? full : path, image->name, error, error_bytes);
 
-    if (!NT_SUCCESS(status)) {
-        free(full);
-        return status;
+    if (NT_SUCCESS(status)) {
+        status = is_pe(&file)
+                     ? pe_image_load(image, &file, error, error_bytes)
+                     : elf_image_load(image, &file, full ? full : path, error, error_bytes);
+        loader_file_free(&file);
     }
-    image->low = file.low;
-    image->high = file.high;
-    status = find_entry(image, &file, error, error_bytes);
-    make_host_global();
-    if (NT_SUCCESS(status))
-        status = loader_imports(image, &file, error, error_bytes);
-    if (NT_SUCCESS(status))
-        status = symbol_table_init(&image->symbols, &file);
-    if (NT_SUCCESS(status))
-        status = map(image, &file, full ? full : path, error, error_bytes);
-    if (NT_SUCCESS(status))
-        status = after_map(image, error, error_bytes);
-    elf_file_close(&file);
     free(full);
     return status;
 }
@@ -224,12 +96,8 @@ void loader_image_unload(struct loader_image *image)
     if (!image)
         return;
     list_remove(&image->link);
-    pthread_mutex_lock(&load_lock);
-    if (image->handle)
-        dlclose(image->handle);
-    if (image->copy >= 0)
-        close(image->copy);
-    pthread_mutex_unlock(&load_lock);
+    elf_image_unload(image);
+    pe_image_unload(image);
     symbol_table_finish(&image->symbols);
     util_free(image->import);
     util_free(image->import_names);

@@ -46,7 +46,7 @@ static NTSTATUS collect(struct loader_image *image, const struct elf_file *file)
         image->import[image->imports++] = strcpy(at, symbol.name);
         at += strlen(symbol.name) + 1;
     }
-    qsort(image->import, image->imports, sizeof(*image->import), by_name);
+    loader_sort_names(image->import, image->imports);
     return STATUS_SUCCESS;
 }
 
@@ -86,8 +86,14 @@ static bool append(char *list, size_t bytes, const char *name)
     return true;
 }
 
-static NTSTATUS report_missing(const struct elf_file *file, char *const *name, uint32_t count,
-                               char *error, size_t error_bytes)
+void loader_sort_names(char **name, uint32_t count)
+{
+    if (count)
+        qsort(name, count, sizeof(*name), by_name);
+}
+
+NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, char *error,
+                               size_t error_bytes)
 {
     size_t bytes = 16;
     char *list;
@@ -100,10 +106,10 @@ static NTSTATUS report_missing(const struct elf_file *file, char *const *name, u
     list[0] = '\0';
     for (uint32_t i = 0; i < count; i++)
         append(list, bytes, name[i]);
-    VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", file->name,
-              count, count == 1 ? "" : "s", list);
+    VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", image, count,
+              count == 1 ? "" : "s", list);
     loader_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s",
-                   file->name, count, count == 1 ? "" : "s", list);
+                   image, count, count == 1 ? "" : "s", list);
     util_free(list);
     return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
 }
@@ -133,8 +139,8 @@ NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file,
             missing[count++] = *found;
     }
     if (count) {
-        qsort(missing, count, sizeof(*missing), by_name);
-        status = report_missing(file, missing, count, error, error_bytes);
+        loader_sort_names(missing, count);
+        status = loader_report_missing(file->name, missing, count, error, error_bytes);
     }
     util_free(missing);
     return status;

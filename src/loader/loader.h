@@ -3,10 +3,12 @@
  * The loader: takes a miniport's image file into the process, after looking at it closely enough that a bad file is refused
  * with one line instead of being found out by running it.
  *
- *   file read and parsed (elf.c) -> every import looked up -> mapped by the dynamic linker -> symbol table kept (symbols.c)
+ *   ELF (.so)   file read and parsed (elf.c) -> every import looked up (imports.c) -> mapped by the dynamic linker (elf_image.c)
+ *   PE (.sys)   file read and parsed, mapped, relocated, bound and protected here (pe.h)
+ *   both        symbol table kept (symbols.c)
  *
- * Two machines of one process never share a driver's globals: an image file that is loaded already is copied to a memory file
- * first, which the dynamic linker takes for another one.
+ * Two machines of one process never share a driver's globals: an ELF file that is loaded already is copied to a memory file
+ * first, which the dynamic linker takes for another one. A PE image is a copy anyway.
  *
  * Images belong to the current machine (room[SIM_ROOM_LOADER]), so that places in reports can be named; loading and
  * unloading are for the host thread between runs, since constructors of an image need a stack of normal size.
@@ -33,7 +35,8 @@ struct loader_image;
 /*
  * Load the image at `path`. On failure *image is untouched, and *error says why in one line (cut to error_bytes):
  *   STATUS_OBJECT_NAME_NOT_FOUND           no such file, or it cannot be read
- *   STATUS_INVALID_IMAGE_FORMAT            not an x86-64 ELF shared object, or truncated, or refused by the dynamic linker
+ *   STATUS_INVALID_IMAGE_FORMAT            neither an x86-64 ELF shared object nor an x64 driver image, or truncated, damaged,
+ *                                          or refused by the dynamic linker
  *   STATUS_DRIVER_ENTRYPOINT_NOT_FOUND     imports that nothing offers, all of them listed (LIFE-005), or no DriverEntry
  *   STATUS_NO_MEMORY
  */

@@ -12,6 +12,20 @@
 void loader_explain(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ---- file.c ---- */
+
+/* An image file, read whole. */
+struct loader_file {
+    uint8_t *bytes;
+    size_t size;
+    const char *name; /* for error lines */
+};
+
+/* On failure nothing is held. */
+NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char *name, char *error,
+                          size_t error_bytes);
+void loader_file_free(struct loader_file *file);
+
 /* ---- elf.c ---- */
 
 /* A symbol table and the strings its names are in, as offsets in the file; checked to lie inside it. */
@@ -23,11 +37,11 @@ struct elf_table {
 #define ELF_MAX_SEGMENTS 64u
 #define ELF_MAX_NEEDED   32u
 
-/* An image file, read whole. */
+/* What a shared object's file says of itself. Bytes and name are those of the file it was parsed from. */
 struct elf_file {
-    uint8_t *bytes;
+    const uint8_t *bytes;
     size_t size;
-    const char *name; /* for error lines */
+    const char *name;
     struct elf_segment {
         uint64_t address, offset, file_bytes, memory_bytes;
     } segment[ELF_MAX_SEGMENTS]; /* those that are loaded */
@@ -46,10 +60,9 @@ struct elf_symbol {
     bool defined;
 };
 
-/* Read and check. On failure nothing is held. */
-NTSTATUS elf_file_open(struct elf_file *file, const char *path, const char *name, char *error,
-                       size_t error_bytes);
-void elf_file_close(struct elf_file *file);
+/* Check, and find what is needed; holds nothing but pointers into the source. */
+NTSTATUS elf_file_parse(struct elf_file *file, const struct loader_file *source, char *error,
+                        size_t error_bytes);
 void elf_symbol_at(const struct elf_file *file, const struct elf_table *table, uint32_t index,
                    struct elf_symbol *symbol);
 /* The string at an offset of a table's strings, or NULL. */
@@ -65,11 +78,17 @@ struct symbol {
 /* Functions in order of address. */
 struct symbol_table {
     struct symbol *symbol;
-    uint32_t count;
+    uint32_t count, room;
     char *names;
+    uint32_t name_bytes, name_room;
 };
 
-NTSTATUS symbol_table_init(struct symbol_table *table, const struct elf_file *file);
+/* Room for so many symbols, their names with terminators taking so many bytes. Then add them, then sort. */
+NTSTATUS symbol_table_init(struct symbol_table *table, uint64_t count, uint64_t name_bytes);
+void symbol_table_add(struct symbol_table *table, const char *name, size_t length, uint64_t value,
+                      uint64_t size);
+void symbol_table_sort(struct symbol_table *table);
+NTSTATUS symbol_table_init_elf(struct symbol_table *table, const struct elf_file *file);
 void symbol_table_finish(struct symbol_table *table);
 /* The function that contains the address (before relocation), or ends there (a return address after a call that does not
  * return); NULL: none. */
@@ -81,17 +100,28 @@ struct loader_image {
     struct list link;
     char name[64];
     char service[64];
-    void *handle; /* of the dynamic linker */
-    int copy; /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
-                        linker knows the copy by the descriptor's name. */
     uintptr_t base; /* relocation */
     uint64_t low, high;
     PDRIVER_INITIALIZE entry;
-    char **import; /* sorted */
+    char **import; /* names of routines, sorted */
     uint32_t imports;
     char *import_names;
     struct symbol_table symbols;
+
+    /* of an ELF image */
+    void *handle; /* of the dynamic linker */
+    int copy; /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
+                        linker knows the copy by the descriptor's name. */
+
+    struct pe_image *pe; /* of a PE image */
 };
+
+/* ---- elf_image.c ---- */
+
+/* Both fill in what is theirs; on failure the image is to be unloaded as far as it came. */
+NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *file,
+                        const char *path, char *error, size_t error_bytes);
+void elf_image_unload(struct loader_image *image);
 
 /* ---- imports.c ---- */
 
@@ -99,5 +129,9 @@ struct loader_image {
  * nobody. */
 NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
                         size_t error_bytes);
+/* LIFE-005: report the sorted names of what is missing, all at once. Returns the status to fail with. */
+NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, char *error,
+                               size_t error_bytes);
+void loader_sort_names(char **name, uint32_t count);
 
 #endif

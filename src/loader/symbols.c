@@ -41,18 +41,10 @@ static uint32_t count_functions(const struct elf_file *file, const struct elf_ta
     return count;
 }
 
-NTSTATUS symbol_table_init(struct symbol_table *table, const struct elf_file *file)
+NTSTATUS symbol_table_init(struct symbol_table *table, uint64_t count, uint64_t name_bytes)
 {
-    const struct elf_table *source = &file->all;
-    uint64_t name_bytes, used = 0;
-    uint32_t count = source->count ? count_functions(file, source, &name_bytes) : 0;
-
     memset(table, 0, sizeof(*table));
-    if (count == 0) {
-        source = &file->dynamic;
-        count = count_functions(file, source, &name_bytes);
-    }
-    if (count == 0 || name_bytes > UINT32_MAX)
+    if (count == 0 || count > UINT32_MAX || name_bytes > UINT32_MAX)
         return STATUS_SUCCESS;
     table->symbol = util_alloc(count * sizeof(*table->symbol));
     table->names = util_alloc(name_bytes);
@@ -60,19 +52,50 @@ NTSTATUS symbol_table_init(struct symbol_table *table, const struct elf_file *fi
         symbol_table_finish(table);
         return STATUS_NO_MEMORY;
     }
+    table->room = (uint32_t)count;
+    table->name_room = (uint32_t)name_bytes;
+    return STATUS_SUCCESS;
+}
+
+void symbol_table_add(struct symbol_table *table, const char *name, size_t length, uint64_t value,
+                      uint64_t size)
+{
+    if (table->count == table->room || length + 1 > table->name_room - table->name_bytes)
+        return;
+    table->symbol[table->count++] = (struct symbol){value, size, table->name_bytes};
+    memcpy(table->names + table->name_bytes, name, length);
+    table->names[table->name_bytes + length] = '\0';
+    table->name_bytes += (uint32_t)length + 1;
+}
+
+void symbol_table_sort(struct symbol_table *table)
+{
+    if (table->count)
+        qsort(table->symbol, table->count, sizeof(*table->symbol), by_address);
+}
+
+NTSTATUS symbol_table_init_elf(struct symbol_table *table, const struct elf_file *file)
+{
+    const struct elf_table *source = &file->all;
+    uint64_t name_bytes;
+    uint32_t count = source->count ? count_functions(file, source, &name_bytes) : 0;
+    NTSTATUS status;
+
+    if (count == 0) {
+        source = &file->dynamic;
+        count = count_functions(file, source, &name_bytes);
+    }
+    status = symbol_table_init(table, count, name_bytes);
+    if (!NT_SUCCESS(status))
+        return status;
     for (uint32_t i = 0; i < source->count; i++) {
         struct elf_symbol symbol;
-        size_t bytes;
 
         elf_symbol_at(file, source, i, &symbol);
-        if (!is_function(&symbol))
-            continue;
-        bytes = strlen(symbol.name) + 1;
-        memcpy(table->names + used, symbol.name, bytes);
-        table->symbol[table->count++] = (struct symbol){symbol.value, symbol.size, (uint32_t)used};
-        used += bytes;
+        if (is_function(&symbol))
+            symbol_table_add(table, symbol.name, strlen(symbol.name), symbol.value, symbol.size);
     }
-    qsort(table->symbol, table->count, sizeof(*table->symbol), by_address);
+    symbol_table_sort(table);
     return STATUS_SUCCESS;
 }
 

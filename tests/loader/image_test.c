@@ -122,8 +122,8 @@ static void foreign_files_are_told_apart(void **state)
 
     (void)state;
     refuses(f, "", 0, "empty");
-    refuses(f, "#!/bin/sh\n", 10, "not an ELF file");
-    refuses(f, "MZ\x90\0\3", 5, "Windows image");
+    refuses(f, "#!/bin/sh\n", 10, "neither an ELF file nor a Windows image");
+    refuses(f, "MZ\x90\0\3", 5, "DOS header is not complete");
     refuses(f, bytes, 30, "header is not complete");
     refuses(f, bytes, 100, "truncated");
     refuses(f, bytes, 0x1010, "truncated"); /* inside the second segment */

@@ -1,0 +1,89 @@
+# Drivers as Windows images (.sys), where the cross compilers are installed: with gcc and binutils of mingw-w64, or with clang
+# and lld-link, which lays images out as Microsoft's linker does. Both compile against include/wdk and mingw-w64's kernel
+# headers, and link against libdisplib.a and an import library of exactly what the host offers.
+#
+#   dxgk_windows_driver(target COMPILER gcc|clang OUTPUT file SOURCES source...
+#                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [DEPENDS target or file...])
+#
+# The entry point is DriverEntry, unless ENTRY names another one, or none. Where the compiler is missing there is no target.
+find_program(DXGK_DLLTOOL NAMES x86_64-w64-mingw32-dlltool)
+find_program(DXGK_LLD_LINK NAMES lld-link)
+set(DXGK_WINDOWS_FOLDER ${CMAKE_BINARY_DIR}/windows)
+
+set(DXGK_CAN_GCC OFF)
+set(DXGK_CAN_CLANG OFF)
+if(DXGK_DLLTOOL AND DXGK_MINGW_DDK AND DXGK_MINGW_GCC AND DXGK_MINGW_AR)
+    set(DXGK_CAN_GCC ON)
+    if(DXGK_CLANG AND DXGK_LLD_LINK)
+        set(DXGK_CAN_CLANG ON)
+        execute_process(COMMAND ${DXGK_MINGW_GCC} -print-libgcc-file-name OUTPUT_VARIABLE DXGK_LIBGCC
+                        OUTPUT_STRIP_TRAILING_WHITESPACE) # the stack probe, named as this target has it
+    endif()
+endif()
+
+if(DXGK_CAN_GCC)
+    file(MAKE_DIRECTORY ${DXGK_WINDOWS_FOLDER})
+    add_custom_command(
+        OUTPUT ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
+                ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c
+        DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c)
+    add_custom_command(
+        OUTPUT ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a
+        COMMAND ${DXGK_DLLTOOL} --deterministic-libraries -m i386:x86-64 -d ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
+                -l ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a
+        DEPENDS ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
+    add_custom_target(windows_import_library DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
+endif()
+
+function(dxgk_windows_driver target)
+    cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;DEPENDS" ${ARGN})
+    if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (D_COMPILER STREQUAL clang AND NOT DXGK_CAN_CLANG))
+        return()
+    endif()
+    if(NOT D_ENTRY)
+        set(D_ENTRY DriverEntry)
+    endif()
+    if(D_ENTRY STREQUAL none)
+        set(gnu_entry 0)
+        set(lld_entry /dll /noentry)
+    else()
+        set(gnu_entry ${D_ENTRY})
+        set(lld_entry /entry:${D_ENTRY})
+    endif()
+    get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)
+    set(libraries ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
+    set(options -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${DXGK_MINGW_DDK} ${D_OPTIONS})
+    if(D_COMPILER STREQUAL gcc)
+        set(compile ${DXGK_MINGW_GCC} ${options})
+    else()
+        # mingw-w64's headers define these two inline in a way that clang makes a global function of, in every object.
+        set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options}
+            -D__INTRINSIC_DEFINED_InterlockedBitTestAndSet -D__INTRINSIC_DEFINED_InterlockedBitTestAndReset)
+    endif()
+    set(objects)
+    foreach(source ${D_SOURCES})
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        cmake_path(GET source STEM stem)
+        set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}/${stem}.o)
+        add_custom_command(OUTPUT ${object} COMMAND ${compile} -MD -MF ${object}.d -c ${source} -o ${object}
+                           DEPENDS ${source} DEPFILE ${object}.d)
+        list(APPEND objects ${object})
+    endforeach()
+    cmake_path(GET D_OUTPUT PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder} ${CMAKE_CURRENT_BINARY_DIR}/${target})
+    if(D_COMPILER STREQUAL gcc)
+        add_custom_command(OUTPUT ${D_OUTPUT}
+            COMMAND ${DXGK_MINGW_GCC} -nostdlib -shared -Wl,--subsystem,native -Wl,--entry,${gnu_entry} -Wl,--dynamicbase
+                    -Wl,--exclude-all-symbols -Wl,--no-insert-timestamp ${D_LINK} ${objects} ${libraries} -lgcc
+                    -o ${D_OUTPUT}
+            DEPENDS ${objects} ${D_DEPENDS} ${libraries})
+    else()
+        add_custom_command(OUTPUT ${D_OUTPUT}
+            COMMAND ${DXGK_LLD_LINK} /nologo /driver /subsystem:native ${lld_entry} /machine:x64 /nodefaultlib /Brepro
+                    /debug:symtab ${D_LINK} ${objects} ${libraries} ${DXGK_LIBGCC} /out:${D_OUTPUT}
+            DEPENDS ${objects} ${D_DEPENDS} ${libraries})
+    endif()
+    add_custom_target(${target} ALL DEPENDS ${D_OUTPUT})
+    add_dependencies(${target} displib windows_import_library)
+endfunction()

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PE images (.sys): what the files that read, map, bind and name them share.
+ *
+ *   file bytes -> headers checked (pe_file.c) -> copied to their addresses, relocated (pe_map.c)
+ *     -> TLS refused, cookie set, exception directory copied (pe_directories.c) -> imports collected, looked up and bound
+ *        (pe_imports.c) -> symbols kept (pe_symbols.c) -> pages protected, function table registered (pe_image.c)
+ *
+ * Nothing of the image is trusted. After pe_file_parse, sections are known to lie inside file and image; what they contain is
+ * read through pe_at, and only before code of the image has run.
+ */
+#ifndef DXGK_LOADER_PE_H
+#define DXGK_LOADER_PE_H
+
+#include "loader/loader_private.h"
+#include "loader/pe_format.h"
+#include "x64/function_table.h"
+
+#define PE_PAGE         4096u
+#define PE_MAX_SECTIONS 96u
+#define PE_MAX_IMPORTS  65536u
+#define PE_MAX_MODULES  1024u
+#define PE_MAX_NAME     512u /* bytes of an imported name, terminator included */
+
+struct pe_section {
+    char name[9];
+    uint32_t address, memory_bytes, offset, file_bytes, flags;
+};
+
+/* What the headers say. Bytes and name are those of the file it was parsed from. */
+struct pe_file {
+    const uint8_t *bytes;
+    size_t size;
+    const char *name;
+    struct pe_file_header header;
+    struct pe_optional_header optional;
+    struct pe_directory directory[PE_DIRECTORIES]; /* absent: 0, 0 */
+    struct pe_section section[PE_MAX_SECTIONS];    /* in order of address, not overlapping */
+    uint32_t sections;
+    char *error; /* one line; see pe_refuse */
+    size_t error_bytes;
+};
+
+struct pe_import {
+    uint32_t module, name; /* in import_names */
+    uint32_t slot;         /* address of the eight bytes to fill */
+    uint16_t ordinal;
+    bool by_ordinal, delayed;
+    void *target; /* NULL: nobody offers it */
+};
+
+/* An image in memory. */
+struct pe_image {
+    uint8_t *base;       /* NULL: not mapped */
+    uint32_t bytes;      /* whole pages */
+    size_t mapped_bytes; /* with the spare pages behind */
+    struct pe_import *import;
+    uint32_t imports;
+    char *import_names;
+    struct x64_function *function;
+    struct x64_function_table table;
+};
+
+/* Write "<name>: <what is wrong>" to the error line of the file. Always STATUS_INVALID_IMAGE_FORMAT. */
+NTSTATUS pe_refuse(const struct pe_file *file, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- pe_file.c ---- */
+
+/* Check the headers. The error line's buffer is kept for what is found out later. */
+NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, char *error,
+                       size_t error_bytes);
+/* Section that contains the address; NULL: none. */
+const struct pe_section *pe_section_at(const struct pe_file *file, uint32_t address);
+
+/* ---- pe_map.c ---- */
+
+/* Copy to memory that can be written, not executed; then add the distance from the preferred base wherever the image asks.
+ * On failure pe_unmap has to be called nevertheless. */
+NTSTATUS pe_map(struct pe_image *image, const struct pe_file *file);
+NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file);
+/* Each section as it asks. */
+NTSTATUS pe_protect(const struct pe_image *image, const struct pe_file *file);
+void pe_unmap(struct pe_image *image);
+
+/* The bytes at an address of the mapped image, if all of them lie in it, else NULL. Not aligned. */
+static inline uint8_t *pe_at(const struct pe_image *image, uint64_t address, uint64_t bytes)
+{
+    if (address > image->bytes || bytes > image->bytes - address)
+        return NULL;
+    return image->base + address;
+}
+/* Text that ends inside the image and within PE_MAX_NAME bytes; NULL: there is none. */
+const char *pe_text_at(const struct pe_image *image, uint64_t address);
+
+/* ---- pe_directories.c ---- */
+
+NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file);
+/* Where the image was built with stack protection: another value than the one it was built with, the same in every run. */
+NTSTATUS pe_set_cookie(const struct pe_image *image, const struct pe_file *file);
+/* A checked copy of the exception directory, into image->function and image->table. */
+NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file);
+
+/* ---- pe_imports.c ---- */
+
+/* All imports, delayed ones too, into image->import, and what the host offers for each. */
+NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file);
+/* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005). */
+NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file);
+
+/* ---- pe_symbols.c ---- */
+
+/* Functions by the COFF symbol table of the file if it has one, else by the exports. What is wrong with them makes them absent. */
+NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *image,
+                         const struct pe_file *file);
+
+/* ---- pe_image.c ---- */
+
+NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *file, char *error,
+                       size_t error_bytes);
+void pe_image_unload(struct loader_image *image);
+
+/* ---- modules.c ---- */
+
+/* What the host offers under a name (by ordinal: name NULL) of a module of the system; NULL: nothing. */
+void *loader_module_find(const char *module, const char *name);
+
+#endif

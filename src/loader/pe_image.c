@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a PE image: the steps of loading in their order, and the way back. */
+#include <string.h>
+
+#include "loader/pe.h"
+#include "util/alloc.h"
+
+/* The names that loader_image_imports looks in; they stay where pe_collect_imports put them. */
+static NTSTATUS list_imports(struct loader_image *image)
+{
+    const struct pe_image *pe = image->pe;
+
+    image->import = util_alloc((pe->imports ? pe->imports : 1) * sizeof(*image->import));
+    if (!image->import)
+        return STATUS_NO_MEMORY;
+    for (uint32_t i = 0; i < pe->imports; i++)
+        image->import[i] = pe->import_names + pe->import[i].name;
+    image->imports = pe->imports;
+    loader_sort_names(image->import, image->imports);
+    return STATUS_SUCCESS;
+}
+
+/* Everything that looks into the image, before any of its bytes is taken for an instruction. */
+static NTSTATUS prepare(struct loader_image *image, const struct pe_file *file)
+{
+    struct pe_image *pe = image->pe;
+    NTSTATUS status = pe_map(pe, file);
+
+    if (NT_SUCCESS(status))
+        status = pe_relocate(pe, file);
+    if (NT_SUCCESS(status))
+        status = pe_refuse_tls(pe, file);
+    if (NT_SUCCESS(status))
+        status = pe_set_cookie(pe, file);
+    if (NT_SUCCESS(status))
+        status = pe_read_functions(pe, file);
+    if (NT_SUCCESS(status))
+        status = pe_collect_imports(pe, file);
+    if (NT_SUCCESS(status))
+        status = list_imports(image);
+    if (NT_SUCCESS(status))
+        status = pe_read_symbols(&image->symbols, pe, file);
+    return status;
+}
+
+NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source, char *error,
+                       size_t error_bytes)
+{
+    struct pe_image *pe;
+    struct pe_file file;
+    uintptr_t entry;
+    NTSTATUS status = pe_file_parse(&file, source, error, error_bytes);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    pe = util_zalloc(1, sizeof(*pe));
+    if (!pe)
+        return STATUS_NO_MEMORY;
+    list_init(&pe->table.link);
+    image->pe = pe;
+    status = prepare(image, &file);
+    if (NT_SUCCESS(status))
+        status = pe_bind_imports(pe, &file);
+    if (NT_SUCCESS(status))
+        status = pe_protect(pe, &file);
+    if (!NT_SUCCESS(status))
+        return status;
+    image->base = (uintptr_t)pe->base;
+    image->low = 0;
+    image->high = pe->bytes;
+    entry = image->base + file.optional.entry;
+    memcpy(&image->entry, &entry, sizeof(entry));
+    pe->table.name = image->name;
+    return x64_function_table_add(&pe->table) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+}
+
+void pe_image_unload(struct loader_image *image)
+{
+    struct pe_image *pe = image->pe;
+
+    if (!pe)
+        return;
+    x64_function_table_remove(&pe->table);
+    pe_unmap(pe);
+    util_free(pe->import);
+    util_free(pe->import_names);
+    util_free(pe->function);
+    util_free(pe);
+    image->pe = NULL;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a PE image imports: collected in full before anything is written, since in a hostile image the slots may lie on top of
+ * the tables; then looked up, then bound. Delay-loaded imports are bound at once, too: there is no later.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/pe.h"
+#include "util/alloc.h"
+
+/* One walk counts, the next one fills. */
+struct walk {
+    struct pe_image *image;
+    const struct pe_file *file;
+    struct pe_import *import; /* NULL: only count */
+    char *names;
+    uint32_t imports, name_bytes, modules;
+    uint32_t module; /* name of the current one */
+    bool delayed;
+};
+
+/* Names are kept as they are to be printed. */
+static uint32_t add_name(struct walk *walk, const char *name)
+{
+    uint32_t at = walk->name_bytes;
+    size_t length = strlen(name);
+
+    for (size_t i = 0; walk->names && i <= length; i++)
+        walk->names[at + i] = name[i] == '\0' || (name[i] > 0x20 && name[i] < 0x7F) ? name[i] : '?';
+    walk->name_bytes += (uint32_t)length + 1;
+    return at;
+}
+
+static NTSTATUS add_import(struct walk *walk, uint64_t value, uint64_t slot)
+{
+    bool by_ordinal = (value & PE_IMPORT_BY_ORDINAL) != 0;
+    char text[16];
+    const char *name = text;
+    uint32_t at;
+
+    if (walk->imports == PE_MAX_IMPORTS)
+        return pe_refuse(walk->file, "damaged: more than %u imports", PE_MAX_IMPORTS);
+    if (by_ordinal)
+        snprintf(text, sizeof(text), "#%u", (unsigned)(value & 0xFFFF));
+    else if (value > UINT32_MAX || !(name = pe_text_at(walk->image, value + 2)) || !*name)
+        return pe_refuse(walk->file, "damaged: an import at 0x%llx has no name",
+                         (unsigned long long)slot);
+    at = add_name(walk, name);
+    if (walk->import)
+        walk->import[walk->imports] = (struct pe_import){
+            .module = walk->module,
+            .name = at,
+            .slot = (uint32_t)slot,
+            .ordinal = by_ordinal ? (uint16_t)value : 0,
+            .by_ordinal = by_ordinal,
+            .delayed = walk->delayed,
+        };
+    walk->imports++;
+    return STATUS_SUCCESS;
+}
+
+/* All imports of one module; the names and the slots are parallel arrays that end with a zero name. */
+static NTSTATUS walk_module(struct walk *walk, uint64_t module, uint64_t names, uint64_t slots)
+{
+    const char *name = pe_text_at(walk->image, module);
+
+    if (!name || !*name)
+        return pe_refuse(walk->file, "damaged: it imports from a module without a name");
+    if (++walk->modules > PE_MAX_MODULES)
+        return pe_refuse(walk->file, "damaged: it imports from more than %u modules",
+                         PE_MAX_MODULES);
+    walk->module = add_name(walk, name);
+    for (;; names += sizeof(uint64_t), slots += sizeof(uint64_t)) {
+        const uint8_t *at = pe_at(walk->image, names, sizeof(uint64_t));
+        uint64_t value;
+        NTSTATUS status;
+
+        if (!at || !pe_at(walk->image, slots, sizeof(uint64_t)))
+            return pe_refuse(walk->file, "damaged: its imports from %.64s do not end inside it",
+                             name);
+        memcpy(&value, at, sizeof(value));
+        if (value == 0)
+            return STATUS_SUCCESS;
+        status = add_import(walk, value, slots);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+}
+
+static NTSTATUS walk_imports(struct walk *walk)
+{
+    const struct pe_directory *table = &walk->file->directory[PE_IMPORTS];
+    struct pe_import_descriptor d;
+    uint64_t at = table->address;
+
+    walk->delayed = false;
+    if (!at)
+        return STATUS_SUCCESS;
+    for (;;
+         at += sizeof(
+             d)) { /* ends with an empty one: its size may be that of the whole section, or too small */
+        NTSTATUS status;
+
+        if (!pe_at(walk->image, at, sizeof(d)))
+            return pe_refuse(walk->file, "damaged: its import table does not end inside it");
+        memcpy(&d, walk->image->base + at, sizeof(d));
+        if (d.module == 0 || d.slots == 0)
+            return STATUS_SUCCESS;
+        status = walk_module(walk, d.module, d.names ? d.names : d.slots, d.slots);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+}
+
+static NTSTATUS walk_delayed(struct walk *walk)
+{
+    const struct pe_directory *table = &walk->file->directory[PE_DELAY_IMPORTS];
+    struct pe_delay_descriptor d;
+    uint64_t at = table->address;
+
+    walk->delayed = true;
+    if (!at)
+        return STATUS_SUCCESS;
+    for (;; at += sizeof(d)) {
+        NTSTATUS status;
+
+        if (!pe_at(walk->image, at, sizeof(d)))
+            return pe_refuse(walk->file, "damaged: its delayed imports do not end inside it");
+        memcpy(&d, walk->image->base + at, sizeof(d));
+        if (d.module == 0)
+            return STATUS_SUCCESS;
+        if (!(d.attributes & PE_DELAY_ADDRESSES))
+            return pe_refuse(walk->file, "damaged: delayed imports in the form of 32-bit images");
+        status = walk_module(walk, d.module, d.names, d.slots);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+}
+
+static NTSTATUS walk_all(struct walk *walk)
+{
+    NTSTATUS status = walk_imports(walk);
+
+    return NT_SUCCESS(status) ? walk_delayed(walk) : status;
+}
+
+NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file)
+{
+    struct walk count = {.image = image, .file = file}, fill = count;
+    NTSTATUS status = walk_all(&count);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    fill.import = image->import = util_zalloc(count.imports + 1, sizeof(*image->import));
+    fill.names = image->import_names = util_alloc(count.name_bytes + 1);
+    if (!image->import || !image->import_names)
+        return STATUS_NO_MEMORY;
+    status = walk_all(&fill);
+    image->imports = fill.imports;
+    for (uint32_t i = 0; i < image->imports; i++) {
+        struct pe_import *import = &image->import[i];
+
+        import->target = loader_module_find(
+            image->import_names + import->module,
+            import->by_ordinal ? NULL : image->import_names + import->name);
+    }
+    return status;
+}
+
+/* ---- binding ---- */
+
+static NTSTATUS report_missing(const struct pe_image *image, const struct pe_file *file,
+                               uint32_t missing)
+{
+    uint64_t bytes = 0;
+    NTSTATUS status = STATUS_NO_MEMORY;
+    char **name, *at;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < image->imports; i++)
+        bytes += strlen(image->import_names + image->import[i].module) +
+                 strlen(image->import_names + image->import[i].name) + 2;
+    name = util_alloc(missing * sizeof(*name) + bytes);
+    if (!name)
+        return STATUS_NO_MEMORY;
+    at = (char *)(name + missing);
+    for (uint32_t i = 0; i < image->imports; i++) {
+        const struct pe_import *import = &image->import[i];
+
+        if (import->target)
+            continue;
+        name[count++] = at;
+        at += sprintf(at, "%s!%s", image->import_names + import->module,
+                      image->import_names + import->name) +
+              1;
+    }
+    loader_sort_names(name, count);
+    status = loader_report_missing(file->name, name, count, file->error, file->error_bytes);
+    util_free(name);
+    return status;
+}
+
+NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file)
+{
+    uint32_t missing = 0;
+
+    for (uint32_t i = 0; i < image->imports; i++)
+        missing += !image->import[i].target;
+    if (missing)
+        return report_missing(image, file, missing);
+    for (uint32_t i = 0; i < image->imports; i++) {
+        uint64_t value = (uintptr_t)image->import[i].target;
+
+        memcpy(image->base + image->import[i].slot, &value, sizeof(value));
+    }
+    return STATUS_SUCCESS;
+}

@@ -25,4 +25,12 @@ typedef struct tagPALETTEENTRY PALETTEENTRY;
 
 #include <guiddef.h>
 
+/* Annotations of the display interface itself (sal.h may be the toolchain's): they mean nothing here. */
+#ifndef _Function_class_DXGK_
+#define _Function_class_DXGK_(Name)
+#define _IRQL_requires_DXGK_(Level)
+#define _IRQL_requires_max_DXGK_(Level)
+#define _IRQL_requires_min_DXGK_(Level)
+#endif
+
 #endif /* DXGK_WDK_BASE_H */

@@ -10,4 +10,14 @@
 
 #include "dxgk_base.h"
 
+/* As <windef.h> defines them for drivers, unless a C++ source forbids it. */
+#if !defined(_WIN32) && !defined(NOMINMAX)
+#ifndef min
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#endif
+#ifndef max
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#endif
+
 #endif /* DXGK_WDK_BASE_KERNEL_H */

@@ -258,12 +258,33 @@ EXPORT NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT DriverObject)
 
 /* ---- DriverEntry and Unload ---- */
 
+#define SERVICES "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\"
+
+/* The key that installing a driver makes, which it may open by RegistryPath; values that are there already stay. */
+static bool make_service_key(const char *service)
+{
+    static const struct {
+        const char *name;
+        uint32_t value;
+    } values[] = {{"Type", 1}, {"Start", 3}, {"ErrorControl", 0}}; /* a kernel driver, on demand */
+    char path[sizeof(SERVICES) + sizeof(((struct port_driver *)0)->service)];
+
+    snprintf(path, sizeof(path), "%s%s", SERVICES, service);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        uint32_t type, bytes;
+
+        if (!nt_registry_get(path, values[i].name, &type, &bytes) &&
+            !nt_registry_set(path, values[i].name, REG_DWORD, &values[i].value, sizeof(uint32_t)))
+            return false;
+    }
+    return true;
+}
+
 static void registry_path(const char *service, WCHAR *buffer, size_t capacity, UNICODE_STRING *path)
 {
-    static const char prefix[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\";
     size_t length = 0;
 
-    for (const char *p = prefix; *p && length + 1 < capacity; p++)
+    for (const char *p = SERVICES; *p && length + 1 < capacity; p++)
         buffer[length++] = (WCHAR)(unsigned char)*p;
     for (const char *p = service; *p && length + 1 < capacity; p++)
         buffer[length++] = (WCHAR)(unsigned char)*p;
@@ -342,7 +363,8 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
     driver->object.Size = sizeof(DRIVER_OBJECT);
     driver->object.DriverExtension = &driver->extension;
     driver->extension.DriverObject = &driver->object;
-    if (!ddi_loan_init(&driver->registry_path, sizeof(struct entry_arguments), "LIFE-008",
+    if (!make_service_key(service) ||
+        !ddi_loan_init(&driver->registry_path, sizeof(struct entry_arguments), "LIFE-008",
                        "the RegistryPath of DriverEntry, which has returned") ||
         !nt_device_object_register(&driver->object)) {
         free_driver(driver);

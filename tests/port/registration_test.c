@@ -17,14 +17,15 @@ static struct {
     char text[128];
     USHORT length;
     NTSTATUS opened;
-    ULONG value;
-    NTSTATUS initialized, again;
+    ULONG value, type;
+    NTSTATUS initialized, again, typed;
 } entry;
 
-static NTSTATUS read_setting(PUNICODE_STRING path, ULONG *value)
+/* By the path as it is given, in the case it has. */
+static NTSTATUS read_value(PUNICODE_STRING path, WCHAR *name_text, USHORT letters, ULONG *value)
 {
-    WCHAR name_text[] = {'S', 'e', 't', 't', 'i', 'n', 'g', 0};
-    UNICODE_STRING name = {sizeof(name_text) - sizeof(WCHAR), sizeof(name_text), name_text};
+    UNICODE_STRING name = {(USHORT)(letters * sizeof(WCHAR)), (USHORT)(letters * sizeof(WCHAR)),
+                           name_text};
     OBJECT_ATTRIBUTES attributes;
     HANDLE key;
     struct {
@@ -34,8 +35,7 @@ static NTSTATUS read_setting(PUNICODE_STRING path, ULONG *value)
     ULONG bytes;
     NTSTATUS status;
 
-    InitializeObjectAttributes(&attributes, path, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, NULL,
-                               NULL);
+    InitializeObjectAttributes(&attributes, path, OBJ_KERNEL_HANDLE, NULL, NULL);
     status = ZwOpenKey(&key, KEY_READ, &attributes);
     if (!NT_SUCCESS(status))
         return status;
@@ -49,6 +49,9 @@ static NTSTATUS read_setting(PUNICODE_STRING path, ULONG *value)
 
 static NTSTATUS record_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRING path)
 {
+    WCHAR setting[] = {'S', 'e', 't', 't', 'i', 'n', 'g'};
+    WCHAR type[] = {'T', 'y', 'p', 'e'};
+
     entry.calls++;
     entry.irql = KeGetCurrentIrql();
     entry.process = nt_process_current();
@@ -57,7 +60,8 @@ static NTSTATUS record_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     entry.length = path->Length;
     for (unsigned i = 0; i < path->Length / sizeof(WCHAR) && i < sizeof(entry.text) - 1; i++)
         entry.text[i] = (char)path->Buffer[i];
-    entry.opened = read_setting(path, &entry.value);
+    entry.opened = read_value(path, setting, sizeof(setting) / sizeof(WCHAR), &entry.value);
+    entry.typed = read_value(path, type, sizeof(type) / sizeof(WCHAR), &entry.type);
     return DxgkInitialize(object, path, &p->table);
 }
 
@@ -76,6 +80,7 @@ static void entry_is_called_once_with_its_service_key(void **state)
                                entry.process == nt_process_system() && entry.object && entry.path &&
                                probe_nth(p, PROBE_AddDevice, 0)->order == 0);
     CHECK_RULE("LIFE-007", IS(entry.opened, STATUS_SUCCESS) && entry.value == 7);
+    CHECK_RULE("LIFE-007", IS(entry.typed, STATUS_SUCCESS) && entry.type == 1);
     CHECK(strcmp(entry.text, path) == 0 && entry.length == strlen(path) * sizeof(WCHAR));
     probe_destroy(p);
 }

@@ -258,4 +258,13 @@ typedef struct _ACPI_MANIPULATE_GLOBAL_LOCK_BUFFER {
     PVOID LockObject;
 } ACPI_MANIPULATE_GLOBAL_LOCK_BUFFER, *PACPI_MANIPULATE_GLOBAL_LOCK_BUFFER;
 
+/* Arguments follow each other without alignment; each has at least the 4 bytes of an integer. */
+#define ACPI_METHOD_ARGUMENT_LENGTH(DataLength)                                                    \
+    (2 * sizeof(USHORT) + ((DataLength) > sizeof(ULONG) ? (DataLength) : sizeof(ULONG)))
+#define ACPI_METHOD_ARGUMENT_LENGTH_FROM_ARGUMENT(Argument)                                        \
+    ACPI_METHOD_ARGUMENT_LENGTH((Argument)->DataLength)
+#define ACPI_METHOD_NEXT_ARGUMENT(Argument)                                                        \
+    ((PACPI_METHOD_ARGUMENT)((PUCHAR)(Argument) +                                                  \
+                             ACPI_METHOD_ARGUMENT_LENGTH_FROM_ARGUMENT(Argument)))
+
 #endif /* DXGK_WDK_ACPIIOCT_H */

@@ -75,7 +75,12 @@ extern "C" {
 #define DECLSPEC_SELECTANY  __attribute__((weak))
 #define DECLSPEC_DEPRECATED_DDK
 #define DECLSPEC_RESTRICT
+/* In C++ it may stand before a member function, where `static` would say something else. */
+#ifdef __cplusplus
+#define FORCEINLINE         inline __attribute__((always_inline))
+#else
 #define FORCEINLINE         static inline __attribute__((always_inline, unused))
+#endif
 #define CFORCEINLINE        FORCEINLINE
 #define POINTER_ALIGNMENT   DECLSPEC_ALIGN(8)
 #define UNALIGNED
@@ -87,6 +92,15 @@ extern "C" {
 #endif
 #define __forceinline FORCEINLINE
 #define __unaligned
+#define __pragma(...)
+
+/* Structures and unions without a name are no extension any more. */
+#ifndef DUMMYSTRUCTNAME
+#define DUMMYSTRUCTNAME
+#endif
+#ifndef DUMMYUNIONNAME
+#define DUMMYUNIONNAME
+#endif
 #define __ptr64
 #define DEFAULT_UNREACHABLE default: __builtin_unreachable()
 #define NOTHING

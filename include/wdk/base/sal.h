@@ -194,6 +194,7 @@
 #define __analysis_assume(...)
 #define __kernel_code
 #define __kernel_driver
+#define __control_entrypoint(...)
 
 /*
  * The older annotations, still found in driver sources. Those that the system's own headers use as

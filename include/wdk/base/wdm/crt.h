@@ -13,6 +13,9 @@
 #include <cwchar>
 
 #include <strings.h>
+/* 0, as on Windows, where sources write `= NULL` for a pure virtual function. */
+#undef NULL
+#define NULL 0
 #else
 #include <stdio.h>
 #include <string.h>

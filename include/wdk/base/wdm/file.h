@@ -170,6 +170,20 @@ typedef enum _DIRECTORY_NOTIFY_INFORMATION_CLASS {
 #define FILE_SYNCHRONOUS_IO_ALERT             0x10
 #define FILE_SYNCHRONOUS_IO_NONALERT          0x20
 
+/* Access rights; the composed ones take the standard rights of ps.h. */
+#define FILE_APPEND_DATA      0x4
+#define FILE_EXECUTE          0x20
+#define FILE_READ_ATTRIBUTES  0x80
+#define FILE_READ_DATA        0x1
+#define FILE_READ_EA          0x8
+#define FILE_WRITE_ATTRIBUTES 0x100
+#define FILE_WRITE_DATA       0x2
+#define FILE_WRITE_EA         0x10
+#define FILE_ALL_ACCESS       0x1F01FF
+#define FILE_GENERIC_EXECUTE  0x1200A0
+#define FILE_GENERIC_READ     0x120089
+#define FILE_GENERIC_WRITE    0x120116
+
 #define FLUSH_FLAGS_FILE_DATA_ONLY      0x1
 #define FLUSH_FLAGS_FILE_DATA_SYNC_ONLY 0x4
 #define FLUSH_FLAGS_NO_SYNC             0x2

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs the records that follow to 1 byte, until <poppack.h>; may be included more than once. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpragma-pack"
+#endif
+#pragma pack(push, 1)

@@ -28,6 +28,7 @@ void refgpu_log(struct refgpu_device *device, uint32_t type, uint32_t engine, ui
     slot = device->log_count % (device->log_pages * REFGPU_LOG_PER_PAGE);
     to = device->log_page[slot / REFGPU_LOG_PER_PAGE] +
          (uint64_t)(slot % REFGPU_LOG_PER_PAGE) * sizeof record;
+    device->services->dma_source(device->host, UINT32_MAX, 0);
     if (to >= 1ull << device->dma_bits ||
         !device->services->dma_write(device->host, to, &record, sizeof record)) {
         device->log_pages = 0;

@@ -33,6 +33,15 @@ static bool bus_fault(struct refgpu_engine *engine, uint32_t unit, bool write, u
     return refgpu_engine_fault(engine, REFGPU_FAULT_BUS, 0, unit, 0, write, address);
 }
 
+/* Whose accesses these are, for the host's reports. */
+static void name_source(const struct refgpu_engine *engine)
+{
+    const struct refgpu_device *device = engine->device;
+
+    device->services->dma_source(device->host, engine->index,
+                                 (uint64_t)engine->entry.fence << 32 | engine->offset);
+}
+
 static bool bus_reaches(const struct refgpu_device *device, uint64_t address, uint64_t bytes)
 {
     const uint64_t limit = 1ull << device->dma_bits;
@@ -45,6 +54,7 @@ bool refgpu_bus_read(struct refgpu_engine *engine, uint64_t address, uint32_t un
 {
     struct refgpu_device *device = engine->device;
 
+    name_source(engine);
     if (bus_reaches(device, address, bytes) &&
         device->services->dma_read(device->host, address, to, bytes))
         return true;
@@ -56,6 +66,7 @@ bool refgpu_bus_write(struct refgpu_engine *engine, uint64_t address, uint32_t u
 {
     struct refgpu_device *device = engine->device;
 
+    name_source(engine);
     if (bus_reaches(device, address, bytes) &&
         device->services->dma_write(device->host, address, from, bytes))
         return true;
@@ -74,6 +85,7 @@ static uint8_t *bus_window(struct refgpu_engine *engine, uint64_t address, unsig
         return NULL;
     }
     want = smaller(want, (1ull << device->dma_bits) - address);
+    name_source(engine);
     bytes = device->services->dma_window(device->host, address, (enum dxgk_dma_access)access, want,
                                          &length);
     if (!bytes || !length) {

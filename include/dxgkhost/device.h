@@ -59,12 +59,14 @@ struct dxgk_device_services {
     uint32_t size; /* of this structure, for growth */
     /* Virtual nanoseconds since power on. */
     uint64_t (*now)(void *host);
-    /* Bus-master access to system memory at a logical address. False: the IOMMU refused (reported by the host);
-     * of a refused write no byte changes, a refused read fills with ones. Bounds: any length, any alignment. */
+    /* Bus-master access to system memory at a logical address. False: the IOMMU refused some page of it (reported by the
+     * host once a page); of refused pages no byte changes, and reads of them give ones; the other pages are carried out.
+     * Bounds: any length, any alignment. */
     bool (*dma_read)(void *host, uint64_t logical, void *to, size_t bytes);
     bool (*dma_write)(void *host, uint64_t logical, const void *from, size_t bytes);
     /* The bytes behind a logical address, as far as they are contiguous in host memory (at most `bytes`; *run gets the
-     * length). Valid until the model returns. NULL: refused. For large transfers without copying. */
+     * length). `access` may be both of enum dxgk_dma_access. Valid until the model returns. NULL: the first byte is
+     * refused. For large transfers without copying. */
     void *(*dma_window)(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
                         size_t *run);
     /* Raise interrupt message 0..messages-1 (edge). */
@@ -79,6 +81,9 @@ struct dxgk_device_services {
     /* A span of work on an engine's track. begin ... end nest per engine. */
     void (*trace_begin)(void *host, unsigned engine, const char *name, uint64_t value);
     void (*trace_end)(void *host, unsigned engine, const char *name);
+    /* For whom the accesses that follow are made: an engine, and a number that differs from command to command. Faults are
+     * reported with it, those of one page by one command once, with their count. */
+    void (*dma_source)(void *host, unsigned engine, uint64_t command);
 };
 
 struct dxgk_device_model {

@@ -54,9 +54,17 @@ uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void
  * */
 bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes);
 
-/* DMA goes through this domain; NULL: the device is cut off (every access faults). */
-void bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
-/* Called for each refused access, after it was recorded. */
+/* DMA goes through this domain, and through no other any more; NULL: the device is cut off (every access faults). A failed
+ * attach leaves it cut off. */
+enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
+/* The IOMMU's side of the device. Its requester number is its place on the bus, from 1. */
+struct iommu_device *bus_device_iommu(struct bus_device *device);
+/* While quiet, each access to memory is reported, and carried out (IOMMU-059). */
+void bus_device_set_quiet(struct bus_device *device, bool quiet);
+/* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without isolation, or by a stale
+ * translation (IOMMU-074, IOMMU-075). At first it is. */
+void bus_device_set_judged(struct bus_device *device, bool judged);
+/* Called for each page that was refused or is to be reported, after it was recorded. */
 void bus_device_on_fault(struct bus_device *device,
                          void (*handler)(void *context, const struct iommu_fault *fault),
                          void *context);

@@ -10,6 +10,7 @@
 
 #define BUS_CONFIG_BYTES 256u
 #define BUS_ENGINES      32u
+#define BUS_FAULTS       8u
 
 /* Address space of the kernel set aside for register mappings: reserved, never backed. */
 #define BUS_ARENA_PAGES (1u << 18)
@@ -17,6 +18,7 @@
 struct bus {
     struct ram *ram;
     struct list devices;
+    uint32_t requesters;            /* numbers given out */
     uint64_t next_address;          /* where the next BAR may start */
     uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
     struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
@@ -67,8 +69,14 @@ struct bus_device {
     struct dxgk_device_description description;
     struct bus_bar bar[DXGK_DEVICE_BARS];
     struct bus_memory memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */
-    struct iommu_domain *domain;
+    struct iommu_device iommu;
     bool unplugged;
+    bool dma_quiet;  /* exclusive access: it must be silent */
+    bool dma_unheld; /* may reach RAM that nobody holds for it (IOMMU-075) */
+    uint32_t dma_engine;
+    uint64_t dma_command;
+    struct iommu_fault fault[BUS_FAULTS]; /* the last ones, to tell repeated ones */
+    unsigned next_fault;
     bool timers_lost;
     struct sim_interrupt *interrupt; /* by message */
     struct bus_timer timer[DXGK_DEVICE_TIMERS];

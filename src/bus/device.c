@@ -187,6 +187,8 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     }
     device->bus = bus;
     device->model = model;
+    device->iommu.requester = ++bus->requesters;
+    device->dma_engine = UINT32_MAX;
     bus_timers_init(device);
     if (!model->configure(config, &device->description, &reason)) {
         explain(error, error_bytes, "%s: %s", model->name,

@@ -2,160 +2,278 @@
 /*
  * Bus-master access: logical address -> IOMMU domain -> physical address -> bytes of RAM.
  *
- * An access is cut into runs that are contiguous in host memory. A write is checked to its end
- * before its first byte is stored, since a refused write must change nothing. Where no translation
- * happens the whole access is one run. Refused is: a device without domain, unplugged or not
- * allowed to be bus master; an address that it cannot put on the bus; a page that the domain does
- * not map with that right; a physical address where no RAM answers.
+ * An access is cut into runs that are contiguous in host memory; without translation it is one run.
+ * A page that is refused is recorded and passed over, those beside it are carried out (IOMMU-073).
+ * Refused is: a device without domain, unplugged or not allowed to be bus master; an address that it
+ * cannot put on the bus; a page that the domain does not map with that right; a physical address
+ * where no RAM answers.
+ *
+ * Beside that there are accesses that go through and should not: during exclusive access, and to RAM
+ * that nobody holds for DMA, which is possible without isolation, and with it by a translation that
+ * nobody flushed. They are recorded too, once an access.
  */
 #include <string.h>
 
 #include "bus/bus_private.h"
 
-static void fault(struct bus_device *device, uint64_t logical, enum iommu_access access)
+struct access {
+    struct bus_device *device;
+    enum iommu_access rights; /* or both */
+    uint64_t bytes;           /* in all */
+};
+
+/* ---- faults ---- */
+
+static bool same_fault(const struct iommu_fault *a, const struct iommu_fault *b)
 {
-    struct iommu_fault record = {
+    return a->count > 0 && a->address.value >> PAGE_BITS == b->address.value >> PAGE_BITS &&
+           a->access == b->access && a->cause == b->cause && a->engine == b->engine &&
+           a->command == b->command;
+}
+
+static void record(const struct access *access, uint64_t logical, enum iommu_cause cause)
+{
+    struct bus_device *device = access->device;
+    const struct iommu_fault now = {
         .address = {logical},
-        .access = access,
+        .access = access->rights & IOMMU_WRITE ? IOMMU_WRITE : IOMMU_READ,
+        .cause = cause,
+        .bytes = access->bytes,
+        .requester = device->iommu.requester,
+        .engine = device->dma_engine,
+        .command = device->dma_command,
+        .count = 1,
         .time = sim_now(),
     };
+    struct iommu_fault *known = NULL;
 
+    for (unsigned i = 0; i < BUS_FAULTS && !known; i++)
+        if (same_fault(&device->fault[i], &now))
+            known = &device->fault[i];
+    if (!known) {
+        known = &device->fault[device->next_fault++ % BUS_FAULTS];
+        *known = now;
+        trace_instant(device->track, "DMA fault", "address", logical, "access",
+                      (uint64_t)now.access);
+    } else {
+        known->count++;
+    }
     device->faults++;
-    trace_instant(device->track, "DMA fault", "address", logical, "access", (uint64_t)access);
     if (device->on_fault)
-        device->on_fault(device->fault_context, &record);
+        device->on_fault(device->fault_context, known);
 }
 
-/* Host bytes behind one page's worth of the access; NULL: refused. */
-static uint8_t *page_bytes(struct bus_device *device, uint64_t logical, enum iommu_access access)
+/* ---- runs ---- */
+
+static uint64_t to_page_end(uint64_t logical)
 {
+    return PAGE_BYTES - (logical & (PAGE_BYTES - 1));
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_held(const struct ram *ram, uint64_t physical)
+{
+    return ram_page_iommu_maps(ram, (struct page_number){physical >> PAGE_BITS}) > 0;
+}
+
+/* How much of a run that goes through untranslated is held for DMA; 0: the first page is not. */
+static uint64_t held_bytes(const struct ram *ram, uint64_t physical, uint64_t bytes)
+{
+    uint64_t length = 0;
+
+    while (length < bytes && is_held(ram, physical + length))
+        length += to_page_end(physical + length);
+    return smaller(length, bytes);
+}
+
+/* A part of an access: the bytes behind it, or that they are refused. */
+struct run {
+    uint8_t *start; /* NULL: refused */
+    uint64_t bytes;
+    enum iommu_cause cause; /* why, or what else is to be said of it */
+    uint64_t blame;         /* the logical address that is about */
+};
+
+/* What stops the access whatever is mapped. */
+static enum iommu_cause check_device(const struct bus_device *device, uint64_t logical)
+{
+    if (device->unplugged || !bus_config_is_master(device))
+        return IOMMU_CAUSE_MASTER;
+    if (!device->iommu.domain)
+        return IOMMU_CAUSE_DETACHED;
+    return logical >> device->description.dma_bits ? IOMMU_CAUSE_WIDTH : IOMMU_CAUSE_NONE;
+}
+
+static struct run untranslated_run(const struct access *access, uint64_t logical, uint64_t bytes)
+{
+    const struct ram *ram = access->device->bus->ram;
+    struct run run = {.start = ram_direct(ram, (struct phys_addr){logical}), .blame = logical};
+    uint64_t held;
+
+    if (!run.start) {
+        run.bytes = bytes;
+        run.cause = IOMMU_CAUSE_NO_RAM;
+        return run;
+    }
+    run.bytes = smaller(bytes, ram_bytes(ram) - logical);
+    held = access->device->dma_unheld ? run.bytes : held_bytes(ram, logical, run.bytes);
+    if (held < run.bytes) {
+        run.cause = IOMMU_CAUSE_NOT_HELD;
+        run.blame = logical + held;
+    }
+    return run;
+}
+
+/* The part of the access in one page. */
+static struct run translated_page(const struct access *access, uint64_t logical)
+{
+    const struct bus_device *device = access->device;
+    struct run run = {.bytes = to_page_end(logical), .blame = logical};
     struct phys_addr physical;
 
-    if (!iommu_translate(device->domain, (struct logical_addr){logical}, access, &physical))
-        return NULL;
-    return ram_direct(device->bus->ram, physical);
-}
-
-/* The longest run at `logical` of at most `bytes` bytes; NULL: the first byte is refused. */
-static uint8_t *find_run(struct bus_device *device, uint64_t logical, enum iommu_access access,
-                         size_t bytes, size_t *run)
-{
-    uint64_t limit = (uint64_t)1 << device->description.dma_bits;
-    size_t length;
-    uint8_t *start;
-
-    if (!device->domain || device->unplugged || !bus_config_is_master(device) || logical >= limit)
-        return NULL;
-    if (bytes > limit - logical)
-        bytes = (size_t)(limit - logical);
-    if (iommu_domain_mode(device->domain) == IOMMU_OFF) {
-        start = ram_direct(device->bus->ram, (struct phys_addr){logical});
-        if (!start)
-            return NULL;
-        length = (size_t)(ram_bytes(device->bus->ram) - logical);
-        *run = bytes < length ? bytes : length;
-        return start;
+    if (!iommu_translate(device->iommu.domain, (struct logical_addr){logical}, access->rights,
+                         &physical)) {
+        run.cause = iommu_refusal(device->iommu.domain, (struct logical_addr){logical},
+                                  access->rights);
+        return run;
     }
-    start = page_bytes(device, logical, access);
-    if (!start)
-        return NULL;
-    length = PAGE_BYTES - (size_t)(logical & (PAGE_BYTES - 1));
-    while (length < bytes && page_bytes(device, logical + length, access) == start + length)
-        length += PAGE_BYTES;
-    *run = length < bytes ? length : bytes;
-    return start;
+    run.start = ram_direct(device->bus->ram, physical);
+    if (!run.start)
+        run.cause = IOMMU_CAUSE_NO_RAM;
+    else if (!device->dma_unheld && !is_held(device->bus->ram, physical.value))
+        run.cause = IOMMU_CAUSE_NOT_HELD;
+    return run;
 }
 
-/*
- * True if the whole access may happen; otherwise the fault is recorded at its first refused byte.
- */
-static bool check(struct bus_device *device, uint64_t logical, enum iommu_access access,
-                  size_t bytes)
+static struct run translated_run(const struct access *access, uint64_t logical, uint64_t bytes)
 {
-    while (bytes > 0) {
-        size_t run;
+    struct run run = translated_page(access, logical);
 
-        if (!find_run(device, logical, access, bytes, &run)) {
-            fault(device, logical, access);
-            return false;
+    while (run.start && run.bytes < bytes) {
+        const struct run next = translated_page(access, logical + run.bytes);
+
+        if (next.start != run.start + run.bytes)
+            break;
+        run.bytes += next.bytes;
+        if (run.cause == IOMMU_CAUSE_NONE && next.cause != IOMMU_CAUSE_NONE) {
+            run.cause = next.cause;
+            run.blame = next.blame;
         }
-        logical += run;
-        bytes -= run;
     }
-    return true;
+    run.bytes = smaller(run.bytes, bytes);
+    return run;
 }
+
+/* The next part of an access, at most `bytes`, recorded if there is something to record; but once an
+ * access (*said) if it is carried out. */
+static struct run next_run(const struct access *access, uint64_t logical, uint64_t bytes, bool *said)
+{
+    const struct bus_device *device = access->device;
+    struct run run = {.bytes = bytes, .cause = check_device(device, logical), .blame = logical};
+
+    if (run.cause == IOMMU_CAUSE_NONE) {
+        bytes = smaller(bytes, ((uint64_t)1 << device->description.dma_bits) - logical);
+        run = iommu_domain_mode(device->iommu.domain) == IOMMU_OFF
+                  ? untranslated_run(access, logical, bytes)
+                  : translated_run(access, logical, bytes);
+    }
+    if (run.cause == IOMMU_CAUSE_NONE && device->dma_quiet)
+        run.cause = IOMMU_CAUSE_EXCLUSIVE;
+    if (run.cause != IOMMU_CAUSE_NONE && (!run.start || !*said)) {
+        *said |= run.start != NULL;
+        record(access, run.blame, run.cause);
+    }
+    return run;
+}
+
+/* ---- services ---- */
 
 bool bus_dma_read(void *host, uint64_t logical, void *to, size_t bytes)
 {
-    struct bus_device *device = host;
-    uint8_t *next = to;
-    size_t left = bytes;
+    const struct access access = {host, IOMMU_READ, bytes};
+    uint8_t *next = to, *end = next + bytes;
+    bool whole = true, said = false;
 
-    while (left > 0) {
-        size_t run;
-        const uint8_t *from = find_run(device, logical, IOMMU_READ, left, &run);
+    while (next < end) {
+        const struct run run = next_run(&access, logical, (uint64_t)(end - next), &said);
 
-        if (!from) {
-            fault(device, logical, IOMMU_READ);
-            memset(to, 0xFF, bytes);
-            return false;
+        if (run.start) {
+            memcpy(next, run.start, run.bytes);
+            access.device->dma_bytes += run.bytes;
+        } else {
+            memset(next, 0xFF, run.bytes);
+            whole = false;
         }
-        memcpy(next, from, run);
-        next += run;
-        logical += run;
-        left -= run;
+        next += run.bytes;
+        logical += run.bytes;
     }
-    device->dma_bytes += bytes;
-    return true;
+    return whole;
 }
 
 bool bus_dma_write(void *host, uint64_t logical, const void *from, size_t bytes)
 {
-    struct bus_device *device = host;
-    const uint8_t *next = from;
-    size_t left = bytes;
-    bool checked = false;
+    const struct access access = {host, IOMMU_WRITE, bytes};
+    const uint8_t *next = from, *end = next + bytes;
+    bool whole = true, said = false;
 
-    while (left > 0) {
-        size_t run;
-        uint8_t *to = find_run(device, logical, IOMMU_WRITE, left, &run);
+    while (next < end) {
+        const struct run run = next_run(&access, logical, (uint64_t)(end - next), &said);
 
-        if (!to) {
-            fault(device, logical, IOMMU_WRITE);
-            return false;
+        if (run.start) {
+            memcpy(run.start, next, run.bytes);
+            access.device->dma_bytes += run.bytes;
+        } else {
+            whole = false;
         }
-        if (!checked && run < left) {
-            if (!check(device, logical + run, IOMMU_WRITE, left - run))
-                return false;
-        }
-        checked = true;
-        memcpy(to, next, run);
-        next += run;
-        logical += run;
-        left -= run;
+        next += run.bytes;
+        logical += run.bytes;
     }
-    device->dma_bytes += bytes;
-    return true;
+    return whole;
 }
 
 void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
                      size_t *run)
 {
-    struct bus_device *device = host;
-    enum iommu_access right = access == DXGK_DMA_WRITE ? IOMMU_WRITE : IOMMU_READ;
-    uint8_t *start = find_run(device, logical, right, bytes, run);
+    const struct access wanted = {host, (enum iommu_access)access, bytes};
+    bool said = false;
+    struct run first;
 
-    if (!start) {
-        fault(device, logical, right);
+    if (bytes == 0 || access == 0)
         return NULL;
-    }
-    device->dma_bytes += *run;
-    return start;
+    first = next_run(&wanted, logical, bytes, &said);
+    if (!first.start)
+        return NULL;
+    *run = first.bytes;
+    wanted.device->dma_bytes += first.bytes;
+    return first.start;
 }
 
-void bus_device_attach(struct bus_device *device, struct iommu_domain *domain)
+/* ---- for the host ---- */
+
+enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain)
 {
-    device->domain = domain;
+    if (device->iommu.domain)
+        iommu_detach(device->iommu.domain, &device->iommu);
+    return domain ? iommu_attach(domain, &device->iommu) : IOMMU_DONE;
+}
+
+struct iommu_device *bus_device_iommu(struct bus_device *device)
+{
+    return &device->iommu;
+}
+
+void bus_device_set_quiet(struct bus_device *device, bool quiet)
+{
+    device->dma_quiet = quiet;
+}
+
+void bus_device_set_judged(struct bus_device *device, bool judged)
+{
+    device->dma_unheld = !judged;
 }
 
 void bus_device_on_fault(struct bus_device *device,

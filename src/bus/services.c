@@ -18,7 +18,7 @@ void bus_service_interrupt(void *host, uint32_t message)
 {
     struct bus_device *device = host;
 
-    if (device->unplugged || !device->domain || message >= device->description.messages)
+    if (device->unplugged || !device->iommu.domain || message >= device->description.messages)
         return;
     device->interrupts++;
     trace_instant(device->track, "interrupt", "message", message, NULL, 0);
@@ -127,6 +127,14 @@ static void service_trace_end(void *host, unsigned engine, const char *name)
         trace_end(engine_track(host, engine), name);
 }
 
+static void service_dma_source(void *host, unsigned engine, uint64_t command)
+{
+    struct bus_device *device = host;
+
+    device->dma_engine = engine;
+    device->dma_command = command;
+}
+
 const struct dxgk_device_services bus_services = {
     .size = sizeof(bus_services),
     .now = service_now,
@@ -140,4 +148,5 @@ const struct dxgk_device_services bus_services = {
     .trace = service_trace,
     .trace_begin = service_trace_begin,
     .trace_end = service_trace_end,
+    .dma_source = service_dma_source,
 };

@@ -2,33 +2,23 @@
 /*
  * Theory of operation
  *
- *   A domain is a radix tree of tables of 512 entries. Its depth grows with the highest page
- *   mapped, so that the usual few GiB cost three levels although device windows may stand near
- *   2^52. A table that becomes empty is unlinked at once and kept (empty, as it is) on a short list
- *   for the next need: memory follows what is mapped.
+ *   A domain is a tree of IO page tables (io_table.h) with an IOTLB before it (iommu_translate.c)
+ *   and, if the host chooses logical addresses, the books of those (iommu_place.c). Devices are
+ *   attached to domains (iommu_device.c); those of one logical adapter to the same (IOMMU-043).
  *
- *       root, level 2  -- [page >> 18] -->  level 1  -- [page >> 9 & 511] -->
- *                                           leaf     -- [page & 511] -->  entry
- *
- *       leaf entry:  | 63      42 | 41        2 | 1 0    |
- *                    |  count     |  frame      | rights |      count 0: not mapped
- *
- *   Runs are mapped and unmapped leaf by leaf: one descent, then entries side by side. A map that
- *   fails half way is undone by unmapping what it did, which needs no memory.
+ *   Every page mapped is counted in the record of its frame as well, so that a frame which a device
+ *   still reaches is never handed out again (PHYS-003). Runs are mapped, unmapped and counted as
+ *   runs.
  *
  *   Logical = physical (OFF, ISOLATION): one page may be mapped by several owners; the entry counts
  *   them, and the rights are the union until the last is gone. OFF keeps the same books, it only
  *   does not look at them when translating.
  *
- *   REMAP: logical ranges come from an extent tree, lowest first, aligned to the power of two that
- *   is not below their length (IOMMU-031). Freed ranges wait in a ring before they return to the
- *   tree, so that a stale device address faults for as long as possible instead of reaching
- *   somebody else's memory (IOMMU-033): the oldest leaves the ring when it is full, or when the
- *   tree cannot serve a request. The ring is part of the domain, so freeing never needs memory.
+ *   REMAP: an entry is one mapping. The host places each range and enters it at a given address
+ *   (IOMMU-053), which leaves room for identity ranges learned later.
  *
- *   IOTLB: a direct-mapped cache of translations in front of the tree. It is not coherent:
- *   unmapping drops the entries of the run after the tables were changed, and a caller that forgot
- *   would be served stale ones, as by the real thing.
+ *   2 MiB and 1 GiB leaves arise inside one call only, so a range that is unmapped as it was mapped
+ *   never has to split one, and unmapping never needs memory.
  */
 #include "iommu/iommu_private.h"
 
@@ -37,96 +27,120 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 
-/* ---- logical addresses ---- */
-
-/* The oldest freed range returns to the tree. */
-static bool release_oldest(struct iommu_domain *domain)
-{
-    struct freed_range *oldest = &domain->ring[domain->ring_first];
-
-    if (domain->ring_count == 0 || !extent_give(&domain->logical, oldest->start, oldest->size))
-        return false;
-    domain->ring_first = (domain->ring_first + 1) % RING_RANGES;
-    domain->ring_count--;
-    return true;
-}
-
-static bool logical_take(struct iommu_domain *domain, uint64_t count, uint64_t *start)
-{
-    struct extent_request want = {.size = count};
-
-    if (count == 0 || count > domain->highest_page)
-        return false;
-    want.align = power_of_two_at_least(count);
-    while (!extent_take(&domain->logical, &want, start))
-        if (domain->logical.out_of_memory || !release_oldest(domain))
-            return false;
-    return true;
-}
-
-static void logical_give(struct iommu_domain *domain, uint64_t start, uint64_t count)
-{
-    while (domain->ring_count == RING_RANGES)
-        if (!release_oldest(domain))
-            return; /* unmapped in pieces, and out of memory: the range is lost to the domain */
-    domain->ring[(domain->ring_first + domain->ring_count++) % RING_RANGES] = (struct freed_range){
-        start, count};
-    while (domain->reuse_early && release_oldest(domain))
-        ;
-}
-
-/* Take exactly this range; freed ranges in the way come back first. */
-static bool logical_take_fixed(struct iommu_domain *domain, uint64_t start, uint64_t count)
-{
-    while (!extent_take_fixed(&domain->logical, start, count))
-        if (domain->logical.out_of_memory || !release_oldest(domain))
-            return false;
-    return true;
-}
-
 /* ---- domains ---- */
 
 struct iommu_domain *iommu_domain_create(struct ram *ram, enum iommu_mode mode,
                                          struct logical_addr highest)
 {
     struct iommu_domain *domain = util_zalloc(1, sizeof(*domain));
+    const uint64_t pages = (highest.value >> PAGE_BITS) +
+                           ((highest.value & (PAGE_BYTES - 1)) == PAGE_BYTES - 1);
 
     if (!domain)
         return NULL;
     domain->ram = ram;
     domain->mode = mode;
+    io_tables_init(&domain->tables, mode != IOMMU_REMAP);
     extent_tree_init(&domain->logical);
-    domain->tlb = util_zalloc(TLB_ENTRIES, sizeof(*domain->tlb));
-    if (!domain->tlb)
-        goto failed;
-    if (mode == IOMMU_REMAP) {
-        uint64_t pages = (highest.value >> PAGE_BITS) +
-                         ((highest.value & (PAGE_BYTES - 1)) == PAGE_BYTES - 1);
-
-        if (pages > (uint64_t)1 << FRAME_BITS)
-            pages = (uint64_t)1 << FRAME_BITS;
-        domain->ring = util_zalloc(RING_RANGES, sizeof(*domain->ring));
-        /* IOMMU-030: logical page 0 is never mapped. */
-        if (!domain->ring || pages < 2 || !extent_give(&domain->logical, 1, pages - 1))
-            goto failed;
-        domain->highest_page = pages - 1;
-    }
-    return domain;
-
-failed:
+    if (iommu_tlb_init(domain) && (mode != IOMMU_REMAP || iommu_place_init(domain, pages)))
+        return domain;
     iommu_domain_destroy(domain);
     return NULL;
+}
+
+struct iommu_domain *iommu_domain_create_placing(struct ram *ram, struct logical_addr highest,
+                                                 const struct iommu_region *reserved, size_t count)
+{
+    struct iommu_domain *domain = iommu_domain_create(ram, IOMMU_REMAP, highest);
+
+    if (!domain)
+        return NULL;
+    domain->placing = true;
+    for (size_t i = 0; i < count; i++) {
+        if (i == MAX_RESERVED ||
+            !iommu_place_take_fixed(domain, reserved[i].first.value, reserved[i].pages)) {
+            iommu_domain_destroy(domain);
+            return NULL;
+        }
+        domain->reserved[domain->reserved_count++] = (struct logical_range){reserved[i].first.value,
+                                                                            reserved[i].pages};
+    }
+    return domain;
+}
+
+static bool in_ram(const struct iommu_domain *domain, uint64_t frame)
+{
+    return frame < ram_bytes(domain->ram) / PAGE_BYTES;
+}
+
+static void book_run(struct iommu_domain *domain, uint64_t frame, uint64_t count, bool map)
+{
+    const uint64_t ram_pages = ram_bytes(domain->ram) / PAGE_BYTES;
+
+    if (frame >= ram_pages)
+        return;
+    if (count > ram_pages - frame)
+        count = ram_pages - frame;
+    if (map)
+        ram_iommu_map_run(domain->ram, (struct page_number){frame}, count);
+    else
+        ram_iommu_unmap_run(domain->ram, (struct page_number){frame}, count);
+}
+
+/* Entries that lose a mapping: their frames lose one in their records. */
+static void unbook(void *context, const uint64_t *entries, uint64_t count, unsigned level)
+{
+    struct iommu_domain *domain = context;
+
+    for (uint64_t i = 0; i < count;) {
+        const uint64_t first = i++;
+
+        if (!entries[first])
+            continue;
+        while (i < count && io_is_leaf(entries[i]) &&
+               io_entry_frame(entries[i]) == io_entry_frame(entries[i - 1]) + io_span(level))
+            i++;
+        book_run(domain, io_entry_frame(entries[first]), (i - first) * io_span(level), false);
+    }
+}
+
+/* A leaf that is dropped with all its mappings. */
+static void drop_leaf(void *context, uint64_t page, uint64_t entry, unsigned level)
+{
+    struct iommu_domain *domain = context;
+
+    (void)page;
+    for (uint64_t n = io_entry_count(entry); n > 0; n--)
+        book_run(domain, io_entry_frame(entry), io_span(level), false);
+}
+
+uint64_t iommu_domain_clear(struct iommu_domain *domain)
+{
+    const uint64_t pages = domain->tables.pages;
+
+    io_tables_each(&domain->tables, drop_leaf, domain);
+    io_tables_finish(&domain->tables);
+    iommu_flush_run(domain, (struct page_number){0}, (uint64_t)1 << IO_FRAME_BITS);
+    return pages;
 }
 
 void iommu_domain_destroy(struct iommu_domain *domain)
 {
     if (!domain)
         return;
-    iommu_table_drop_all(domain);
-    extent_tree_finish(&domain->logical);
-    util_free(domain->ring);
-    util_free(domain->tlb);
+    io_tables_each(&domain->tables, drop_leaf, domain);
+    io_tables_finish(&domain->tables);
+    iommu_place_finish(domain);
+    iommu_tlb_finish(domain);
     util_free(domain);
+}
+
+enum iommu_result iommu_domain_delete(struct iommu_domain *domain)
+{
+    if (domain->attached > 0 || domain->tables.pages > 0)
+        return IOMMU_IN_USE;
+    iommu_domain_destroy(domain);
+    return IOMMU_DONE;
 }
 
 enum iommu_mode iommu_domain_mode(const struct iommu_domain *domain)
@@ -136,7 +150,7 @@ enum iommu_mode iommu_domain_mode(const struct iommu_domain *domain)
 
 uint64_t iommu_domain_mapped_pages(const struct iommu_domain *domain)
 {
-    return domain->mapped_pages;
+    return domain->tables.pages;
 }
 
 uint64_t iommu_domain_map_count(const struct iommu_domain *domain)
@@ -144,11 +158,37 @@ uint64_t iommu_domain_map_count(const struct iommu_domain *domain)
     return domain->map_count;
 }
 
+uint64_t iommu_domain_large_pages(const struct iommu_domain *domain)
+{
+    return domain->tables.large;
+}
+
+uint64_t iommu_domain_bytes(const struct iommu_domain *domain)
+{
+    return sizeof(*domain) + io_tables_bytes(&domain->tables) +
+           (TLB_ENTRIES + TLB_LARGE_ENTRIES) * sizeof(struct tlb_entry) +
+           (domain->ring ? RING_RANGES * sizeof(*domain->ring) : 0);
+}
+
+unsigned iommu_domain_attached(const struct iommu_domain *domain)
+{
+    return domain->attached;
+}
+
 bool iommu_domain_isolate(struct iommu_domain *domain)
 {
     if (domain->mode != IOMMU_OFF)
         return false;
     domain->mode = IOMMU_ISOLATION;
+    domain->attached_since = false;
+    return true;
+}
+
+bool iommu_domain_relax(struct iommu_domain *domain)
+{
+    if (domain->mode != IOMMU_ISOLATION || domain->attached_since)
+        return false;
+    domain->mode = IOMMU_OFF;
     return true;
 }
 
@@ -157,16 +197,30 @@ void iommu_domain_reuse_early(struct iommu_domain *domain, bool early)
     domain->reuse_early = early;
 }
 
-/* ---- map and unmap ---- */
+/* ---- map ---- */
+
+static bool enter(struct iommu_domain *domain, uint64_t logical, const struct page_number *pages,
+                  uint64_t first, uint64_t count, unsigned access)
+{
+    if (io_tables_map(&domain->tables, logical, pages, first, count, access) != IO_DONE)
+        return false;
+    domain->map_count += count;
+    if (!pages)
+        book_run(domain, first, count, true);
+    for (uint64_t i = 0; pages && i < count; i++)
+        if (in_ram(domain, pages[i].value))
+            ram_iommu_map_page(domain->ram, pages[i]);
+    return true;
+}
 
 static bool map_remapped(struct iommu_domain *domain, const struct page_number *pages,
                          uint64_t first, uint64_t count, unsigned access, uint64_t *start)
 {
-    if (!logical_take(domain, count, start))
+    if (!iommu_place_take(domain, count, start))
         return false;
-    if (iommu_table_add(domain, *start, pages, first, count, access))
+    if (enter(domain, *start, pages, first, count, access))
         return true;
-    extent_give(&domain->logical, *start, count);
+    iommu_place_untake(domain, *start, count);
     return false;
 }
 
@@ -179,8 +233,7 @@ static bool map_identity(struct iommu_domain *domain, const struct page_number *
 
         while (i < count && pages[i].value == pages[i - 1].value + 1)
             i++;
-        if (!iommu_table_add(domain, pages[first].value, NULL, pages[first].value, i - first,
-                             access)) {
+        if (!enter(domain, pages[first].value, NULL, pages[first].value, i - first, access)) {
             iommu_unmap(domain, pages, first);
             return false;
         }
@@ -212,10 +265,12 @@ bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64
 {
     uint64_t start = first.value;
 
+    if (count == 0)
+        return false;
     if (domain->mode == IOMMU_REMAP) {
         if (!map_remapped(domain, NULL, first.value, count, access, &start))
             return false;
-    } else if (!iommu_table_add(domain, first.value, NULL, first.value, count, access)) {
+    } else if (!enter(domain, first.value, NULL, first.value, count, access)) {
         return false;
     }
     if (logical_first)
@@ -226,33 +281,90 @@ bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64
 bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
                             unsigned access)
 {
-    if (domain->mode == IOMMU_REMAP && !logical_take_fixed(domain, first.value, count))
+    if (count == 0)
         return false;
-    if (iommu_table_add(domain, first.value, NULL, first.value, count, access))
-        return true;
     if (domain->mode == IOMMU_REMAP)
-        extent_give(&domain->logical, first.value, count);
+        return iommu_map_at(domain, &first, first, count, access, NULL) == IOMMU_DONE;
+    return enter(domain, first.value, NULL, first.value, count, access);
+}
+
+/* ---- the operation of the hardware interface ---- */
+
+static bool reserved(const struct iommu_domain *domain, uint64_t start, uint64_t count)
+{
+    for (size_t i = 0; i < domain->reserved_count; i++) {
+        const struct logical_range *region = &domain->reserved[i];
+
+        if (start >= region->start && range_inside(start - region->start, count, region->size))
+            return true;
+    }
     return false;
 }
+
+static bool any_mapped(const struct iommu_domain *domain, uint64_t start, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (iommu_page_mapped(domain, (struct page_number){start + i}))
+            return true;
+    return false;
+}
+
+static enum iommu_result map_chosen(struct iommu_domain *domain, uint64_t at, uint64_t first,
+                                    uint64_t count, unsigned access)
+{
+    const bool in_region = domain->placing && reserved(domain, at, count);
+    const bool take = domain->mode == IOMMU_REMAP && !in_region;
+
+    if (domain->placing && (!in_region || at != first))
+        return IOMMU_UNSUPPORTED;
+    if (any_mapped(domain, at, count))
+        return IOMMU_IN_USE;
+    if (domain->mode != IOMMU_REMAP && at != first)
+        return IOMMU_INVALID;
+    if (take && (at == 0 || at > domain->highest_page || !iommu_place_take_fixed(domain, at, count)))
+        return domain->logical.out_of_memory ? IOMMU_NO_MEMORY : IOMMU_INVALID;
+    if (enter(domain, at, NULL, first, count, access))
+        return IOMMU_DONE;
+    if (take)
+        iommu_place_untake(domain, at, count);
+    return IOMMU_NO_MEMORY;
+}
+
+enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_number *at,
+                               struct page_number first, uint64_t count, unsigned access,
+                               struct page_number *logical)
+{
+    const uint64_t limit = (uint64_t)1 << IO_FRAME_BITS;
+    enum iommu_result result;
+    uint64_t start;
+
+    if (count == 0 || access == 0 || access & ~(unsigned)IO_RIGHTS || first.value >= limit ||
+        count > limit - first.value || (at && (at->value >= limit || count > limit - at->value)))
+        return IOMMU_INVALID;
+    if (at) {
+        result = map_chosen(domain, at->value, first.value, count, access);
+        if (result == IOMMU_DONE && logical)
+            *logical = *at;
+        return result;
+    }
+    if (!domain->placing)
+        return IOMMU_UNSUPPORTED;
+    if (!map_remapped(domain, NULL, first.value, count, access, &start))
+        return IOMMU_NO_MEMORY;
+    if (logical)
+        logical->value = start;
+    return IOMMU_DONE;
+}
+
+/* ---- unmap ---- */
 
 void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct page_number logical_first,
                                uint64_t count)
 {
-    iommu_table_remove(domain, logical_first.value, count);
-    if (domain->mode == IOMMU_REMAP)
-        logical_give(domain, logical_first.value, count);
-}
-
-void iommu_flush_run(const struct iommu_domain *domain, struct page_number logical_first,
-                     uint64_t count)
-{
-    if (count >= TLB_ENTRIES) {
-        memset(domain->tlb, 0, TLB_ENTRIES * sizeof(*domain->tlb));
-        return;
-    }
-    for (uint64_t page = logical_first.value; page < logical_first.value + count; page++)
-        if (domain->tlb[page % TLB_ENTRIES].tag == page + 1)
-            domain->tlb[page % TLB_ENTRIES].tag = 0;
+    io_tables_unmap(&domain->tables, logical_first.value, count, unbook, domain);
+    iommu_note_unmapped(domain, logical_first.value, count);
+    if (domain->mode == IOMMU_REMAP && !reserved(domain, logical_first.value, count))
+        iommu_place_give(domain, logical_first.value, count);
 }
 
 void iommu_unmap_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count)
@@ -272,51 +384,35 @@ void iommu_unmap(struct iommu_domain *domain, const struct page_number *logical,
     }
 }
 
-/* ---- translation ---- */
-
-static bool tlb_fill(const struct iommu_domain *domain, uint64_t page, struct tlb_entry *cached)
-{
-    const struct iommu_table *leaf = iommu_table_leaf(domain, page);
-    uint64_t entry = leaf ? leaf->leaf[slot_at(page, 0)] : 0;
-
-    if (entry_count(entry) == 0)
-        return false;
-    *cached = (struct tlb_entry){
-        .tag = page + 1, .frame = entry_frame(entry), .rights = entry & RIGHTS_MASK};
-    return true;
-}
-
-bool iommu_translate(const struct iommu_domain *domain, struct logical_addr address,
-                     enum iommu_access access, struct phys_addr *physical)
-{
-    uint64_t page = address.value >> PAGE_BITS;
-    struct tlb_entry *cached = &domain->tlb[page % TLB_ENTRIES];
-
-    if (domain->mode == IOMMU_OFF) {
-        physical->value = address.value;
-        return true;
-    }
-    if (cached->tag != page + 1 && !tlb_fill(domain, page, cached))
-        return false;
-    if ((cached->rights & (uint64_t)access) != (uint64_t)access)
-        return false;
-    physical->value = cached->frame << PAGE_BITS | (address.value & (PAGE_BYTES - 1));
-    return true;
-}
-
-bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical)
-{
-    const struct iommu_table *leaf = iommu_table_leaf(domain, logical.value);
-
-    return leaf && entry_count(leaf->leaf[slot_at(logical.value, 0)]) > 0;
-}
-
 /* ---- validation ---- */
+
+struct check {
+    const struct iommu_domain *domain;
+    bool valid;
+};
+
+static void check_leaf(void *context, uint64_t page, uint64_t entry, unsigned level)
+{
+    struct check *check = context;
+    const struct iommu_domain *domain = check->domain;
+    const uint64_t frame = io_entry_frame(entry);
+
+    if (domain->mode == IOMMU_REMAP)
+        check->valid &= page != 0 && page + io_span(level) - 1 <= domain->highest_page &&
+                        !extent_is_free(&domain->logical, page, 1);
+    else
+        check->valid &= frame == page;
+    for (uint64_t i = 0; i < io_span(level) && in_ram(domain, frame + i); i++)
+        check->valid &= ram_page_iommu_maps(domain->ram, (struct page_number){frame + i}) >=
+                        io_entry_count(entry);
+}
 
 bool iommu_validate(const struct iommu_domain *domain)
 {
-    uint64_t mapped;
+    struct check check = {.domain = domain, .valid = true};
 
-    return extent_tree_validate(&domain->logical) && domain->ring_count <= RING_RANGES &&
-           iommu_table_validate(domain, &mapped) && mapped == domain->mapped_pages;
+    if (!iommu_place_validate(domain) || !io_tables_validate(&domain->tables))
+        return false;
+    io_tables_each(&domain->tables, check_leaf, &check);
+    return check.valid;
 }

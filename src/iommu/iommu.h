@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The IOMMU: domains, each with IO page tables that turn what a device puts on the bus into
- * physical addresses.
+ * physical addresses, and the attachment of devices to them.
  *
  * Modes (PHYS/IOMMU companion): OFF: logical = physical, no check; mappings are only booked, so
  * that the domain can be switched to ISOLATION at any time and accesses to memory not held for DMA
  * can be told. ISOLATION: logical = physical, but only mapped pages pass. REMAP: the host picks
- * logical addresses within [0, highest visible]; only mapped pages pass. IO page tables: radix of
- * 512 entries a level, 4 KiB leaves, one entry holds frame, rights and a mapping count. Map, unmap
- * and translate cost O(levels) a page (amortised O(1) in a run).
+ * logical addresses within [0, highest visible]; only mapped pages pass. Map and unmap cost one
+ * descent for each 512 pages (io_table.h), translation O(1) from the IOTLB and O(levels) beside it.
+ *
+ * Life: create, attach devices, map and unmap, detach, delete.
  */
 #ifndef DXGK_IOMMU_H
 #define DXGK_IOMMU_H
@@ -25,21 +26,74 @@ enum iommu_access { IOMMU_READ = 1, IOMMU_WRITE = 2 };
 
 struct iommu_domain;
 
-struct iommu_fault {
-    struct logical_addr address;
-    enum iommu_access access;
-    uint64_t time; /* filled by the bus */
+enum iommu_result {
+    IOMMU_DONE,
+    IOMMU_NO_MEMORY,    /* of the host, or no logical address is left */
+    IOMMU_IN_USE,       /* mapped already (IOMMU-050); delete: something is attached or mapped */
+    IOMMU_ATTACHED,     /* the device is attached already (IOMMU-045) */
+    IOMMU_NOT_ATTACHED, /* it is not, or to another domain (IOMMU-045) */
+    IOMMU_UNSUPPORTED,  /* this kind of domain does not do that (IOMMU-053) */
+    IOMMU_INVALID,
+    IOMMU_BUSY,  /* another change of the same device is under way (IOMMU-046) */
+    IOMMU_BROKEN /* the hardware refused (injected) */
 };
+
+/* ---- domains ---- */
 
 /* `highest` bounds logical addresses (inclusive) in REMAP mode. NULL: out of memory. */
 struct iommu_domain *iommu_domain_create(struct ram *ram, enum iommu_mode mode,
                                          struct logical_addr highest);
-/* Mappings left are reported by the caller; all are dropped. */
+/* A REMAP domain that places every mapping itself, but for the regions given (at most 16), which
+ * are reserved for identity mappings. */
+struct iommu_region {
+    struct page_number first;
+    uint64_t pages;
+};
+struct iommu_domain *iommu_domain_create_placing(struct ram *ram, struct logical_addr highest,
+                                                 const struct iommu_region *reserved, size_t count);
+/* IOMMU_IN_USE, and nothing changed, while a device is attached or a page mapped (IOMMU-047). */
+enum iommu_result iommu_domain_delete(struct iommu_domain *domain);
+/* Unmap everything that is left (IOMMU-048). Returns the pages there were. */
+uint64_t iommu_domain_clear(struct iommu_domain *domain);
+/* The end without questions, of a machine that is torn down: devices stay as they are. */
 void iommu_domain_destroy(struct iommu_domain *domain);
+
 enum iommu_mode iommu_domain_mode(const struct iommu_domain *domain);
 uint64_t iommu_domain_mapped_pages(const struct iommu_domain *domain);
 /* Map operations (page counts) since creation, for statistics. */
 uint64_t iommu_domain_map_count(const struct iommu_domain *domain);
+/* Leaves of 2 MiB and 1 GiB; bytes of IO page tables and logical address books. */
+uint64_t iommu_domain_large_pages(const struct iommu_domain *domain);
+uint64_t iommu_domain_bytes(const struct iommu_domain *domain);
+unsigned iommu_domain_attached(const struct iommu_domain *domain);
+/* From OFF to ISOLATION, which changes no address and drops no mapping (IOMMU-003..005). False in
+ * any other mode. */
+bool iommu_domain_isolate(struct iommu_domain *domain);
+/* Take iommu_domain_isolate back before a device was attached since. False: not so. */
+bool iommu_domain_relax(struct iommu_domain *domain);
+/* REMAP: reuse the lowest free logical range at once, instead of as late as possible
+ * (IOMMU-033). */
+void iommu_domain_reuse_early(struct iommu_domain *domain, bool early);
+
+/* ---- devices ---- */
+
+/* What the IOMMU knows of a device; part of the bus's. Zero-initialise, then name it. */
+struct iommu_device {
+    uint32_t requester;          /* identity in faults */
+    struct iommu_domain *domain; /* attached to; NULL: none */
+    bool changing;
+    /* Fault injection: of the attaches to come pass over `skip_attaches`, then fail
+     * `fail_attaches`. */
+    unsigned skip_attaches, fail_attaches;
+};
+
+/* A device is attached to at most one domain; to change it, detach first (IOMMU-045). Both run on a
+ * simulated thread and may let others run; a second change of the same device meanwhile is
+ * IOMMU_BUSY and reported (IOMMU-046). */
+enum iommu_result iommu_attach(struct iommu_domain *domain, struct iommu_device *device);
+enum iommu_result iommu_detach(struct iommu_domain *domain, struct iommu_device *device);
+
+/* ---- map and unmap ---- */
 
 /* Map pages for the device at one contiguous logical range (REMAP: chosen here; ISOLATION: logical
  * = physical, so the range is contiguous only if the pages are; OFF: booked only). *logical (pages
@@ -55,29 +109,66 @@ bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64
  * when a mapping or the limit is in the way. Undone by iommu_unmap_run. */
 bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
                             unsigned access);
-/* Undo iommu_map: `logical` as it returned, whole. The IOTLB is flushed before return. */
+/* The operation underneath, as the hardware interface has it: at *at, which a placing domain refuses
+ * outside its reserved regions, or (at NULL) where the domain chooses, which any other refuses
+ * (IOMMU-053). Never shares a page (IOMMU-050). *logical (may be NULL) gets the first page. */
+enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_number *at,
+                               struct page_number first, uint64_t count, unsigned access,
+                               struct page_number *logical);
+/* Undo a map: `logical` as it returned, whole. The IOTLB is flushed before return. */
 void iommu_unmap(struct iommu_domain *domain, const struct page_number *logical, uint64_t count);
 void iommu_unmap_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count);
+
+/* ---- translation ---- */
 
 /* Translate one access that stays inside a 4 KiB page. False: fault. */
 bool iommu_translate(const struct iommu_domain *domain, struct logical_addr address,
                      enum iommu_access access, struct phys_addr *physical);
 
+/* Why an access is refused, or only reported. */
+enum iommu_cause {
+    IOMMU_CAUSE_NONE,
+    IOMMU_CAUSE_DETACHED,  /* the device is attached to nothing */
+    IOMMU_CAUSE_MASTER,    /* it is unplugged, or not allowed to be bus master */
+    IOMMU_CAUSE_WIDTH,     /* more address bits than the device has */
+    IOMMU_CAUSE_UNMAPPED,  /* nothing is mapped there */
+    IOMMU_CAUSE_STALE,     /* nothing any more: it was unmapped not long ago */
+    IOMMU_CAUSE_RIGHTS,    /* mapped, but not for this direction */
+    IOMMU_CAUSE_NO_RAM,    /* translated to where no RAM answers */
+    IOMMU_CAUSE_EXCLUSIVE, /* during exclusive access (IOMMU-059); carried out */
+    IOMMU_CAUSE_NOT_HELD   /* of RAM that nobody holds for the device (IOMMU-075); carried out */
+};
+
+/* One access that the IOMMU had something to say about. */
+struct iommu_fault {
+    struct logical_addr address; /* first byte refused */
+    enum iommu_access access;
+    enum iommu_cause cause;
+    uint64_t bytes;     /* of the whole access */
+    uint32_t requester; /* of the device */
+    uint32_t engine;    /* of the device, as it says; UINT32_MAX: it does not */
+    uint64_t command;   /* the same */
+    uint64_t count;     /* so often by this command so far; 1: the first */
+    uint64_t time;      /* virtual, of the first */
+};
+
+/* Why iommu_translate refused. */
+enum iommu_cause iommu_refusal(const struct iommu_domain *domain, struct logical_addr address,
+                               enum iommu_access access);
+/* "which was unmapped meanwhile", for reports. */
+const char *iommu_cause_text(enum iommu_cause cause);
+
 /* The page is mapped, or in OFF mode booked, for the device. */
 bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical);
-/* From OFF to ISOLATION, which changes no address and drops no mapping (IOMMU-003..005). False in
- * any other mode. */
-bool iommu_domain_isolate(struct iommu_domain *domain);
-/* REMAP: reuse the lowest free logical range at once, instead of as late as possible
- * (IOMMU-033). */
-void iommu_domain_reuse_early(struct iommu_domain *domain, bool early);
 
-/* The parts of iommu_unmap_run, for tests of the IOTLB: translations cached before go on until the
- * flush (IOMMU-074). */
+/* ---- the IOTLB, for tests ---- */
+
+/* The parts of iommu_unmap_run: translations cached before go on until the flush (IOMMU-074). */
 void iommu_unmap_run_unflushed(struct iommu_domain *domain, struct page_number logical_first,
                                uint64_t count);
-void iommu_flush_run(const struct iommu_domain *domain, struct page_number logical_first,
-                     uint64_t count);
+void iommu_flush_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count);
+/* Fault injection: the next `count` flushes are lost on their way to the IOTLB. */
+void iommu_domain_lose_flushes(struct iommu_domain *domain, unsigned count);
 
 bool iommu_validate(const struct iommu_domain *domain);
 

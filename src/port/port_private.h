@@ -207,6 +207,9 @@ void port_domain_destroy(struct port_adapter *adapter);
 NTSTATUS port_domain_isolate(struct port_adapter *adapter);
 NTSTATUS port_domain_reserve(struct port_adapter *adapter);
 
+/* dma_fault.c: reports what the bus had to record. `context`: the adapter. */
+void port_dma_fault(void *context, const struct iommu_fault *fault);
+
 /* managers.c */
 NTSTATUS port_managers_create(struct port_adapter *adapter);
 void port_managers_destroy(struct port_adapter *adapter);

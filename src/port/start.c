@@ -7,19 +7,6 @@
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */
 
-static void bus_fault(void *context, const struct iommu_fault *fault)
-{
-    struct port_adapter *adapter = context;
-
-    VIOLATION(
-        "IOMMU-072", "the device tried to %s logical address 0x%llx, which is not mapped for it",
-        fault->access == IOMMU_WRITE ? "write" : "read", (unsigned long long)fault->address.value);
-    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical",
-                  fault->address.value, "write", fault->access == IOMMU_WRITE);
-    if (adapter->vidsch)
-        vidsch_note_bus_fault(adapter->vidsch, fault);
-}
-
 /* ---- before ---- */
 
 /* LIFE-046, LIFE-047 */
@@ -213,7 +200,7 @@ NTSTATUS port_start(struct port_adapter *adapter)
         status = port_resources_create(adapter);
     if (!NT_SUCCESS(status))
         return status;
-    bus_device_on_fault(adapter->device, bus_fault, adapter);
+    bus_device_on_fault(adapter->device, port_dma_fault, adapter);
     physical_adapter_set_started(adapter->physical, true);
     adapter->state = PORT_STARTING;
     port_interrupts_connect(adapter); /* LIFE-066 */

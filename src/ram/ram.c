@@ -437,6 +437,22 @@ void ram_iommu_unmap_page(struct ram *ram, struct page_number page)
     end_quarantine(ram, page.value);
 }
 
+void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count)
+{
+    struct ram_frame *frames = &ram->frames[first.value];
+
+    for (uint64_t i = 0; i < count; i++)
+        frames[i].iommu_maps++;
+}
+
+void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t count)
+{
+    struct ram_frame *frames = &ram->frames[first.value];
+
+    for (uint64_t i = 0; i < count; i++)
+        frames[i].iommu_maps--;
+}
+
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page)
 {
     return ram->frames[page.value].iommu_maps;

@@ -80,6 +80,9 @@ void ram_unlock_page(struct ram *ram, struct page_number page);
 uint32_t ram_page_locks(const struct ram *ram, struct page_number page);
 void ram_iommu_map_page(struct ram *ram, struct page_number page);
 void ram_iommu_unmap_page(struct ram *ram, struct page_number page);
+/* The same for `count` consecutive frames. */
+void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count);
+void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t count);
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page);
 enum ram_owner ram_page_owner(const struct ram *ram, struct page_number page);
 enum ram_cache ram_page_cache(const struct ram *ram, struct page_number page);

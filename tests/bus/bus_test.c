@@ -440,16 +440,20 @@ static void dma_goes_through_the_domain(void **state)
     assert_int_equal(run, 100);
     assert_int_equal(faults, 1);
 
-    /* A write that ends outside changes nothing. */
+    /* Of an access that ends outside the pages inside are carried out. */
     memset(in, 0xEE, sizeof(in));
     assert_false(s->dma_write(probe->host, base + 3 * 4096, in, 2 * 4096));
     assert_int_equal(faults, 2);
     assert_int_equal(last_fault.address.value, base + 4 * 4096);
     assert_int_equal(last_fault.access, IOMMU_WRITE);
+    assert_int_equal(last_fault.cause, IOMMU_CAUSE_UNMAPPED);
+    assert_int_equal(last_fault.bytes, 2 * 4096);
+    assert_int_equal(last_fault.requester, bus_device_iommu(device)->requester);
     assert_true(s->dma_read(probe->host, base + 3 * 4096, in, 16));
-    assert_int_equal(in[5], out[3 * 4096 - 100 + 5]);
+    assert_int_equal(in[5], 0xEE);
     assert_false(s->dma_read(probe->host, base + 3 * 4096, in, 2 * 4096));
-    assert_int_equal(in[0], 0xFF);
+    assert_int_equal(in[0], 0xEE);
+    assert_int_equal(in[4096], 0xFF);
     assert_int_equal(in[8191], 0xFF);
     assert_null(s->dma_window(probe->host, base + 4 * 4096, DXGK_DMA_WRITE, 4, &run));
     assert_false(s->dma_read(probe->host, (uint64_t)1 << 36, in, 1)); /* beyond its address bits */
@@ -458,8 +462,150 @@ static void dma_goes_through_the_domain(void **state)
     iommu_unmap(domain, map, 4);
     assert_false(s->dma_read(probe->host, base, in, 1));
     assert_int_equal(faults, 7);
+    assert_int_equal(last_fault.cause, IOMMU_CAUSE_STALE);
     bus_device_attach(device, NULL);
     ram_give_pages(ram, page, 8);
+}
+
+/* IOMMU-073: 3 pages with a hole in the middle, ten times by one command, then by another. */
+static void a_hole_faults_alone(void **state)
+{
+    struct bus_device *device = add();
+    struct ram_request request = {.pages = 2, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    const struct dxgk_device_services *s = probe->services;
+    struct page_number page, at[2] = {{100}, {102}};
+    uint8_t out[3 * 4096], in[3 * 4096];
+
+    (void)state;
+    faults = 0;
+    bus_device_on_fault(device, note_fault, &faults);
+    bus_device_attach(device, domain);
+    assert_true(ram_take_contiguous(ram, &request, &page));
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(iommu_map_at(domain, &at[i], (struct page_number){page.value + i}, 1,
+                           IOMMU_READ | IOMMU_WRITE, NULL) == IOMMU_DONE);
+    memset(out, 0x5A, sizeof(out));
+    s->dma_source(probe->host, 3, 77);
+    CHECK_RULE("IOMMU-073", !s->dma_write(probe->host, 100 * 4096, out, sizeof(out)) &&
+                                faults == 1 && last_fault.address.value == 101 * 4096 &&
+                                last_fault.engine == 3 && last_fault.command == 77 &&
+                                last_fault.count == 1);
+    CHECK(!s->dma_read(probe->host, 100 * 4096, in, sizeof(in)));
+    CHECK_RULE("IOMMU-073", memcmp(in, out, 4096) == 0 && in[4096] == 0xFF && in[8191] == 0xFF &&
+                                memcmp(in + 8192, out, 4096) == 0);
+    CHECK_RULE("IOMMU-071", ((const uint8_t *)ram_direct(ram, page_phys(page)))[4095] == 0x5A);
+    for (unsigned i = 1; i < 10; i++)
+        CHECK(!s->dma_write(probe->host, 100 * 4096, out, sizeof(out)));
+    CHECK_RULE("IOMMU-073", last_fault.count == 10);
+    s->dma_source(probe->host, 3, 78);
+    CHECK(!s->dma_write(probe->host, 100 * 4096, out, sizeof(out)));
+    CHECK_RULE("IOMMU-073", last_fault.count == 1);
+    for (unsigned i = 0; i < 2; i++)
+        iommu_unmap_run(domain, at[i], 1);
+    ram_give_contiguous(ram, page, 2);
+}
+
+/* A window for reading and writing needs both rights. */
+static void a_window_asks_for_all_it_will_do(void **state)
+{
+    struct bus_device *device = add();
+    struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    const struct dxgk_device_services *s = probe->services;
+    struct page_number page, logical;
+    size_t run;
+
+    (void)state;
+    bus_device_attach(device, domain);
+    assert_true(ram_take_contiguous(ram, &request, &page));
+    assert_true(iommu_map_run(domain, page, 1, IOMMU_READ, &logical));
+    assert_non_null(s->dma_window(probe->host, logical.value * 4096, DXGK_DMA_READ, 8, &run));
+    assert_null(s->dma_window(probe->host, logical.value * 4096,
+                              (enum dxgk_dma_access)(DXGK_DMA_READ | DXGK_DMA_WRITE), 8, &run));
+    iommu_unmap_run(domain, logical, 1);
+    ram_give_contiguous(ram, page, 1);
+}
+
+/* What goes through and should not is told: RAM that nobody holds, and a stale translation. */
+static void accesses_to_memory_that_nobody_holds_are_told(void **state)
+{
+    struct bus_device *device = add();
+    struct iommu_domain *books = iommu_domain_create(ram, IOMMU_OFF, (struct logical_addr){0});
+    struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    const struct dxgk_device_services *s = probe->services;
+    struct page_number page, logical;
+    uint32_t word = 7;
+
+    (void)state;
+    faults = 0;
+    bus_device_on_fault(device, note_fault, &faults);
+    bus_device_attach(device, books);
+    assert_true(ram_take_contiguous(ram, &request, &page));
+    assert_true(iommu_map_run(books, page, 1, IOMMU_READ | IOMMU_WRITE, NULL));
+    CHECK(s->dma_write(probe->host, page.value * 4096, &word, 4) && faults == 0);
+    iommu_unmap_run(books, page, 1);
+    word = 8;
+    CHECK_RULE("IOMMU-075", s->dma_write(probe->host, page.value * 4096, &word, 4) && faults == 1 &&
+                                last_fault.cause == IOMMU_CAUSE_NOT_HELD &&
+                                *(uint32_t *)ram_direct(ram, page_phys(page)) == 8);
+    bus_device_set_judged(device, false);
+    CHECK_RULE("IOMMU-075", s->dma_write(probe->host, page.value * 4096, &word, 4) && faults == 1);
+    bus_device_set_judged(device, true);
+    bus_device_attach(device, domain);
+    iommu_domain_destroy(books);
+
+    /* The flush gets lost: the device goes on in a page that is somebody else's by now. */
+    assert_true(iommu_map_run(domain, page, 1, IOMMU_READ | IOMMU_WRITE, &logical));
+    CHECK(s->dma_read(probe->host, logical.value * 4096, &word, 4));
+    iommu_domain_lose_flushes(domain, 1);
+    iommu_unmap_run(domain, logical, 1);
+    CHECK_RULE("IOMMU-074", s->dma_read(probe->host, logical.value * 4096, &word, 4) && word == 8 &&
+                                faults == 2 && last_fault.cause == IOMMU_CAUSE_NOT_HELD);
+    iommu_flush_run(domain, logical, 1);
+    CHECK_RULE("IOMMU-074", !s->dma_read(probe->host, logical.value * 4096, &word, 4) &&
+                                last_fault.cause == IOMMU_CAUSE_STALE);
+    bus_device_set_quiet(device, true);
+    assert_true(iommu_map_run(domain, page, 1, IOMMU_READ | IOMMU_WRITE, &logical));
+    CHECK(s->dma_read(probe->host, logical.value * 4096, &word, 4) &&
+          last_fault.cause == IOMMU_CAUSE_EXCLUSIVE);
+    iommu_unmap_run(domain, logical, 1);
+    bus_device_attach(device, NULL);
+    ram_give_contiguous(ram, page, 1);
+}
+
+/* Two devices of one logical adapter share a domain, a third has its own (IOMMU-043). */
+static void linked_devices_share_a_domain(void **state)
+{
+    struct bus_device *lead = add();
+    struct probe *first = probe;
+    struct bus_device *linked = add();
+    struct probe *second = probe;
+    struct bus_device *alone = add();
+    struct iommu_domain *other = iommu_domain_create(ram, IOMMU_REMAP,
+                                                     (struct logical_addr){0xFFFFFFFFF});
+    struct ram_request request = {.pages = 3, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    struct page_number page, logical;
+    uint32_t word = 0x1234;
+
+    (void)state;
+    bus_device_attach(lead, domain);
+    bus_device_attach(linked, domain);
+    bus_device_attach(alone, other);
+    CHECK(iommu_domain_attached(domain) == 2);
+    assert_true(ram_take_contiguous(ram, &request, &page));
+    assert_true(iommu_map_run(domain, page, 3, IOMMU_READ | IOMMU_WRITE, &logical));
+    CHECK(first->services->dma_write(first->host, logical.value * 4096 + 8200, &word, 4));
+    word = 0;
+    CHECK_RULE("IOMMU-043",
+               second->services->dma_read(second->host, logical.value * 4096 + 8200, &word, 4) &&
+                   word == 0x1234);
+    CHECK_RULE("IOMMU-043",
+               !probe->services->dma_read(probe->host, logical.value * 4096 + 8200, &word, 4));
+    iommu_unmap_run(domain, logical, 3);
+    bus_device_attach(lead, NULL);
+    bus_device_attach(linked, NULL);
+    bus_device_attach(alone, NULL);
+    iommu_domain_destroy(other);
+    ram_give_contiguous(ram, page, 3);
 }
 
 static void rights_are_kept(void **state)
@@ -633,6 +779,10 @@ int main(void)
         WITH(removal_takes_the_windows_along),
         WITH(an_unplugged_device_is_all_ones),
         WITH(dma_goes_through_the_domain),
+        WITH(a_hole_faults_alone),
+        WITH(a_window_asks_for_all_it_will_do),
+        WITH(accesses_to_memory_that_nobody_holds_are_told),
+        WITH(linked_devices_share_a_domain),
         WITH(rights_are_kept),
         WITH(without_translation_ram_is_one_run),
         WITH(messages_arrive),

@@ -130,6 +130,13 @@ static void fake_trace_end(void *host, unsigned engine, const char *name)
     CHECK(--((struct fake *)host)->trace_depth[engine] >= 0);
 }
 
+static void fake_dma_source(void *host, unsigned engine, uint64_t command)
+{
+    (void)host;
+    (void)engine;
+    (void)command;
+}
+
 static const struct dxgk_device_services services = {
     .size = sizeof services,
     .now = fake_now,
@@ -143,6 +150,7 @@ static const struct dxgk_device_services services = {
     .trace = fake_trace,
     .trace_begin = fake_trace_begin,
     .trace_end = fake_trace_end,
+    .dma_source = fake_dma_source,
 };
 
 struct fake *fake_create(const char *const *options, size_t count)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Logical addresses of a REMAP domain. Ranges come from an extent tree, lowest first, aligned to the
+ * power of two that is not below their length (IOMMU-031). Freed ranges wait in a ring before they
+ * return to the tree, so that a stale device address faults for as long as possible instead of
+ * reaching somebody else's memory (IOMMU-033): the oldest leaves the ring when it is full, or when
+ * the tree cannot serve a request. The ring is part of the domain, so freeing never needs memory.
+ */
+#include "iommu/iommu_private.h"
+
+#include "util/alloc.h"
+#include "util/checked.h"
+
+bool iommu_place_init(struct iommu_domain *domain, uint64_t pages)
+{
+    if (pages > (uint64_t)1 << IO_FRAME_BITS)
+        pages = (uint64_t)1 << IO_FRAME_BITS;
+    domain->ring = util_zalloc(RING_RANGES, sizeof(*domain->ring));
+    /* IOMMU-030: logical page 0 is never mapped. */
+    if (!domain->ring || pages < 2 || !extent_give(&domain->logical, 1, pages - 1))
+        return false;
+    domain->highest_page = pages - 1;
+    return true;
+}
+
+void iommu_place_finish(struct iommu_domain *domain)
+{
+    extent_tree_finish(&domain->logical);
+    util_free(domain->ring);
+}
+
+/* The oldest freed range returns to the tree. */
+static bool release_oldest(struct iommu_domain *domain)
+{
+    struct logical_range *oldest = &domain->ring[domain->ring_first];
+
+    if (domain->ring_count == 0 || !extent_give(&domain->logical, oldest->start, oldest->size))
+        return false;
+    domain->ring_first = (domain->ring_first + 1) % RING_RANGES;
+    domain->ring_count--;
+    return true;
+}
+
+bool iommu_place_take(struct iommu_domain *domain, uint64_t count, uint64_t *start)
+{
+    struct extent_request want = {.size = count};
+
+    if (count == 0 || count > domain->highest_page)
+        return false;
+    want.align = power_of_two_at_least(count);
+    while (!extent_take(&domain->logical, &want, start))
+        if (domain->logical.out_of_memory || !release_oldest(domain))
+            return false;
+    return true;
+}
+
+bool iommu_place_take_fixed(struct iommu_domain *domain, uint64_t start, uint64_t count)
+{
+    while (!extent_take_fixed(&domain->logical, start, count))
+        if (domain->logical.out_of_memory || !release_oldest(domain))
+            return false;
+    return true;
+}
+
+void iommu_place_untake(struct iommu_domain *domain, uint64_t start, uint64_t count)
+{
+    extent_give(&domain->logical, start, count);
+}
+
+void iommu_place_give(struct iommu_domain *domain, uint64_t start, uint64_t count)
+{
+    while (domain->ring_count == RING_RANGES)
+        if (!release_oldest(domain))
+            return; /* unmapped in pieces, and out of memory: the range is lost to the domain */
+    domain->ring[(domain->ring_first + domain->ring_count++) % RING_RANGES] = (struct logical_range){
+        start, count};
+    while (domain->reuse_early && release_oldest(domain))
+        ;
+}
+
+bool iommu_place_validate(const struct iommu_domain *domain)
+{
+    return extent_tree_validate(&domain->logical) && domain->ring_count <= RING_RANGES;
+}

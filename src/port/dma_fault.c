@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device did to memory and should not have (IOMMU-059, IOMMU-072, IOMMU-075). */
+#include <stdio.h>
+
+#include "port/port_private.h"
+
+#define DRIVER_VERIFIER_DMA_VIOLATION 0xE6u
+#define IOMMU_FAULT                   0x26u /* its first parameter */
+
+/* The rule that an access breaks, and how. */
+static const char *rule_of(enum iommu_cause cause)
+{
+    switch (cause) {
+    case IOMMU_CAUSE_EXCLUSIVE:
+        return "IOMMU-059";
+    case IOMMU_CAUSE_NOT_HELD:
+        return "IOMMU-075";
+    default:
+        return "IOMMU-072";
+    }
+}
+
+void port_dma_fault(void *context, const struct iommu_fault *fault)
+{
+    struct port_adapter *adapter = context;
+    char engine[32] = "";
+
+    if (fault->engine != UINT32_MAX)
+        snprintf(engine, sizeof(engine), ", engine %u", fault->engine);
+    verify_report_code(rule_of(fault->cause), VERIFY_ERROR, DRIVER_VERIFIER_DMA_VIOLATION,
+                       IOMMU_FAULT, fault->requester, fault->address.value, fault->access,
+                       "device %u%s tried to %s logical address 0x%llx (access of %llu bytes), %s",
+                       fault->requester, engine, fault->access == IOMMU_WRITE ? "write" : "read",
+                       (unsigned long long)fault->address.value, (unsigned long long)fault->bytes,
+                       iommu_cause_text(fault->cause));
+    if (fault->count == 1)
+        trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical",
+                      fault->address.value, "write", fault->access == IOMMU_WRITE);
+    if (adapter->vidsch)
+        vidsch_note_bus_fault(adapter->vidsch, fault);
+}

@@ -39,7 +39,9 @@ static void check_strings(void)
     small.Length = 4;
     before = small;
     CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"xy") == STATUS_BUFFER_TOO_SMALL);
-    CHECK_RULE("NT-154", memcmp(&before, &small, sizeof(small)) == 0 && buffer[2] == L'c');
+    CHECK_RULE("NT-154", before.Length == small.Length &&
+                             before.MaximumLength == small.MaximumLength &&
+                             before.Buffer == small.Buffer && buffer[2] == L'c');
     CHECK_RULE("NT-154", RtlAppendUnicodeToString(&small, L"x") == STATUS_SUCCESS &&
                              small.Length == 6 && buffer[2] == L'x');
     CHECK_RULE("NT-155", errors() == 0);

@@ -70,8 +70,7 @@ static void allocate_block(struct probe *p, struct probe_call *call)
 static void use_after_stop(struct probe *p, struct probe_call *call)
 {
     DXGKARGCB_FREECONTIGUOUSMEMORY free_args = {.hMemoryHandle = contiguous.hMemoryHandle};
-    PHYSICAL_ADDRESS bar = A->device.TranslatedResourceList ? (PHYSICAL_ADDRESS){.QuadPart = 0}
-                                                            : (PHYSICAL_ADDRESS){.QuadPart = 0};
+    PHYSICAL_ADDRESS bar = {.QuadPart = 0};
     PVOID mapped;
 
     (void)call;

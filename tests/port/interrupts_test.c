@@ -77,8 +77,7 @@ static void levels_messages_and_locks(void **state)
         const struct probe_call *call = probe_nth(p, PROBE_InterruptRoutine, i);
 
         seen[(ULONG)call->arg[1]] = true;
-        CHECK_RULE("THREAD-044",
-                   call->irql == 5 && call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
+        CHECK_RULE("THREAD-044", call->irql > DISPATCH_LEVEL && call->irql < PROFILE_LEVEL);
         CHECK_RULE("THREAD-001", call->irql == 5);
     }
     for (size_t i = 0; i < probe_count(p, PROBE_DpcRoutine); i++)

@@ -307,7 +307,7 @@ static void overlapping_copies(struct bench *b)
     struct refgpu_builder builder;
 
     for (size_t i = 0; i < sizeof shift / sizeof shift[0]; i++) {
-        const uint64_t from = 200000, to = (uint64_t)(200000 + shift[i]);
+        const uint64_t from = 200000, to = (uint64_t)(200000 + (int64_t)shift[i]);
 
         image_randomize(b, &b->dst);
         memmove(b->dst.bytes + to, b->dst.bytes + from, 300001);

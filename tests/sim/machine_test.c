@@ -376,28 +376,7 @@ static void faults_of_a_driver_stop_the_machine_not_the_process(void **state)
     }
 }
 
-static void blocked_client_is_thrown_when_another_stops_the_machine(void **state)
-{
-    struct sim_machine *m = machine(5, 1);
-    struct stopper a = {0}, b = {0};
-
-    (void)state;
-    how_to = 0;
-    current_stopper = &a;
-    sim_on_fault(fault_seen);
-    {
-        /* b waits inside the kernel side for ever */
-        extern void waiting_client(void *arg);
-        sim_thread_release(sim_thread_create("b", SIM_THREAD_CLIENT, waiting_client, &b));
-    }
-    sim_thread_release(sim_thread_create("a", SIM_THREAD_CLIENT, victim, &a));
-    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_STOPPED);
-    CHECK(a.thrown && b.thrown);
-    destroy(m);
-}
-
-void waiting_client(void *arg);
-void waiting_client(void *arg)
+static void waiting_client(void *arg)
 {
     struct stopper *s = arg;
     struct sim_mark mark;
@@ -408,6 +387,23 @@ void waiting_client(void *arg)
     }
     sim_block(SIM_FOREVER, NULL);
     sim_unmark(&mark);
+}
+
+static void blocked_client_is_thrown_when_another_stops_the_machine(void **state)
+{
+    struct sim_machine *m = machine(5, 1);
+    struct stopper a = {0}, b = {0};
+
+    (void)state;
+    how_to = 0;
+    current_stopper = &a;
+    sim_on_fault(fault_seen);
+    /* b waits inside the kernel side for ever */
+    sim_thread_release(sim_thread_create("b", SIM_THREAD_CLIENT, waiting_client, &b));
+    sim_thread_release(sim_thread_create("a", SIM_THREAD_CLIENT, victim, &a));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_STOPPED);
+    CHECK(a.thrown && b.thrown);
+    destroy(m);
 }
 
 static void checked_copy_tells_bad_addresses(void **state)

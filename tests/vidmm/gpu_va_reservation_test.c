@@ -484,7 +484,8 @@ B_TEST(driver_reservations)
     D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(NULL, 16);
 
     rig->on_create_process = reserve_good_and_bad;
-    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    CHECK(nt);
+    CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
     CHECK(NT_SUCCESS(
         vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
@@ -528,7 +529,8 @@ B_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
     uint64_t entry;
 
     rig->on_create_process = reserve_good_and_bad;
-    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    CHECK(nt);
+    CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
     CHECK(NT_SUCCESS(
         vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));

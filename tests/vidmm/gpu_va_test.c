@@ -505,7 +505,8 @@ B_TEST(a_shared_allocation_goes_for_one_process_only)
     DXGKARG_SETROOTPAGETABLE root;
     uint64_t va = b_map_simple(rig, object, 8), entry;
 
-    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    CHECK(nt);
+    CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
     CHECK(NT_SUCCESS(vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL,
                                                no_progress, NULL, &queue)));

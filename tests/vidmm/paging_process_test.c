@@ -444,7 +444,8 @@ B_TEST(a_process_leaves_no_tables)
     D3DDDI_MAPGPUVIRTUALADDRESS args;
     HANDLE handle;
 
-    CHECK(nt && NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
+    CHECK(nt);
+    CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
     CHECK_RULE("GPUVA-032", rig->process_flags[rig->create_process_calls - 1].Value == 0);
     CHECK_RULE("GPUVA-031",
                process->driver_handle == (HANDLE)(uintptr_t)(0x1000 + rig->create_process_calls));

@@ -67,6 +67,10 @@ static void *create(const struct dxgk_device_config *config,
     d->message = (uint32_t)option(config, "message", 0);
     while (d->index < MAX_DEVICES && devices[d->index])
         d->index++;
+    if (d->index == MAX_DEVICES) {
+        free(d);
+        return NULL;
+    }
     devices[d->index] = d;
     return d;
 }

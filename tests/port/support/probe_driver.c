@@ -348,7 +348,7 @@ static uint64_t build_paging_buffer(struct probe *p, struct probe_call *call)
         return STATUS_SUCCESS;
     if (args->DmaSize < 64)
         return (uint64_t)(uint32_t)STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
-    memset(args->pDmaBuffer, args->Operation, 64); /* a command of whatever kind */
+    memset(args->pDmaBuffer, (int)args->Operation, 64); /* a command of whatever kind */
     args->pDmaBuffer = (uint8_t *)args->pDmaBuffer + 64;
     return STATUS_SUCCESS;
 }

@@ -3,7 +3,8 @@
 # headers, and link against libdisplib.a and an import library of exactly what the host offers.
 #
 #   dxgk_windows_driver(target COMPILER gcc|clang OUTPUT file SOURCES source...
-#                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [DEPENDS target or file...])
+#                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [LIBRARIES file...]
+#                       [DEPENDS target or file...])
 #
 # The entry point is DriverEntry, unless ENTRY names another one, or none. Where the compiler is missing there is no target.
 find_program(DXGK_DLLTOOL NAMES x86_64-w64-mingw32-dlltool)
@@ -21,6 +22,15 @@ if(DXGK_DLLTOOL AND DXGK_MINGW_DDK AND DXGK_MINGW_GCC AND DXGK_MINGW_AR)
     endif()
 endif()
 
+# lib<name>.a in DXGK_WINDOWS_FOLDER, from a module definition file; both linkers read it.
+function(dxgk_import_library name definition)
+    cmake_path(ABSOLUTE_PATH definition BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    add_custom_command(
+        OUTPUT ${DXGK_WINDOWS_FOLDER}/lib${name}.a
+        COMMAND ${DXGK_DLLTOOL} --deterministic-libraries -m i386:x86-64 -d ${definition} -l ${DXGK_WINDOWS_FOLDER}/lib${name}.a
+        DEPENDS ${definition})
+endfunction()
+
 if(DXGK_CAN_GCC)
     file(MAKE_DIRECTORY ${DXGK_WINDOWS_FOLDER})
     add_custom_command(
@@ -28,16 +38,12 @@ if(DXGK_CAN_GCC)
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
                 ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c
         DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c)
-    add_custom_command(
-        OUTPUT ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a
-        COMMAND ${DXGK_DLLTOOL} --deterministic-libraries -m i386:x86-64 -d ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
-                -l ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a
-        DEPENDS ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
+    dxgk_import_library(ntoskrnl ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
     add_custom_target(windows_import_library DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
 endif()
 
 function(dxgk_windows_driver target)
-    cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;DEPENDS" ${ARGN})
+    cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;LIBRARIES;DEPENDS" ${ARGN})
     if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (D_COMPILER STREQUAL clang AND NOT DXGK_CAN_CLANG))
         return()
     endif()
@@ -52,7 +58,7 @@ function(dxgk_windows_driver target)
         set(lld_entry /entry:${D_ENTRY})
     endif()
     get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)
-    set(libraries ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
+    set(libraries ${D_LIBRARIES} ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
     set(options -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${DXGK_MINGW_DDK} ${D_OPTIONS})
     if(D_COMPILER STREQUAL gcc)
         set(compile ${DXGK_MINGW_GCC} ${options})

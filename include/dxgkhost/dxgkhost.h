@@ -48,7 +48,9 @@ struct dxgk_machine_config {
     bool trace;            /* keep the event stream */
     bool strict;           /* every violation of severity error stops the machine */
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
-    uint64_t time_limit_ns;   /* virtual time a run may take; default: none (UINT64_MAX) */
+    uint64_t time_limit_ns; /* virtual time a run may take; default: none (UINT64_MAX) */
+    /* Start a Windows image (.sys) although the host lacks routines that it imports: each one that it calls is reported. */
+    bool stub_missing;
     uint64_t fail_allocation; /* fail the n-th internal allocation after creation; 0: none */
     /* A line of news ("driver said: ...", "adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);

@@ -9,25 +9,27 @@
 
 void cli_usage(void)
 {
-    fputs("usage: dxgkhost run DRIVER WORKLOAD.lua [option ...]\n"
-          "           --set key=value        option for the workload (may be repeated)\n"
-          "           --seed N               seed of the run (default 1)\n"
-          "           --ram SIZE             physical memory, 64M to 1T (default 16G)\n"
-          "           --vram SIZE            local memory of the device (default: the model's)\n"
-          "           --iommu off|isolation|remap\n"
-          "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
-          "           --trace FILE           event stream for ui.perfetto.dev\n"
-          "           --out DIR              folder for results (default: out)\n"
-          "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"
-          "           --device-set key=value option for the device model (may be repeated)\n"
-          "           --severity RULE=note|warning|error|bugcheck\n"
-          "           --strict               stop at the first broken rule\n"
-          "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
-          "           --verbose              print what the driver prints\n"
-          "       dxgkhost explain ID        print a rule and the rules it leans on\n"
-          "       dxgkhost rules [SERIES]    list the rules\n"
-          "       dxgkhost --version | --help\n",
-          stderr);
+    fputs(
+        "usage: dxgkhost run DRIVER WORKLOAD.lua [option ...]\n"
+        "           --set key=value        option for the workload (may be repeated)\n"
+        "           --seed N               seed of the run (default 1)\n"
+        "           --ram SIZE             physical memory, 64M to 1T (default 16G)\n"
+        "           --vram SIZE            local memory of the device (default: the model's)\n"
+        "           --iommu off|isolation|remap\n"
+        "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
+        "           --trace FILE           event stream for ui.perfetto.dev\n"
+        "           --out DIR              folder for results (default: out)\n"
+        "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"
+        "           --device-set key=value option for the device model (may be repeated)\n"
+        "           --severity RULE=note|warning|error|bugcheck\n"
+        "           --strict               stop at the first broken rule\n"
+        "           --stub-missing         start a .sys although routines it imports are missing\n"
+        "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
+        "           --verbose              print what the driver prints\n"
+        "       dxgkhost explain ID        print a rule and the rules it leans on\n"
+        "       dxgkhost rules [SERIES]    list the rules\n"
+        "       dxgkhost --version | --help\n",
+        stderr);
 }
 
 bool cli_parse_number(const char *text, uint64_t *value)

@@ -124,6 +124,10 @@ static int parse(struct run *run, int argc, char **argv)
             run->config.strict = true;
             continue;
         }
+        if (strcmp(argv[i], "--stub-missing") == 0) {
+            run->config.stub_missing = true;
+            continue;
+        }
         if (strcmp(argv[i], "--verbose") == 0) {
             run->verbose = true;
             continue;
@@ -142,15 +146,22 @@ static int parse(struct run *run, int argc, char **argv)
     return CLI_OK;
 }
 
-/* build/drivers/refgpu.so has its device in build/devices/refgpu.so. */
+/* build/drivers/refgpu.so has its device in build/devices/refgpu.so, and so has build/drivers/gcc/refgpu.sys. */
 static void default_device(struct run *run)
 {
-    const char *slash = strrchr(run->driver, '/');
-    int folder = slash ? (int)(slash - run->driver) : 1;
+    static const char *const way[] = {"../devices", "../../devices"};
+    const char *slash = strrchr(run->driver, '/'), *name = slash ? slash + 1 : run->driver;
+    int folder = slash ? (int)(slash - run->driver) : 1, stem = (int)strcspn(name, ".");
 
-    snprintf(run->device_path, sizeof(run->device_path), "%.*s/../devices/%s", folder,
-             slash ? run->driver : ".", slash ? slash + 1 : run->driver);
     run->device = run->device_path;
+    for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+        snprintf(run->device_path, sizeof(run->device_path), "%.*s/%s/%.*s.so", folder,
+                 slash ? run->driver : ".", way[i], stem, name);
+        if (access(run->device_path, R_OK) == 0)
+            return;
+    }
+    snprintf(run->device_path, sizeof(run->device_path), "%.*s/%s/%.*s.so", folder,
+             slash ? run->driver : ".", way[0], stem, name);
 }
 
 static void log_line(void *context, const char *line)
@@ -303,7 +314,7 @@ static bool write_trace(const struct run *run, const struct dxgk_machine *machin
 /* From a machine to an exit status. */
 static int run_machine(struct run *run, struct dxgk_machine *machine, struct lua_workload *workload)
 {
-    char error[1024] = "";
+    char error[4096] = "";
     struct dxgk_statistics s = {.size = sizeof(s)};
     enum dxgk_result result, ended;
 

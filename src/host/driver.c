@@ -152,7 +152,8 @@ static enum dxgk_result load(struct dxgk_machine *machine, const char *path, cha
         return DXGK_OUT_OF_MEMORY;
     }
     list_init(&driver->link);
-    status = loader_image_load(path, &driver->image, error, error_bytes);
+    status = loader_image_load(path, machine->config.stub_missing ? LOADER_STUB_MISSING : 0,
+                               &driver->image, error, error_bytes);
     if (!NT_SUCCESS(status)) {
         util_free(driver);
         return status == STATUS_NO_MEMORY ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;

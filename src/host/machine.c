@@ -125,7 +125,8 @@ static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
 static bool create_services(struct dxgk_machine *machine)
 {
     struct ram_config ram = {.bytes = machine->config.ram_bytes};
-    struct nt_config nt = {.debug_print = debug_print, .debug_context = machine};
+    struct nt_config nt = {
+        .debug_print = debug_print, .debug_context = machine, .symbolize = loader_symbolize};
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
     machine->sim->room[SIM_ROOM_HOST] = machine;

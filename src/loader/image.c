@@ -47,7 +47,8 @@ static bool is_pe(const struct loader_file *file)
     return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0;
 }
 
-static NTSTATUS load(struct loader_image *image, const char *path, char *error, size_t error_bytes)
+static NTSTATUS load(struct loader_image *image, const char *path, unsigned options, char *error,
+                     size_t error_bytes)
 {
     char *full = realpath(path, NULL);
     struct loader_file file;
@@ -55,7 +56,7 @@ static NTSTATUS load(struct loader_image *image, const char *path, char *error, 
 
     if (NT_SUCCESS(status)) {
         status = is_pe(&file)
-                     ? pe_image_load(image, &file, error, error_bytes)
+                     ? pe_image_load(image, &file, options, error, error_bytes)
                      : elf_image_load(image, &file, full ? full : path, error, error_bytes);
         loader_file_free(&file);
     }
@@ -63,8 +64,8 @@ static NTSTATUS load(struct loader_image *image, const char *path, char *error, 
     return status;
 }
 
-NTSTATUS loader_image_load(const char *path, struct loader_image **out, char *error,
-                           size_t error_bytes)
+NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_image **out,
+                           char *error, size_t error_bytes)
 {
     struct loader *loader = loader_of_machine();
     struct loader_image *image = loader ? util_zalloc(1, sizeof(*image)) : NULL;
@@ -79,7 +80,7 @@ NTSTATUS loader_image_load(const char *path, struct loader_image **out, char *er
     image->copy = -1;
     list_init(&image->link);
     set_names(image, path);
-    status = load(image, path, error, error_bytes);
+    status = load(image, path, options, error, error_bytes);
     if (!NT_SUCCESS(status)) {
         if (error && error_bytes && !error[0])
             loader_explain(error, error_bytes, "%s: out of memory", image->name);

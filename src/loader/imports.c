@@ -92,9 +92,10 @@ void loader_sort_names(char **name, uint32_t count)
         qsort(name, count, sizeof(*name), by_name);
 }
 
-NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, char *error,
-                               size_t error_bytes)
+NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, bool stubs,
+                               char *error, size_t error_bytes)
 {
+    const char *plural = count == 1 ? "" : "s";
     size_t bytes = 16;
     char *list;
 
@@ -106,12 +107,18 @@ NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t co
     list[0] = '\0';
     for (uint32_t i = 0; i < count; i++)
         append(list, bytes, name[i]);
-    VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", image, count,
-              count == 1 ? "" : "s", list);
-    loader_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s",
-                   image, count, count == 1 ? "" : "s", list);
+    if (stubs) {
+        WARNING("LIFE-005", "%s imports %u routine%s that the host stands in for: %s", image, count,
+                plural, list);
+    } else {
+        VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", image,
+                  count, plural, list);
+        loader_explain(error, error_bytes,
+                       "%s: imports %u routine%s that the host does not have: %s", image, count,
+                       plural, list);
+    }
     util_free(list);
-    return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
+    return stubs ? STATUS_SUCCESS : STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
 }
 
 NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
@@ -140,7 +147,7 @@ NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file,
     }
     if (count) {
         loader_sort_names(missing, count);
-        status = loader_report_missing(file->name, missing, count, error, error_bytes);
+        status = loader_report_missing(file->name, missing, count, false, error, error_bytes);
     }
     util_free(missing);
     return status;

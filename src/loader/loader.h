@@ -32,16 +32,20 @@
 
 struct loader_image;
 
+/* Stand-ins for imports of a PE image that the host does not have, so that it can be started nevertheless: LIFE-005 becomes a
+ * warning, and each one that is called an error. */
+#define LOADER_STUB_MISSING 1u
+
 /*
- * Load the image at `path`. On failure *image is untouched, and *error says why in one line (cut to error_bytes):
+ * Load the image at `path`; options are LOADER_*. On failure *image is untouched, and *error says why in one line (cut to error_bytes):
  *   STATUS_OBJECT_NAME_NOT_FOUND           no such file, or it cannot be read
  *   STATUS_INVALID_IMAGE_FORMAT            neither an x86-64 ELF shared object nor an x64 driver image, or truncated, damaged,
  *                                          or refused by the dynamic linker
  *   STATUS_DRIVER_ENTRYPOINT_NOT_FOUND     imports that nothing offers, all of them listed (LIFE-005), or no DriverEntry
  *   STATUS_NO_MEMORY
  */
-NTSTATUS loader_image_load(const char *path, struct loader_image **image, char *error,
-                           size_t error_bytes);
+NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_image **image,
+                           char *error, size_t error_bytes);
 /* Nothing may run in the image any more. */
 void loader_image_unload(struct loader_image *image);
 

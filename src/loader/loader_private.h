@@ -129,9 +129,10 @@ void elf_image_unload(struct loader_image *image);
  * nobody. */
 NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
                         size_t error_bytes);
-/* LIFE-005: report the sorted names of what is missing, all at once. Returns the status to fail with. */
-NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, char *error,
-                               size_t error_bytes);
+/* LIFE-005: report the sorted names of what is missing, all at once. Returns the status to fail with, or success (or out of
+ * memory) if stand-ins were made. */
+NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, bool stubs,
+                               char *error, size_t error_bytes);
 void loader_sort_names(char **name, uint32_t count);
 
 #endif

@@ -46,7 +46,8 @@ struct pe_import {
     uint32_t slot;         /* address of the eight bytes to fill */
     uint16_t ordinal;
     bool by_ordinal, delayed;
-    void *target; /* NULL: nobody offers it */
+    bool stub, reported; /* pe_stubs.c */
+    void *target;        /* NULL: nobody offers it */
 };
 
 /* An image in memory. */
@@ -57,6 +58,8 @@ struct pe_image {
     struct pe_import *import;
     uint32_t imports;
     char *import_names;
+    void *stub; /* code that stands in for missing imports; NULL: none */
+    size_t stub_bytes;
     struct x64_function *function;
     struct x64_function_table table;
 };
@@ -105,8 +108,15 @@ NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file);
 
 /* All imports, delayed ones too, into image->import, and what the host offers for each. */
 NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file);
-/* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005). */
+/* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005); if they were stubbed, only
+ * reported, as a warning. */
 NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file);
+
+/* ---- pe_stubs.c ---- */
+
+/* Stand-ins for missing imports: of those that are delay-loaded, or of all. */
+NTSTATUS pe_make_stubs(struct pe_image *image, bool all);
+void pe_free_stubs(struct pe_image *image);
 
 /* ---- pe_symbols.c ---- */
 
@@ -116,8 +126,8 @@ NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *imag
 
 /* ---- pe_image.c ---- */
 
-NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *file, char *error,
-                       size_t error_bytes);
+NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *file, unsigned options,
+                       char *error, size_t error_bytes);
 void pe_image_unload(struct loader_image *image);
 
 /* ---- modules.c ---- */

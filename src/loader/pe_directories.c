@@ -99,7 +99,6 @@ NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file)
     uint32_t count = directory->bytes / (uint32_t)sizeof(*image->function);
     NTSTATUS status;
 
-    image->table.name = NULL;
     image->table.base = (uintptr_t)image->base;
     image->table.image_bytes = image->bytes;
     image->table.spare = (uintptr_t)image->base + image->bytes;

@@ -43,8 +43,8 @@ static NTSTATUS prepare(struct loader_image *image, const struct pe_file *file)
     return status;
 }
 
-NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source, char *error,
-                       size_t error_bytes)
+NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source,
+                       unsigned options, char *error, size_t error_bytes)
 {
     struct pe_image *pe;
     struct pe_file file;
@@ -57,8 +57,11 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     if (!pe)
         return STATUS_NO_MEMORY;
     list_init(&pe->table.link);
+    pe->table.name = image->name;
     image->pe = pe;
     status = prepare(image, &file);
+    if (NT_SUCCESS(status))
+        status = pe_make_stubs(pe, (options & LOADER_STUB_MISSING) != 0);
     if (NT_SUCCESS(status))
         status = pe_bind_imports(pe, &file);
     if (NT_SUCCESS(status))
@@ -70,7 +73,6 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     image->high = pe->bytes;
     entry = image->base + file.optional.entry;
     memcpy(&image->entry, &entry, sizeof(entry));
-    pe->table.name = image->name;
     return x64_function_table_add(&pe->table) ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -81,6 +83,7 @@ void pe_image_unload(struct loader_image *image)
     if (!pe)
         return;
     x64_function_table_remove(&pe->table);
+    pe_free_stubs(pe);
     pe_unmap(pe);
     util_free(pe->import);
     util_free(pe->import_names);

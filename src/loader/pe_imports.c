@@ -171,25 +171,30 @@ NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file)
 
 /* ---- binding ---- */
 
-static NTSTATUS report_missing(const struct pe_image *image, const struct pe_file *file,
-                               uint32_t missing)
+static bool is_missing(const struct pe_import *import)
+{
+    return !import->target || (import->stub && !import->delayed);
+}
+
+/* "module!routine" of each one that is missing, sorted, in one block. NULL: out of memory. */
+static char **list_missing(const struct pe_image *image, uint32_t missing)
 {
     uint64_t bytes = 0;
-    NTSTATUS status = STATUS_NO_MEMORY;
-    char **name, *at;
     uint32_t count = 0;
+    char **name, *at;
 
     for (uint32_t i = 0; i < image->imports; i++)
-        bytes += strlen(image->import_names + image->import[i].module) +
-                 strlen(image->import_names + image->import[i].name) + 2;
+        if (is_missing(&image->import[i]))
+            bytes += strlen(image->import_names + image->import[i].module) +
+                     strlen(image->import_names + image->import[i].name) + 2;
     name = util_alloc(missing * sizeof(*name) + bytes);
     if (!name)
-        return STATUS_NO_MEMORY;
+        return NULL;
     at = (char *)(name + missing);
     for (uint32_t i = 0; i < image->imports; i++) {
         const struct pe_import *import = &image->import[i];
 
-        if (import->target)
+        if (!is_missing(import))
             continue;
         name[count++] = at;
         at += sprintf(at, "%s!%s", image->import_names + import->module,
@@ -197,23 +202,32 @@ static NTSTATUS report_missing(const struct pe_image *image, const struct pe_fil
               1;
     }
     loader_sort_names(name, count);
-    status = loader_report_missing(file->name, name, count, file->error, file->error_bytes);
-    util_free(name);
-    return status;
+    return name;
 }
 
 NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file)
 {
+    NTSTATUS status = STATUS_SUCCESS;
     uint32_t missing = 0;
+    bool stubs = false;
+    char **name;
 
-    for (uint32_t i = 0; i < image->imports; i++)
-        missing += !image->import[i].target;
-    if (missing)
-        return report_missing(image, file, missing);
     for (uint32_t i = 0; i < image->imports; i++) {
+        missing += is_missing(&image->import[i]);
+        stubs |= image->import[i].stub && !image->import[i].delayed;
+    }
+    if (missing) {
+        name = list_missing(image, missing);
+        if (!name)
+            return STATUS_NO_MEMORY;
+        status = loader_report_missing(file->name, name, missing, stubs, file->error,
+                                       file->error_bytes);
+        util_free(name);
+    }
+    for (uint32_t i = 0; NT_SUCCESS(status) && i < image->imports; i++) {
         uint64_t value = (uintptr_t)image->import[i].target;
 
         memcpy(image->base + image->import[i].slot, &value, sizeof(value));
     }
-    return STATUS_SUCCESS;
+    return status;
 }

@@ -70,9 +70,12 @@ void nt_resource_untrack(struct nt_resource *resource)
 
 void nt_caller_name(const void *caller, char *name, size_t bytes)
 {
+    const struct nt *nt = nt_state();
     const char *file;
     Dl_info info;
 
+    if (caller && nt->config.symbolize && nt->config.symbolize((uintptr_t)caller, name, bytes))
+        return;
     if (!caller || !dladdr(caller, &info) || !info.dli_fname) {
         snprintf(name, bytes, "an unknown place");
         return;

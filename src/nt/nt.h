@@ -31,6 +31,9 @@ struct nt_config {
      * goes there. Returns if there is none: bug check 0x1E (NT-002). NULL: there never is one. */
     void (*raise)(void *context, NTSTATUS status);
     void *raise_context;
+    /* Name an address inside an image of a driver ("a.sys!StartDevice+0x42"); false: not in one. NULL: only the dynamic
+     * linker is asked. */
+    bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */
     uint32_t debug_mask;
     /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */

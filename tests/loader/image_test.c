@@ -53,7 +53,7 @@ static const char *driver(const char *name)
 static NTSTATUS load(struct fixture *f, const char *path, struct loader_image **image)
 {
     *image = NULL;
-    return loader_image_load(path, image, f->error, sizeof(f->error));
+    return loader_image_load(path, 0, image, f->error, sizeof(f->error));
 }
 
 static bool one_line(const char *text)

@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ddi/ddi.h"
+
 struct machine *machine_begin(struct machine *m)
 {
     const struct sim_config sim = {.seed = 1, .processors = 1};
     const struct ram_config ram = {.bytes = 64u << 20};
+    const struct ddi_hooks hooks = {.symbolize = loader_symbolize};
     struct nt_config nt = {0};
 
     memset(m, 0, sizeof(*m));
@@ -20,11 +23,13 @@ struct machine *machine_begin(struct machine *m)
     nt.bus = m->bus = bus_create(m->ram);
     m->nt = nt_create(&nt);
     CHECK(m->nt != NULL);
+    ddi_install(&hooks);
     return m;
 }
 
 void machine_end(struct machine *m)
 {
+    ddi_uninstall();
     nt_destroy(m->nt);
     bus_destroy(m->bus);
     ram_destroy(m->ram);
@@ -45,10 +50,16 @@ const char *windows_driver(const char *compiler, const char *name)
     return access(text, R_OK) == 0 ? text : NULL;
 }
 
-NTSTATUS machine_load(struct machine *m, const char *path, struct loader_image **image)
+NTSTATUS machine_load_with(struct machine *m, const char *path, unsigned options,
+                           struct loader_image **image)
 {
     *image = NULL;
-    return loader_image_load(path, image, m->error, sizeof(m->error));
+    return loader_image_load(path, options, image, m->error, sizeof(m->error));
+}
+
+NTSTATUS machine_load(struct machine *m, const char *path, struct loader_image **image)
+{
+    return machine_load_with(m, path, 0, image);
 }
 
 NTSTATUS machine_load_bytes(struct machine *m, const void *bytes, size_t size,

@@ -40,6 +40,8 @@ const char *windows_driver(const char *compiler, const char *name);
     } while (0)
 
 NTSTATUS machine_load(struct machine *m, const char *path, struct loader_image **image);
+NTSTATUS machine_load_with(struct machine *m, const char *path, unsigned options,
+                           struct loader_image **image);
 /* From bytes. */
 NTSTATUS machine_load_bytes(struct machine *m, const void *bytes, size_t size,
                             struct loader_image **image);

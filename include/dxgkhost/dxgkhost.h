@@ -90,6 +90,13 @@ DXGK_API enum dxgk_result dxgk_machine_add_device_model(struct dxgk_machine *mac
 DXGK_API enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const char *path,
                                                    char *error, size_t error_bytes);
 
+/* Load a miniport as dxgk_machine_load_driver does, with stub_missing, and tell in lines what it is: sections and imports of its
+ * file, the entry points that it registers, its capabilities, segments and page-table levels, and what refuses it. Without a
+ * device no adapter is started. */
+DXGK_API enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *path,
+                                               void (*line)(void *context, const char *line),
+                                               void *context, char *error, size_t error_bytes);
+
 /* Run fn(argument) as a client thread of a new process, until it returns (and other threads it started have ended). */
 DXGK_API enum dxgk_result dxgk_machine_run(struct dxgk_machine *machine, const char *process,
                                            void (*fn)(void *argument), void *argument);

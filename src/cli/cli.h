@@ -4,17 +4,26 @@
 #define DXGK_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "dxgkhost/dxgkhost.h"
 
 enum cli_status { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_DRIVER = 3 };
 
 int cli_run(int argc, char **argv);     /* run.c */
+int cli_inspect(int argc, char **argv); /* inspect.c */
 int cli_explain(int argc, char **argv); /* rules.c */
 int cli_rules(int argc, char **argv);
 
 /* "64M", "16G", "0x1000": bytes. False: not a size. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
 bool cli_parse_number(const char *text, uint64_t *value);
+/* "off", "isolation", "remap". False: none of them. */
+bool cli_parse_iommu(const char *text, enum dxgk_iommu *iommu);
+/* The model that belongs to a driver by its name: build/drivers/refgpu.so has build/devices/refgpu.so, and so has
+ * build/drivers/gcc/refgpu.sys. False: there is none at the path, which is one where it was looked for. */
+bool cli_default_device(const char *driver, char *path, size_t bytes);
 void cli_usage(void);
 
 #endif

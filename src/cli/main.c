@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -26,6 +27,8 @@ void cli_usage(void)
         "           --stub-missing         start a .sys although routines it imports are missing\n"
         "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
         "           --verbose              print what the driver prints\n"
+        "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
+        "           --device FILE, --iommu MODE as above\n"
         "       dxgkhost explain ID        print a rule and the rules it leans on\n"
         "       dxgkhost rules [SERIES]    list the rules\n"
         "       dxgkhost --version | --help\n",
@@ -75,10 +78,39 @@ bool cli_parse_size(const char *text, uint64_t *bytes)
     return true;
 }
 
+bool cli_parse_iommu(const char *text, enum dxgk_iommu *iommu)
+{
+    static const char *const modes[] = {"off", "isolation", "remap"};
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, modes[i]) == 0) {
+            *iommu = (enum dxgk_iommu)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cli_default_device(const char *driver, char *path, size_t bytes)
+{
+    static const char *const way[] = {"../../devices", "../devices"};
+    const char *slash = strrchr(driver, '/'), *name = slash ? slash + 1 : driver;
+    int folder = slash ? (int)(slash - driver) : 1, stem = (int)strcspn(name, ".");
+
+    for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+        snprintf(path, bytes, "%.*s/%s/%.*s.so", folder, slash ? driver : ".", way[i], stem, name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "run") == 0)
         return cli_run(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "inspect") == 0)
+        return cli_inspect(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "explain") == 0)
         return cli_explain(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "rules") == 0)

@@ -84,17 +84,10 @@ static int parse_option(struct run *run, const char *name, const char *value)
         return cli_parse_number(value, &run->config.fail_allocation)
                    ? CLI_OK
                    : usage_error("--fail-allocation wants a number", value);
-    if (strcmp(name, "--iommu") == 0) {
-        static const char *const modes[] = {"off", "isolation", "remap"};
-
-        for (int i = 0; i < 3; i++) {
-            if (strcmp(value, modes[i]) == 0) {
-                run->config.iommu = (enum dxgk_iommu)i;
-                return CLI_OK;
-            }
-        }
-        return usage_error("--iommu is off, isolation or remap", value);
-    }
+    if (strcmp(name, "--iommu") == 0)
+        return cli_parse_iommu(value, &run->config.iommu)
+                   ? CLI_OK
+                   : usage_error("--iommu is off, isolation or remap", value);
     if (strcmp(name, "--trace") == 0)
         run->trace = value;
     else if (strcmp(name, "--out") == 0)
@@ -144,24 +137,6 @@ static int parse(struct run *run, int argc, char **argv)
         return CLI_USAGE;
     }
     return CLI_OK;
-}
-
-/* build/drivers/refgpu.so has its device in build/devices/refgpu.so, and so has build/drivers/gcc/refgpu.sys. */
-static void default_device(struct run *run)
-{
-    static const char *const way[] = {"../devices", "../../devices"};
-    const char *slash = strrchr(run->driver, '/'), *name = slash ? slash + 1 : run->driver;
-    int folder = slash ? (int)(slash - run->driver) : 1, stem = (int)strcspn(name, ".");
-
-    run->device = run->device_path;
-    for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
-        snprintf(run->device_path, sizeof(run->device_path), "%.*s/%s/%.*s.so", folder,
-                 slash ? run->driver : ".", way[i], stem, name);
-        if (access(run->device_path, R_OK) == 0)
-            return;
-    }
-    snprintf(run->device_path, sizeof(run->device_path), "%.*s/%s/%.*s.so", folder,
-             slash ? run->driver : ".", way[0], stem, name);
 }
 
 static void log_line(void *context, const char *line)
@@ -368,8 +343,8 @@ static bool files_ready(struct run *run, FILE **trace)
     if (mkdir(run->out, 0777) != 0 && errno != EEXIST)
         return complain(run->out);
     if (!run->device) {
-        default_device(run);
-        if (access(run->device, R_OK) != 0) {
+        run->device = run->device_path;
+        if (!cli_default_device(run->driver, run->device_path, sizeof(run->device_path))) {
             fprintf(stderr, "dxgkhost: no device model at %s: name one with --device\n",
                     run->device);
             return false;

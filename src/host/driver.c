@@ -138,8 +138,8 @@ static void free_driver(struct host_driver *driver)
     util_free(driver);
 }
 
-static enum dxgk_result load(struct dxgk_machine *machine, const char *path, char *error,
-                             size_t error_bytes)
+enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
+                                  size_t error_bytes)
 {
     struct host_driver *driver = util_zalloc(1, sizeof(*driver));
     struct loading loading = {.machine = machine, .driver = driver, .status = STATUS_UNSUCCESSFUL};
@@ -192,7 +192,7 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     entered = host_enter(machine);
-    result = load(machine, path, text, sizeof(text));
+    result = host_load_driver(machine, path, text, sizeof(text));
     if (result != DXGK_OK)
         host_log(machine, "%s", text);
     host_leave(entered);

@@ -68,6 +68,10 @@ struct dxgk_machine {
     uint64_t leaks;
     uint64_t requests_at_creation;
     bool shut_down;
+    struct {
+        void (*line)(void *context, const char *line); /* NULL: nobody asked */
+        void *context;
+    } inspect;
 };
 
 /* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
@@ -92,7 +96,11 @@ void host_end_processes(struct dxgk_machine *machine);
 /* Free what is left of processes that have ended. */
 void host_reap_processes(struct dxgk_machine *machine);
 
-/* driver.c */
+/* driver.c: dxgk_machine_load_driver, for a machine that is entered. */
+enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
+                                  size_t error_bytes);
+/* inspect.c: what the port driver was told; `context` is the machine. */
+void host_observe(void *context, const struct port_answers *answers);
 void host_stop_drivers(struct dxgk_machine *machine);
 void host_free_drivers(struct dxgk_machine *machine);
 

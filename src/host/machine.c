@@ -158,6 +158,8 @@ static bool create_graphics(struct dxgk_machine *machine)
                 .enable_preemption = true},
         .log = port_news,
         .log_context = machine,
+        .observe = host_observe,
+        .observe_context = machine,
     };
 
     if (!NT_SUCCESS(port_create(&port, &machine->port)))

@@ -101,7 +101,7 @@ static const char *add_segment(struct elf_file *file, const Elf64_Phdr *p)
     if (file->segments == ELF_MAX_SEGMENTS)
         return "damaged: too many segments";
     file->segment[file->segments++] = (struct elf_segment){p->p_vaddr, p->p_offset, p->p_filesz,
-                                                           p->p_memsz};
+                                                           p->p_memsz, p->p_flags};
     if (file->segments == 1 || p->p_vaddr < file->low)
         file->low = p->p_vaddr;
     if (end > file->high)

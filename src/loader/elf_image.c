@@ -14,8 +14,7 @@
 /* Is a file loaded already? The answer must hold until the dlopen after it, also when other machines load. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A driver's imports must find the host even when the host library itself was loaded with local scope. */
-static void make_host_global(void)
+void loader_make_host_global(void)
 {
     Dl_info info;
     void *handle;
@@ -137,7 +136,7 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
     image->low = elf.low;
     image->high = elf.high;
     status = find_entry(image, &elf, error, error_bytes);
-    make_host_global();
+    loader_make_host_global();
     if (NT_SUCCESS(status))
         status = loader_imports(image, &elf, error, error_bytes);
     if (NT_SUCCESS(status))

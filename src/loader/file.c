@@ -84,3 +84,8 @@ void loader_file_free(struct loader_file *file)
     util_free(file->bytes);
     file->bytes = NULL;
 }
+
+bool loader_file_is_pe(const struct loader_file *file)
+{
+    return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0;
+}

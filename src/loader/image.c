@@ -42,11 +42,6 @@ static void set_names(struct loader_image *image, const char *path)
 
 /* ---- life ---- */
 
-static bool is_pe(const struct loader_file *file)
-{
-    return file->size >= 2 && memcmp(file->bytes, "MZ", 2) == 0;
-}
-
 static NTSTATUS load(struct loader_image *image, const char *path, unsigned options, char *error,
                      size_t error_bytes)
 {
@@ -55,7 +50,7 @@ static NTSTATUS load(struct loader_image *image, const char *path, unsigned opti
     NTSTATUS status = loader_file_read(&file, full ? full : path, image->name, error, error_bytes);
 
     if (NT_SUCCESS(status)) {
-        status = is_pe(&file)
+        status = loader_file_is_pe(&file)
                      ? pe_image_load(image, &file, options, error, error_bytes)
                      : elf_image_load(image, &file, full ? full : path, error, error_bytes);
         loader_file_free(&file);

@@ -67,7 +67,7 @@ static bool offered_by_library(const struct elf_file *file, const char *name)
 }
 
 /* A variable may stand at address 0 in theory; dlerror is the dynamic linker's word. */
-static bool offered(const struct elf_file *file, const char *name)
+bool loader_offered(const struct elf_file *file, const char *name)
 {
     dlerror();
     return dlsym(RTLD_DEFAULT, name) != NULL || !dlerror() || offered_by_library(file, name);
@@ -138,7 +138,7 @@ NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file,
         char **found;
 
         elf_symbol_at(file, &file->dynamic, i, &symbol);
-        if (!is_import(&symbol) || symbol.binding == STB_WEAK || offered(file, symbol.name))
+        if (!is_import(&symbol) || symbol.binding == STB_WEAK || loader_offered(file, symbol.name))
             continue;
         found = bsearch(&(char *){(char *)(uintptr_t)symbol.name}, image->import, image->imports,
                         sizeof(*image->import), by_name);

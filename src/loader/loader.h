@@ -46,6 +46,10 @@ struct loader_image;
  */
 NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_image **image,
                            char *error, size_t error_bytes);
+/* Tell in lines what the file at `path` is: its sections, what it imports and who offers it. It is not run. Errors as above, but
+ * for missing imports, which are told. */
+NTSTATUS loader_describe(const char *path, void (*line)(void *context, const char *line),
+                         void *context, char *error, size_t error_bytes);
 /* Nothing may run in the image any more. */
 void loader_image_unload(struct loader_image *image);
 

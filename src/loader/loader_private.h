@@ -25,6 +25,8 @@ struct loader_file {
 NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char *name, char *error,
                           size_t error_bytes);
 void loader_file_free(struct loader_file *file);
+/* Does it claim to be a Windows image? */
+bool loader_file_is_pe(const struct loader_file *file);
 
 /* ---- elf.c ---- */
 
@@ -44,6 +46,7 @@ struct elf_file {
     const char *name;
     struct elf_segment {
         uint64_t address, offset, file_bytes, memory_bytes;
+        uint32_t flags;          /* PF_* */
     } segment[ELF_MAX_SEGMENTS]; /* those that are loaded */
     uint32_t segments;
     uint64_t low, high; /* of all segments, before relocation */
@@ -122,6 +125,8 @@ struct loader_image {
 NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *file,
                         const char *path, char *error, size_t error_bytes);
 void elf_image_unload(struct loader_image *image);
+/* A driver's imports must find the host even when the host library itself was loaded with local scope. */
+void loader_make_host_global(void);
 
 /* ---- imports.c ---- */
 
@@ -129,6 +134,8 @@ void elf_image_unload(struct loader_image *image);
  * nobody. */
 NTSTATUS loader_imports(struct loader_image *image, const struct elf_file *file, char *error,
                         size_t error_bytes);
+/* Does the process, or a library that the file needs, have the name? */
+bool loader_offered(const struct elf_file *file, const char *name);
 /* LIFE-005: report the sorted names of what is missing, all at once. Returns the status to fail with, or success (or out of
  * memory) if stand-ins were made. */
 NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t count, bool stubs,

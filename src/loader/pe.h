@@ -126,6 +126,9 @@ NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *imag
 
 /* ---- pe_image.c ---- */
 
+/* Everything that looks into the image, before any of its bytes is taken for an instruction: mapped, relocated, imports looked up,
+ * symbols read. image->pe is made. */
+NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file);
 NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *file, unsigned options,
                        char *error, size_t error_bytes);
 void pe_image_unload(struct loader_image *image);

@@ -20,12 +20,17 @@ static NTSTATUS list_imports(struct loader_image *image)
     return STATUS_SUCCESS;
 }
 
-/* Everything that looks into the image, before any of its bytes is taken for an instruction. */
-static NTSTATUS prepare(struct loader_image *image, const struct pe_file *file)
+NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file)
 {
-    struct pe_image *pe = image->pe;
-    NTSTATUS status = pe_map(pe, file);
+    struct pe_image *pe = util_zalloc(1, sizeof(*pe));
+    NTSTATUS status = STATUS_NO_MEMORY;
 
+    if (!pe)
+        return status;
+    list_init(&pe->table.link);
+    pe->table.name = image->name;
+    image->pe = pe;
+    status = pe_map(pe, file);
     if (NT_SUCCESS(status))
         status = pe_relocate(pe, file);
     if (NT_SUCCESS(status))
@@ -53,13 +58,8 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
 
     if (!NT_SUCCESS(status))
         return status;
-    pe = util_zalloc(1, sizeof(*pe));
-    if (!pe)
-        return STATUS_NO_MEMORY;
-    list_init(&pe->table.link);
-    pe->table.name = image->name;
-    image->pe = pe;
-    status = prepare(image, &file);
+    status = pe_image_prepare(image, &file);
+    pe = image->pe;
     if (NT_SUCCESS(status))
         status = pe_make_stubs(pe, (options & LOADER_STUB_MISSING) != 0);
     if (NT_SUCCESS(status))

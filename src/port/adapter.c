@@ -163,6 +163,30 @@ static void remove_device(struct port_adapter *adapter)
     adapter->driver->adapters--;
 }
 
+static void show_answers(const struct port_adapter *adapter, NTSTATUS status)
+{
+    const struct port_config *config = &adapter->port->config;
+    struct port_answers answers = {
+        .table = &adapter->driver->table,
+        .caps = &adapter->caps,
+        .mmu = &adapter->mmu,
+        .level = adapter->level,
+        .node = adapter->node,
+        .nodes = adapter->nodes,
+        .segments = adapter->segment_table ? adapter->segment_count : 0,
+        .paging_buffer_bytes = adapter->segments.PagingBufferSize,
+        .paging_buffer_segment = adapter->segments.PagingBufferSegmentId,
+        .gpu_mmu = adapter->gpu_mmu,
+        .status = status,
+    };
+
+    if (!config->observe)
+        return;
+    for (UINT i = 0; i < answers.segments; i++)
+        answers.segment[i] = port_segment(adapter, i);
+    config->observe(config->observe_context, &answers);
+}
+
 NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
                           struct port_adapter **out)
 {
@@ -178,6 +202,7 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
     }
     read_name(adapter);
     status = port_start(adapter);
+    show_answers(adapter, status);
     if (!NT_SUCCESS(status)) {
         port_log(driver->port, "%s: adapter refused with 0x%08x", driver->service, (unsigned)status);
         remove_device(adapter);

@@ -34,6 +34,22 @@ struct port;
 struct port_driver;
 struct port_adapter;
 
+#define PORT_MAX_SEGMENTS 31u
+
+/* What a driver said. Only the table: it registered. Else what it answered while its adapter started, as far as it was asked;
+ * zeros: it was not. Good during the call. */
+struct port_answers {
+    const DRIVER_INITIALIZATION_DATA *table; /* members that its Version does not have are NULL */
+    const DXGK_DRIVERCAPS *caps;             /* NULL: it registered, and all below is empty */
+    const DXGK_GPUMMUCAPS *mmu;
+    const DXGK_PAGE_TABLE_LEVEL_DESC *level;
+    const struct vidsch_node_info *node;
+    const DXGK_SEGMENTDESCRIPTOR4 *segment[PORT_MAX_SEGMENTS];
+    UINT nodes, segments, paging_buffer_bytes, paging_buffer_segment;
+    bool gpu_mmu;
+    NTSTATUS status; /* of the start */
+};
+
 struct port_config {
     struct ram *ram;
     struct bus *bus;
@@ -52,6 +68,10 @@ struct port_config {
     /* A line of news for a person ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;
+    /* Told what a driver registered, and what it answered at the start of an adapter, refused or not, before that is forgotten;
+     * may be NULL. */
+    void (*observe)(void *context, const struct port_answers *answers);
+    void *observe_context;
 };
 
 /* State of the current machine (room[SIM_ROOM_PORT]). */

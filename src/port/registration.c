@@ -384,6 +384,9 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
         return status;
     }
     list_push_back(&port->drivers, &driver->link);
+    if (port->config.observe)
+        port->config.observe(port->config.observe_context,
+                             &(struct port_answers){.table = &driver->table});
     *out = driver;
     return STATUS_SUCCESS;
 }

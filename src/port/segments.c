@@ -6,7 +6,6 @@
 
 /* Larger than any driver's structure: a driver that steps by its own sizeof is found out (CAPS-074). */
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
-#define MAX_SEGMENTS   31u
 #define MAX_BAD_RANGES 4096u
 
 /* The first call: how many (CAPS-072, CAPS-073). */
@@ -20,7 +19,7 @@ static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
     status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), &out, sizeof(out));
     if (!NT_SUCCESS(status))
         return status;
-    if (out.NbSegment > MAX_SEGMENTS || (out.NbSegment == 0 && !adapter->ddi.compute_only))
+    if (out.NbSegment > PORT_MAX_SEGMENTS || (out.NbSegment == 0 && !adapter->ddi.compute_only))
         REFUSE("CAPS-073", "the driver reports %u segments", out.NbSegment);
     *count = out.NbSegment;
     return STATUS_SUCCESS;

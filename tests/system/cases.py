@@ -129,6 +129,42 @@ def one_line(done, *words):
         fail(f"expected one line with {words}, got:\n{done.stderr}")
 
 
+def windows_images(name, folder="drivers"):
+    """The image as each of the cross compilers that are installed made it."""
+    paths = [os.path.join(BUILD, folder, compiler, name) for compiler in ("gcc", "clang")]
+    return [path for path in paths if os.path.exists(path)]
+
+
+def expect_lines(done, *wanted):
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    for words in wanted:
+        if not any(line.startswith(words) for line in lines):
+            fail(f"no line begins with {words!r}:\n{done.stdout}\n{done.stderr}")
+
+
+def case_inspect():
+    """A driver is told in lines: file, imports, entry points, capabilities, segments, page tables, verdict."""
+    done = program("inspect", os.path.join(BUILD, "drivers", "refgpu.so"))
+    expect_lines(done, "refgpu.so: ELF shared object", "provided KeWaitForSingleObject", "entry points, interface version 0xe003",
+                 "DxgkDdiPatch refgpu.so!RefGpuPatch", "WDDM version 2.9", "0 3D, physical addresses",
+                 "1 copy, GPU virtual addresses", "2 at 0x10000000000,", "GPU MMU of 48 address bits, 4 page-table levels",
+                 "level 3: 9 index bits", "verdict", "starts")
+    for path in windows_images("refgpu.sys"):
+        done = program("inspect", path, expect=None)
+        expect_lines(done, "refgpu.sys: PE32+ image for x64", ".text 0x00001000,", "ntoskrnl.exe: 23 provided, 0 missing",
+                     "provided KeWaitForSingleObject", "DxgkDdiPatch refgpu.sys!RefGpuPatch", "verdict")
+    for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
+        done = program("inspect", path, expect=1)
+        expect_lines(done, "helper.sys: 0 provided, 2 missing", "missing #7", "missing KeNoSuchRoutine", "verdict", "refused: missing.sys:",
+                     "warning LIFE-005: missing.sys imports 4 routines", "error LIFE-005: missing.sys called ntoskrnl.exe!KeNoSuchRoutine")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "bad.sys")
+        with open(path, "wb") as out:
+            out.write(b"MZ" + bytes(200))
+        one_line(program("inspect", path, expect=1), "bad.sys", "DOS program")
+        one_line(program("inspect", os.path.join(folder, "none.sys"), expect=1), "none.sys")
+
+
 def case_bad_input():
     """One clear line and exit status 1, or 2 for usage."""
     driver = os.path.join(BUILD, "drivers", "refgpu.so")

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a driver is, told without a workload: its file, what it registers, what it answers at the start of an adapter, and what
+ * would refuse it. The driver runs as in any machine; the port driver shows what it was told before it forgets it.
+ */
+#include "host/host.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+
+static void say(const struct dxgk_machine *machine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(const struct dxgk_machine *machine, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    machine->inspect.line(machine->inspect.context, line);
+}
+
+/* ---- bits by name ---- */
+
+struct words {
+    char text[400];
+};
+
+static void add_word(struct words *words, bool set, const char *word)
+{
+    size_t length = strlen(words->text);
+
+    if (set)
+        snprintf(words->text + length, sizeof(words->text) - length, "%s%s", length ? " " : "",
+                 word);
+}
+
+#define WORD(flags, name) add_word(&words, (flags).name, #name)
+
+/* ---- what it registered ---- */
+
+static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALIZATION_DATA *table)
+{
+#define ENTRY(NAME) {#NAME, offsetof(DRIVER_INITIALIZATION_DATA, NAME)},
+    static const struct {
+        const char *name;
+        size_t offset;
+    } entry[] = {
+#include "host/ddi_table.inc"
+    };
+#undef ENTRY
+    unsigned count = 0;
+
+    say(machine, "entry points, interface version 0x%x", (unsigned)table->Version);
+    for (size_t i = 0; i < ITEMS(entry); i++) {
+        uintptr_t address;
+        char place[128];
+
+        memcpy(&address, (const char *)table + entry[i].offset, sizeof(address));
+        if (!address)
+            continue;
+        if (!loader_symbolize(address, place, sizeof(place)))
+            snprintf(place, sizeof(place), "outside the image");
+        place[strcspn(place, "+")] = '\0';
+        say(machine, "  %-42s %s", entry[i].name, place);
+        count++;
+    }
+    say(machine, "  %u of %zu", count, ITEMS(entry));
+}
+
+/* ---- what it answered ---- */
+
+static void show_caps(const struct dxgk_machine *machine, const DXGK_DRIVERCAPS *caps)
+{
+    struct words words = {""};
+
+    say(machine, "capabilities");
+    say(machine, "  %-26s %u.%u", "WDDM version", (unsigned)caps->WDDMVersion >> 12,
+        (unsigned)caps->WDDMVersion >> 8 & 0xF);
+    say(machine, "  %-26s 0x%" PRIx64, "highest address",
+        (uint64_t)caps->HighestAcceptableAddress.QuadPart);
+    say(machine, "  %-26s %u", "allocation list slots", caps->MaxAllocationListSlotId);
+    say(machine, "  %-26s %u", "engines", caps->GpuEngineTopology.NbAsymetricProcessingNodes);
+    say(machine, "  %-26s graphics %d, compute %d", "preemption granularity",
+        (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+        (int)caps->PreemptionCaps.ComputePreemptionGranularity);
+    WORD(caps->SchedulingCaps, MultiEngineAware);
+    WORD(caps->SchedulingCaps, PreemptionAware);
+    WORD(caps->SchedulingCaps, NoDmaPatching);
+    WORD(caps->SchedulingCaps, CancelCommandAware);
+    WORD(caps->SchedulingCaps, No64BitAtomics);
+    WORD(caps->SchedulingCaps, LowIrqlPreemptCommand);
+    say(machine, "  %-26s 0x%x %s", "scheduling", (unsigned)caps->SchedulingCaps.Value, words.text);
+    words.text[0] = '\0';
+    WORD(caps->MemoryManagementCaps, DedicatedPagingEngine);
+    WORD(caps->MemoryManagementCaps, PagingEngineCanSwizzle);
+    WORD(caps->MemoryManagementCaps, CrossAdapterResource);
+    WORD(caps->MemoryManagementCaps, VirtualAddressingSupported);
+    WORD(caps->MemoryManagementCaps, GpuMmuSupported);
+    WORD(caps->MemoryManagementCaps, IoMmuSupported);
+    WORD(caps->MemoryManagementCaps, IoMmuSecureModeSupported);
+    WORD(caps->MemoryManagementCaps, IoMmuSecureModeRequired);
+    WORD(caps->MemoryManagementCaps, MapAperture2Supported);
+    say(machine, "  %-26s 0x%x %s", "memory", (unsigned)caps->MemoryManagementCaps.Value,
+        words.text);
+    words.text[0] = '\0';
+    WORD(*caps, SupportPerEngineTDR);
+    WORD(*caps, SupportRuntimePowerManagement);
+    WORD(*caps, SupportSurpriseRemoval);
+    WORD(*caps, HybridDiscrete);
+    WORD(*caps, HybridIntegrated);
+    say(machine, "  %-26s %s", "further", words.text[0] ? words.text : "none");
+}
+
+static void show_nodes(const struct dxgk_machine *machine, const struct port_answers *answers)
+{
+    static const char *const types[] = {
+        "other",          "3D",   "video decode", "video encode", "video processing",
+        "scene assembly", "copy", "overlay",      "crypto"};
+
+    say(machine, "nodes");
+    for (UINT i = 0; i < answers->nodes; i++) {
+        const DXGKARG_GETNODEMETADATA *node = &answers->node[i].metadata;
+
+        say(machine, "  %u %s, %s addresses", i,
+            (size_t)node->EngineType < ITEMS(types) ? types[node->EngineType] : "unknown",
+            answers->node[i].virtual_addressing ? "GPU virtual" : "physical");
+    }
+}
+
+static void show_segments(const struct dxgk_machine *machine, const struct port_answers *answers)
+{
+    say(machine, "segments");
+    for (UINT i = 0; i < answers->segments; i++) {
+        const DXGK_SEGMENTDESCRIPTOR4 *s = answers->segment[i];
+        struct words words = {""};
+
+        WORD(s->Flags, Aperture);
+        WORD(s->Flags, CpuVisible);
+        WORD(s->Flags, CacheCoherent);
+        WORD(s->Flags, PopulatedFromSystemMemory);
+        WORD(s->Flags, PreservedDuringStandby);
+        WORD(s->Flags, PreservedDuringHibernate);
+        WORD(s->Flags, Use64KBPages);
+        WORD(s->Flags, ReservedSysMem);
+        WORD(s->Flags, SupportsCpuHostAperture);
+        WORD(s->Flags, ApplicationTarget);
+        WORD(s->Flags, LocalBudgetGroup);
+        WORD(s->Flags, NonLocalBudgetGroup);
+        say(machine, "  %u at 0x%" PRIx64 ", %" PRIu64 " KiB, commit limit %" PRIu64 " KiB, 0x%x %s",
+            i + 1, (uint64_t)s->BaseAddress.QuadPart, (uint64_t)s->Size >> 10,
+            (uint64_t)s->CommitLimit >> 10, (unsigned)s->Flags.Value, words.text);
+    }
+    if (answers->segments)
+        say(machine, "  paging buffers of %u bytes in segment %u", answers->paging_buffer_bytes,
+            answers->paging_buffer_segment);
+}
+
+static void show_mmu(const struct dxgk_machine *machine, const struct port_answers *answers)
+{
+    const DXGK_GPUMMUCAPS *mmu = answers->mmu;
+    struct words words = {""};
+    UINT levels = mmu->PageTableLevelCount;
+
+    if (!answers->gpu_mmu)
+        return;
+    WORD(*mmu, ReadOnlyMemorySupported);
+    WORD(*mmu, NoExecuteMemorySupported);
+    WORD(*mmu, ZeroInPteSupported);
+    WORD(*mmu, ExplicitPageTableInvalidation);
+    WORD(*mmu, CacheCoherentMemorySupported);
+    WORD(*mmu, PageTableUpdateRequireAddressSpaceIdle);
+    WORD(*mmu, LargePageSupported);
+    WORD(*mmu, DualPteSupported);
+    say(machine, "GPU MMU of %u address bits, %u page-table levels, update mode %d, %s",
+        mmu->VirtualAddressBitCount, levels, (int)mmu->PageTableUpdateMode, words.text);
+    for (UINT i = 0; i < levels && i < DXGK_MAX_PAGE_TABLE_LEVEL_COUNT; i++) {
+        const DXGK_PAGE_TABLE_LEVEL_DESC *l = &answers->level[i];
+
+        say(machine, "  level %u: %u index bits, %u bytes in segment %u (paging process: %u)", i,
+            l->PageTableIndexBitCount, l->PageTableSizeInBytes, l->PageTableSegmentId,
+            l->PagingProcessPageTableSegmentId);
+    }
+}
+
+void host_observe(void *context, const struct port_answers *answers)
+{
+    const struct dxgk_machine *machine = context;
+
+    if (!machine->inspect.line)
+        return;
+    if (!answers->caps) {
+        show_table(machine, answers->table);
+        return;
+    }
+    if (answers->caps->WDDMVersion == 0 && answers->nodes == 0 && answers->segments == 0) {
+        say(machine, "capabilities: not asked for, the adapter did not come so far");
+        return;
+    }
+    show_caps(machine, answers->caps);
+    show_nodes(machine, answers);
+    show_segments(machine, answers);
+    show_mmu(machine, answers);
+}
+
+/* ---- all of it ---- */
+
+static void show_verdict(const struct dxgk_machine *machine, enum dxgk_result result,
+                         const char *error)
+{
+    size_t count = verify_records(machine->log);
+
+    say(machine, "verdict");
+    if (result != DXGK_OK)
+        say(machine, "  refused: %s", error);
+    else if (list_empty(&machine->adapters))
+        say(machine, "  loads; no device was there to start an adapter for");
+    else
+        say(machine, "  starts");
+    if (result == DXGK_OK && verify_rule_count(machine->log, "LIFE-005"))
+        say(machine, "  refused nevertheless, unless --stub-missing: imports are missing");
+    for (size_t i = 0; i < count; i++) {
+        const struct verify_record *record = verify_record_at(machine->log, i);
+
+        if (record->severity >= VERIFY_WARNING)
+            say(machine, "  %s %s: %s",
+                record->severity == VERIFY_WARNING ? "warning"
+                : record->severity == VERIFY_ERROR ? "error"
+                                                   : "bug check",
+                record->rule, record->seen);
+    }
+}
+
+enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *path,
+                                      void (*line)(void *context, const char *line), void *context,
+                                      char *error, size_t error_bytes)
+{
+    char text[4096] = "";
+    enum dxgk_result result = DXGK_ERROR;
+    bool entered;
+
+    if (machine->sim->stopped || machine->shut_down) {
+        host_explain(error, error_bytes, "the machine has stopped");
+        return DXGK_ERROR;
+    }
+    entered = host_enter(machine);
+    machine->inspect.line = line;
+    machine->inspect.context = context;
+    machine->config.stub_missing = true; /* to come as far as possible */
+    if (NT_SUCCESS(loader_describe(path, line, context, text, sizeof(text)))) {
+        result = host_load_driver(machine, path, text, sizeof(text));
+        show_verdict(machine, result, text);
+    }
+    machine->inspect.line = NULL;
+    host_leave(entered);
+    if (result != DXGK_OK)
+        host_explain(error, error_bytes, "%s", text);
+    return result;
+}

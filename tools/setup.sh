@@ -30,6 +30,7 @@ missing() {
     command_is python3 || echo python3
     library_is lua5.4 || echo liblua5.4-dev
     library_is spng || echo libspng-dev
+    header_is Zydis/Zydis.h || echo libzydis-dev
     library_is cmocka || echo libcmocka-dev
     [ "$1" = all ] || return 0
     command_is x86_64-w64-mingw32-gcc || echo gcc-mingw-w64-x86-64

@@ -149,6 +149,8 @@ static const char *fault_text(enum sim_fault_kind kind)
         return "overflowed its stack at";
     case SIM_FAULT_INSTRUCTION:
         return "executed an illegal instruction near";
+    case SIM_FAULT_PRIVILEGED:
+        return "executed a privileged instruction near";
     case SIM_FAULT_ARITHMETIC:
         return "made an arithmetic fault near";
     default:

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "x64/x64.h"
 
 #define MIN_RAM ((uint64_t)64 << 20)
 #define MAX_RAM ((uint64_t)1 << 40)
@@ -138,7 +139,7 @@ static bool create_services(struct dxgk_machine *machine)
     nt.ram = machine->ram;
     nt.bus = machine->bus;
     machine->nt = nt_create(&nt);
-    if (!machine->nt)
+    if (!machine->nt || !x64_create())
         return false;
     ddi_install(&hooks);
     return machine->sim->room[SIM_ROOM_DDI] != NULL;
@@ -274,6 +275,7 @@ static void destroy_rooms(struct dxgk_machine *machine)
         kmt_destroy(machine->kmt);
     if (machine->port)
         port_destroy(machine->port);
+    x64_destroy();
     nt_destroy(machine->nt);
     ddi_uninstall();
     if (machine->bus)

@@ -26,6 +26,38 @@ int nt_irql_lowered(void)
     return last.to == sim_irql() ? last.from : -1;
 }
 
+/* True: the level was raised to itself before, and a write of the same value undoes that. */
+static bool undoes_raise_to_itself(uint8_t irql)
+{
+    const struct _KTHREAD *thread = nt_thread();
+    const struct nt_raise_record *last = thread->raises ? &thread->raise[thread->raises - 1] : NULL;
+
+    return last && last->from == irql && last->to == irql;
+}
+
+static void lower(uint8_t irql, const char *routine)
+{
+    uint8_t now = sim_irql();
+    int expected = nt_irql_lowered();
+
+    if (expected >= 0 && expected != irql)
+        VIOLATION("NT-076", "%s from %s to %s, the last raise was from %s", routine,
+                  nt_irql_name(now), nt_irql_name(irql), nt_irql_name((uint8_t)expected));
+    sim_lower_irql(irql);
+}
+
+void nt_write_level(uint8_t irql)
+{
+    uint8_t now = sim_irql();
+
+    if (irql > now || (irql == now && !undoes_raise_to_itself(irql))) {
+        nt_irql_raised(now, irql);
+        sim_raise_irql(irql);
+    } else {
+        lower(irql, "a write to CR8");
+    }
+}
+
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
     NT_ENTER();
@@ -65,7 +97,6 @@ NT_EXPORT KIRQL NTAPI KeRaiseIrqlToDpcLevel(void)
 NT_EXPORT VOID NTAPI KeLowerIrql(KIRQL NewIrql)
 {
     KIRQL now;
-    int expected;
 
     NT_ENTER();
     now = sim_irql();
@@ -74,9 +105,5 @@ NT_EXPORT VOID NTAPI KeLowerIrql(KIRQL NewIrql)
                     nt_irql_name(now), nt_irql_name(NewIrql));
         return;
     }
-    expected = nt_irql_lowered();
-    if (expected >= 0 && expected != NewIrql)
-        VIOLATION("NT-076", "%s to %s, the last raise was from %s", __func__, nt_irql_name(NewIrql),
-                  nt_irql_name((uint8_t)expected));
-    sim_lower_irql(NewIrql);
+    lower(NewIrql, __func__);
 }

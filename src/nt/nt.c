@@ -89,6 +89,11 @@ void nt_destroy(struct nt *nt)
     util_free(nt);
 }
 
+uint32_t nt_build(void)
+{
+    return nt_state()->config.os_build;
+}
+
 const char *nt_irql_name(uint8_t irql)
 {
     static const char *const name[] = {

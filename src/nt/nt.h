@@ -178,6 +178,32 @@ void nt_debug_flush(void);
  * interrupt time does not. */
 void nt_set_system_time(uint64_t time);
 
+/* "refgpu.so!StartDevice+0x42" or "refgpu.so+0x1234", from an address in an image; deterministic. */
+void nt_caller_name(const void *caller, char *name, size_t bytes);
+
+/* ---- what code does without calling a service ---- */
+
+/* The clocks as the last clock tick left them, in their Windows units. */
+struct nt_clock {
+    uint64_t interrupt_time, system_time; /* 100 ns; since power on, since 1601 */
+    uint64_t ticks;
+};
+void nt_clock(struct nt_clock *clock);
+/* The performance counter at this moment, at 10 MHz. */
+uint64_t nt_performance_counter(void);
+/* The Windows build that is reported to drivers. */
+uint32_t nt_build(void);
+
+/* The KTHREAD of the current thread, and of a processor that idles. A thread that has called no
+ * service yet has none, and counts as the idle one; when it gets one, sim_notify_switch is called.
+ * */
+void *nt_kthread(void);
+void *nt_idle_kthread(unsigned processor);
+
+/* A write to the task priority register, which is how inlined KeRaiseIrql and KeLowerIrql set the
+ * level (NT-075, NT-076). `irql` at most HIGH_LEVEL. Lowering delivers what became deliverable. */
+void nt_write_level(uint8_t irql);
+
 /* Statistics of the pool, for reports. */
 struct nt_pool_statistics {
     uint64_t live_blocks, live_bytes, peak_bytes, allocations;

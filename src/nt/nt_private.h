@@ -95,8 +95,6 @@ struct nt_image *nt_image_current(void);
 /* Take back one thing, or all that the image holds; silently. */
 void nt_resource_reclaim(struct nt_resource *resource);
 void nt_resources_reclaim(struct nt_image *image);
-/* "refgpu.so!StartDevice+0x42" or "refgpu.so+0x1234", from a return address; deterministic. */
-void nt_caller_name(const void *caller, char *name, size_t bytes);
 
 /* ---- pool ---- */
 

@@ -101,6 +101,8 @@ struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
         faults = nt_faults_off();
         *local = create_thread(sim);
         nt_faults_on(faults);
+        if (sim == sim_current->thread)
+            sim_notify_switch();
     }
     return *local ? *local : &nt_processor()->idle;
 }
@@ -108,6 +110,19 @@ struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
 struct _KTHREAD *nt_thread(void)
 {
     return sim_current->thread ? nt_thread_of(sim_current->thread) : &nt_processor()->idle;
+}
+
+void *nt_kthread(void)
+{
+    struct sim_thread *sim = sim_current->thread;
+    struct _KTHREAD *thread = sim ? *sim_thread_local(sim) : NULL;
+
+    return thread ? thread : &nt_processor()->idle;
+}
+
+void *nt_idle_kthread(unsigned processor)
+{
+    return &nt_state()->processor[processor].idle;
 }
 
 /* ---- the end of a thread ---- */

@@ -57,6 +57,18 @@ uint64_t nt_deadline(const LARGE_INTEGER *timeout)
     return now + delay * NS_PER_UNIT;
 }
 
+void nt_clock(struct nt_clock *clock)
+{
+    clock->interrupt_time = last_tick();
+    clock->system_time = system_time(clock->interrupt_time);
+    clock->ticks = clock->interrupt_time / NT_TICK_100NS;
+}
+
+uint64_t nt_performance_counter(void)
+{
+    return interrupt_time();
+}
+
 NT_EXPORT VOID NTAPI KeQuerySystemTime(PLARGE_INTEGER CurrentTime)
 {
     NT_ENTER();

@@ -26,7 +26,7 @@
 extern int sim_copy_raw(void *to, const void *from, size_t bytes);
 extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
 
-static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
 #define FAULT_SIGNALS   (sizeof(fault_signals) / sizeof(fault_signals[0]))
 #define WATCHDOG_SIGNAL (SIGRTMIN + 5)
 
@@ -138,7 +138,7 @@ void sim_on_fault(void (*handler)(const struct sim_fault *fault))
     core_of(sim_current)->on_fault = handler;
 }
 
-void sim_on_trap(bool (*handler)(void *ucontext, uintptr_t address, bool write))
+void sim_on_trap(bool (*handler)(struct sim_trap *trap))
 {
     core_of(sim_current)->on_trap = handler;
 }
@@ -208,7 +208,7 @@ static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
 {
     greg_t error = context->uc_mcontext.gregs[REG_ERR];
 
-    if (signal == SIGILL)
+    if (signal == SIGILL || signal == SIGTRAP)
         return SIM_FAULT_INSTRUCTION;
     if (signal == SIGFPE)
         return SIM_FAULT_ARITHMETIC;
@@ -222,7 +222,7 @@ static void on_signal(int signal, siginfo_t *info, void *data)
     ucontext_t *context = data;
     greg_t *regs = context->uc_mcontext.gregs;
     uintptr_t pc = (uintptr_t)regs[REG_RIP];
-    uintptr_t address = (uintptr_t)info->si_addr;
+    struct sim_trap trap = {.context = data, .signal = signal, .address = (uintptr_t)info->si_addr};
     int saved = errno;
     struct sim_core *core;
     bool access = signal == SIGSEGV || signal == SIGBUS;
@@ -236,8 +236,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         return;
     }
     core = core_of(sim_current);
-    if (access && core->on_trap &&
-        core->on_trap(context, address, kind_of(signal, context) == SIM_FAULT_WRITE)) {
+    trap.kind = kind_of(signal, context);
+    if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
         errno = saved;
         return;
     }
@@ -253,8 +253,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         bool overflow = sp < low + 4096 || sp > low + fiber->stack_bytes;
 
         memset(&core->fault, 0, sizeof(core->fault));
-        core->fault.kind = overflow ? SIM_FAULT_STACK : kind_of(signal, context);
-        core->fault.address = address;
+        core->fault.kind = overflow ? SIM_FAULT_STACK : trap.kind;
+        core->fault.address = trap.address;
         land(core, context, overflow);
     }
     errno = saved;

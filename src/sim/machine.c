@@ -130,15 +130,29 @@ void sim_enter(struct sim_machine *machine)
     util_heap_current = &machine->heap;
     host_stack(&core->host);
     sim_fault_enter(core);
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_ENTER);
 }
 
 void sim_leave(void)
 {
     struct sim_core *core = core_of(sim_current);
 
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_LEAVE);
     sim_fault_leave(core);
     util_heap_current = core->outer_heap;
     sim_current = core->outer;
+}
+
+void sim_on_switch(void (*handler)(enum sim_switch what))
+{
+    core_of(sim_current)->on_switch = handler;
+}
+
+void sim_notify_switch(void)
+{
+    sim_switched(core_of(sim_current));
 }
 
 /* ---- the run loop ---- */
@@ -216,6 +230,7 @@ _Noreturn void sim_idle_loop(void *arg)
             m->frame = next->frame;
             core->slice = new_slice(core);
             sim_refuel(core);
+            sim_switched(core);
             fiber_switch(&p->idle, &next->fiber, false);
             continue;
         }

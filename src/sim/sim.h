@@ -92,6 +92,7 @@ enum sim_room {
     SIM_ROOM_KMT,
     SIM_ROOM_LOADER,
     SIM_ROOM_X64,
+    SIM_ROOM_TRAPS,
 };
 
 /* The machine that the host thread is in. NULL outside sim_enter/sim_leave. */
@@ -110,6 +111,19 @@ enum sim_outcome {
     SIM_STOPPED,  /* stopped, and no client thread is left to run */
     SIM_TIME_UP,  /* the limit of virtual time was reached */
 };
+
+/* What sim_on_switch's handler is told. */
+enum sim_switch {
+    SIM_SWITCH_ENTER,   /* the host thread has entered the machine */
+    SIM_SWITCH_CURRENT, /* another thread or processor is current from now on */
+    SIM_SWITCH_LEAVE,   /* the host thread is about to leave the machine */
+};
+
+/* For what must follow the current thread and processor: registers of the real one. Called on any stack, at any level; must
+ * not block or use floating point. NULL: nobody. */
+void sim_on_switch(void (*handler)(enum sim_switch what));
+/* Something about the current thread has changed that the handler may want to know. */
+void sim_notify_switch(void);
 
 /* Run the entered machine until done(arg) holds (checked when a thread ends and on sim_run_check), or nothing can run.
  * `until` bounds virtual time (SIM_FOREVER: none). */
@@ -333,6 +347,7 @@ enum sim_fault_kind {
     SIM_FAULT_EXECUTE,
     SIM_FAULT_STACK,
     SIM_FAULT_INSTRUCTION,
+    SIM_FAULT_PRIVILEGED, /* an instruction that only a kernel may use, and that is not emulated */
     SIM_FAULT_ARITHMETIC,
     SIM_FAULT_HANG,
     SIM_FAULT_OVERDUE
@@ -351,8 +366,17 @@ struct sim_fault {
  * reaching a point; SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of threads that are
  * not inside a driver (sim_inside_enter) stay the process's own. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));
-/* Called inside the signal handler for an access fault, before anything else; true: the access was emulated and
- * *ucontext advanced. For register windows that trap. */
-void sim_on_trap(bool (*handler)(void *ucontext, uintptr_t address, bool write));
+
+/* A signal for code on a fiber, as the handler of sim_on_trap sees it. */
+struct sim_trap {
+    void *context;            /* ucontext_t */
+    int signal;               /* SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGTRAP */
+    enum sim_fault_kind kind; /* what it is reported as; the handler may know better */
+    uintptr_t address;
+};
+/* Called inside the signal handler, on its stack, before anything else. True: *context was changed, and execution goes on
+ * there. False: a fault, of the kind and with the address that *trap has then. The handler must be quick, and must not call
+ * anything that reaches a point; what has to do so changes *context to go on in a landing of its own on the fiber's stack. */
+void sim_on_trap(bool (*handler)(struct sim_trap *trap));
 
 #endif

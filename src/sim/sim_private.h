@@ -108,7 +108,8 @@ struct sim_core {
 
     /* faults */
     void (*on_fault)(const struct sim_fault *fault);
-    bool (*on_trap)(void *ucontext, uintptr_t address, bool write);
+    bool (*on_trap)(struct sim_trap *trap);
+    void (*on_switch)(enum sim_switch what);
     struct sim_fault fault;
     char *emergency_stack;
     void *signal_stack;
@@ -130,6 +131,13 @@ static inline struct sim_core *core_of(struct sim_machine *machine)
 static inline struct processor *current_processor(struct sim_core *core)
 {
     return &core->processor[core->public.processor];
+}
+
+/* Tell who follows the current thread and processor. */
+static inline void sim_switched(struct sim_core *core)
+{
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_CURRENT);
 }
 
 /* machine.c */

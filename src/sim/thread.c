@@ -219,12 +219,14 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->deadline = next->deadline;
         m->frame = next->frame;
         m->points++;
+        sim_switched(core);
         fiber_switch(&self->fiber, &next->fiber, false);
     } else {
         m->irql = SIM_IRQL_PASSIVE;
         m->inside = 0;
         m->deadline = SIM_FOREVER;
         m->frame = NULL;
+        sim_switched(core);
         fiber_switch(&self->fiber, &p->idle, ending);
     }
     /* Running again, perhaps on another processor: who resumed us has set machine state. */
@@ -259,6 +261,7 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     m->deadline = target->deadline;
     m->frame = target->frame;
     m->points++;
+    sim_switched(core);
     fiber_switch(mine, target->thread ? &target->thread->fiber : &target->idle, false);
 }
 

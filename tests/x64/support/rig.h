@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine with a device and the emulation of instructions, for code that behaves as a driver's: it runs in a kernel thread,
+ * inside the driver as far as the machine knows. The device has two pages of registers that remember what is written to them.
+ */
+#ifndef DXGK_TESTS_X64_RIG_H
+#define DXGK_TESTS_X64_RIG_H
+
+#include "support/check_rule.h"
+
+#include <string.h>
+
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "verify/verify.h"
+#include "x64/x64.h"
+
+#define RIG_REGISTERS 8192u
+#define RIG_ACCESSES  4096u
+
+struct rig_access {
+    bool write;
+    unsigned width;
+    uint64_t offset, value;
+};
+
+struct rig {
+    struct sim_machine *machine;
+    struct ram *ram;
+    struct bus *bus;
+    struct nt *nt;
+    struct nt_image *image;
+    struct verify_log *log;
+    struct bus_device *device;
+    volatile uint8_t *registers; /* mapped */
+    uint8_t value[RIG_REGISTERS];
+    struct rig_access access[RIG_ACCESSES];
+    unsigned accesses;
+    bool faulted;
+    struct sim_fault fault;
+    const struct dxgk_device_services *services;
+    void *host;
+};
+
+extern struct rig rig;
+
+/* For cmocka; `state` of the first: NULL, or a pointer to the number of processors. */
+int rig_setup(void **state);
+int rig_setup_smp(void **state);
+int rig_teardown(void **state);
+#define RIG(test)     cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
+#define RIG_SMP(test) cmocka_unit_test_setup_teardown(test, rig_setup_smp, rig_teardown)
+
+/* Run fn as driver code; true: it came to its end, without a fault. */
+bool rig_run(void (*fn)(void));
+/* The same, in a thread of its own, which need not have ended when this returns. */
+void rig_start(void (*fn)(void));
+void rig_forget_accesses(void);
+/* Was this access the index-th since the last rig_forget_accesses? */
+bool rig_accessed(unsigned index, bool write, uint64_t offset, unsigned width, uint64_t value);
+uint64_t rig_reported(const char *rule);
+/* What the last report of the rule said. */
+const char *rig_said(const char *rule);
+
+/* ---- single instructions with chosen registers ---- */
+
+struct rig_registers {
+    uint64_t gpr[16]; /* the stack pointer is left alone */
+    uint64_t flags;
+    uint64_t unused;
+    uint8_t xmm[16][16];
+};
+
+/* Run the code, which must leave the stack as it is, with these registers, and take the registers that it leaves. */
+void rig_execute(struct rig_registers *registers, const uint8_t *code, size_t bytes);
+
+#endif

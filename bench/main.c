@@ -107,6 +107,7 @@ static const struct {
     {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
     {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},
+    {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
 };
 
 static void usage(void)

@@ -216,9 +216,9 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
 
 /* ---- plain ---- */
 
+/* No point: in a Windows image it is inline, and both kinds of image are to meet the same points. */
 NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
-    NT_ENTER();
     if (!nt_storage_check(SpinLock, "spin lock", __func__))
         return;
     if (find_holder(SpinLock)) {

@@ -142,6 +142,24 @@ def expect_lines(done, *wanted):
             fail(f"no line begins with {words!r}:\n{done.stdout}\n{done.stderr}")
 
 
+def case_three_builds():
+    """The reference miniport as ELF and as each compiler's Windows image: the same pictures, and the same trace at the same seed."""
+    drivers = ["refgpu.so"] + [os.path.relpath(path, os.path.join(BUILD, "drivers")) for path in windows_images("refgpu.sys")]
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, iommu, cpus in (("7", "off", "4"), ("8", "remap", "1")) if SANITIZED else (("7", "off", "4"), ("8", "remap", "1"), ("9", "isolation", "3")):
+            seen = {}
+            for driver in drivers:
+                trace = os.path.join(folder, "trace.json")
+                run("compositor.lua", "--out", folder, "--trace", trace, "--seed", seed, "--iommu", iommu, "--cpus", cpus, "--vram", "8M",
+                    *SMALL, driver=driver)
+                seen.setdefault((digest(os.path.join(folder, "compositor.png")), digest(trace)), []).append(driver)
+            if len(seen) != 1:
+                fail(f"seed {seed}, IOMMU {iommu}: {len(seen)} different pictures or traces: {list(seen.values())}")
+        for driver in drivers[1:]:
+            run("escape.lua", "--iommu", "remap", "--out", folder, driver=driver)
+            run("hang.lua", "--out", folder, driver=driver)
+
+
 def case_inspect():
     """A driver is told in lines: file, imports, entry points, capabilities, segments, page tables, verdict."""
     done = program("inspect", os.path.join(BUILD, "drivers", "refgpu.so"))

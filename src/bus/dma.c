@@ -181,7 +181,7 @@ static struct run next_run(const struct access *access, uint64_t logical, uint64
                   ? untranslated_run(access, logical, bytes)
                   : translated_run(access, logical, bytes);
     }
-    if (run.cause == IOMMU_CAUSE_NONE && device->dma_quiet)
+    if (device->dma_quiet)
         run.cause = IOMMU_CAUSE_EXCLUSIVE;
     if (run.cause != IOMMU_CAUSE_NONE && (!run.start || !*said)) {
         *said |= run.start != NULL;

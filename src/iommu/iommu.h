@@ -82,6 +82,7 @@ struct iommu_device {
     uint32_t requester;          /* identity in faults */
     struct iommu_domain *domain; /* attached to; NULL: none */
     bool changing;
+    uint64_t change_ns; /* virtual time that the hardware takes for an attach or detach */
     /* Fault injection: of the attaches to come pass over `skip_attaches`, then fail
      * `fail_attaches`. */
     unsigned skip_attaches, fail_attaches;
@@ -135,7 +136,7 @@ enum iommu_cause {
     IOMMU_CAUSE_STALE,     /* nothing any more: it was unmapped not long ago */
     IOMMU_CAUSE_RIGHTS,    /* mapped, but not for this direction */
     IOMMU_CAUSE_NO_RAM,    /* translated to where no RAM answers */
-    IOMMU_CAUSE_EXCLUSIVE, /* during exclusive access (IOMMU-059); carried out */
+    IOMMU_CAUSE_EXCLUSIVE, /* during exclusive access (IOMMU-059), carried out or not */
     IOMMU_CAUSE_NOT_HELD   /* of RAM that nobody holds for the device (IOMMU-075); carried out */
 };
 

@@ -14,7 +14,11 @@ static bool begin_change(struct iommu_device *device)
         return false;
     }
     device->changing = true;
-    if (sim_current && sim_current->thread && !sim_current->stopped)
+    if (!sim_current || !sim_current->thread || sim_current->stopped)
+        return true;
+    if (device->change_ns > 0)
+        sim_block(sim_now() + device->change_ns, NULL);
+    else
         sim_point();
     return true;
 }

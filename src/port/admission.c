@@ -202,7 +202,6 @@ static NTSTATUS check_isolation(struct port_adapter *adapter)
 {
     const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
     const DXGK_IOMMU_CAPS *iommu = &adapter->iommu_caps;
-    bool isolates = adapter->mode == IOMMU_ISOLATION || adapter->attach_after_start;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_9 &&
         (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported ||
@@ -219,12 +218,8 @@ static NTSTATUS check_isolation(struct port_adapter *adapter)
         REFUSE(
             "LIFE-035",
             "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
-    if (m->IoMmuSecureModeRequired && !isolates && adapter->mode != IOMMU_REMAP) {
+    if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present) {
         WARNING("CAPS-066", "the driver requires isolation and there is no IOMMU");
-        return STATUS_NOT_SUPPORTED;
-    }
-    if (isolates && !m->IoMmuSecureModeSupported) {
-        WARNING("IOMMU-014", "isolation was asked for and the driver does not support it");
         return STATUS_NOT_SUPPORTED;
     }
     return STATUS_SUCCESS;

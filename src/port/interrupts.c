@@ -45,6 +45,10 @@ static bool service(void *context, uint32_t message)
 
     if (interrupt->masked)
         return false;
+    if (adapter->hold) {
+        interrupt->held = true;
+        return true;
+    }
     interrupt->notified = interrupt->queued = false;
     claimed = ddi_interrupt_routine(&adapter->ddi, message) != FALSE;
     if (interrupt->notified && !interrupt->queued)
@@ -65,6 +69,10 @@ static void run_dpc(struct sim_dpc *dpc)
     /* THREAD-065: not reentered; a run asked for meanwhile waits for the current one. */
     if (adapter->dpc_running) {
         adapter->dpc_again = true;
+        return;
+    }
+    if (adapter->hold) {
+        adapter->dpc_held = true;
         return;
     }
     adapter->dpc_running = true;
@@ -106,6 +114,23 @@ void port_interrupts_disconnect(struct port_adapter *adapter)
         adapter->interrupt[i].line = NULL;
     }
     sim_dpc_flush(); /* LIFE-171 */
+}
+
+void port_interrupts_hold(struct port_adapter *adapter, bool hold)
+{
+    adapter->hold = hold;
+    if (hold)
+        return;
+    for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
+        struct port_interrupt *interrupt = &adapter->interrupt[i];
+
+        if (interrupt->held && interrupt->line)
+            sim_interrupt_raise(interrupt->line);
+        interrupt->held = false;
+    }
+    if (adapter->dpc_held)
+        sim_dpc_queue(&adapter->dpc);
+    adapter->dpc_held = false;
 }
 
 /* ---- callbacks ---- */

@@ -50,11 +50,24 @@ struct port_answers {
     NTSTATUS status; /* of the start */
 };
 
+/* IOMMUFlags; the first three also tell what is in force. */
+enum port_iommu_flags {
+    PORT_IOMMU_DOMAIN = 0x01,
+    PORT_IOMMU_MAPPINGS = 0x02,
+    PORT_IOMMU_ATTACHED = 0x04,
+    PORT_IOMMU_BYPASS_CAP = 0x08,
+    PORT_IOMMU_ALLOW_FAILURE = 0x10
+};
+
 struct port_config {
     struct ram *ram;
     struct bus *bus;
     enum iommu_mode
-        iommu; /* OFF: physical; ISOLATION: attached after the start; REMAP: forced logical mode */
+        iommu; /* ISOLATION: an IOMMU, used as flags 0x7 say; REMAP: one, and forced logical mode (IOMMU-026) */
+    bool iommu_present; /* there is an IOMMU; implied by both */
+    UINT iommu_flags;   /* the setting IOMMUFlags: PORT_IOMMU_*, without effect if there is none */
+    bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible (IOMMU-028) */
+    bool dma_unjudged; /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
     UINT interface_version;        /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
     struct vidsch_tdr_settings tdr;
@@ -103,6 +116,16 @@ DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
  * STATUS_NOT_SUPPORTED, unless forced; then no DDI of the adapter is called any more. It is removed as usual afterwards. */
 NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,
                              bool force);
+/* The only change of mode is from physical to isolated (IOMMU-003), also with clients on it. STATUS_PENDING: when it is in D0
+ * again (IOMMU-064). STATUS_NOT_SUPPORTED: another change, or there is no IOMMU. Otherwise a failure of the switch. */
+NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode mode);
+/* A secure virtual machine is made on it: isolation is switched on if it is not (IOMMU-042). */
+NTSTATUS port_adapter_create_secure_vm(struct port_adapter *adapter);
+enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter);
+/* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED: what IOMMUFlags, the driver or somebody else brought about. */
+UINT port_adapter_isolation(const struct port_adapter *adapter);
+/* What Windows calls an answer of the simulated IOMMU. */
+NTSTATUS port_iommu_status(enum iommu_result result);
 /* A profiler asks for constant clocks, or gives them back (LIFE-146). STATUS_NOT_SUPPORTED: the driver has no such entry. */
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
 /* The machine went to battery or to mains (LIFE-135). */

@@ -50,6 +50,7 @@ struct port_interrupt {
     struct sim_interrupt *line;
     bool notified;      /* NotifyInterrupt was called under its lock */
     bool queued;        /* QueueDpc was called under its lock */
+    bool held;          /* raised during exclusive access (IOMMU-061) */
     bool masked;        /* after a storm, until the adapter stops (THREAD-057) */
     uint32_t unclaimed; /* consecutive calls that returned FALSE */
 };
@@ -102,11 +103,12 @@ struct port_adapter {
     /* domain.c */
     struct iommu_domain *domain;
     enum iommu_mode mode;
-    bool attach_after_start;
+    bool remapping;     /* DmaRemappingSupported counts */
+    UINT isolation;     /* PORT_IOMMU_DOMAIN, _MAPPINGS, _ATTACHED in force */
+    bool isolation_due; /* in D0 (IOMMU-064) */
     struct physical_adapter *physical;
     DXGK_PHYSICAL_MEMORY_RANGE *reserved;
     UINT32 reserved_count;
-    UINT32 reserved_mapped;
     bool isolation_asked; /* the queries that concern it were made, at the first start */
 
     /* answers to queries */
@@ -147,6 +149,7 @@ struct port_adapter {
     struct port_interrupt interrupt[PORT_MAX_MESSAGES];
     struct sim_dpc dpc;
     bool dpc_running, dpc_notified, dpc_again;
+    bool hold, dpc_held; /* exclusive access: interrupts and deferred calls wait */
     uint32_t unnotified; /* notifications recorded since the last NotifyDpc */
     bool owes_dpc;       /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
 
@@ -204,8 +207,13 @@ void port_forget_answers(struct port_adapter *adapter);
 NTSTATUS port_choose_dma_mode(struct port_adapter *adapter);
 NTSTATUS port_domain_create(struct port_adapter *adapter);
 void port_domain_destroy(struct port_adapter *adapter);
-NTSTATUS port_domain_isolate(struct port_adapter *adapter);
 NTSTATUS port_domain_reserve(struct port_adapter *adapter);
+NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter);
+
+/* isolate.c */
+NTSTATUS port_domain_isolate(struct port_adapter *adapter);
+/* In D0 again: a switch that was put off is made. */
+void port_domain_power_up(struct port_adapter *adapter);
 
 /* dma_fault.c: reports what the bus had to record. `context`: the adapter. */
 void port_dma_fault(void *context, const struct iommu_fault *fault);
@@ -302,6 +310,8 @@ NTSTATUS NTAPI port_cb_indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_ST
 /* interrupts.c */
 void port_interrupts_connect(struct port_adapter *adapter);
 void port_interrupts_disconnect(struct port_adapter *adapter);
+/* Keep interrupts and deferred calls away from the driver; let them come, with those that came meanwhile. */
+void port_interrupts_hold(struct port_adapter *adapter, bool hold);
 
 /* callback.c: entry and exit of every callback. */
 struct callback {

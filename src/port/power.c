@@ -28,6 +28,7 @@ static NTSTATUS enter_d0(struct port_adapter *adapter)
     set_state(adapter, PowerDeviceD0, PowerActionNone);
     port_children_power(adapter, PowerDeviceD0, PowerActionNone);
     port_components_release(adapter);
+    port_domain_power_up(adapter);
     return port_managers_create(adapter);
 }
 

@@ -221,11 +221,20 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
     ranges.pPhysicalRanges = adapter->reserved;
     status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
                         sizeof(ranges));
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        WARNING("CAPS-064", "DXGKQAITYPE_HARDWARERESERVEDRANGES failed with 0x%08x",
+                (unsigned)status);
         return status;
-    if (ranges.NumRanges != adapter->reserved_count || ranges.pPhysicalRanges != adapter->reserved)
-        REFUSE("CAPS-119", "the driver reported %u hardware reserved ranges first and %u then",
-               (unsigned)adapter->reserved_count, (unsigned)ranges.NumRanges);
+    }
+    if (ranges.NumRanges != adapter->reserved_count) {
+        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x2F, adapter->reserved_count,
+                     ranges.NumRanges, 0,
+                     "the driver reported %u hardware reserved ranges first and %u then",
+                     (unsigned)adapter->reserved_count, (unsigned)ranges.NumRanges);
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    }
+    if (ranges.pPhysicalRanges != adapter->reserved)
+        REFUSE("CAPS-119", "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
     return port_domain_reserve(adapter);
 }
 
@@ -298,7 +307,7 @@ NTSTATUS port_query_after_start(struct port_adapter *adapter)
 {
     static NTSTATUS (*const step[])(struct port_adapter *) = {
         query_driver_caps,     query_physical_adapter, query_isolation,
-        port_query_segments,   port_query_mmu,         port_query_nodes,
+        port_query_segments,   port_domain_reserve_segments, port_query_mmu, port_query_nodes,
         port_query_components, query_history,          query_description,
     };
 

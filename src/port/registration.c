@@ -35,6 +35,9 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     if (!port)
         return STATUS_NO_MEMORY;
     port->config = *config;
+    port->config.iommu_present |= config->iommu != IOMMU_OFF;
+    if (config->iommu == IOMMU_ISOLATION)
+        port->config.iommu_flags |= PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
     if (!port->config.required_dma_queue_entry)
         port->config.required_dma_queue_entry = 2; /* LIFE-053 */
     port->physical = port_physical_create(port);

@@ -90,6 +90,11 @@ void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
 
+/* Give nothing to the driver any more, and wait until nothing is with it: then the engines are idle. STATUS_IO_TIMEOUT: not in
+ * that time; nothing is suspended then. Nests. */
+NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
+void vidsch_resume(struct vidsch *vidsch);
+
 struct vidsch_statistics {
     uint64_t submissions, paging_submissions,
         patches /* locations applied by drivers: elements given to Patch */, preemptions,

@@ -390,6 +390,7 @@ struct vidsch {
     uint32_t reset_count;
     struct iommu_fault last_bus_fault;
     bool bus_fault_noted;
+    uint32_t suspended; /* vidsch_suspend */
     bool started, quiescing, quiesced;
     struct vidsch_statistics statistics;
 };

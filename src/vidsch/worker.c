@@ -17,7 +17,7 @@ void vidsch_worker_wake(struct vidsch *vidsch)
 
 static bool node_closed(const struct vidsch_node *node)
 {
-    return node->vidsch->resetting || node->stopped || node->preempting ||
+    return node->vidsch->resetting || node->vidsch->suspended || node->stopped || node->preempting ||
            node->count >= node->depth;
 }
 

@@ -72,8 +72,9 @@ static bool supports_remapping(const struct port_adapter *adapter)
         return false;
     }
     if (!opted_in(adapter)) {
-        NOTE("IOMMU-028",
-             "DmaRemappingSupported does not count: the driver is not installed with DmaRemappingCompatible = 3");
+        NOTE(
+            "IOMMU-028",
+            "DmaRemappingSupported does not count: the driver is not installed with DmaRemappingCompatible = 3");
         return false;
     }
     return true;

@@ -53,8 +53,8 @@ static NTSTATUS change_attachment(struct port_adapter *adapter)
         return port_iommu_status(result);
     iommu_domain_isolate(adapter->domain);
     result = iommu_attach(adapter->domain, device);
-    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU attach", "mode",
-                  IOMMU_ISOLATION, "result", (uint64_t)result);
+    trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU attach", "mode", IOMMU_ISOLATION,
+                  "result", (uint64_t)result);
     if (result == IOMMU_DONE) {
         adapter->mode = IOMMU_ISOLATION;
         adapter->isolation = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;

@@ -306,9 +306,10 @@ static NTSTATUS query_description(struct port_adapter *adapter)
 NTSTATUS port_query_after_start(struct port_adapter *adapter)
 {
     static NTSTATUS (*const step[])(struct port_adapter *) = {
-        query_driver_caps,     query_physical_adapter, query_isolation,
-        port_query_segments,   port_domain_reserve_segments, port_query_mmu, port_query_nodes,
-        port_query_components, query_history,          query_description,
+        query_driver_caps,   query_physical_adapter,       query_isolation,
+        port_query_segments, port_domain_reserve_segments, port_query_mmu,
+        port_query_nodes,    port_query_components,        query_history,
+        query_description,
     };
 
     for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {

@@ -234,17 +234,16 @@ static void secure_vm_body(struct probe *p)
 {
     struct port_adapter *a = p->adapter[0];
 
-    CHECK_RULE("IOMMU-042",
-               IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) && mode_of(p) == IOMMU_ISOLATION);
+    CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
+                                mode_of(p) == IOMMU_ISOLATION);
     CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(a), STATUS_SUCCESS) &&
                                 probe_count(p, PROBE_BeginExclusiveAccess) == 1);
 }
 
 static void secure_vm_refused_body(struct probe *p)
 {
-    CHECK_RULE("IOMMU-042",
-               IS(port_adapter_create_secure_vm(p->adapter[0]), STATUS_NOT_SUPPORTED) &&
-                   mode_of(p) == IOMMU_OFF);
+    CHECK_RULE("IOMMU-042", IS(port_adapter_create_secure_vm(p->adapter[0]), STATUS_NOT_SUPPORTED) &&
+                                mode_of(p) == IOMMU_OFF);
 }
 
 /* AllowFailure is not for these. */
@@ -479,8 +478,8 @@ static void teardown_has_an_order(void **state)
     p = make(0x07);
     p->before[PROBE_RemoveDevice] = NULL;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-048", probe_stop(p) == 0 && !iommu_of(p)->domain &&
-                                probe_rule(p, "IOMMU-047") == 0);
+    CHECK_RULE("IOMMU-048",
+               probe_stop(p) == 0 && !iommu_of(p)->domain && probe_rule(p, "IOMMU-047") == 0);
     probe_destroy(p);
 }
 
@@ -492,10 +491,9 @@ static void physical_mode_is_judged(void **state)
 
     (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
-    CHECK_RULE("IOMMU-075", probe_device_dma(0, 0x300000, &word, 4, true) &&
-                                probe_rule(p, "IOMMU-075") == 1 &&
-                                *(uint32_t *)ram_direct(p->ram, (struct phys_addr){0x300000}) ==
-                                    0x4321);
+    CHECK_RULE("IOMMU-075",
+               probe_device_dma(0, 0x300000, &word, 4, true) && probe_rule(p, "IOMMU-075") == 1 &&
+                   *(uint32_t *)ram_direct(p->ram, (struct phys_addr){0x300000}) == 0x4321);
     probe_destroy(p);
     p = probe_create(&lenient);
     CHECK(NT_SUCCESS(probe_start(p)));

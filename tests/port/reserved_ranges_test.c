@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that the device uses without having got it from the host: reserved ranges, segments made of system memory. */
+#include "port/support/admission.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define BEYOND             (1ull << 32) /* above the RAM of the probe */
+
+static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};
+static const struct probe_options remapped = {.port = {.iommu = IOMMU_REMAP}};
+
+static void add_range(struct probe *p, uint64_t base, uint64_t bytes)
+{
+    p->reserved[p->reserved_ranges].BaseAddress.QuadPart = (LONGLONG)base;
+    p->reserved[p->reserved_ranges++].NumberOfBytes.QuadPart = (LONGLONG)bytes;
+}
+
+static bool reaches(const struct probe *p, uint64_t address)
+{
+    struct phys_addr physical;
+
+    return iommu_translate(port_adapter_domain(p->adapter[0]), (struct logical_addr){address},
+                           IOMMU_WRITE, &physical) &&
+           physical.value == address;
+}
+
+/* ---- the two calls ---- */
+
+static struct {
+    unsigned calls;
+    DXGK_HARDWARERESERVEDRANGES in[2];
+    UINT index[2];
+    bool zeroed;
+} asked;
+
+static void look(struct probe *p, struct probe_call *call)
+{
+    static const DXGK_PHYSICAL_MEMORY_RANGE none[2];
+
+    (void)p;
+    if (call->query_type != DXGKQAITYPE_HARDWARERESERVEDRANGES || asked.calls == 2)
+        return;
+    memcpy(&asked.in[asked.calls], call->query.pOutputData, sizeof(asked.in[0]));
+    memcpy(&asked.index[asked.calls], call->query.pInputData, sizeof(UINT));
+    if (asked.in[asked.calls].pPhysicalRanges)
+        asked.zeroed = memcmp(asked.in[asked.calls].pPhysicalRanges, none, sizeof(none)) == 0;
+    asked.calls++;
+}
+
+static void the_query_is_made_twice(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    memset(&asked, 0, sizeof(asked));
+    p->before[PROBE_QueryAdapterInfo] = look;
+    add_range(p, BEYOND, 4096);
+    add_range(p, BEYOND + 8192, 8192);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-076", probe_queries(p, DXGKQAITYPE_HARDWARERESERVEDRANGES) == 2);
+    CHECK_RULE("IOMMU-077", !asked.in[0].pPhysicalRanges && asked.in[0].NumRanges == 0 &&
+                                asked.in[1].pPhysicalRanges && asked.in[1].NumRanges == 2 &&
+                                asked.zeroed && asked.index[0] == 0 && asked.index[1] == 0);
+    CHECK_RULE("IOMMU-077",
+               probe_query(p, DXGKQAITYPE_HARDWARERESERVEDRANGES, 0)->query.InputDataSize ==
+                   sizeof(UINT));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-076", probe_queries(p, DXGKQAITYPE_HARDWARERESERVEDRANGES) == 1);
+    probe_destroy(p);
+}
+
+static void one_less(struct probe *p, struct probe_call *call)
+{
+    if (call->query_type == DXGKQAITYPE_HARDWARERESERVEDRANGES)
+        p->reserved_ranges--;
+}
+
+static void fail_second(struct probe *p, struct probe_call *call)
+{
+    if (call->query_type == DXGKQAITYPE_HARDWARERESERVEDRANGES)
+        p->query_status[DXGKQAITYPE_HARDWARERESERVEDRANGES] = STATUS_NO_MEMORY;
+}
+
+static void answers_that_do_not_agree(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    add_range(p, BEYOND, 4096);
+    add_range(p, BEYOND + 4096, 4096);
+    p->after[PROBE_QueryAdapterInfo] = one_less;
+    (void)probe_start(p);
+    CHECK_RULE("IOMMU-078", verify_bugcheck_state(p->log)->happened &&
+                                verify_bugcheck_state(p->log)->code == 0x10E &&
+                                verify_bugcheck_state(p->log)->parameter[0] == 0x2F);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    p->query_status[DXGKQAITYPE_HARDWARERESERVEDRANGES] = STATUS_NO_MEMORY;
+    CHECK_RULE("IOMMU-078", IS(probe_start(p), STATUS_NO_MEMORY));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    add_range(p, BEYOND, 4096);
+    p->after[PROBE_QueryAdapterInfo] = fail_second;
+    CHECK_RULE("IOMMU-078", IS(probe_start(p), STATUS_NO_MEMORY));
+    probe_destroy(p);
+}
+
+/* ---- which ranges ---- */
+
+static void validity(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    ACCEPTED("IOMMU-079", add_range(p, BEYOND, 4096));
+    REFUSED("IOMMU-079", "CAPS-119", add_range(p, (64u << 20) - 4096, 8192)); /* a page of RAM */
+    REFUSED("IOMMU-080", "CAPS-119", add_range(p, 1u << 20, 4096));
+    REFUSED("IOMMU-080", "CAPS-119", add_range(p, BEYOND + 100, 4096));
+    REFUSED("IOMMU-080", "CAPS-119", add_range(p, BEYOND, 0));
+    REFUSED("IOMMU-080", "CAPS-119", add_range(p, ~0xFFFull, 8192));
+    ACCEPTED("IOMMU-080", add_range(p, BEYOND, 3 * 4096), add_range(p, BEYOND + 4096, 4 * 4096));
+}
+
+static void before_isolation(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    CHECK_RULE("IOMMU-081", iommu_page_mapped(port_adapter_domain(port_adapter_first(p->port)),
+                                              (struct page_number){BEYOND >> 12}));
+}
+
+/* One segment more. */
+static void system_segment(struct probe *p, uint64_t base)
+{
+    DXGK_SEGMENTDESCRIPTOR4 *segment = &p->segment[2];
+
+    p->segments = 3;
+    p->segment[0].BaseAddress.QuadPart = 1ll << 36; /* out of the way */
+    memset(segment, 0, sizeof(*segment));
+    segment->Flags.PopulatedFromSystemMemory = 1;
+    segment->BaseAddress.QuadPart = (LONGLONG)base;
+    segment->Size = 1u << 20;
+    segment->CommitLimit = 1u << 20;
+}
+
+static void reserved_memory_is_there_at_the_attach(void **state)
+{
+    struct probe *p = probe_create(&isolated);
+    struct iommu_domain *domain;
+
+    (void)state;
+    add_range(p, BEYOND, 3 * 4096);
+    add_range(p, BEYOND + 4096, 4 * 4096);
+    p->before[PROBE_BeginExclusiveAccess] = before_isolation;
+    p->before[PROBE_RemoveDevice] = before_isolation;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    domain = port_adapter_domain(p->adapter[0]);
+    CHECK_RULE("IOMMU-081", reaches(p, BEYOND) && reaches(p, BEYOND + 4 * 4096) &&
+                                !reaches(p, BEYOND + 5 * 4096) &&
+                                iommu_domain_mode(domain) == IOMMU_ISOLATION);
+    probe_destroy(p);
+
+    p = probe_create(&isolated);
+    system_segment(p, BEYOND);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-081", reaches(p, BEYOND) && reaches(p, BEYOND + (1u << 20) - 1) &&
+                                !reaches(p, BEYOND + (1u << 20)));
+    probe_destroy(p);
+}
+
+/* ---- logical mode ---- */
+
+static void reserved_ranges_in_logical_mode(void **state)
+{
+    struct probe *p = probe_create(&remapped);
+
+    (void)state;
+    add_range(p, BEYOND, 3 * 4096);
+    add_range(p, BEYOND + 4096, 4 * 4096);
+    p->memory.HighestVisibleAddress.QuadPart = (LONGLONG)(BEYOND * 2 - 1);
+    CHECK_RULE("IOMMU-082",
+               NT_SUCCESS(probe_start(p)) && reaches(p, BEYOND) && reaches(p, BEYOND + 4 * 4096));
+    probe_destroy(p);
+    p = probe_create(&remapped);
+    add_range(p, BEYOND, 4096);
+    p->memory.HighestVisibleAddress.QuadPart = (LONGLONG)(BEYOND - 1);
+    CHECK_RULE("IOMMU-082",
+               IS(probe_start(p), STATUS_NOT_SUPPORTED) && probe_rule(p, "IOMMU-082") == 1);
+    probe_destroy(p);
+}
+
+static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object;
+static DXGK_ADL *adl;
+
+/* A megabyte of memory at whatever device address, and a segment over it. */
+static void make_segment(struct probe *p, struct probe_call *call)
+{
+    DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    DXGKARGCB_ALLOCATE_ADL args;
+
+    (void)call;
+    memset(&object, 0, sizeof(object));
+    object.hAdapter = dxgk->DeviceHandle;
+    object.Type = DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY;
+    object.Size = 1u << 20;
+    object.CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED;
+    object.ContiguousMemory.HighestAcceptableAddress.QuadPart = -1;
+    CHECK(NT_SUCCESS(dxgk->DxgkCbCreatePhysicalMemoryObject(&object)));
+    memset(&args, 0, sizeof(args));
+    args.hAdapterMemoryObject = object.hAdapterMemoryObject;
+    args.Size = 1u << 20;
+    args.Flags.RequireContiguous = 1;
+    CHECK(NT_SUCCESS(dxgk->DxgkCbAllocateAdl(&args)));
+    adl = args.pAdl;
+    system_segment(p, adl->BasePageNumber << 12);
+}
+
+static void drop_segment(struct probe *p, struct probe_call *call)
+{
+    DXGKRNL_INTERFACE *dxgk = &p->state[0].dxgk;
+    DXGKARGCB_FREE_ADL args;
+    DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT destroy;
+
+    (void)call;
+    memset(&args, 0, sizeof(args));
+    args.hAdapterMemoryObject = object.hAdapterMemoryObject;
+    args.pAdl = adl;
+    dxgk->DxgkCbFreeAdl(&args);
+    memset(&destroy, 0, sizeof(destroy));
+    destroy.hPhysicalMemoryObject = object.hPhysicalMemoryObject;
+    destroy.hAdapterMemoryObject = object.hAdapterMemoryObject;
+    dxgk->DxgkCbDestroyPhysicalMemoryObject(&destroy);
+}
+
+static void system_segments_in_logical_mode(void **state)
+{
+    struct probe *p = probe_create(&remapped);
+
+    (void)state;
+    p->after[PROBE_StartDevice] = make_segment;
+    p->before[PROBE_StopDevice] = drop_segment;
+    CHECK_RULE("IOMMU-083", NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0);
+    CHECK(probe_stop(p) == 0);
+    probe_destroy(p);
+    p = probe_create(&remapped);
+    system_segment(p, 16u << 20); /* frames of RAM, which mean nothing to the device */
+    CHECK_RULE("IOMMU-083", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                probe_rule(p, "IOMMU-083") == 1);
+    probe_destroy(p);
+}
+
+/* ---- how far the device reaches ---- */
+
+static void every_logical_address_is_within_reach(void **state)
+{
+    static const char *const wide[] = {"dma_bits=40", NULL};
+    const struct probe_options options = {.device = wide, .port = {.iommu = IOMMU_REMAP}};
+    struct probe *p = probe_create(&options);
+
+    (void)state;
+    p->memory.HighestVisibleAddress.QuadPart = (4 << 20) - 1; /* the narrowest of the link */
+    p->after[PROBE_StartDevice] = make_segment;
+    p->before[PROBE_StopDevice] = drop_segment;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-008", adl->BasePageNumber + adl->PageCount <= (4u << 20) / 4096);
+    CHECK_RULE("IOMMU-029", adl->BasePageNumber + adl->PageCount <= (4u << 20) / 4096);
+    probe_destroy(p);
+}
+
+/* ---- two things with similar names ---- */
+
+static void the_two_iommu_caps_are_unrelated(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    p = probe_create(&isolated);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-099",
+               port_adapter_dma_mode(p->adapter[0]) == IOMMU_ISOLATION &&
+                   !port_adapter_caps(p->adapter[0])->MemoryManagementCaps.IoMmuSupported);
+    probe_destroy(p);
+    p = probe_create(&isolated);
+    p->iommu.Value = 0;
+    p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
+    p->caps.MemoryManagementCaps.IoMmuSupported = 1;
+    p->physical.Flags.IoMmuSupported = 1;
+    for (unsigned i = 0; i < PROBE_MAX_NODES; i++)
+        p->node[i].IoMmuSupported = p->node[i].GpuMmuSupported;
+    CHECK_RULE("IOMMU-099",
+               NT_SUCCESS(probe_start(p)) && port_adapter_dma_mode(p->adapter[0]) == IOMMU_OFF);
+    probe_destroy(p);
+    REPORTED("IOMMU-101", "CAPS-096", VERIFY_ERROR, p->physical.Flags.IoMmuSupported = 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_query_is_made_twice),
+        cmocka_unit_test(answers_that_do_not_agree),
+        cmocka_unit_test(validity),
+        cmocka_unit_test(reserved_memory_is_there_at_the_attach),
+        cmocka_unit_test(reserved_ranges_in_logical_mode),
+        cmocka_unit_test(system_segments_in_logical_mode),
+        cmocka_unit_test(every_logical_address_is_within_reach),
+        cmocka_unit_test(the_two_iommu_caps_are_unrelated),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,9 +2,11 @@
 # and lld-link, which lays images out as Microsoft's linker does. Both compile against include/wdk and mingw-w64's kernel
 # headers, and link against libdisplib.a and an import library of exactly what the host offers.
 #
-#   dxgk_windows_driver(target COMPILER gcc|clang OUTPUT file SOURCES source...
+#   dxgk_windows_driver(target COMPILER gcc|clang|msvc OUTPUT file SOURCES source...
 #                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [LIBRARIES file...]
 #                       [DEPENDS target or file...])
+#
+# Compiler msvc is clang for Microsoft's own environment: without headers, since none are installed.
 #
 # The entry point is DriverEntry, unless ENTRY names another one, or none. Where the compiler is missing there is no target.
 find_program(DXGK_DLLTOOL NAMES x86_64-w64-mingw32-dlltool)
@@ -36,15 +38,16 @@ if(DXGK_CAN_GCC)
     add_custom_command(
         OUTPUT ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
-                ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c
-        DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c)
+                ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
+        DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c
+                ${CMAKE_SOURCE_DIR}/src/x64/runtime.c)
     dxgk_import_library(ntoskrnl ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
     add_custom_target(windows_import_library DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
 endif()
 
 function(dxgk_windows_driver target)
     cmake_parse_arguments(D "" "COMPILER;OUTPUT;ENTRY" "SOURCES;OPTIONS;LINK;LIBRARIES;DEPENDS" ${ARGN})
-    if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (D_COMPILER STREQUAL clang AND NOT DXGK_CAN_CLANG))
+    if((D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_GCC) OR (NOT D_COMPILER STREQUAL gcc AND NOT DXGK_CAN_CLANG))
         return()
     endif()
     if(NOT D_ENTRY)
@@ -60,8 +63,12 @@ function(dxgk_windows_driver target)
     get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)
     set(libraries ${D_LIBRARIES} ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
     set(options -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${DXGK_MINGW_DDK} ${D_OPTIONS})
+    set(support ${DXGK_LIBGCC})
     if(D_COMPILER STREQUAL gcc)
         set(compile ${DXGK_MINGW_GCC} ${options})
+    elseif(D_COMPILER STREQUAL msvc)
+        set(support)
+        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding ${D_OPTIONS})
     else()
         # mingw-w64's headers define these two inline in a way that clang makes a global function of, in every object.
         set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options}
@@ -87,7 +94,7 @@ function(dxgk_windows_driver target)
     else()
         add_custom_command(OUTPUT ${D_OUTPUT}
             COMMAND ${DXGK_LLD_LINK} /nologo /driver /subsystem:native ${lld_entry} /machine:x64 /nodefaultlib /Brepro
-                    /debug:symtab ${D_LINK} ${objects} ${libraries} ${DXGK_LIBGCC} /out:${D_OUTPUT}
+                    /debug:symtab ${D_LINK} ${objects} ${libraries} ${support} /out:${D_OUTPUT}
             DEPENDS ${objects} ${D_DEPENDS} ${libraries})
     endif()
     add_custom_target(${target} ALL DEPENDS ${D_OUTPUT})

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the exports of the host's kernel as a module definition file. Usage: gen_def.py OUT routines.inc crt.c
+"""Write the exports of the host's kernel as a module definition file. Usage: gen_def.py OUT routines.inc SOURCE...
+
+A source has tables of names, {"name", address}.
 
 An import library made from it lets a Windows driver link against exactly what the host offers."""
 import pathlib
@@ -9,11 +11,12 @@ import sys
 
 
 def main():
-    out, routines, crt = map(pathlib.Path, sys.argv[1:])
+    out, routines, *sources = map(pathlib.Path, sys.argv[1:])
     text = routines.read_text(encoding="utf-8")
     functions = set(re.findall(r"^ROUTINE\((\w+)\)", text, re.M))
     variables = set(re.findall(r"^VARIABLE\((\w+)\)", text, re.M))
-    functions.update(re.findall(r'\{"(\w+)",', crt.read_text(encoding="utf-8")))
+    for source in sources:
+        functions.update(re.findall(r'\{"(\w+)",', source.read_text(encoding="utf-8")))
     lines = ["LIBRARY ntoskrnl.exe", "EXPORTS"]
     lines += [f"{name} DATA" if name in variables else name for name in sorted(functions | variables)]
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@
 
 #include "loader/pe.h"
 #include "nt/nt.h"
+#include "x64/runtime.h"
 
 #define ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -27,7 +28,12 @@ static bool is_kernel(const char *module)
 
 void *loader_module_find(const char *module, const char *name)
 {
+    void *routine;
+
     if (!name)
         return NULL; /* none of them promises what its ordinals mean */
-    return is_kernel(module) ? nt_routine_find(name) : NULL;
+    if (!is_kernel(module))
+        return NULL;
+    routine = nt_routine_find(name);
+    return routine ? routine : x64_runtime_find(name);
 }

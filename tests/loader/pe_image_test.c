@@ -95,6 +95,24 @@ static void two_images_of_one_file_share_nothing(void **state)
     }
 }
 
+static void stack_probe_of_microsofts_compilers_is_there(void **state)
+{
+    const char *path = windows_driver("clang", "msvc");
+    struct machine machine, *m;
+    struct loader_image *image;
+    uint64_t sum = 0;
+
+    (void)state;
+    NEED(path);
+    m = machine_begin(&machine);
+    CHECK(NT_SUCCESS(machine_load(m, path, &image)));
+    CHECK(loader_image_imports(image, "__chkstk"));
+    CHECK(machine_call_entry(m, image, &sum) == STATUS_SUCCESS);
+    CHECK(sum == 1 + 20 + 300 + 4000 + 45);
+    loader_image_unload(image);
+    machine_end(m);
+}
+
 /* ---- protection ---- */
 
 /* As /proc/self/maps has it: "r-xp" and the like; "" where nothing is mapped. */
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(delayed_imports_are_bound_at_once),
         cmocka_unit_test(security_cookie_is_set_and_the_same_in_every_run),
         cmocka_unit_test(two_images_of_one_file_share_nothing),
+        cmocka_unit_test(stack_probe_of_microsofts_compilers_is_there),
         cmocka_unit_test(pages_have_the_rights_of_their_sections),
         cmocka_unit_test(addresses_get_names),
         cmocka_unit_test(function_table_is_registered),

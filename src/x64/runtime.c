@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Support routines of compilers, by name. */
+#include "x64/runtime.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* chkstk.S */
+extern const char x64_chkstk[];
+
+void *x64_runtime_find(const char *name)
+{
+    static const struct {
+        const char *name;
+        const void *address;
+    } routines[] = {
+        {"__chkstk", x64_chkstk},
+    };
+
+    for (size_t i = 0; i < sizeof(routines) / sizeof(routines[0]); i++)
+        if (strcmp(routines[i].name, name) == 0)
+            return (void *)(uintptr_t)routines[i].address;
+    return NULL;
+}

@@ -63,6 +63,7 @@ static void start_driver(void *arg)
     loading->status = status;
     if (!NT_SUCCESS(status))
         return;
+    loader_image_initialized(driver->image);
     LIST_FOR(node, &loading->machine->devices) {
         struct host_device *device = CONTAINER(node, struct host_device, link);
 

@@ -100,6 +100,12 @@ void loader_image_unload(struct loader_image *image)
     util_free(image);
 }
 
+void loader_image_initialized(struct loader_image *image)
+{
+    if (image->pe)
+        pe_discard(image->pe);
+}
+
 /* ---- questions ---- */
 
 const char *loader_image_name(const struct loader_image *image)

@@ -50,6 +50,8 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
  * for missing imports, which are told. */
 NTSTATUS loader_describe(const char *path, void (*line)(void *context, const char *line),
                          void *context, char *error, size_t error_bytes);
+/* DriverEntry has returned: what the image marks as needed only until then (INIT) goes. Only PE images have such sections. */
+void loader_image_initialized(struct loader_image *image);
 /* Nothing may run in the image any more. */
 void loader_image_unload(struct loader_image *image);
 

@@ -60,6 +60,10 @@ struct pe_image {
     char *import_names;
     void *stub; /* code that stands in for missing imports; NULL: none */
     size_t stub_bytes;
+    struct {
+        uint32_t address, bytes;
+    } * discardable; /* sections that go once the driver is initialised */
+    uint32_t discardables;
     struct x64_function *function;
     struct x64_function_table table;
 };
@@ -84,6 +88,9 @@ NTSTATUS pe_map(struct pe_image *image, const struct pe_file *file);
 NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file);
 /* Each section as it asks. */
 NTSTATUS pe_protect(const struct pe_image *image, const struct pe_file *file);
+/* Note the sections that may be discarded, and do it: from then on whoever touches them faults. */
+NTSTATUS pe_note_discardable(struct pe_image *image, const struct pe_file *file);
+void pe_discard(struct pe_image *image);
 void pe_unmap(struct pe_image *image);
 
 /* The bytes at an address of the mapped image, if all of them lie in it, else NULL. Not aligned. */

@@ -65,6 +65,8 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     if (NT_SUCCESS(status))
         status = pe_bind_imports(pe, &file);
     if (NT_SUCCESS(status))
+        status = pe_note_discardable(pe, &file);
+    if (NT_SUCCESS(status))
         status = pe_protect(pe, &file);
     if (!NT_SUCCESS(status))
         return status;
@@ -88,6 +90,7 @@ void pe_image_unload(struct loader_image *image)
     util_free(pe->import);
     util_free(pe->import_names);
     util_free(pe->function);
+    util_free(pe->discardable);
     util_free(pe);
     image->pe = NULL;
 }

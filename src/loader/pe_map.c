@@ -3,11 +3,11 @@
  * An image in memory: sections at their addresses from a base that the system chooses, relocations applied, pages protected.
  * Only an image that cannot be relocated is put where it was linked for.
  */
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "loader/pe.h"
+#include "util/alloc.h"
 
 /* Behind the image, for code made up for it; costs only addresses. */
 #define SPARE_BYTES ((size_t)1 << 20)
@@ -160,4 +160,30 @@ NTSTATUS pe_protect(const struct pe_image *image, const struct pe_file *file)
             return STATUS_NO_MEMORY;
     }
     return STATUS_SUCCESS;
+}
+
+/* ---- discarding ---- */
+
+NTSTATUS pe_note_discardable(struct pe_image *image, const struct pe_file *file)
+{
+    image->discardable = util_alloc(file->sections * sizeof(*image->discardable));
+    if (!image->discardable)
+        return STATUS_NO_MEMORY;
+    for (uint32_t i = 0; i < file->sections; i++) {
+        const struct pe_section *s = &file->section[i];
+
+        if (!(s->flags & PE_SECTION_DISCARDABLE) || s->memory_bytes == 0)
+            continue;
+        image->discardable[image->discardables].address = s->address;
+        image->discardable[image->discardables].bytes = pages(s->memory_bytes);
+        image->discardables++;
+    }
+    return STATUS_SUCCESS;
+}
+
+void pe_discard(struct pe_image *image)
+{
+    for (uint32_t i = 0; i < image->discardables; i++)
+        (void)mprotect(image->base + image->discardable[i].address, image->discardable[i].bytes,
+                       PROT_NONE);
 }

@@ -159,6 +159,30 @@ static void pages_have_the_rights_of_their_sections(void **state)
     }
 }
 
+static void initialization_code_goes_after_driver_entry(void **state)
+{
+    const char *path = windows_driver("clang", "probe");
+    struct probe_report report = {.size = sizeof(report), .initialize = 1};
+    struct machine machine, *m;
+    struct loader_image *image;
+    char text[128];
+
+    (void)state;
+    NEED(path);
+    m = machine_begin(&machine);
+    CHECK(NT_SUCCESS(machine_load(m, path, &image)));
+    CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS && report.initialized == 1);
+    CHECK(strcmp(rights(report.own_initializer), "r-xp") == 0);
+    loader_image_initialized(image);
+    CHECK(strcmp(rights(report.own_initializer), "---p") == 0);
+    CHECK(loader_symbolize((uintptr_t)report.own_initializer, text, sizeof(text)) &&
+          strcmp(text, "probe.sys!initialize_once+0x0") == 0);
+    report.initialize = 0;
+    CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS);
+    loader_image_unload(image);
+    machine_end(m);
+}
+
 /* ---- names and tables ---- */
 
 static void addresses_get_names(void **state)
@@ -250,6 +274,7 @@ int main(void)
         cmocka_unit_test(two_images_of_one_file_share_nothing),
         cmocka_unit_test(stack_probe_of_microsofts_compilers_is_there),
         cmocka_unit_test(pages_have_the_rights_of_their_sections),
+        cmocka_unit_test(initialization_code_goes_after_driver_entry),
         cmocka_unit_test(addresses_get_names),
         cmocka_unit_test(function_table_is_registered),
         cmocka_unit_test(loading_survives_every_failing_allocation),

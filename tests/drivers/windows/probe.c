@@ -52,6 +52,14 @@ void *__delayLoadHelper2(const void *descriptor, void **slot)
 __declspec(dllimport) LARGE_INTEGER NTAPI KeQueryPerformanceCounter(PLARGE_INTEGER Frequency);
 #endif
 
+#if defined(__clang__)
+/* Needed until DriverEntry has returned; the linker is told that the section may be discarded. */
+static __attribute__((noinline, section("INIT"))) void initialize_once(struct probe_report *report)
+{
+    report->initialized++;
+}
+#endif
+
 NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath)
 {
     struct probe_report *report = (struct probe_report *)(PVOID)RegistryPath;
@@ -71,6 +79,9 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     report->large_frame = large_frame(report->size);
 #if defined(__clang__)
     report->cookie = __security_cookie;
+    report->own_initializer = (ULONG_PTR)&initialize_once;
+    if (report->initialize)
+        initialize_once(report);
     {
         LARGE_INTEGER frequency;
 

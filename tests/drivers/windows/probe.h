@@ -6,11 +6,14 @@
 #include <stdint.h>
 
 struct probe_report {
-    uint32_t size; /* set by the caller */
+    uint32_t size;       /* set by the caller */
+    uint32_t initialize; /* set by the caller: run code of the section INIT */
+    uint32_t initialized;
     uint32_t calls;
     uint64_t own_function,
         own_table; /* the address of a static function, and the same out of a relocated table */
     uint64_t own_constant, own_variable, own_code;
+    uint64_t own_initializer; /* address of code of the section INIT; 0: built without one */
     uint64_t highest_user_address;
     uint64_t import;  /* address that DbgPrint was bound to */
     uint64_t cookie;  /* 0: built without one */

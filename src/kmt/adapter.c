@@ -93,7 +93,7 @@ NTSTATUS kmt_adapter_check(const struct kmt_adapter *adapter)
 
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter)
 {
-    return port_adapter_ddi(adapter->port)->table.Version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+    return port_adapter_is_2x(adapter->port);
 }
 
 /* ---- enumeration ---- */

@@ -306,6 +306,11 @@ bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node)
     return node < adapter->nodes && adapter->node[node].virtual_addressing;
 }
 
+bool port_adapter_is_2x(const struct port_adapter *adapter)
+{
+    return port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+}
+
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter)
 {
     return adapter->gpu_mmu;

@@ -24,7 +24,7 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.domain = adapter->domain;
     mm.scheduler = &vidsch_for_vidmm;
     mm.caps = adapter->caps.MemoryManagementCaps;
-    mm.wddm_version = port_driver_version(adapter);
+    mm.wddm_version = port_model_version(adapter);
     mm.aperture_commit_limit = adapter->caps.ApertureSegmentCommitLimit;
     mm.internal_va_start = adapter->caps.InternalGpuVirtualAddressRangeStart;
     mm.internal_va_end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
@@ -53,7 +53,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.device = adapter->device;
     sch.ram = adapter->port->config.ram;
     sch.domain = adapter->domain;
-    sch.wddm_version = port_driver_version(adapter);
+    sch.wddm_version = port_model_version(adapter);
     sch.nodes = adapter->nodes;
     sch.node = adapter->node;
     sch.paging_node = adapter->physical_caps.PagingNodeIndex;
@@ -62,6 +62,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
     sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize,
                                              PAGE_BYTES); /* CAPS-077 */
+    sch.paging_segment = adapter->segments.PagingBufferSegmentId;
     sch.paging_buffer_private_bytes = adapter->segments.PagingBufferPrivateDataSize;
     sch.per_engine_tdr = adapter->caps.SupportPerEngineTDR;
     for (UINT i = 0; i < adapter->segment_count; i++)

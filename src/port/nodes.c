@@ -4,17 +4,21 @@
 
 #include "port/port_private.h"
 
-static NTSTATUS check_name(UINT node, const DXGKARG_GETNODEMETADATA *metadata)
+/* CAPS-101: a name is for people; a wrong one is reported and costs no adapter. */
+static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
 {
+    const size_t room = sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]);
     bool terminated = false;
 
-    for (UINT c = 0; c < sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]); c++)
+    for (size_t c = 0; c < room; c++)
         terminated |= metadata->FriendlyName[c] == 0;
     if (!terminated ||
         (metadata->EngineType == DXGK_ENGINE_TYPE_OTHER) != (metadata->FriendlyName[0] != 0))
-        REFUSE("CAPS-101", "the FriendlyName of node %u must be %s", node,
-               metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty");
-    return STATUS_SUCCESS;
+        VIOLATION("CAPS-101", "the FriendlyName of node %u must be %s for engine type %d", node,
+                  metadata->EngineType == DXGK_ENGINE_TYPE_OTHER ? "a terminated string" : "empty",
+                  (int)metadata->EngineType);
+    if (!terminated)
+        metadata->FriendlyName[room - 1] = 0;
 }
 
 static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
@@ -29,7 +33,7 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
                (unsigned)status);
     if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
         REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
-    if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
+    if (port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
         metadata->Flags.ContextSchedulingSupported &&
         !port_feature_granted(adapter, DXGK_FEATURE_HWSCH))
         VIOLATION(
@@ -38,7 +42,8 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
             node);
     /* CAPS-102: the metadata name the addressing mode of the node. */
     adapter->node[node].virtual_addressing = adapter->gpu_mmu && metadata->GpuMmuSupported;
-    return check_name(node, metadata);
+    check_name(node, metadata);
+    return STATUS_SUCCESS;
 }
 
 /* CAPS-097, strict: a node that is not there. */
@@ -104,7 +109,7 @@ NTSTATUS port_query_nodes(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     memset(adapter->node, 0, sizeof(adapter->node));
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
         return STATUS_SUCCESS;
     for (UINT i = 0; i < adapter->nodes && NT_SUCCESS(status); i++)
         status = query_node(adapter, i);

@@ -151,6 +151,8 @@ UINT port_adapter_nodes(const struct port_adapter *adapter);
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
+/* Driven as WDDM 2.x, by its interface version and what it claims (CAPS-122). */
+bool port_adapter_is_2x(const struct port_adapter *adapter);
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter); /* zeros without GpuMmu */
 uint64_t port_adapter_memory_size(
     const struct port_adapter *adapter); /* bytes, as the driver registered them; 0: not (LIFE-045) */

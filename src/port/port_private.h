@@ -112,6 +112,7 @@ struct port_adapter {
     bool isolation_asked; /* the queries that concern it were made, at the first start */
 
     /* answers to queries */
+    UINT model;                   /* port_model_version */
     DXGK_WDDMVERSION device_wddm; /* of WDDMDEVICECAPS; 0: not said */
     uint64_t highest_visible;     /* 0: not said */
     DXGK_IOMMU_CAPS iommu_caps;
@@ -228,17 +229,27 @@ NTSTATUS port_query_after_start(struct port_adapter *adapter);
 /* One query with a zeroed, guarded output buffer (CAPS-005). */
 NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type, const void *input,
                     UINT input_bytes, void *output, UINT output_bytes);
+/* The interface the driver was built for: sizes of structures, and which members exist. */
 static inline UINT port_driver_version(const struct port_adapter *adapter)
 {
     return adapter->driver->table.Version;
+}
+/* The driver model it follows (CAPS-122), as the interface version that began it; known once DXGK_DRIVERCAPS is. */
+static inline UINT port_model_version(const struct port_adapter *adapter)
+{
+    return adapter->model;
 }
 
 /* admission.c, compute.c: what DXGK_DRIVERCAPS and the entry points must look like. */
 NTSTATUS port_check_caps(struct port_adapter *adapter);
 NTSTATUS port_check_compute_only(struct port_adapter *adapter);
 
-/* segments.c, mmu.c, nodes.c, children.c */
+/* segments.c, segments_1x.c, mmu.c, nodes.c, children.c */
 NTSTATUS port_query_segments(struct port_adapter *adapter);
+/* CAPS-073: whether an adapter may have so many. */
+NTSTATUS port_check_segment_count(const struct port_adapter *adapter, UINT count);
+/* The table of a driver below WDDM 2.0, as the descriptors of 2.0 that the host works with. */
+NTSTATUS port_query_segments_1x(struct port_adapter *adapter);
 NTSTATUS port_query_mmu(struct port_adapter *adapter);
 NTSTATUS port_query_nodes(struct port_adapter *adapter);
 NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children);

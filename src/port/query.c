@@ -99,6 +99,17 @@ NTSTATUS port_query_before_start(struct port_adapter *adapter)
 
 /* ---- after it ---- */
 
+/* CAPS-122: a driver that was built with later headers, but says that it is one of WDDM 1.x, is treated as such. */
+static UINT model_of(UINT built, UINT claimed)
+{
+    if (built < DXGKDDI_INTERFACE_VERSION_WDDM2_0 || !claimed || claimed >= DXGKDDI_WDDMv2)
+        return built;
+    if (claimed >= DXGKDDI_WDDMv1_3)
+        return DXGKDDI_INTERFACE_VERSION_WDDM1_3;
+    return claimed >= DXGKDDI_WDDMv1_2 ? DXGKDDI_INTERFACE_VERSION_WIN8
+                                       : DXGKDDI_INTERFACE_VERSION_WIN7;
+}
+
 /* CAPS-017, CAPS-018 */
 static NTSTATUS query_driver_caps(struct port_adapter *adapter)
 {
@@ -113,6 +124,7 @@ static NTSTATUS query_driver_caps(struct port_adapter *adapter)
     }
     adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
                                 adapter->caps.MiscCaps.ComputeOnly;
+    adapter->model = model_of(port_driver_version(adapter), (UINT)adapter->caps.WDDMVersion);
     adapter->ddi.low_irql_preempt = adapter->caps.SchedulingCaps.LowIrqlPreemptCommand;
     return port_check_caps(adapter);
 }
@@ -129,6 +141,21 @@ static void assume_physical_adapter(struct port_adapter *adapter)
     caps->Flags.IoMmuSupported = m->IoMmuSupported;
 }
 
+/* CAPS-068, CAPS-069: the paging node of a 1.x driver. */
+static NTSTATUS assume_1x_adapter(struct port_adapter *adapter)
+{
+    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+
+    adapter->physical_caps.NumExecutionNodes = (WORD)adapter->nodes;
+    adapter->gpu_mmu = false;
+    if (!adapter->caps.SchedulingCaps.MultiEngineAware)
+        return STATUS_SUCCESS;
+    if (m->PagingNode >= adapter->nodes)
+        REFUSE("CAPS-069", "PagingNode %u is not below the %u nodes", m->PagingNode, adapter->nodes);
+    adapter->physical_caps.PagingNodeIndex = (WORD)m->PagingNode;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
 {
     DXGK_QUERYPHYSICALADAPTERCAPSIN in = {.PhysicalAdapterIndex = 0};
@@ -140,8 +167,8 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
                          ? adapter->caps.GpuEngineTopology.NbAsymetricProcessingNodes
                          : 1;
     memset(caps, 0, sizeof(*caps));
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        return STATUS_SUCCESS;
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        return assume_1x_adapter(adapter);
     status = port_query(adapter, DXGKQAITYPE_PHYSICALADAPTERCAPS, &in, sizeof(in), caps,
                         port_physical_caps_bytes(port_driver_version(adapter)));
     if (!NT_SUCCESS(status)) {
@@ -244,7 +271,7 @@ static NTSTATUS query_isolation(struct port_adapter *adapter)
     NTSTATUS status;
 
     if (!adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported ||
-        port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 || adapter->isolation_asked)
+        port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 || adapter->isolation_asked)
         return STATUS_SUCCESS;
     adapter->isolation_asked = true;
     status = query_save_area(adapter);
@@ -257,11 +284,11 @@ static NTSTATUS query_history(struct port_adapter *adapter)
 {
     DXGKARG_HISTORYBUFFERPRECISION precision[PORT_MAX_NODES];
     DXGK_QUERYHISTORYBUFFERPRECISIONIN in = {.PhysicalAdapterIndex = 0};
-    bool takes_input = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+    bool takes_input = port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
     NTSTATUS status;
 
     memset(adapter->history_bits, 0, sizeof(adapter->history_bits));
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
         return STATUS_SUCCESS;
     memset(precision, 0, sizeof(precision));
     status = port_query(adapter, DXGKQAITYPE_HISTORYBUFFERPRECISION, takes_input ? &in : NULL,
@@ -281,7 +308,7 @@ static NTSTATUS query_history(struct port_adapter *adapter)
 /* CAPS-110, CAPS-111: their failure says nothing. */
 static NTSTATUS query_description(struct port_adapter *adapter)
 {
-    UINT version = port_driver_version(adapter);
+    UINT version = port_model_version(adapter);
     DXGK_DEVICE_TYPE_CAPS type;
 
     memset(&adapter->gpu_version, 0, sizeof(adapter->gpu_version));

@@ -8,6 +8,14 @@
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
 #define MAX_BAD_RANGES 4096u
 
+NTSTATUS port_check_segment_count(const struct port_adapter *adapter, UINT count)
+{
+    if (count > PORT_MAX_SEGMENTS || (count == 0 && !adapter->ddi.compute_only))
+        REFUSE("CAPS-073", "the driver reports %u segments; 1 to %u are possible", count,
+               PORT_MAX_SEGMENTS);
+    return STATUS_SUCCESS;
+}
+
 /* The first call: how many (CAPS-072, CAPS-073). */
 static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
 {
@@ -19,10 +27,8 @@ static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
     status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), &out, sizeof(out));
     if (!NT_SUCCESS(status))
         return status;
-    if (out.NbSegment > PORT_MAX_SEGMENTS || (out.NbSegment == 0 && !adapter->ddi.compute_only))
-        REFUSE("CAPS-073", "the driver reports %u segments", out.NbSegment);
     *count = out.NbSegment;
-    return STATUS_SUCCESS;
+    return port_check_segment_count(adapter, out.NbSegment);
 }
 
 static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
@@ -176,22 +182,24 @@ static NTSTATUS query_memory_state(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_query_segments(struct port_adapter *adapter)
+static NTSTATUS query_segments_2x(struct port_adapter *adapter)
 {
     UINT count;
-    NTSTATUS status;
+    NTSTATUS status = query_count(adapter, &count);
 
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0) {
-        WARNING("SEG-004", "drivers below WDDM 2.0 are not run by this host yet");
-        return STATUS_NOT_SUPPORTED;
-    }
-    status = query_count(adapter, &count);
     if (!NT_SUCCESS(status))
         return status;
     adapter->segment_table = util_zalloc(count + 1, SEGMENT_STRIDE);
-    if (!adapter->segment_table)
-        return STATUS_NO_MEMORY;
-    status = query_table(adapter, count);
+    return adapter->segment_table ? query_table(adapter, count) : STATUS_NO_MEMORY;
+}
+
+/* SEG-002 to SEG-004, CAPS-071 */
+NTSTATUS port_query_segments(struct port_adapter *adapter)
+{
+    NTSTATUS status = port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0
+                          ? port_query_segments_1x(adapter)
+                          : query_segments_2x(adapter);
+
     if (NT_SUCCESS(status))
         status = check_paging_buffer(adapter);
     if (NT_SUCCESS(status))

@@ -106,7 +106,7 @@ static NTSTATUS read_flags(struct vidmm_allocation *allocation, const DXGK_ALLOC
         f.Value &= 0x437F; /* what means the same in both words */
     }
     allocation->flags = f;
-    allocation->accessed_physically = f.AccessedPhysically;
+    allocation->accessed_physically = f.AccessedPhysically || !is_2x(vidmm); /* RES-056 */
     allocation->cpu_visible = f.CpuVisible || f.CpuVisibleOnDemand;
     return status;
 }

@@ -172,9 +172,9 @@ static void mdl_free(struct vidmm *vidmm, struct paging_deferred *deferred)
     util_free(CONTAINER(deferred, struct mdl_block, deferred));
 }
 
-struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation)
+static struct mdl_block *mdl_of(uint64_t pages)
 {
-    size_t array = allocation->pages * sizeof(PFN_NUMBER);
+    size_t array = pages * sizeof(PFN_NUMBER);
     struct mdl_block *block = util_alloc(sizeof(*block) + array);
 
     _Static_assert(sizeof(struct mdl_block) == offsetof(struct mdl_block, mdl) + sizeof(MDL),
@@ -184,9 +184,25 @@ struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation)
     block->deferred.fn = mdl_free;
     block->mdl = (MDL){.Size = (CSHORT)(sizeof(MDL) + array),
                        .MdlFlags = MDL_PAGES_LOCKED,
-                       .ByteCount = (ULONG)(allocation->pages << PAGE_BITS)};
-    for (uint64_t i = 0; i < allocation->pages; i++)
+                       .ByteCount = (ULONG)(pages << PAGE_BITS)};
+    return block;
+}
+
+struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation)
+{
+    struct mdl_block *block = mdl_of(allocation->pages);
+
+    for (uint64_t i = 0; block && i < allocation->pages; i++)
         block->pages[i] = (PFN_NUMBER)allocation->backing[i].value;
+    return block;
+}
+
+struct mdl_block *content_mdl_of_run(struct page_number first, uint64_t pages)
+{
+    struct mdl_block *block = mdl_of(pages);
+
+    for (uint64_t i = 0; block && i < pages; i++)
+        block->pages[i] = (PFN_NUMBER)(first.value + i);
     return block;
 }
 

@@ -34,6 +34,8 @@ NTSTATUS content_unmap_aperture(struct vidmm_allocation *allocation, UINT segmen
  * out of memory. */
 struct mdl_block;
 struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation);
+/* The same over contiguous frames. */
+struct mdl_block *content_mdl_of_run(struct page_number first, uint64_t pages);
 MDL *content_mdl(struct mdl_block *block);
 void content_mdl_defer_free(struct vidmm *vidmm, struct mdl_block *block);
 

@@ -50,6 +50,20 @@ static bool in_memory_segment(const struct vidmm_allocation *allocation)
 
 /* ---- views ---- */
 
+static bool point_run(struct vidmm_allocation *allocation, uint64_t page,
+                      const struct vidmm_segment *segment, uint64_t first, uint64_t count)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    struct ram_view_source source = {
+        .file = -1, .page = (segment->cpu.value >> PAGE_BITS) + first, .writable = true};
+
+    if (segment->in_ram)
+        return ram_view_point_run(vidmm->config.ram, allocation->view, page, &source, count);
+    return ram_view_point_file(vidmm->config.ram, allocation->view, page,
+                               bus_device_memory_file(vidmm->config.device, segment->bar),
+                               (segment->bar_offset >> PAGE_BITS) + first, count, true);
+}
+
 static bool point_at_segment(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
@@ -61,9 +75,7 @@ static bool point_at_segment(struct vidmm_allocation *allocation)
         const struct vidmm_segment *segment = &vidmm->segment[run->segment];
         uint64_t count = run->pages < left ? run->pages : left;
 
-        if (!ram_view_point_file(vidmm->config.ram, allocation->view, page,
-                                 bus_device_memory_file(vidmm->config.device, segment->bar),
-                                 (segment->bar_offset >> PAGE_BITS) + run->first, count, true))
+        if (!point_run(allocation, page, segment, run->first, count))
             return false;
         page += count;
         left -= count;

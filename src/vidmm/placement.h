@@ -22,6 +22,12 @@ void readiness_end(struct vidmm_allocation *allocation);
 
 /* `open` goes: off the list, without waiting for anything. */
 void residency_forget(struct vidmm_open *open);
+/* On and off the list, which the caller has counted: residency_count from 0 to more, and back. `leave`: evict when nothing uses it. */
+void residency_add(struct vidmm_open *open);
+void residency_remove(struct vidmm_open *open, bool leave);
+/* aperture_range.c */
+uint64_t aperture_range_bytes(const struct vidmm *vidmm);
+NTSTATUS aperture_ranges_restore(struct vidmm *vidmm);
 /* An operation of a queue that brings in listed allocations which are not ready. The first gives
  * NULL when out of memory; the last uses the job up: STATUS_PENDING with *fence, STATUS_SUCCESS if
  * there was nothing to do, or STATUS_NO_MEMORY. */

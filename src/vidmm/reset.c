@@ -73,6 +73,12 @@ static NTSTATUS rebuild_job(struct vidmm *vidmm, void *arg)
     return space_rebuild_all(vidmm);
 }
 
+static NTSTATUS remap_job(struct vidmm *vidmm, void *arg)
+{
+    (void)arg;
+    return aperture_ranges_restore(vidmm);
+}
+
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
 {
     NTSTATUS status;
@@ -82,6 +88,8 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
     vidmm->reset = false;
     sim_mutex_unlock(&vidmm->lock);
     paging_poke(vidmm);
+    if (NT_SUCCESS(status) && !list_empty(&vidmm->aperture_ranges))
+        status = paging_run(vidmm, remap_job, NULL);
     if (NT_SUCCESS(status) && vidmm->config.gpu_mmu)
         status = paging_run(vidmm, rebuild_job, NULL);
     if (NT_SUCCESS(status) && vidmm->config.gpu_mmu) {

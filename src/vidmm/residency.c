@@ -17,7 +17,7 @@
 
 /* ---- the list ---- */
 
-static void list_add(struct vidmm_open *open)
+void residency_add(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open->allocation;
     struct vidmm *vidmm = allocation->vidmm;
@@ -46,7 +46,7 @@ static void used_no_more(struct vidmm_device *device, struct follow *follow)
     paging_poke(vidmm);
 }
 
-static void list_remove_open(struct vidmm_open *open, bool leave)
+void residency_remove(struct vidmm_open *open, bool leave)
 {
     struct vidmm_allocation *allocation = open->allocation;
 
@@ -249,7 +249,7 @@ static void uncount_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, 
             if (list_empty(&open->residency_link))
                 budget_uncharge(open);
             else
-                list_remove_open(open, false);
+                residency_remove(open, false);
         }
     }
 }
@@ -262,7 +262,7 @@ static void list_all(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
         struct vidmm_open *open = open_find(device, list[i]);
 
         if (list_empty(&open->residency_link))
-            list_add(open);
+            residency_add(open);
         residency_job_add(job, open);
     }
 }
@@ -350,7 +350,7 @@ NTSTATUS vidmm_evict(struct vidmm_device *device, const D3DKMT_HANDLE *list, UIN
                 open->allocation->written =
                     false; /* counts only where a system copy exists (RES-029) */
             if (--open->residency_count == 0)
-                list_remove_open(open, !flags.EvictOnlyIfNecessary);
+                residency_remove(open, !flags.EvictOnlyIfNecessary);
         }
         *bytes_to_trim = budget_over(device->process);
         status = STATUS_SUCCESS;

@@ -177,6 +177,8 @@ void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
 
     if (!segment_cpu_visible(segment) || !vidmm->config.device)
         return NULL;
+    if (segment->in_ram)
+        return ram_direct(vidmm->config.ram, (struct phys_addr){segment->cpu.value + offset});
     bytes = bus_device_memory(vidmm->config.device, segment->bar);
     return bytes ? bytes + segment->bar_offset + offset : NULL;
 }

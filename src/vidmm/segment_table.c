@@ -45,6 +45,18 @@ static bool bar_of(const struct bus_device *device, uint64_t address, uint64_t b
     return false;
 }
 
+/* Memory that the driver took out of RAM for the device, contiguous. Once per segment and start. */
+static bool is_driver_memory(const struct ram *ram, uint64_t address, uint64_t bytes)
+{
+    if (address & (PAGE_BYTES - 1) || !range_inside(address, bytes, ram_highest(ram).value + 1))
+        return false;
+    for (uint64_t page = 0; page < bytes >> PAGE_BITS; page++)
+        if (ram_page_owner(ram, (struct page_number){(address >> PAGE_BITS) + page}) !=
+            RAM_CONTIGUOUS)
+            return false;
+    return true;
+}
+
 static bool check_flags(UINT id, const DXGK_SEGMENTDESCRIPTOR4 *d)
 {
     DXGK_SEGMENTFLAGS f = d->Flags;
@@ -105,10 +117,14 @@ static bool check_window(struct vidmm *vidmm, UINT id, const DXGK_SEGMENTDESCRIP
             BREACH(rule, "segment %u: CpuHostAperture.SizeInPages is 0", id);
     }
     if (vidmm->config.device &&
-        !bar_of(vidmm->config.device, address, bytes, &segment->bar, &segment->bar_offset))
-        BREACH(rule,
-               "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64 " lies in no memory resource", id,
-               address, bytes);
+        !bar_of(vidmm->config.device, address, bytes, &segment->bar, &segment->bar_offset)) {
+        segment->in_ram = d->Flags.CpuVisible && is_driver_memory(vidmm->config.ram, address, bytes);
+        if (!segment->in_ram)
+            BREACH(rule,
+                   "segment %u: CPU range 0x%" PRIx64 " + 0x%" PRIx64
+                   " lies in no memory resource, nor in contiguous memory of the driver's",
+                   id, address, bytes);
+    }
     for (UINT other = 1; other < id; other++) {
         const struct vidmm_segment *before = &vidmm->segment[other];
 
@@ -183,7 +199,8 @@ static bool check_table(struct vidmm *vidmm, const DXGK_QUERYSEGMENTOUT4 *table)
                         segment->base);
         }
     }
-    if (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only))
+    if (vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0 &&
+        (apertures > 1 || (apertures == 0 && !vidmm->ddi->compute_only)))
         BREACH("SEG-022", "%u aperture segments", apertures);
     if (table->PagingBufferSegmentId > vidmm->segment_count ||
         (table->PagingBufferSegmentId &&

@@ -117,7 +117,7 @@ static bool check_segments(const struct tally *tally)
         HOLDS(segment->leaving == tally->leaving[id]);
         HOLDS(segment->mapped_bytes <= segment->commit_limit);
     }
-    HOLDS(vidmm->aperture_mapped == tally->aperture);
+    HOLDS(vidmm->aperture_mapped == tally->aperture + aperture_range_bytes(vidmm));
     HOLDS(vidmm->aperture_mapped <= vidmm->aperture_limit);
     return true;
 }

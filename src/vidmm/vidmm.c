@@ -105,6 +105,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     sim_mutex_init(&vidmm->processes_lock);
     list_init(&vidmm->allocations);
     list_init(&vidmm->processes);
+    list_init(&vidmm->aperture_ranges);
     list_init(&vidmm->devices);
     list_init(&vidmm->deferred);
     list_init(&vidmm->retiring);

@@ -218,6 +218,29 @@ bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *con
  * context. May block. */
 NTSTATUS vidmm_context_prepare(struct vidmm_context *context);
 
+/* A DMA buffer or paging buffer that lies in an aperture segment (PATCH-040, PAGE-002): contiguous frames of the scheduler's, mapped
+ * there by the driver until they are unmapped. */
+struct vidmm_aperture_range {
+    struct list link; /* vidmm->aperture_ranges */
+    UINT segment;     /* 0: not mapped */
+    uint64_t first;   /* page of the segment */
+    uint64_t pages;
+    struct page_number frame, logical; /* first ones */
+};
+/* Map into one of the aperture segments of `set` (bit n: segment n + 1), lowest id first; all other members are set. Blocks until the
+ * GPU has done it. STATUS_NO_MEMORY: no room. */
+NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture_range *range);
+/* Undone also when the adapter is lost; nothing to do for a range that is not mapped. */
+void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *range);
+/* Segment base + offset of its first byte. */
+uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_aperture_range *range);
+
+/* WDDM 1.x: put what a submission refers to on the residency list of its device, so that no packet goes before it is there (RES-002);
+ * handles were checked, 0 is skipped. With `only`, everything else leaves the list; nothing of the device may run then.
+ * STATUS_NO_MEMORY: the list would not fit the segments, nothing changed. */
+NTSTATUS vidmm_submission_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                               bool only);
+
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {
     bool resident;

@@ -118,6 +118,7 @@ struct vidmm_segment {
     struct phys_addr cpu;      /* CpuTranslatedAddress */
     unsigned bar;              /* that the CPU reaches a CpuVisible segment by ... */
     uint64_t bar_offset;       /* ... and where in it */
+    bool in_ram;               /* instead of a BAR: contiguous memory of the driver's, at `cpu` */
     struct extent_tree free;   /* pages */
     uint64_t mapped_bytes;     /* aperture: mapped now; memory: placed now */
     uint64_t pinned_bytes;     /* of them: taken by segment_take_pinned */
@@ -361,6 +362,7 @@ struct vidmm {
     UINT aperture;                                    /* id of the aperture segment, 0: none */
     uint64_t aperture_limit; /* bytes mapped through all aperture segments together at most */
     uint64_t aperture_mapped;
+    struct list aperture_ranges; /* vidmm_aperture_range.link */
     struct list allocations, processes, devices;
     struct vidmm_process *paging_process;
     struct paging_process *scratch;

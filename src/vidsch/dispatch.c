@@ -60,6 +60,16 @@ static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS statu
                  packet->fence, packet->context->node->ordinal);
 }
 
+/* Segment and address of a buffer (PATCH-144). */
+static void place_buffer(const struct vidsch *vidsch, const struct vidmm_aperture_range *aperture,
+                         struct page_number logical, UINT *segment, PHYSICAL_ADDRESS *address)
+{
+    *segment = aperture->segment;
+    address->QuadPart = (LONGLONG)(aperture->segment
+                                       ? vidmm_aperture_address(vidsch->vidmm, aperture)
+                                       : page_phys(logical).value);
+}
+
 static bool patch(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -70,7 +80,8 @@ static bool patch(struct packet *packet)
     if (packet->kind == PACKET_PAGING) {
         const struct paging_slot *slot = packet->paging;
 
-        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)slot->public.logical.value;
+        place_buffer(vidsch, &slot->aperture, slot->first_logical, &args.DmaBufferSegmentId,
+                     &args.DmaBufferPhysicalAddress);
         args.pDmaBuffer = slot->public.data;
         args.DmaBufferSize = slot->public.capacity;
         args.DmaBufferSubmissionEndOffset = slot->public.used;
@@ -81,7 +92,8 @@ static bool patch(struct packet *packet)
     } else {
         const struct dma_buffer *buffer = packet->buffer;
 
-        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value;
+        place_buffer(vidsch, &buffer->aperture, buffer->first_logical, &args.DmaBufferSegmentId,
+                     &args.DmaBufferPhysicalAddress);
         args.pDmaBuffer = buffer->data;
         args.DmaBufferSize = buffer->capacity;
         args.DmaBufferSubmissionEndOffset = buffer->used;
@@ -107,17 +119,19 @@ static bool patch(struct packet *packet)
 
 static DXGK_SUBMITCOMMANDFLAGS submit_flags(const struct packet *packet)
 {
+    const struct vidsch *vidsch = packet->context->device->vidsch;
     DXGK_SUBMITCOMMANDFLAGS flags = {.Value = 0};
 
     flags.Paging = packet->kind == PACKET_PAGING;
     flags.NullRendering = packet->null_rendering;
-    flags.Resubmission = packet->resubmission; /* PREEMPT-024 */
+    flags.Resubmission = packet->resubmission && !vidsch_is_1x(vidsch); /* PREEMPT-024 */
     return flags;
 }
 
 static NTSTATUS submit_physical(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
+    const struct vidsch *vidsch = context->device->vidsch;
     DXGKARG_SUBMITCOMMAND args = {
         .hContext = context->mm.driver_handle,
         .SubmissionFenceId = packet->fence,
@@ -128,7 +142,8 @@ static NTSTATUS submit_physical(struct packet *packet)
     if (packet->kind == PACKET_PAGING) {
         const struct paging_slot *slot = packet->paging;
 
-        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)slot->public.logical.value;
+        place_buffer(vidsch, &slot->aperture, slot->first_logical, &args.DmaBufferSegmentId,
+                     &args.DmaBufferPhysicalAddress);
         args.DmaBufferSize = slot->public.capacity;
         args.DmaBufferSubmissionEndOffset = slot->public.used;
         args.pDmaBufferPrivateData = slot->public.private_data;
@@ -137,7 +152,8 @@ static NTSTATUS submit_physical(struct packet *packet)
     } else {
         const struct dma_buffer *buffer = packet->buffer;
 
-        args.DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value;
+        place_buffer(vidsch, &buffer->aperture, buffer->first_logical, &args.DmaBufferSegmentId,
+                     &args.DmaBufferPhysicalAddress);
         args.DmaBufferSize = buffer->capacity;
         args.DmaBufferSubmissionEndOffset = buffer->used;
         args.pDmaBufferPrivateData = buffer->private_data;

@@ -127,6 +127,7 @@ static void buffer_free(struct dma_buffer *buffer)
 {
     struct vidsch_context *context = buffer->owner;
 
+    vidmm_aperture_unmap(context->device->vidsch->vidmm, &buffer->aperture);
     if (buffer->data)
         vidsch_pages_give(context->device->vidsch, buffer->first, buffer->pages, 1,
                           buffer->first_logical);
@@ -172,6 +173,18 @@ static bool make_data(struct dma_buffer *buffer, struct vidsch_context *context)
     return true;
 }
 
+/* PATCH-040 */
+static bool place_data(struct dma_buffer *buffer, const struct vidsch_context *context)
+{
+    if (!context->info.DmaBufferSegmentSet)
+        return true;
+    buffer->aperture.frame = buffer->first;
+    buffer->aperture.logical = buffer->first_logical;
+    buffer->aperture.pages = buffer->pages;
+    return NT_SUCCESS(vidmm_aperture_map(context->device->vidsch->vidmm,
+                                         context->info.DmaBufferSegmentSet, &buffer->aperture));
+}
+
 static struct dma_buffer *buffer_create(struct vidsch_context *context)
 {
     struct dma_buffer *buffer = util_zalloc(1, sizeof(*buffer));
@@ -190,7 +203,8 @@ static struct dma_buffer *buffer_create(struct vidsch_context *context)
         }
         buffer->private_data = buffer->private_block + VIDSCH_CANARY_BYTES;
     }
-    if (context->has_lists && (!make_arrays(buffer, context) || !make_data(buffer, context))) {
+    if (context->has_lists && (!make_arrays(buffer, context) || !make_data(buffer, context) ||
+                               !place_data(buffer, context))) {
         buffer_free(buffer);
         return NULL;
     }
@@ -272,4 +286,33 @@ bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi)
         return false;
     }
     return true;
+}
+
+uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer)
+{
+    return buffer->aperture.segment
+               ? vidmm_aperture_address(buffer->owner->device->vidsch->vidmm, &buffer->aperture)
+               : page_phys(buffer->first_logical).value;
+}
+
+NTSTATUS vidsch_submission_list(const struct dma_buffer *buffer)
+{
+    struct vidsch_device *device = buffer->owner->device;
+    UINT count = buffer->allocation_count;
+    D3DKMT_HANDLE *list = util_alloc((count + 1) * sizeof(*list));
+    NTSTATUS status;
+
+    if (!list)
+        return STATUS_NO_MEMORY;
+    for (UINT i = 0; i < count; i++)
+        list[i] = buffer->references_map[i].handle;
+    status = vidmm_submission_list(device->mm, list, count, false);
+    if (status == STATUS_NO_MEMORY) {
+        (void)vidsch_for_vidmm.device_wait(device->mm, device->last_ticket);
+        status = vidmm_submission_list(device->mm, list, count, true);
+        if (status == STATUS_NO_MEMORY)
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY, false);
+    }
+    util_free(list);
+    return status;
 }

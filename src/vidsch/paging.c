@@ -53,6 +53,26 @@ static NTSTATUS slot_map(struct vidsch *vidsch, struct paging_slot *slot)
     return status;
 }
 
+/* PAGE-002. The operations themselves go through buffers that are still addressed as system memory. */
+static NTSTATUS place_slots(struct vidsch *vidsch)
+{
+    if (!vidsch->config.paging_segment)
+        return STATUS_SUCCESS;
+    for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
+        struct paging_slot *slot = &vidsch->paging_slots[i];
+        NTSTATUS status;
+
+        slot->aperture.frame = slot->first;
+        slot->aperture.logical = slot->first_logical;
+        slot->aperture.pages = slot->pages;
+        status = vidmm_aperture_map(vidsch->vidmm, 1u << (vidsch->config.paging_segment - 1),
+                                    &slot->aperture);
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}
+
 NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
 {
     struct vidsch_context *context = vidsch->system_context;
@@ -76,13 +96,15 @@ NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
         }
         list_push_back(&vidsch->paging_free, &slot->link);
     }
-    return STATUS_SUCCESS;
+    return place_slots(vidsch);
 }
 
 void vidsch_paging_destroy(struct vidsch *vidsch)
 {
     if (!vidsch->paging_slots)
         return;
+    for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++)
+        vidmm_aperture_unmap(vidsch->vidmm, &vidsch->paging_slots[i].aperture);
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
         struct paging_slot *slot = &vidsch->paging_slots[i];
 

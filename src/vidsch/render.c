@@ -276,7 +276,8 @@ static NTSTATUS translate(struct submission *s, bool *more)
         .pPatchLocationListOut = buffer->patch_capacity ? buffer->patches : NULL,
         .PatchLocationListOutSize = buffer->patch_capacity,
         .MultipassOffset = s->multipass,
-        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)page_phys(buffer->first_logical).value,
+        .DmaBufferSegmentId = buffer->aperture.segment,
+        .DmaBufferPhysicalAddress.QuadPart = (LONGLONG)vidsch_dma_buffer_address(buffer),
     };
     NTSTATUS status = ddi_render(device->vidsch->ddi, s->context->mm.driver_handle, &render);
 
@@ -461,6 +462,8 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     s.buffer = context->reserve;
     context->reserve = reserve;
     status = convert_list(&s);
+    if (NT_SUCCESS(status) && vidsch_is_1x(context->device->vidsch))
+        status = vidsch_submission_list(s.buffer);
     if (!NT_SUCCESS(status)) {
         vidsch_dma_buffer_put(s.buffer);
         return status;

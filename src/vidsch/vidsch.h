@@ -68,6 +68,7 @@ struct vidsch_config {
     UINT paging_buffer_bytes;
     UINT paging_buffer_private_bytes;
     bool per_engine_tdr;
+    UINT paging_segment;       /* PagingBufferSegmentId; 0: paging buffers are in system memory */
     UINT aperture_segment_set; /* bit n: segment n + 1 is an aperture (for DmaBufferSegmentSet) */
     uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */
     uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */

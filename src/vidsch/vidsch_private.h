@@ -96,9 +96,10 @@ struct dma_buffer {
     /* bytes; virtual contexts have none */
     uint8_t *data;
     uint32_t capacity;
-    struct page_number first;         /* of the run, whose first and last page hold canaries */
-    struct page_number first_logical; /* of data */
-    uint64_t pages;                   /* of data */
+    struct page_number first;             /* of the run, whose first and last page hold canaries */
+    struct page_number first_logical;     /* of data */
+    struct vidmm_aperture_range aperture; /* where data is, if the driver wants it in an aperture */
+    uint64_t pages;                       /* of data */
     uint32_t used;
     /* private block */
     uint8_t *private_block; /* canary, data, canary */
@@ -119,6 +120,9 @@ struct client_block {
     uint64_t pages;
 };
 
+/* A driver of WDDM 1.x: the lists of a submission say what must be resident (RES-002). */
+#define vidsch_is_1x(vidsch) ((vidsch)->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
 /* ---- paging buffers (paging.c) ---- */
 
 struct paging_slot {
@@ -126,6 +130,7 @@ struct paging_slot {
     struct packet packet;
     struct list link; /* free */
     struct page_number first, first_logical;
+    struct vidmm_aperture_range aperture; /* PAGE-002 */
     uint64_t pages;
     uint8_t *private_block;
     uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
@@ -508,6 +513,11 @@ bool vidsch_client_block_create(struct vidsch *vidsch, struct client_block *bloc
 void vidsch_client_block_destroy(struct vidsch *vidsch, struct client_block *block);
 /* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
  * memory. */
+/* Where byte 0 is for the driver: in buffer->aperture.segment, or system memory (PATCH-089, PATCH-144). */
+uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
+/* WDDM 1.x: have what the buffer refers to made resident before it goes (RES-002). If that does not fit beside what earlier packets
+ * need, waits for them; if it does not fit at all, the device is in error (RES-005). */
+NTSTATUS vidsch_submission_list(const struct dma_buffer *buffer);
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffers_free(struct vidsch_context *context);

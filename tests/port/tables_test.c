@@ -304,10 +304,10 @@ static void nodes(void **state)
     REPORTED("CAPS-099", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     REPORTED("CAPS-100", "CAPS-099", VERIFY_WARNING, p->node[1].EngineType = DXGK_ENGINE_TYPE_3D);
     REFUSED("CAPS-100", "CAPS-100", p->node[1].EngineType = DXGK_ENGINE_TYPE_MAX);
-    REFUSED("CAPS-101", "CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
-    REFUSED("CAPS-101", "CAPS-101", p->node[1].FriendlyName[0] = 'x');
-    REFUSED("CAPS-101", "CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
-            memset(p->node[1].FriendlyName, 'x', sizeof(p->node[1].FriendlyName)));
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER);
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].FriendlyName[0] = 'x');
+    REPORTED("CAPS-101", "CAPS-101", VERIFY_ERROR, p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
+             memset(p->node[1].FriendlyName, 'x', sizeof(p->node[1].FriendlyName)));
     ACCEPTED("CAPS-101", p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
              p->node[1].FriendlyName[0] = 'x');
     REPORTED("LIFE-126", "LIFE-126", VERIFY_ERROR, p->node[1].Flags.ContextSchedulingSupported = 1);

@@ -869,6 +869,83 @@ static void paging_is_patched_without_lists(struct fixture *f)
         fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
     }
 
+/* ---- DMA buffers in an aperture segment ---- */
+
+static void want_aperture(struct fixture *f)
+{
+    f->driver.info[0].DmaBufferSegmentSet = 2;
+}
+
+static void a_buffer_in_an_aperture_is_mapped_before_it_is_used(struct fixture *f)
+{
+    struct client c = make_client(f);
+    const DXGKARG_RENDER *given;
+    const DXGKARG_PATCH *patch;
+    const DXGKARG_SUBMITCOMMAND *sent;
+
+    CHECK_RULE("PATCH-040", f->mm.mapped > 0 && calls_of(f, CALL_PATCH) == 0);
+    CHECK(render(c.context, 64) == STATUS_SUCCESS);
+    idle(&c);
+    given = &last_call(f, CALL_RENDER)->render.args;
+    patch = &last_call(f, CALL_PATCH)->patch.args;
+    sent = &last_call(f, CALL_SUBMIT)->submit;
+    CHECK_RULE("PATCH-089", given->DmaBufferSegmentId == 2 &&
+                                given->DmaBufferPhysicalAddress.QuadPart >= 0xC0010000);
+    CHECK_RULE("PATCH-144",
+               patch->DmaBufferSegmentId == 2 && patch->DmaBufferPhysicalAddress.QuadPart ==
+                                                     given->DmaBufferPhysicalAddress.QuadPart);
+    CHECK_RULE("PATCH-040",
+               sent->DmaBufferSegmentId == 2 && sent->DmaBufferPhysicalAddress.QuadPart ==
+                                                    given->DmaBufferPhysicalAddress.QuadPart);
+    vidsch_device_destroy(c.device);
+    CHECK_RULE("PATCH-040", f->mm.unmapped == f->mm.mapped);
+}
+
+/* ---- WDDM 1.x ---- */
+
+static void a_1x_submission_says_what_must_be_resident(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    a->listed = false; /* no client ever asked for it */
+    reference(&c, 0, a, true);
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    idle(&c);
+    CHECK_RULE("RES-002", f->mm.lists == 1 && a->listed && calls_of(f, CALL_SUBMIT) == 1);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
+static void a_1x_submission_waits_for_room(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    reference(&c, 0, a, true);
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    f->mm.full = 1;
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    idle(&c);
+    CHECK_RULE("RES-002", f->mm.narrow_lists == 1 && f->mm.pending_at_narrow == 0 &&
+                              calls_of(f, CALL_SUBMIT) == 2);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
+static void a_1x_submission_that_never_fits_costs_the_device(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    reference(&c, 0, a, true);
+    f->mm.full = 2;
+    CHECK_RULE("RES-005", render_lists(&c, 16, 1, 0) == STATUS_NO_MEMORY);
+    CHECK_RULE("RES-005", !NT_SUCCESS(render_lists(&c, 16, 1, 0)) && calls_of(f, CALL_RENDER) == 0);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
 TEST(render_arguments, 0)
 TEST(bad_arguments_do_not_reach_the_driver, 0)
 TEST(the_allocation_list_is_converted, 0)
@@ -893,6 +970,11 @@ TEST(queued_buffers_are_counted, 0)
 TEST(a_broadcast_runs_in_every_context, 0)
 TEST(renders_of_a_process_never_overlap, 0)
 TEST(paging_is_patched_without_lists, .physical_paging = true)
+TEST(a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
+     .prepare = want_aperture)
+TEST(a_1x_submission_says_what_must_be_resident, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+TEST(a_1x_submission_waits_for_room, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+TEST(a_1x_submission_that_never_fits_costs_the_device, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
 
 int main(void)
 {
@@ -923,6 +1005,10 @@ int main(void)
         cmocka_unit_test(test_a_broadcast_runs_in_every_context),
         cmocka_unit_test(test_renders_of_a_process_never_overlap),
         cmocka_unit_test(test_paging_is_patched_without_lists),
+        cmocka_unit_test(test_a_buffer_in_an_aperture_is_mapped_before_it_is_used),
+        cmocka_unit_test(test_a_1x_submission_says_what_must_be_resident),
+        cmocka_unit_test(test_a_1x_submission_waits_for_room),
+        cmocka_unit_test(test_a_1x_submission_that_never_fits_costs_the_device),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

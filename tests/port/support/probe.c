@@ -179,6 +179,19 @@ void probe_make_compute_only(struct probe *p)
     p->node[0].FriendlyName[0] = L'c';
 }
 
+void probe_make_1x(struct probe *p)
+{
+    DXGK_VIDMMCAPS *m = &p->caps.MemoryManagementCaps;
+
+    m->VirtualAddressingSupported = m->GpuMmuSupported = m->MapAperture2Supported = 0;
+    p->caps.WDDMVersion = p->device_wddm = (DXGK_WDDMVERSION)0;
+    p->physical.Flags.GpuMmuSupported = 0;
+    for (unsigned i = 0; i <= PROBE_MAX_NODES; i++)
+        p->node[i].GpuMmuSupported = FALSE;
+    p->segment[1].Flags.NonLocalBudgetGroup = 0;
+    p->segment[0].Flags.ApplicationTarget = p->segment[0].Flags.LocalBudgetGroup = 0;
+}
+
 void probe_add_display_entries(struct probe *p)
 {
     DRIVER_INITIALIZATION_DATA own = p->table;

@@ -127,6 +127,8 @@ struct probe {
     DXGK_PHYSICALADAPTERCAPS physical; /* DxgkPhysicalAdapterHandle is filled in */
     DXGK_SEGMENTDESCRIPTOR4 segment[33];
     UINT segments;
+    UINT banks; /* of every segment of a 1.x driver */
+    SIZE_T *bank_table;
     DXGK_MEMORYRANGE bad_range[8];
     UINT paging_segment, paging_bytes, paging_private_bytes;
     DXGK_GPUMMUCAPS mmu;
@@ -156,6 +158,9 @@ struct probe *probe_create(const struct probe_options *options);
 void probe_destroy(struct probe *p);
 /* Turn the answers and entry points into those of a compute-only driver that is accepted. */
 void probe_make_compute_only(struct probe *p);
+/* Turn the answers into those of a driver without GPU virtual addressing; for the versions below WDDM 2.0, or for a driver that
+ * claims one of them (its WDDMVersion is cleared). */
+void probe_make_1x(struct probe *p);
 /* Entry points of displays and other things that a render-only driver may also have. */
 void probe_add_display_entries(struct probe *p);
 /* Report `count` power components, with what that takes. */

@@ -31,6 +31,31 @@ static uint64_t segments(struct probe *p, DXGK_QUERYSEGMENTOUT4 *out)
     return STATUS_SUCCESS;
 }
 
+/* The forms of WDDM 1.x: arrays without a stride. */
+static uint64_t segments_1x(struct probe *p, DXGK_QUERYADAPTERINFOTYPE type,
+                            DXGK_QUERYSEGMENTOUT *out)
+{
+    DXGK_SEGMENTDESCRIPTOR3 *third = (DXGK_SEGMENTDESCRIPTOR3 *)(void *)out->pSegmentDescriptor;
+
+    for (UINT i = 0; out->pSegmentDescriptor && i < p->segments; i++) {
+        const DXGK_SEGMENTDESCRIPTOR4 *d = &p->segment[i];
+
+        if (type == DXGKQAITYPE_QUERYSEGMENT)
+            out->pSegmentDescriptor[i] = (DXGK_SEGMENTDESCRIPTOR){
+                d->BaseAddress, d->CpuTranslatedAddress, d->Size, p->banks,
+                p->bank_table,  d->CommitLimit,          d->Flags};
+        else
+            third[i] = (DXGK_SEGMENTDESCRIPTOR3){
+                d->Flags,      d->BaseAddress, d->CpuTranslatedAddress,   d->Size, p->banks,
+                p->bank_table, d->CommitLimit, d->SystemMemoryEndAddress, 0};
+    }
+    out->NbSegment = p->segments;
+    out->PagingBufferSegmentId = p->paging_segment;
+    out->PagingBufferSize = p->paging_bytes;
+    out->PagingBufferPrivateDataSize = p->paging_private_bytes;
+    return STATUS_SUCCESS;
+}
+
 static uint64_t reserved_ranges(struct probe *p, DXGK_HARDWARERESERVEDRANGES *out)
 {
     if (out->pPhysicalRanges)
@@ -63,6 +88,9 @@ static uint64_t query(struct probe *p, struct probe_adapter *a, const DXGKARG_QU
         return give(q, &p->caps, sizeof(p->caps));
     case DXGKQAITYPE_QUERYSEGMENT4:
         return segments(p, q->pOutputData);
+    case DXGKQAITYPE_QUERYSEGMENT:
+    case DXGKQAITYPE_QUERYSEGMENT3:
+        return segments_1x(p, q->Type, q->pOutputData);
     case DXGKQAITYPE_SEGMENTMEMORYSTATE:
         return give(q, p->bad_range, sizeof(p->bad_range));
     case DXGKQAITYPE_GPUMMUCAPS:

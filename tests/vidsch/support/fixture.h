@@ -177,6 +177,10 @@ struct vidmm {
     uint64_t order;     /* counts what happens, to compare */
     uint64_t device_destroyed_at;
     struct ddi_adapter *ddi;
+    uint32_t mapped, unmapped;    /* vidmm_aperture_map, vidmm_aperture_unmap */
+    uint64_t lists, narrow_lists; /* vidmm_submission_list; those with `only` */
+    uint32_t full;                /* so many of them find no room */
+    uint32_t pending_at_narrow;   /* packets of the device at the last of those */
 };
 
 /* An allocation opened by the device, on its residency list, in segment 1. */

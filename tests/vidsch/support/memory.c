@@ -211,3 +211,49 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
         build_one(vidmm, true);
     return STATUS_SUCCESS;
 }
+
+/* ---- WDDM 1.x, buffers in apertures ---- */
+
+NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture_range *range)
+{
+    range->segment = 1u + (UINT)__builtin_ctz(set);
+    range->first = 16u * ++vidmm->mapped;
+    return STATUS_SUCCESS;
+}
+
+void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *range)
+{
+    vidmm->unmapped += range->segment != 0;
+    range->segment = 0;
+}
+
+uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_aperture_range *range)
+{
+    (void)vidmm;
+    return 0xC0000000u + (range->first << PAGE_BITS);
+}
+
+NTSTATUS vidmm_submission_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
+                               bool only)
+{
+    struct vidmm *mm = ((struct vidsch_device *)device->owner)->vidsch->vidmm;
+
+    mm->lists++;
+    if (only) {
+        mm->narrow_lists++;
+        mm->pending_at_narrow = ((struct vidsch_device *)device->owner)->pending;
+    }
+    if (mm->full) {
+        mm->full--;
+        return STATUS_NO_MEMORY;
+    }
+    for (UINT i = 0; i < count; i++) {
+        struct vidmm_open *open = list[i] ? handle_lookup(&device->process->nt->handles, list[i],
+                                                          NT_CLIENT_ALLOCATION)
+                                          : NULL;
+
+        if (open)
+            open->listed = true;
+    }
+    return STATUS_SUCCESS;
+}

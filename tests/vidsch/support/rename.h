@@ -7,6 +7,10 @@
 #ifndef DXGK_TESTS_VIDSCH_RENAME_H
 #define DXGK_TESTS_VIDSCH_RENAME_H
 
+#define vidmm_aperture_address         fake_vidmm_aperture_address
+#define vidmm_aperture_map             fake_vidmm_aperture_map
+#define vidmm_aperture_unmap           fake_vidmm_aperture_unmap
+#define vidmm_submission_list          fake_vidmm_submission_list
 #define vidmm_context_attach           fake_vidmm_context_attach
 #define vidmm_context_detach           fake_vidmm_context_detach
 #define vidmm_context_finish           fake_vidmm_context_finish
@@ -71,6 +75,8 @@
 #define vidsch_device_wait_idle      tested_device_wait_idle
 #define vidsch_dispatch              tested_dispatch
 #define vidsch_dma_buffer_check      tested_dma_buffer_check
+#define vidsch_dma_buffer_address    tested_dma_buffer_address
+#define vidsch_submission_list       tested_submission_list
 #define vidsch_dma_buffer_get        tested_dma_buffer_get
 #define vidsch_dma_buffer_put        tested_dma_buffer_put
 #define vidsch_dma_buffers_free      tested_dma_buffers_free

@@ -109,13 +109,30 @@ static bool consecutive(const struct page_number *pages, uint64_t count)
     return true;
 }
 
+/* IOMMU-089: the list is on loan for the call; what the driver keeps of it is spoilt. */
+static NTSTATUS build_with_list(struct vidmm_allocation *allocation, DXGKARG_BUILDPAGINGBUFFER *op)
+{
+    const size_t bytes = allocation->pages * sizeof(DXGK_PAGE_NUMBER);
+    DXGK_PAGE_NUMBER *list = util_alloc(bytes);
+    NTSTATUS status;
+
+    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct page_number),
+                   "an array of one is an array of the other");
+    if (!list)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    memcpy(list, allocation->logical, bytes);
+    op->MapApertureSegment2.Adl.Pages = list;
+    status = paging_build(allocation->vidmm, op);
+    memset(list, 0xA5, bytes);
+    util_free(list);
+    return status;
+}
+
 static NTSTATUS map_with_adl(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
 {
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_MAP_APERTURE_SEGMENT2};
     NTSTATUS status = make_view(allocation);
 
-    _Static_assert(sizeof(DXGK_PAGE_NUMBER) == sizeof(struct page_number),
-                   "an array of one is an array of the other");
     if (!NT_SUCCESS(status))
         return status;
     op.MapApertureSegment2.hDevice = owner_of(allocation);
@@ -124,14 +141,12 @@ static NTSTATUS map_with_adl(struct vidmm_allocation *allocation, UINT segment, 
     op.MapApertureSegment2.OffsetInPages = first;
     op.MapApertureSegment2.NumberOfPages = allocation->pages;
     op.MapApertureSegment2.Adl.PageCount = (UINT32)allocation->pages;
-    if (consecutive(allocation->logical, allocation->pages)) {
-        op.MapApertureSegment2.Adl.Flags.Contiguous = 1;
-        op.MapApertureSegment2.Adl.BasePageNumber = allocation->logical[0].value;
-    } else {
-        op.MapApertureSegment2.Adl.Pages = (const DXGK_PAGE_NUMBER *)allocation->logical;
-    }
     op.MapApertureSegment2.Flags = map_flags(allocation, segment);
     op.MapApertureSegment2.CpuVisibleAddress = allocation->aperture_view;
+    if (!consecutive(allocation->logical, allocation->pages))
+        return build_with_list(allocation, &op);
+    op.MapApertureSegment2.Adl.Flags.Contiguous = 1;
+    op.MapApertureSegment2.Adl.BasePageNumber = allocation->logical[0].value;
     return paging_build(allocation->vidmm, &op);
 }
 

@@ -36,6 +36,39 @@ B_TEST(a_slot_is_seen_by_host_client_and_gpu)
     CHECK(slot.page == NULL);
 }
 
+static struct page_number device_page(struct b_rig *rig, uint64_t va)
+{
+    DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+    uint64_t entry;
+
+    CHECK(b_walk(rig, &root, va, &entry));
+    return (struct page_number){b_entry_page(entry)};
+}
+
+/* IOMMU-067: mapped for the device without the driver's doing. A page goes with its last fence, if there is room elsewhere. */
+B_TEST(fence_memory_is_in_reach_for_its_life)
+{
+    enum { SLOTS = 513 };
+    struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
+    struct page_number page;
+
+    CHECK(slot);
+    for (int i = 0; i < SLOTS; i++)
+        CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot[i])));
+    page = device_page(rig, slot[SLOTS - 1].va.value);
+    CHECK(page.value != device_page(rig, slot[0].va.value).value);
+    *gpu_view(rig, slot[SLOTS - 1].va.value) = 9;
+    CHECK_RULE("IOMMU-067", *slot[SLOTS - 1].kernel == 9 && iommu_page_mapped(rig->domain, page));
+    vidmm_fence_slot_destroy(rig->process, &slot[0]);
+    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->domain, page));
+    vidmm_fence_slot_destroy(rig->process, &slot[SLOTS - 1]);
+    b_idle(rig);
+    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->domain, page));
+    for (int i = 1; i < SLOTS - 1; i++)
+        vidmm_fence_slot_destroy(rig->process, &slot[i]);
+    util_free(slot);
+}
+
 B_TEST(pages_are_mapped_without_an_allocation_handle)
 {
     struct vidmm_fence_slot slot;
@@ -138,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slot_is_seen_by_host_client_and_gpu),
+        cmocka_unit_test(fence_memory_is_in_reach_for_its_life),
         cmocka_unit_test(pages_are_mapped_without_an_allocation_handle),
         cmocka_unit_test(slots_share_pages),
         cmocka_unit_test(pages_come_from_the_internal_range),

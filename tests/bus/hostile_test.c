@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hostile device tries a million addresses in each mode that isolates, while memory is mapped and unmapped under it. The test
+ * keeps its own idea of what is mapped and a copy of all RAM: what the device reads, and what became of every byte, must follow
+ * from them. DXGK_LONG=1: all of the million; otherwise a tenth.
+ */
+#include "support/check_rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/bus.h"
+#include "util/rng.h"
+
+enum { RAM_PAGES = 4096, LOGICAL_PAGES = 1 << 14, RUNS = 200, LONGEST = 3 * 4096 };
+
+struct hostile {
+    const struct dxgk_device_services *services;
+    void *host;
+};
+
+static struct hostile hostile;
+
+static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
+                      const char **error)
+{
+    (void)config;
+    (void)error;
+    *out = (struct dxgk_device_description){.vendor = 0x1AF4,
+                                            .device = 0x666,
+                                            .class_code = 0x038000,
+                                            .bar = {{DXGK_BAR_REGISTERS, 4096}},
+                                            .messages = 1,
+                                            .dma_bits = 40};
+    return true;
+}
+
+static void *create(const struct dxgk_device_config *config,
+                    const struct dxgk_device_services *services, void *host)
+{
+    (void)config;
+    hostile.services = services;
+    hostile.host = host;
+    return &hostile;
+}
+
+static void nothing(void *device)
+{
+    (void)device;
+}
+
+static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
+{
+    (void)device;
+    (void)bar;
+    (void)offset;
+    (void)width;
+    return 0;
+}
+
+static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
+                           uint64_t value)
+{
+    (void)device;
+    (void)bar;
+    (void)offset;
+    (void)width;
+    (void)value;
+}
+
+static void timer(void *device, unsigned index)
+{
+    (void)device;
+    (void)index;
+}
+
+static const struct dxgk_device_model model = {
+    .api_version = DXGK_DEVICE_API_VERSION,
+    .name = "hostile",
+    .configure = configure,
+    .create = create,
+    .destroy = nothing,
+    .reset = nothing,
+    .read = read_register,
+    .write = write_register,
+    .timer = timer,
+};
+
+/* ---- what should be ---- */
+
+struct run {
+    struct page_number logical[16];
+    unsigned count;
+};
+
+struct world {
+    struct ram *ram;
+    struct iommu_domain *domain;
+    enum iommu_mode mode;
+    struct rng rng;
+    uint8_t *shadow;
+    uint16_t frame[LOGICAL_PAGES]; /* 0: not mapped */
+    uint8_t owners[LOGICAL_PAGES]; /* ISOLATION: runs that map the page */
+    uint8_t rights[LOGICAL_PAGES];
+    struct run runs[RUNS];
+    unsigned live;
+    uint64_t refused, faults, wrong_cause;
+};
+
+static void count_fault(void *context, const struct iommu_fault *fault)
+{
+    struct world *w = context;
+
+    w->faults++;
+    w->wrong_cause += fault->cause == IOMMU_CAUSE_NONE || fault->cause > IOMMU_CAUSE_NO_RAM;
+}
+
+static void map(struct world *w)
+{
+    struct run *run = &w->runs[w->live];
+    struct page_number pages[16];
+    unsigned rights = 1 + rng_below(&w->rng, 3);
+
+    run->count = 1 + rng_below(&w->rng, 16);
+    if (w->mode == IOMMU_ISOLATION)
+        rights = 3; /* shared pages have the union */
+    pages[0].value = 1 + rng_below(&w->rng, RAM_PAGES - 20);
+    for (unsigned i = 1; i < run->count; i++)
+        pages[i].value = w->mode == IOMMU_ISOLATION || rng_below(&w->rng, 2)
+                             ? pages[i - 1].value + 1
+                             : 1 + rng_below(&w->rng, RAM_PAGES - 20);
+    for (unsigned i = 0; i < run->count; i++)
+        if (pages[i].value >= RAM_PAGES)
+            pages[i].value = 7;
+    if (w->mode == IOMMU_ISOLATION && pages[0].value + run->count > RAM_PAGES)
+        return;
+    CHECK(iommu_map(w->domain, pages, run->count, rights, run->logical));
+    for (unsigned i = 0; i < run->count; i++) {
+        uint64_t at = run->logical[i].value;
+
+        CHECK(at > 0 && at < LOGICAL_PAGES);
+        w->frame[at] = (uint16_t)pages[i].value;
+        w->rights[at] = (uint8_t)rights;
+        w->owners[at]++;
+    }
+    w->live++;
+}
+
+static void unmap(struct world *w)
+{
+    unsigned pick = rng_below(&w->rng, w->live);
+    struct run run = w->runs[pick];
+
+    w->runs[pick] = w->runs[--w->live];
+    iommu_unmap(w->domain, run.logical, run.count);
+    for (unsigned i = 0; i < run.count; i++)
+        if (--w->owners[run.logical[i].value] == 0)
+            w->frame[run.logical[i].value] = 0;
+}
+
+/* The byte of RAM that an access reaches; NULL: it is refused. */
+static uint8_t *expected(struct world *w, uint64_t address, unsigned right)
+{
+    uint64_t page = address / 4096;
+
+    if (page >= LOGICAL_PAGES || !w->frame[page] || !(w->rights[page] & right))
+        return NULL;
+    return w->shadow + w->frame[page] * 4096u + address % 4096;
+}
+
+/* ---- what it tries ---- */
+
+static uint64_t choose_address(struct world *w)
+{
+    uint64_t in_page = rng_below(&w->rng, 4096);
+
+    switch (rng_below(&w->rng, 8)) {
+    case 0: /* anywhere at all */
+        return rng_next(&w->rng);
+    case 1: /* as if there were no IOMMU */
+        return rng_below(&w->rng, RAM_PAGES) * 4096ull + in_page;
+    case 2: /* just beside what it has, and around the ends of things */
+    case 3:
+        if (w->live > 0) {
+            const struct run *run = &w->runs[rng_below(&w->rng, w->live)];
+
+            return (run->logical[rng_below(&w->rng, run->count)].value + rng_below(&w->rng, 3) - 1) *
+                       4096 +
+                   in_page;
+        }
+        return in_page;
+    case 4:
+        return ((uint64_t)1 << rng_below(&w->rng, 64)) - rng_below(&w->rng, 64);
+    default:
+        return rng_below(&w->rng, LOGICAL_PAGES) * 4096ull + in_page;
+    }
+}
+
+static void try_one(struct world *w)
+{
+    static uint8_t bytes[LONGEST], before[LONGEST];
+    uint64_t address = choose_address(w);
+    size_t count = 1 + rng_below(&w->rng, rng_below(&w->rng, 4) ? 16 : LONGEST);
+    bool write = rng_below(&w->rng, 2), whole = true, was_refused = false;
+
+    if (address > UINT64_MAX - LONGEST)
+        count = 1;
+    memset(bytes, (int)rng_below(&w->rng, 255), count);
+    memcpy(before, bytes, count);
+    if (write) {
+        bool did = hostile.services->dma_write(hostile.host, address, bytes, count);
+
+        for (size_t i = 0; i < count; i++) {
+            uint8_t *at = expected(w, address + i, IOMMU_WRITE);
+
+            whole &= at != NULL;
+            if (at)
+                *at = before[i];
+        }
+        CHECK(did == whole);
+    } else {
+        bool did = hostile.services->dma_read(hostile.host, address, bytes, count);
+
+        for (size_t i = 0; i < count; i++) {
+            const uint8_t *at = expected(w, address + i, IOMMU_READ);
+
+            whole &= at != NULL;
+            if (bytes[i] != (at ? *at : 0xFF))
+                fail_msg("read of %zu bytes at 0x%llx: byte %zu is wrong", count,
+                         (unsigned long long)address, i);
+        }
+        CHECK(did == whole);
+    }
+    was_refused = !whole;
+    w->refused += was_refused;
+    CHECK(w->faults >= w->refused);
+}
+
+static bool ram_is_as_it_should_be(const struct world *w)
+{
+    return memcmp(ram_direct(w->ram, (struct phys_addr){0}), w->shadow, RAM_PAGES * 4096u) == 0;
+}
+
+static void attack(enum iommu_mode mode, uint64_t seed)
+{
+    const struct sim_config config = {.seed = 5, .processors = 1};
+    struct sim_machine *machine = sim_machine_create(&config);
+    static struct world w;
+    struct bus_device *device;
+    struct bus *bus;
+    const unsigned accesses = getenv("DXGK_LONG") ? 1000000 : 100000;
+    char error[256];
+    uint8_t *all;
+
+    memset(&w, 0, sizeof(w));
+    sim_enter(machine);
+    w.mode = mode;
+    w.rng.state = seed;
+    w.ram = ram_create(&(struct ram_config){.bytes = RAM_PAGES * 4096u});
+    bus = bus_create(w.ram);
+    w.domain = iommu_domain_create(w.ram, mode, (struct logical_addr){LOGICAL_PAGES * 4096u - 1});
+    device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+    w.shadow = malloc(RAM_PAGES * 4096u);
+    CHECK(w.ram && bus && w.domain && device && w.shadow);
+    bus_device_on_fault(device, count_fault, &w);
+    CHECK(bus_device_attach(device, w.domain) == IOMMU_DONE);
+    all = ram_direct(w.ram, (struct phys_addr){0});
+    for (size_t i = 0; i < RAM_PAGES * 4096u; i += 8) {
+        uint64_t value = rng_next(&w.rng);
+
+        memcpy(all + i, &value, 8);
+        memcpy(w.shadow + i, &value, 8);
+    }
+    for (unsigned i = 0; i < accesses; i++) {
+        if (i % 16 == 0) {
+            if (w.live < RUNS && (w.live == 0 || rng_below(&w.rng, 2)))
+                map(&w);
+            else if (w.live > 0)
+                unmap(&w);
+        }
+        try_one(&w);
+        if (i % 25000 == 0)
+            CHECK_RULE("IOMMU-070", ram_is_as_it_should_be(&w));
+    }
+    CHECK_RULE("IOMMU-070", ram_is_as_it_should_be(&w) && w.refused > accesses / 4);
+    CHECK_RULE("IOMMU-071", ram_is_as_it_should_be(&w) && w.refused < accesses);
+    CHECK(w.wrong_cause == 0 && iommu_validate(w.domain));
+    bus_device_attach(device, NULL);
+    iommu_domain_clear(w.domain);
+    CHECK(iommu_domain_delete(w.domain) == IOMMU_DONE);
+    bus_destroy(bus);
+    ram_destroy(w.ram);
+    free(w.shadow);
+    sim_leave();
+    sim_machine_destroy(machine);
+}
+
+static void isolated(void **state)
+{
+    (void)state;
+    attack(IOMMU_ISOLATION, 21);
+}
+
+static void logical(void **state)
+{
+    (void)state;
+    attack(IOMMU_REMAP, 22);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(isolated), cmocka_unit_test(logical)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* What the memory manager maps for the device, for how long, and which addresses it tells the driver. */
+#include "support/mm_rig.h"
+
+#include <stdlib.h>
+
+#define OK(call) CHECK(NT_SUCCESS(call))
+
+#define CACHED      0x5u    /* CpuVisible, Cached */
+#define CPU_VISIBLE 0x2000u /* MapApertureCpuVisible */
+#define PHYSICAL    0x8000u /* AccessedPhysically */
+
+static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
+{
+    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
+
+    p.flags = flags;
+    return mm_create_ok(c, p);
+}
+
+static bool reaches(const struct mm_rig *rig, uint64_t page)
+{
+    struct phys_addr physical;
+
+    return iommu_translate(rig->domain, (struct logical_addr){page << PAGE_BITS}, IOMMU_WRITE,
+                           &physical);
+}
+
+static void in_each_isolating_mode(void (*body)(struct mm_rig *rig))
+{
+    struct mm_options o;
+
+    mm_options_default(&o);
+    o.iommu = IOMMU_REMAP;
+    mm_run(&o, body);
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, body);
+}
+
+/* ---- for how long ---- */
+
+static void transfer_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 8, 0);
+    D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 4, 0);
+    const uint64_t mapped = iommu_domain_mapped_pages(rig->domain);
+    uint64_t page, frame;
+
+    OK(mm_resident(c, h));
+    mm_write_content(rig, mm_allocation(c, h), 3);
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    CHECK_RULE("IOMMU-066", iommu_domain_mapped_pages(rig->domain) == mapped && rig->faults == 0);
+    OK(mm_resident(c, h));
+    CHECK_RULE("IOMMU-066", rig->faults == 0 && mm_check_content(rig, mm_allocation(c, h), 3) &&
+                                iommu_domain_mapped_pages(rig->domain) == mapped);
+
+    /* Resident in the implicit system segment: as long as that, and until the GPU is done. */
+    OK(mm_resident(c, system));
+    page = mm_allocation(c, system)->logical[2].value;
+    frame = mm_allocation(c, system)->backing[2].value;
+    CHECK_RULE("IOMMU-066", reaches(rig, page));
+    mm_submit(c);
+    CHECK(mm_dispatch(c));
+    OK(mm_evict(c, system, 0));
+    sim_stall(1000000);
+    CHECK_RULE("IOMMU-069",
+               reaches(rig, page) &&
+                   ram_page_owner(rig->ram, (struct page_number){frame}) == RAM_ALLOCATION);
+    mm_finish(c);
+    mm_idle(rig);
+    CHECK_RULE("IOMMU-066",
+               !reaches(rig, page) && !iommu_page_mapped(rig->domain, (struct page_number){page}));
+    OK(mm_destroy(c, system, 2));
+    mm_idle(rig);
+    CHECK_RULE("IOMMU-069", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
+}
+
+static void pages_are_mapped_while_the_device_may_use_them(void **state)
+{
+    (void)state;
+    in_each_isolating_mode(transfer_body);
+}
+
+/* A lost invalidation: the device goes on in a page that was given back (IOMMU-074). */
+static void lost_flush_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 1, 0);
+    struct phys_addr physical;
+    uint64_t page;
+
+    OK(mm_resident(c, system));
+    page = mm_allocation(c, system)->logical[0].value;
+    CHECK(reaches(rig, page));
+    iommu_domain_lose_flushes(rig->domain, UINT32_MAX);
+    OK(mm_evict(c, system, 0));
+    OK(mm_destroy(c, system, 2));
+    mm_idle(rig);
+    CHECK_RULE("IOMMU-074",
+               !iommu_page_mapped(rig->domain, (struct page_number){page}) &&
+                   iommu_translate(rig->domain, (struct logical_addr){page << PAGE_BITS},
+                                   IOMMU_WRITE, &physical) &&
+                   ram_page_iommu_maps(rig->ram, phys_page(physical)) == 0);
+    iommu_domain_lose_flushes(rig->domain, 0);
+}
+
+static void a_missing_flush_shows(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    mm_run(&o, lost_flush_body);
+}
+
+/* ---- which operation, which addresses ---- */
+
+static void operation_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    const bool old = rig->options.old_map;
+
+    OK(mm_resident(c, h));
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
+    CHECK_RULE("IOMMU-086", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == !old &&
+                                mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT) == old &&
+                                mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1 &&
+                                DXGK_OPERATION_MAP_APERTURE_SEGMENT2 == 17 &&
+                                DXGK_OPERATION_MAP_APERTURE_SEGMENT == 5);
+}
+
+static void the_cap_decides_the_operation(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, operation_body);
+    o.old_map = true;
+    mm_run(&o, operation_body);
+}
+
+static const void *given_list;
+static bool list_is_array;
+
+/* Leave no two free frames side by side; what was taken for it. */
+static struct page_number *scatter(struct mm_rig *rig, uint64_t *count)
+{
+    struct ram_request all = {
+        .pages = ram_free_pages(rig->ram), .owner = RAM_HOST, .cache = RAM_CACHED};
+    struct page_number *frames = malloc(all.pages * sizeof(*frames));
+
+    CHECK(frames && ram_take_pages(rig->ram, &all, frames));
+    for (uint64_t i = 0; i < 1000; i++)
+        ram_give_contiguous(rig->ram, frames[all.pages - 1 - 2 * i], 1);
+    *count = all.pages;
+    return frames;
+}
+
+static void unscatter(struct mm_rig *rig, struct page_number *frames, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (count - 1 - i >= 2000 || (count - 1 - i) % 2)
+            ram_give_contiguous(rig->ram, frames[i], 1);
+    free(frames);
+}
+
+static NTSTATUS keep_list(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    (void)rig;
+    if (args->Operation == DXGK_OPERATION_MAP_APERTURE_SEGMENT2) {
+        list_is_array = !args->MapApertureSegment2.Adl.Flags.Contiguous;
+        given_list = list_is_array ? args->MapApertureSegment2.Adl.Pages : NULL;
+    }
+    return STATUS_PENDING;
+}
+
+static void adl_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    const bool remap = rig->options.iommu == IOMMU_REMAP;
+    struct page_number *frames;
+    uint64_t count;
+    D3DKMT_HANDLE h;
+    const struct vidmm_allocation *a;
+    const struct mm_op *op;
+
+    frames = scatter(rig, &count);
+    h = make(c, MM_SET_APERTURE, 6, PHYSICAL);
+    rig->on_build = keep_list;
+    OK(mm_resident(c, h));
+    rig->on_build = NULL;
+    unscatter(rig, frames, count);
+    a = mm_allocation(c, h);
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    CHECK(op != NULL);
+    CHECK_RULE("IOMMU-088", list_is_array == !remap);
+    CHECK_RULE("IOMMU-087", op->args.MapApertureSegment2.AdlOffset +
+                                    op->args.MapApertureSegment2.NumberOfPages <=
+                                op->args.MapApertureSegment2.Adl.PageCount);
+    mm_write_content(rig, a, 9);
+    for (uint64_t k = 0; k < 6; k++) {
+        uint64_t at = op->args.MapApertureSegment2.OffsetInPages + k;
+
+        CHECK_RULE("IOMMU-087",
+                   op->pages[op->args.MapApertureSegment2.AdlOffset + k] == a->logical[k].value &&
+                       mm_gpu_memory(rig, MM_APERTURE, at << PAGE_BITS) == mm_page(rig, a, k));
+        CHECK_RULE("IOMMU-084", !remap || op->pages[k] != a->backing[k].value);
+    }
+    /* The list was on loan: what the host goes by is another. */
+    if (list_is_array)
+        CHECK_RULE("IOMMU-089", given_list != (const void *)a->logical);
+    CHECK_RULE("IOMMU-089", mm_check_content(rig, a, 9) && rig->faults == 0);
+}
+
+static void aperture_mappings_carry_device_pages(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.iommu = IOMMU_REMAP;
+    mm_run(&o, adl_body);
+    o.iommu = IOMMU_OFF;
+    mm_run(&o, adl_body);
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, adl_body);
+}
+
+static void visible_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE seen = make(c, MM_SET_APERTURE, 2, PHYSICAL | CACHED | CPU_VISIBLE);
+    D3DKMT_HANDLE plain = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE virtual_only = make(c, MM_SET_APERTURE, 2, CACHED | CPU_VISIBLE);
+    const struct mm_op *op;
+    uint8_t *view;
+    uint64_t first;
+
+    OK(mm_resident(c, seen));
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    view = op->args.MapApertureSegment2.CpuVisibleAddress;
+    first = op->args.MapApertureSegment2.OffsetInPages;
+    CHECK(view != NULL);
+    view[PAGE_BYTES + 7] = 0x5A;
+    CHECK_RULE("IOMMU-090", mm_gpu_memory(rig, MM_APERTURE, (first + 1) << PAGE_BITS)[7] == 0x5A);
+    OK(mm_resident(c, plain));
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 1);
+    CHECK_RULE("IOMMU-090", op && op->args.MapApertureSegment2.CpuVisibleAddress == NULL);
+    OK(mm_evict(c, seen, 0));
+    mm_idle(rig);
+    {
+        uint8_t byte;
+
+        CHECK_RULE("IOMMU-090", !sim_copy_checked(&byte, view, 1));
+    }
+    mm_mark(rig);
+    OK(mm_resident(c, virtual_only));
+    CHECK_RULE("IOMMU-092", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 0 &&
+                                mm_allocation(c, virtual_only)->segment == 0);
+    OK(mm_resident(c, seen));
+    CHECK_RULE("IOMMU-092", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1);
+}
+
+static void the_driver_sees_what_it_asked_to_see(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    mm_run(&o, visible_body);
+}
+
+static void flag_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_private p = mm_private_default(MM_SET_APERTURE, PAGE_BYTES);
+    NTSTATUS status = STATUS_SUCCESS;
+
+    p.flags = PHYSICAL | CACHED | CPU_VISIBLE;
+    CHECK_RULE("IOMMU-091", mm_create(c, p, &status) == 0 && status == STATUS_INVALID_PARAMETER &&
+                                verify_count(rig->log, VERIFY_ERROR) == 1);
+}
+
+static void visibility_needs_the_cap(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.iommu = IOMMU_ISOLATION;
+    o.old_map = true;
+    mm_run(&o, flag_body);
+}
+
+/* ---- logical mode: no frame number in any argument ---- */
+
+static bool frame_of_allocation(const struct mm_rig *rig, uint64_t page)
+{
+    return page < ram_bytes(rig->ram) / PAGE_BYTES &&
+           ram_page_owner(rig->ram, (struct page_number){page}) == RAM_ALLOCATION;
+}
+
+/* RAM stands high, logical addresses low, so that one is not taken for the other. */
+static void addresses_body(struct mm_rig *rig)
+{
+    const struct ram_request low = {.pages = 8192, .owner = RAM_HOST, .cache = RAM_CACHED};
+    struct mm_client *c = &rig->client[0];
+    struct page_number first;
+    D3DKMT_HANDLE h[4];
+
+    CHECK(ram_take_contiguous(rig->ram, &low, &first));
+    mm_mark(rig);
+    for (unsigned i = 0; i < 4; i++) {
+        h[i] = make(c, i & 1 ? MM_SET_BOTH : MM_SET_APERTURE, 5, i & 2 ? PHYSICAL : 0);
+        OK(mm_resident(c, h[i]));
+    }
+    for (unsigned i = 0; i < 4; i++)
+        OK(mm_evict(c, h[i], 0));
+    mm_idle(rig);
+    for (uint32_t i = 0; i < mm_op_count(rig, -1); i++) {
+        const struct mm_op *op = mm_op_at(rig, -1, i);
+
+        for (UINT k = 0; k < op->page_count; k++)
+            CHECK_RULE("IOMMU-084", !frame_of_allocation(rig, op->pages[k]));
+        if (op->args.Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE)
+            for (UINT k = 0; k < op->args.UpdatePageTable.NumPageTableEntries; k++) {
+                const DXGK_PTE *pte = &op->entries[op->args.UpdatePageTable.Flags.Repeat ? 0 : k];
+
+                CHECK_RULE("IOMMU-084", !pte->Valid || pte->Segment != 0 ||
+                                            !frame_of_allocation(rig, pte->PageAddress));
+            }
+        if (op->args.Operation == DXGK_OPERATION_UNMAP_APERTURE_SEGMENT)
+            CHECK_RULE(
+                "IOMMU-084",
+                mm_gpu_memory(rig, 0, (uint64_t)op->args.UnmapApertureSegment.DummyPage.QuadPart) ==
+                    ram_direct(rig->ram, page_phys(rig->vidmm->dummy_frame)));
+    }
+    for (unsigned i = 0; i < 4; i++)
+        OK(mm_destroy(c, h[i], 2));
+    mm_idle(rig);
+    ram_give_contiguous(rig->ram, first, 8192);
+}
+
+static void no_frame_number_is_told_in_logical_mode(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_options_default(&o);
+    o.iommu = IOMMU_REMAP;
+    mm_run(&o, addresses_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_are_mapped_while_the_device_may_use_them),
+        cmocka_unit_test(a_missing_flush_shows),
+        cmocka_unit_test(the_cap_decides_the_operation),
+        cmocka_unit_test(aperture_mappings_carry_device_pages),
+        cmocka_unit_test(the_driver_sees_what_it_asked_to_see),
+        cmocka_unit_test(visibility_needs_the_cap),
+        cmocka_unit_test(no_frame_number_is_told_in_logical_mode),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

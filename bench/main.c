@@ -106,6 +106,7 @@ static const struct {
      "empty commands through the full path, both engines, among live allocations"},
     {"patch", bench_patches, "patch locations through Render, Patch and SubmitCommand"},
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
+    {"traps", bench_traps, "device registers through pointers, CR8, processor block, shared data"},
     {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},
     {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
 };

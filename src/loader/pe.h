@@ -4,7 +4,8 @@
  *
  *   file bytes -> headers checked (pe_file.c) -> copied to their addresses, relocated (pe_map.c)
  *     -> TLS refused, cookie set, exception directory copied (pe_directories.c) -> imports collected, looked up and bound
- *        (pe_imports.c) -> symbols kept (pe_symbols.c) -> pages protected, function table registered (pe_image.c)
+ *        (pe_imports.c) -> symbols kept (pe_symbols.c) -> reads of CR8 rewritten (pe_rewrite.c) -> pages protected, function
+ *        table registered (pe_image.c)
  *
  * Nothing of the image is trusted. After pe_file_parse, sections are known to lie inside file and image; what they contain is
  * read through pe_at, and only before code of the image has run.
@@ -110,6 +111,11 @@ NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
 NTSTATUS pe_set_cookie(const struct pe_image *image, const struct pe_file *file);
 /* A checked copy of the exception directory, into image->function and image->table. */
 NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file);
+
+/* ---- pe_rewrite.c ---- */
+
+/* Change instructions that trap here to such that do not, where that is safe. Before the pages are protected. */
+NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file);
 
 /* ---- pe_imports.c ---- */
 

@@ -67,6 +67,8 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     if (NT_SUCCESS(status))
         status = pe_note_discardable(pe, &file);
     if (NT_SUCCESS(status))
+        status = pe_rewrite(pe, &file);
+    if (NT_SUCCESS(status))
         status = pe_protect(pe, &file);
     if (!NT_SUCCESS(status))
         return status;

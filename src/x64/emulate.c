@@ -5,7 +5,7 @@
 #include "x64/traps_private.h"
 
 /* Where the operand is: of a bit string, the word that holds the bit. */
-static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_frame *frame)
+static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     uintptr_t address = x64_effective_address(plan, frame);
     uint32_t bytes = plan->operand_bytes;
@@ -17,7 +17,7 @@ static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_f
     return address + (uintptr_t)((bit >> (bytes == 8 ? 6 : bytes == 4 ? 5 : 4)) * (int64_t)bytes);
 }
 
-bool x64_memory_instruction(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_memory_instruction(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_machine *x64 = x64_state();
     struct x64_plan copy = *plan; /* others may run, and trap, at the accesses */
@@ -53,7 +53,7 @@ bool x64_memory_instruction(const struct x64_plan *plan, struct x64_frame *frame
     return true;
 }
 
-bool x64_push(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_push(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;
     uint64_t sp = frame->gpr[X64_RSP] - copy.operand_bytes;
@@ -68,7 +68,7 @@ bool x64_push(const struct x64_plan *plan, struct x64_frame *frame)
 }
 
 /* An address relative to the stack pointer counts from where it is afterwards. */
-bool x64_pop(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_pop(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;
     uint64_t sp = frame->gpr[X64_RSP];

@@ -4,14 +4,41 @@
  *
  *   x64_landing           continued at by the signal handler with the frame in rdi, on the stack below the frame. Saves the
  *                         vector registers, calls x64_trapped(frame), and restores everything from the frame.
- *   x64_run(enter, v, m)  calls enter with the vector registers loaded from, and saved to, the area v (NULL: as they are).
+ *   x64_run(enter, f)     calls enter with the vector registers loaded from, and saved to, the frame f (NULL: as they are).
  *   x64_template          copied to the start of a block of stubs: loads all registers from the data behind the block, jumps
  *                         to data.target, which comes back x64_template_leave bytes from the start, and stores all registers.
  */
 #define FRAME_RIP    128
 #define FRAME_FLAGS  136
 #define FRAME_MASK   144
+#define FRAME_SAVE   152
 #define FRAME_VECTOR 192
+
+/* Vector registers to the frame in rbx, and back. Clobber rax and rdx. */
+    .macro save_vectors
+    movl FRAME_MASK(%rbx), %eax
+    movl FRAME_MASK + 4(%rbx), %edx
+    cmpl $1, FRAME_SAVE(%rbx)
+    ja 11f
+    je 12f
+    fxsave64 FRAME_VECTOR(%rbx)
+    jmp 13f
+11: xsavec64 FRAME_VECTOR(%rbx)
+    jmp 13f
+12: xsave64 FRAME_VECTOR(%rbx)
+13:
+    .endm
+
+    .macro restore_vectors
+    movl FRAME_MASK(%rbx), %eax
+    movl FRAME_MASK + 4(%rbx), %edx
+    cmpl $0, FRAME_SAVE(%rbx)
+    je 14f
+    xrstor64 FRAME_VECTOR(%rbx)
+    jmp 15f
+14: fxrstor64 FRAME_VECTOR(%rbx)
+15:
+    .endm
 
     .text
     .globl x64_landing
@@ -20,25 +47,11 @@
 x64_landing:
     cld
     movq %rdi, %rbx
-    movq FRAME_MASK(%rbx), %rax
-    testq %rax, %rax
-    jz 1f
-    movq %rax, %rdx
-    shrq $32, %rdx
-    xsave64 FRAME_VECTOR(%rbx)
-    jmp 2f
-1:  fxsave64 FRAME_VECTOR(%rbx)
-2:  movq %rbx, %rdi
+    save_vectors
+    movq %rbx, %rdi
     call x64_trapped
-    movq FRAME_MASK(%rbx), %rax
-    testq %rax, %rax
-    jz 1f
-    movq %rax, %rdx
-    shrq $32, %rdx
-    xrstor64 FRAME_VECTOR(%rbx)
-    jmp 2f
-1:  fxrstor64 FRAME_VECTOR(%rbx)
-2:  /* Flags and the place to go on, below the red zone of the interrupted code. */
+    restore_vectors
+    /* Flags and the place to go on, below the red zone of the interrupted code. */
     movq 32(%rbx), %rax
     movq FRAME_RIP(%rbx), %rcx
     movq %rcx, -136(%rax)
@@ -69,41 +82,23 @@ x64_landing:
     .hidden x64_run
     .type x64_run, @function
 x64_run:
+    testq %rsi, %rsi
+    jz 1f
     pushq %rbx
-    pushq %rbp
+    subq $16, %rsp
     movq %rsi, %rbx
-    movq %rdx, %rbp
-    subq $24, %rsp
-    testq %rbx, %rbx
-    jz 3f
     stmxcsr (%rsp)
     fnstcw 4(%rsp)
-    movq %rbp, %rax
-    testq %rax, %rax
-    jz 1f
-    movq %rax, %rdx
-    shrq $32, %rdx
-    xrstor64 (%rbx)
-    jmp 2f
-1:  fxrstor64 (%rbx)
-2:  call *%rdi
-    movq %rbp, %rax
-    testq %rax, %rax
-    jz 1f
-    movq %rax, %rdx
-    shrq $32, %rdx
-    xsave64 (%rbx)
-    jmp 2f
-1:  fxsave64 (%rbx)
-2:  fninit
+    restore_vectors
+    call *%rdi
+    save_vectors
+    fninit
     fldcw 4(%rsp)
     ldmxcsr (%rsp)
-    jmp 4f
-3:  call *%rdi
-4:  addq $24, %rsp
-    popq %rbp
+    addq $16, %rsp
     popq %rbx
     ret
+1:  jmp *%rdi
     .size x64_run, . - x64_run
 
     .section .rodata

@@ -33,7 +33,7 @@ static uint32_t register_width(uint32_t bytes)
 }
 
 /* NT-139 holds for registers that are reached through pointers, too. */
-static bool is_aligned(const struct x64_plan *plan, const struct x64_frame *frame,
+static bool is_aligned(const struct x64_plan *plan, const struct x64_interrupted *frame,
                        uintptr_t address, uint32_t width)
 {
     char place[128];
@@ -46,7 +46,7 @@ static bool is_aligned(const struct x64_plan *plan, const struct x64_frame *fram
     return false;
 }
 
-static void report_outside(const struct x64_plan *plan, const struct x64_frame *frame)
+static void report_outside(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     char place[128];
 
@@ -54,7 +54,7 @@ static void report_outside(const struct x64_plan *plan, const struct x64_frame *
     VIOLATION("NT-139", "%s: register access outside of a mapping", place);
 }
 
-static void read_registers(const struct x64_plan *plan, const struct x64_frame *frame,
+static void read_registers(const struct x64_plan *plan, const struct x64_interrupted *frame,
                            uintptr_t address, uint32_t bytes, uint8_t *to)
 {
     struct bus *bus = sim_current->room[SIM_ROOM_BUS];
@@ -70,7 +70,7 @@ static void read_registers(const struct x64_plan *plan, const struct x64_frame *
     }
 }
 
-static void write_registers(const struct x64_plan *plan, const struct x64_frame *frame,
+static void write_registers(const struct x64_plan *plan, const struct x64_interrupted *frame,
                             uintptr_t address, uint32_t bytes, const uint8_t *from)
 {
     struct bus *bus = sim_current->room[SIM_ROOM_BUS];
@@ -86,7 +86,8 @@ static void write_registers(const struct x64_plan *plan, const struct x64_frame 
     }
 }
 
-static void report_gap(const struct x64_plan *plan, const struct x64_frame *frame, uintptr_t address)
+static void report_gap(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                       uintptr_t address)
 {
     char place[128];
 
@@ -105,7 +106,7 @@ static uintptr_t culprit(uintptr_t address)
     return (address | (X64_PAGE - 1)) + 1;
 }
 
-bool x64_read(const struct x64_plan *plan, const struct x64_frame *frame, uintptr_t address,
+bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
               uint32_t bytes, void *to)
 {
     switch (region_of(address)) {
@@ -131,7 +132,7 @@ bool x64_read(const struct x64_plan *plan, const struct x64_frame *frame, uintpt
     }
 }
 
-bool x64_write(const struct x64_plan *plan, const struct x64_frame *frame, uintptr_t address,
+bool x64_write(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
                uint32_t bytes, const void *from)
 {
     switch (region_of(address)) {

@@ -338,21 +338,28 @@ static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, c
     return true;
 }
 
+/* The page of an instruction that trapped is there, so what does not leave it can be compared where it stands. */
+static bool is_current(const struct x64_plan *plan, uintptr_t pc)
+{
+    return plan->pc == pc && plan->length != 0 && pc % X64_PAGE + plan->length <= X64_PAGE &&
+           memcmp(plan->bytes, (const void *)pc, plan->length) == 0;
+}
+
 const struct x64_plan *x64_plan_at(uintptr_t pc)
 {
     struct x64_machine *x64 = x64_state();
     struct x64_plan *plan = &x64->plan[(pc ^ pc >> 10) % X64_PLANS];
     uint8_t bytes[X64_LONGEST];
-    uint32_t available = read_code(pc, bytes);
+    uint32_t available;
 
-    if (plan->pc == pc && plan->length != 0 && plan->length <= available &&
-        memcmp(plan->bytes, bytes, plan->length) == 0)
+    if (is_current(plan, pc))
         return plan;
     plan->length = 0;
+    available = read_code(pc, bytes);
     return available > 0 && fill(x64, plan, pc, bytes, available) ? plan : NULL;
 }
 
-uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_frame *frame)
+uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     uint64_t address = (uint64_t)plan->displacement;
 

@@ -24,7 +24,7 @@ enum { CR8 = 8, DEBUG_REGISTERS = 16 };
 enum { INT_BREAKPOINT = 3, INT_FAST_FAIL = 0x29, INT_ASSERTION = 0x2C, INT_DEBUG_SERVICE = 0x2D };
 
 /* Reported and skipped. */
-static void skip(const struct x64_plan *plan, struct x64_frame *frame, const char *why)
+static void skip(const struct x64_plan *plan, struct x64_interrupted *frame, const char *why)
 {
     char place[128];
 
@@ -33,14 +33,14 @@ static void skip(const struct x64_plan *plan, struct x64_frame *frame, const cha
     frame->rip += plan->length;
 }
 
-static bool read_level(const struct x64_plan *plan, struct x64_frame *frame)
+static bool read_level(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     frame->gpr[plan->reg] = sim_irql();
     frame->rip += plan->length;
     return true;
 }
 
-static bool write_level(const struct x64_plan *plan, struct x64_frame *frame)
+static bool write_level(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     uint64_t level = frame->gpr[plan->reg];
     char place[128];
@@ -57,7 +57,7 @@ static bool write_level(const struct x64_plan *plan, struct x64_frame *frame)
     return true;
 }
 
-static bool control_register(const struct x64_plan *plan, struct x64_frame *frame)
+static bool control_register(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     if (plan->what == CR8)
         return plan->writes ? write_level(plan, frame) : read_level(plan, frame);
@@ -70,7 +70,7 @@ static bool control_register(const struct x64_plan *plan, struct x64_frame *fram
     return true;
 }
 
-static bool port(const struct x64_plan *plan, struct x64_frame *frame)
+static bool port(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     bool in = plan->mnemonic == ZYDIS_MNEMONIC_IN;
     bool immediate = plan->bytes[plan->length - 2] == 0xE4 ||
@@ -110,7 +110,7 @@ static bool known_msr(uint32_t msr, uint64_t *value)
     }
 }
 
-static bool read_msr(const struct x64_plan *plan, struct x64_frame *frame)
+static bool read_msr(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     uint64_t value = 0;
     bool known = known_msr((uint32_t)frame->gpr[X64_RCX], &value);
@@ -126,7 +126,7 @@ static bool read_msr(const struct x64_plan *plan, struct x64_frame *frame)
 
 /* ---- software interrupts ---- */
 
-static bool interrupt(const struct x64_plan *plan, struct x64_frame *frame)
+static bool interrupt(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     char place[128];
 
@@ -156,7 +156,7 @@ static bool interrupt(const struct x64_plan *plan, struct x64_frame *frame)
 
 /* ---- all of them ---- */
 
-static bool carry_out(const struct x64_plan *plan, struct x64_frame *frame)
+static bool carry_out(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     char place[128];
 
@@ -198,7 +198,7 @@ static bool carry_out(const struct x64_plan *plan, struct x64_frame *frame)
     return true;
 }
 
-bool x64_privileged(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_privileged(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan; /* others may run, and trap, at points */
 

@@ -69,21 +69,23 @@ static uint64_t compare(uint64_t flags, uint64_t a, uint64_t b, uint32_t bytes)
     return flags;
 }
 
-static uint64_t pointer(const struct x64_plan *plan, const struct x64_frame *frame, unsigned reg)
+static uint64_t pointer(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                        unsigned reg)
 {
     uint64_t address = x64_get(frame, reg, plan->short_address ? 4 : 8);
 
     return reg == X64_RSI && plan->gs ? address + x64_gs_base() : address;
 }
 
-static void advance(const struct x64_plan *plan, struct x64_frame *frame, unsigned reg)
+static void advance(const struct x64_plan *plan, struct x64_interrupted *frame, unsigned reg)
 {
     uint64_t step = frame->flags & X64_DF ? 0 - (uint64_t)plan->operand_bytes : plan->operand_bytes;
 
     x64_set(frame, reg, plan->short_address ? 4 : 8, frame->gpr[reg] + step);
 }
 
-static bool element(const struct x64_plan *plan, struct x64_frame *frame, const struct steps *steps)
+static bool element(const struct x64_plan *plan, struct x64_interrupted *frame,
+                    const struct steps *steps)
 {
     uint32_t bytes = plan->operand_bytes;
     uint64_t value = x64_get(frame, X64_RAX, bytes), other = 0;
@@ -109,7 +111,7 @@ static bool element(const struct x64_plan *plan, struct x64_frame *frame, const 
 }
 
 /* Is the next element the processor's own business? */
-static bool is_plain(const struct x64_plan *plan, const struct x64_frame *frame,
+static bool is_plain(const struct x64_plan *plan, const struct x64_interrupted *frame,
                      const struct steps *steps)
 {
     bool destination = steps->to_destination || steps->from_destination;
@@ -119,7 +121,7 @@ static bool is_plain(const struct x64_plan *plan, const struct x64_frame *frame,
 }
 
 /* Counts down; false: that was the last one. */
-static bool again(const struct x64_plan *plan, struct x64_frame *frame)
+static bool again(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     uint32_t bytes = plan->short_address ? 4 : 8;
     bool equal = frame->flags & X64_ZF;
@@ -129,7 +131,7 @@ static bool again(const struct x64_plan *plan, struct x64_frame *frame)
            !(plan->while_unequal && equal);
 }
 
-bool x64_string(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_string(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;
     struct steps steps;
@@ -151,7 +153,7 @@ bool x64_string(const struct x64_plan *plan, struct x64_frame *frame)
 }
 
 /* No device of the machine has ports: reads give ones (NT-139). */
-bool x64_port_string(const struct x64_plan *plan, struct x64_frame *frame)
+bool x64_port_string(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     struct x64_plan copy = *plan;
     uint32_t bytes = copy.operand_bytes;

@@ -197,7 +197,8 @@ static uint64_t bit_in_operand(const struct x64_plan *plan, uint64_t value)
     return value & (8u * plan->operand_bytes - 1);
 }
 
-void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan, struct x64_frame *frame)
+void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan,
+                  struct x64_interrupted *frame)
 {
     struct x64_stub_data *data = stubs->data;
     void (*enter)(void);
@@ -209,7 +210,7 @@ void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan, struct x
     data->target = (uintptr_t)plan->stub;
     memcpy(&enter, &stubs->code, sizeof(enter));
     x64_state()->running = plan->pc;
-    x64_run(enter, plan->vector ? frame->vector : NULL, frame->vector_mask);
+    x64_run(enter, plan->vector ? frame : NULL);
     x64_state()->running = 0;
     if (plan->bit_string)
         data->gpr[plan->reg] = frame->gpr[plan->reg];

@@ -23,16 +23,17 @@
 #define RED_ZONE          256u /* the landing returns by way of the bytes below the stack pointer */
 #define ROOM              (16u << 10) /* of stack that emulation may need */
 
-_Static_assert(offsetof(struct x64_frame, rip) == 128, "landing.S knows");
-_Static_assert(offsetof(struct x64_frame, flags) == 136, "landing.S knows");
-_Static_assert(offsetof(struct x64_frame, vector_mask) == 144, "landing.S knows");
-_Static_assert(offsetof(struct x64_frame, vector) == 192, "landing.S knows");
+_Static_assert(offsetof(struct x64_interrupted, rip) == 128, "landing.S knows");
+_Static_assert(offsetof(struct x64_interrupted, flags) == 136, "landing.S knows");
+_Static_assert(offsetof(struct x64_interrupted, vector_mask) == 144, "landing.S knows");
+_Static_assert(offsetof(struct x64_interrupted, vector_save) == 152, "landing.S knows");
+_Static_assert(offsetof(struct x64_interrupted, vector) == 192, "landing.S knows");
 
 static const int greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                 REG_R12, REG_R13, REG_R14, REG_R15};
 
-void x64_refuse(const struct x64_frame *frame, enum sim_fault_kind kind, uintptr_t address)
+void x64_refuse(const struct x64_interrupted *frame, enum sim_fault_kind kind, uintptr_t address)
 {
     struct x64_machine *x64 = x64_state();
 
@@ -41,7 +42,8 @@ void x64_refuse(const struct x64_frame *frame, enum sim_fault_kind kind, uintptr
     x64->refused_address = address;
 }
 
-void x64_place(const struct x64_plan *plan, const struct x64_frame *frame, char *text, size_t bytes)
+void x64_place(const struct x64_plan *plan, const struct x64_interrupted *frame, char *text,
+               size_t bytes)
 {
     char place[96];
 
@@ -52,7 +54,7 @@ void x64_place(const struct x64_plan *plan, const struct x64_frame *frame, char 
 /* ---- in the landing ---- */
 
 /* Where a jump, call or return wanted to go. */
-static void refuse_branch(const struct x64_plan *plan, const struct x64_frame *frame)
+static void refuse_branch(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     uintptr_t address = plan->has_memory ? x64_effective_address(plan, frame) : 0;
     uint64_t target = 0;
@@ -67,7 +69,7 @@ static void refuse_branch(const struct x64_plan *plan, const struct x64_frame *f
 }
 
 /* What an instruction did that is none of ours. A general protection fault has no address, so work it out. */
-void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_frame *frame)
+void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     bool protection = frame->address == 0 && frame->kind != SIM_FAULT_INSTRUCTION;
 
@@ -82,7 +84,7 @@ void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_frame *fra
         x64_refuse(frame, SIM_FAULT_PRIVILEGED, frame->rip);
 }
 
-static void report_not_emulated(const struct x64_plan *plan, const struct x64_frame *frame)
+static void report_not_emulated(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     char place[128];
 
@@ -90,7 +92,7 @@ static void report_not_emulated(const struct x64_plan *plan, const struct x64_fr
     VIOLATION("NT-171", "%s: no access that a device register could take", place);
 }
 
-static void emulate(const struct x64_plan *plan, struct x64_frame *frame)
+static void emulate(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     switch ((enum x64_kind)plan->kind) {
     case X64_MEMORY:
@@ -126,8 +128,8 @@ static void emulate(const struct x64_plan *plan, struct x64_frame *frame)
 }
 
 /* Called by the landing. */
-void x64_trapped(struct x64_frame *frame);
-__attribute__((used)) void x64_trapped(struct x64_frame *frame)
+void x64_trapped(struct x64_interrupted *frame);
+__attribute__((used)) void x64_trapped(struct x64_interrupted *frame)
 {
     const struct x64_plan *plan = x64_plan_at(frame->rip);
 
@@ -165,20 +167,22 @@ static bool has_room(const struct x64_machine *x64, uintptr_t sp)
     uintptr_t low, high;
 
     sim_stack_bounds(&low, &high);
-    return sp <= high && sp > low && sp - low > sizeof(struct x64_frame) + x64->vector_bytes + ROOM;
+    return sp <= high && sp > low &&
+           sp - low > sizeof(struct x64_interrupted) + x64->vector_bytes + ROOM;
 }
 
 static void land(const struct x64_machine *x64, const struct sim_trap *trap, greg_t *regs)
 {
     uintptr_t top = (uintptr_t)regs[REG_RSP] - RED_ZONE;
-    struct x64_frame *frame = (struct x64_frame *)((top - sizeof(*frame) - x64->vector_bytes) &
-                                                   ~(uintptr_t)63);
+    struct x64_interrupted *frame =
+        (struct x64_interrupted *)((top - sizeof(*frame) - x64->vector_bytes) & ~(uintptr_t)63);
 
     for (unsigned i = 0; i < 16; i++)
         frame->gpr[i] = (uint64_t)regs[greg_of[i]];
     frame->rip = (uint64_t)regs[REG_RIP];
     frame->flags = (uint64_t)regs[REG_EFL];
     frame->vector_mask = x64->vector_mask;
+    frame->vector_save = x64->vector_save;
     frame->address = trap->address;
     frame->kind = trap->kind;
     memset(frame->vector + 512, 0, 64); /* the header, which XRSTOR looks at closely */

@@ -27,11 +27,15 @@ enum { X64_RAX, X64_RCX, X64_RDX, X64_RBX, X64_RSP, X64_RBP, X64_RSI, X64_RDI, X
 #define X64_DF 0x400u
 #define X64_OF 0x800u
 
+/* How vector registers are saved, at best: the last skips what is not in use. */
+enum x64_save { X64_FXSAVE, X64_XSAVE, X64_XSAVEC };
+
 /* The interrupted code, on its own stack; landing.S knows the offsets. */
-struct x64_frame {
+struct x64_interrupted {
     uint64_t gpr[16];
     uint64_t rip, flags;
-    uint64_t vector_mask; /* components that XSAVE is to save; 0: FXSAVE */
+    uint64_t vector_mask; /* components that are saved */
+    uint64_t vector_save; /* enum x64_save */
     uintptr_t address;    /* what the signal told */
     enum sim_fault_kind kind;
     _Alignas(64) uint8_t vector[]; /* XSAVE area */
@@ -78,7 +82,7 @@ struct x64_plan {
 /* The instruction at frame->rip; NULL: its bytes cannot be read or are no instruction. Valid until the next call. */
 const struct x64_plan *x64_plan_at(uintptr_t pc);
 /* Address of its memory operand, bit offset left out. */
-uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_frame *frame);
+uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_interrupted *frame);
 const char *x64_mnemonic(const struct x64_plan *plan);
 
 /* ---- running an instruction on a copy of its operand (stub.c) ---- */
@@ -110,7 +114,8 @@ const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *pla
                              const void *decoded, bool *full);
 void x64_stubs_clear(struct x64_stubs *stubs);
 /* Run it on the registers of the frame. The operand is in stubs->data->operand before and after. */
-void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan, struct x64_frame *frame);
+void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan,
+                  struct x64_interrupted *frame);
 bool x64_stubs_contain(const struct x64_stubs *stubs, uintptr_t pc);
 
 /* ---- the whole ---- */
@@ -121,6 +126,7 @@ struct x64_machine {
     uint64_t traps;
     uint64_t vector_mask;
     uint32_t vector_bytes;
+    enum x64_save vector_save;
     uintptr_t running; /* place of the instruction that runs in a stub */
     /* A trap that is a fault after all: the next one at this place goes through, as this. */
     uintptr_t refused_pc, refused_address;
@@ -140,9 +146,9 @@ static inline struct x64_machine *x64_state(void)
 /* ---- memory of all kinds (memory.c) ---- */
 
 /* Nobody can be told when an access does not go through: x64_refuse was called, and false returned. */
-bool x64_read(const struct x64_plan *plan, const struct x64_frame *frame, uintptr_t address,
+bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
               uint32_t bytes, void *to);
-bool x64_write(const struct x64_plan *plan, const struct x64_frame *frame, uintptr_t address,
+bool x64_write(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
                uint32_t bytes, const void *from);
 /* Does an access there trap, and is it emulated? */
 bool x64_traps_at(uintptr_t address);
@@ -152,23 +158,26 @@ bool x64_traps_at(uintptr_t address);
 /* trap.c */
 void x64_trap_install(struct x64_machine *x64);
 /* The instruction of the frame is a fault. It happens again when the frame is left, and is taken as what is said here. */
-void x64_refuse(const struct x64_frame *frame, enum sim_fault_kind kind, uintptr_t address);
+void x64_refuse(const struct x64_interrupted *frame, enum sim_fault_kind kind, uintptr_t address);
 /* The same, for what none of ours did: the address is worked out where the signal had none. `plan`: NULL, if it cannot be
  * decoded. */
-void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_frame *frame);
+void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_interrupted *frame);
 /* "mov at refgpu.so!start+0x42", for reports. */
-void x64_place(const struct x64_plan *plan, const struct x64_frame *frame, char *text, size_t bytes);
+void x64_place(const struct x64_plan *plan, const struct x64_interrupted *frame, char *text,
+               size_t bytes);
 
 /* Each carries out what the plan says; false: it is a fault, and x64_refuse was called. */
-bool x64_memory_instruction(const struct x64_plan *plan, struct x64_frame *frame); /* emulate.c */
-bool x64_push(const struct x64_plan *plan, struct x64_frame *frame);
-bool x64_pop(const struct x64_plan *plan, struct x64_frame *frame);
-bool x64_string(const struct x64_plan *plan, struct x64_frame *frame); /* string.c */
-bool x64_port_string(const struct x64_plan *plan, struct x64_frame *frame);
-bool x64_privileged(const struct x64_plan *plan, struct x64_frame *frame); /* privileged.c */
+bool x64_memory_instruction(const struct x64_plan *plan,
+                            struct x64_interrupted *frame); /* emulate.c */
+bool x64_push(const struct x64_plan *plan, struct x64_interrupted *frame);
+bool x64_pop(const struct x64_plan *plan, struct x64_interrupted *frame);
+bool x64_string(const struct x64_plan *plan, struct x64_interrupted *frame); /* string.c */
+bool x64_port_string(const struct x64_plan *plan, struct x64_interrupted *frame);
+bool x64_privileged(const struct x64_plan *plan, struct x64_interrupted *frame); /* privileged.c */
 
 /* Write a part of a register as the processor does: 32 bits clear the upper half. */
-static inline void x64_set(struct x64_frame *frame, unsigned reg, uint32_t bytes, uint64_t value)
+static inline void x64_set(struct x64_interrupted *frame, unsigned reg, uint32_t bytes,
+                           uint64_t value)
 {
     if (bytes >= 8)
         frame->gpr[reg] = value;
@@ -180,7 +189,7 @@ static inline void x64_set(struct x64_frame *frame, unsigned reg, uint32_t bytes
         frame->gpr[reg] = (frame->gpr[reg] & ~0xFFull) | (uint8_t)value;
 }
 
-static inline uint64_t x64_get(const struct x64_frame *frame, unsigned reg, uint32_t bytes)
+static inline uint64_t x64_get(const struct x64_interrupted *frame, unsigned reg, uint32_t bytes)
 {
     return bytes >= 8 ? frame->gpr[reg] : frame->gpr[reg] & ((1ull << (8 * bytes)) - 1);
 }
@@ -203,7 +212,7 @@ void x64_shared_data_read(uint32_t offset, uint32_t bytes, void *to);
 
 /* landing.S */
 void x64_landing(void);
-void x64_run(void (*enter)(void), void *vector, uint64_t vector_mask);
+void x64_run(void (*enter)(void), struct x64_interrupted *vectors);
 extern const uint8_t x64_template[];
 extern const uint32_t x64_template_bytes, x64_template_leave;
 

@@ -11,6 +11,7 @@
 #define STATE_WANTED  0xE7u /* x87, SSE, AVX, AVX-512; not what no driver can use */
 #define CPUID_OSXSAVE (1u << 27)
 #define CPUID_XSAVE   0xDu
+#define CPUID_XSAVEC  2u
 #define STATE_AVX     2u
 #define STATE_LAST    7u
 
@@ -26,6 +27,9 @@ static void measure_vectors(struct x64_machine *x64)
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     (void)high;
     x64->vector_mask = low & STATE_WANTED;
+    x64->vector_save = X64_XSAVE;
+    if (__get_cpuid_count(CPUID_XSAVE, 1, &a, &b, &c, &d) && a & CPUID_XSAVEC)
+        x64->vector_save = X64_XSAVEC;
     for (uint32_t i = STATE_AVX; i <= STATE_LAST; i++) {
         if (!(x64->vector_mask >> i & 1) || !__get_cpuid_count(CPUID_XSAVE, i, &a, &b, &c, &d))
             continue;

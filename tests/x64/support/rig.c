@@ -235,11 +235,10 @@ const char *rig_said(const char *rule)
 
 /* ---- single instructions ---- */
 
-void rig_enter(struct rig_registers *registers, void *code);
-
 __asm__(".text\n"
-        ".type rig_enter, @function\n"
-        "rig_enter:\n"
+        ".globl rig_call\n"
+        ".type rig_call, @function\n"
+        "rig_call:\n"
         "    pushq %rbx\n    pushq %rbp\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
         "    pushq %rdi\n    pushq %rsi\n    subq $8, %rsp\n"
         ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
@@ -266,7 +265,7 @@ __asm__(".text\n"
         "    addq $24, %rsp\n"
         "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbp\n    popq %rbx\n"
         "    ret\n"
-        ".size rig_enter, . - rig_enter\n");
+        ".size rig_call, . - rig_call\n");
 
 void rig_execute(struct rig_registers *registers, const uint8_t *code, size_t bytes)
 {
@@ -277,5 +276,5 @@ void rig_execute(struct rig_registers *registers, const uint8_t *code, size_t by
                     0);
     memcpy(page, code, bytes);
     page[bytes] = 0xC3; /* ret */
-    rig_enter(registers, page);
+    rig_call(registers, page);
 }

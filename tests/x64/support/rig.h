@@ -71,7 +71,9 @@ struct rig_registers {
     uint8_t xmm[16][16];
 };
 
-/* Run the code, which must leave the stack as it is, with these registers, and take the registers that it leaves. */
+/* Call a function with these registers, and take the registers that it leaves. It returns with the stack as it was. */
+void rig_call(struct rig_registers *registers, const void *function);
+/* The same for the code of an instruction, which must leave the stack as it is. */
 void rig_execute(struct rig_registers *registers, const uint8_t *code, size_t bytes);
 
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads of CR8 in an image, made cheap where that is provably safe (x64/rewrite.h). */
+#include "loader/pe.h"
+#include "sim/sim.h"
+#include "x64/rewrite.h"
+
+/* Code that the image itself may write to is left as it is: it may look at its own bytes. */
+static bool can_rewrite(const struct pe_section *section)
+{
+    return section->flags & PE_SECTION_EXECUTE && !(section->flags & PE_SECTION_WRITE) &&
+           section->memory_bytes > 0;
+}
+
+NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file)
+{
+    struct x64_rewriting counts = {0};
+
+    if (!sim_current->room[SIM_ROOM_TRAPS]) /* nobody keeps the level where it would be read */
+        return STATUS_SUCCESS;
+    for (uint32_t i = 0; i < file->sections; i++) {
+        const struct pe_section *s = &file->section[i];
+
+        if (can_rewrite(s) &&
+            !x64_rewrite(&image->table, s->address, s->address + s->memory_bytes, &counts))
+            return STATUS_NO_MEMORY;
+    }
+    return STATUS_SUCCESS;
+}

@@ -56,15 +56,20 @@ static void start_driver(void *arg)
 {
     struct loading *loading = arg;
     struct host_driver *driver = loading->driver;
-    NTSTATUS status = port_driver_start(loading->machine->port, loader_image_service(driver->image),
-                                        driver->nt_image, loader_image_entry(driver->image),
-                                        &driver->port);
+    struct dxgk_machine *machine = loading->machine;
+    NTSTATUS status = host_initialize_modules(machine, driver->image);
 
+    if (NT_SUCCESS(status))
+        status = port_driver_start(machine->port, loader_image_service(driver->image),
+                                   driver->nt_image, loader_image_entry(driver->image),
+                                   &driver->port);
     loading->status = status;
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        host_unload_modules(machine, driver->image);
         return;
+    }
     loader_image_initialized(driver->image);
-    LIST_FOR(node, &loading->machine->devices) {
+    LIST_FOR(node, &machine->devices) {
         struct host_device *device = CONTAINER(node, struct host_device, link);
 
         if (device->has_driver)
@@ -74,8 +79,9 @@ static void start_driver(void *arg)
             loading->status = status;
     }
     if (!NT_SUCCESS(loading->status) && !loading->started) {
-        loading->machine->leaks += port_driver_stop(driver->port);
+        machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
+        host_unload_modules(machine, driver->image);
     }
 }
 
@@ -222,11 +228,13 @@ void host_stop_drivers(struct dxgk_machine *machine)
         if (driver->port)
             machine->leaks += port_driver_stop(driver->port);
         driver->port = NULL;
+        host_unload_modules(machine, driver->image);
     }
 }
 
 void host_free_drivers(struct dxgk_machine *machine)
 {
+    host_free_modules(machine);
     while (!list_empty(&machine->drivers))
         free_driver(CONTAINER(machine->drivers.next, struct host_driver, link));
 }

@@ -33,6 +33,13 @@ struct host_driver {
     struct port_driver *port;
 };
 
+/* What drivers import from, beside the host. */
+struct host_module {
+    struct list link;
+    struct loader_image *image; /* the loader's, as long as a driver needs it */
+    struct nt_image *nt_image;
+};
+
 struct host_adapter {
     struct list link;
     struct host_device *device;
@@ -62,7 +69,7 @@ struct dxgk_machine {
     struct nt *nt;
     struct port *port;
     struct kmt *kmt;
-    struct list devices, drivers, adapters, processes;
+    struct list devices, drivers, modules, adapters, processes;
     uint32_t live; /* processes that have not ended */
     struct host_totals totals;
     uint64_t leaks;
@@ -99,6 +106,10 @@ void host_reap_processes(struct dxgk_machine *machine);
 /* driver.c: dxgk_machine_load_driver, for a machine that is entered. */
 enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
                                   size_t error_bytes);
+/* module.c, on a kernel thread: for an image that is about to be entered for the first time, or is not going to be entered again. */
+NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct loader_image *image);
+void host_unload_modules(struct dxgk_machine *machine, const struct loader_image *image);
+void host_free_modules(struct dxgk_machine *machine); /* what is left of them */
 /* inspect.c: what the port driver was told; `context` is the machine. */
 void host_observe(void *context, const struct port_answers *answers);
 void host_stop_drivers(struct dxgk_machine *machine);

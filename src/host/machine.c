@@ -180,6 +180,7 @@ static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *conf
     machine->config = *config;
     list_init(&machine->devices);
     list_init(&machine->drivers);
+    list_init(&machine->modules);
     list_init(&machine->adapters);
     list_init(&machine->processes);
     machine->log = verify_log_create();

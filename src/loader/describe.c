@@ -89,7 +89,7 @@ static NTSTATUS describe_pe(const struct listener *to, const struct loader_file 
 {
     struct loader_image image = {.pe = NULL};
     struct pe_file file;
-    NTSTATUS status = pe_file_parse(&file, source, error, error_bytes);
+    NTSTATUS status = pe_file_parse(&file, source, 0, error, error_bytes);
 
     if (NT_SUCCESS(status))
         status = pe_image_prepare(&image, &file);
@@ -97,6 +97,7 @@ static NTSTATUS describe_pe(const struct listener *to, const struct loader_file 
         say_image(to, image.pe, &file, &image.symbols);
     pe_image_unload(&image);
     symbol_table_finish(&image.symbols);
+    loader_modules_close(&image);
     util_free(image.import);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char
 {
     NTSTATUS status;
     int descriptor;
+    char *slash;
 
     *file = (struct loader_file){.name = name};
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -74,8 +76,14 @@ NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char
     }
     status = read_all(file, descriptor, error, error_bytes);
     close(descriptor);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
         loader_file_free(file);
+        return status;
+    }
+    file->folder = realpath(path, NULL);
+    slash = file->folder ? strrchr(file->folder, '/') : NULL;
+    if (slash)
+        *slash = '\0';
     return status;
 }
 
@@ -83,6 +91,8 @@ void loader_file_free(struct loader_file *file)
 {
     util_free(file->bytes);
     file->bytes = NULL;
+    free(file->folder);
+    file->folder = NULL;
 }
 
 bool loader_file_is_pe(const struct loader_file *file)

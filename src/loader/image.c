@@ -9,11 +9,6 @@
 #include "sim/sim.h"
 #include "util/alloc.h"
 
-/* Images of one machine. */
-struct loader {
-    struct list images;
-};
-
 static struct loader *loader_of_machine(void)
 {
     struct loader *loader = sim_current->room[SIM_ROOM_LOADER];
@@ -42,20 +37,33 @@ static void set_names(struct loader_image *image, const char *path)
 
 /* ---- life ---- */
 
+static NTSTATUS load_elf(struct loader_image *image, const struct loader_file *file,
+                         const char *path, unsigned options, char *error, size_t error_bytes)
+{
+    char *full;
+    NTSTATUS status;
+
+    if (options & LOADER_MODULE) {
+        loader_explain(error, error_bytes, "%s: not a Windows image", file->name);
+        return STATUS_INVALID_IMAGE_FORMAT;
+    }
+    full = realpath(path, NULL);
+    status = elf_image_load(image, file, full ? full : path, error, error_bytes);
+    free(full);
+    return status;
+}
+
 static NTSTATUS load(struct loader_image *image, const char *path, unsigned options, char *error,
                      size_t error_bytes)
 {
-    char *full = realpath(path, NULL);
     struct loader_file file;
-    NTSTATUS status = loader_file_read(&file, full ? full : path, image->name, error, error_bytes);
+    NTSTATUS status = loader_file_read(&file, path, image->name, error, error_bytes);
 
-    if (NT_SUCCESS(status)) {
-        status = loader_file_is_pe(&file)
-                     ? pe_image_load(image, &file, options, error, error_bytes)
-                     : elf_image_load(image, &file, full ? full : path, error, error_bytes);
-        loader_file_free(&file);
-    }
-    free(full);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = loader_file_is_pe(&file) ? pe_image_load(image, &file, options, error, error_bytes)
+                                      : load_elf(image, &file, path, options, error, error_bytes);
+    loader_file_free(&file);
     return status;
 }
 
@@ -94,10 +102,31 @@ void loader_image_unload(struct loader_image *image)
     list_remove(&image->link);
     elf_image_unload(image);
     pe_image_unload(image);
+    loader_modules_close(image);
     symbol_table_finish(&image->symbols);
     util_free(image->import);
     util_free(image->import_names);
     util_free(image);
+}
+
+uint32_t loader_image_modules(const struct loader_image *image)
+{
+    return image->modules;
+}
+
+struct loader_image *loader_image_module(const struct loader_image *image, uint32_t index)
+{
+    return image->module[index];
+}
+
+bool loader_module_last_use(const struct loader_image *module)
+{
+    return module->importers == 1;
+}
+
+void *loader_image_export(const struct loader_image *image, const char *name)
+{
+    return image->pe ? pe_export_find(image->pe, name, 0) : NULL;
 }
 
 void loader_image_initialized(struct loader_image *image)

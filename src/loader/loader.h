@@ -35,6 +35,8 @@ struct loader_image;
 /* Stand-ins for imports of a PE image that the host does not have, so that it can be started nevertheless: LIFE-005 becomes a
  * warning, and each one that is called an error. */
 #define LOADER_STUB_MISSING 1u
+/* Not a driver, but what a driver imports from: without DriverEntry, and only as a PE image. */
+#define LOADER_MODULE 2u
 
 /*
  * Load the image at `path`; options are LOADER_*. On failure *image is untouched, and *error says why in one line (cut to error_bytes):
@@ -50,6 +52,13 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
  * for missing imports, which are told. */
 NTSTATUS loader_describe(const char *path, void (*line)(void *context, const char *line),
                          void *context, char *error, size_t error_bytes);
+/* Modules that were loaded because the image imports from them, in the order in which they are to be initialised, and theirs. */
+uint32_t loader_image_modules(const struct loader_image *image);
+struct loader_image *loader_image_module(const struct loader_image *image, uint32_t index);
+/* Is there one image left that imports from the module? */
+bool loader_module_last_use(const struct loader_image *module);
+/* Address of an export by name; NULL: none, or not a PE image. */
+void *loader_image_export(const struct loader_image *image, const char *name);
 /* DriverEntry has returned: what the image marks as needed only until then (INIT) goes. Only PE images have such sections. */
 void loader_image_initialized(struct loader_image *image);
 /* Nothing may run in the image any more. */

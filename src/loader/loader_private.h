@@ -14,11 +14,18 @@ void loader_explain(char *error, size_t error_bytes, const char *format, ...)
 
 /* ---- file.c ---- */
 
+/* Images of one machine. */
+struct loader {
+    struct list images;
+    unsigned depth; /* of modules that are loaded because another one is */
+};
+
 /* An image file, read whole. */
 struct loader_file {
     uint8_t *bytes;
     size_t size;
     const char *name; /* for error lines */
+    char *folder;     /* that it is in, by its real path; NULL: not known */
 };
 
 /* On failure nothing is held. */
@@ -116,7 +123,10 @@ struct loader_image {
     int copy; /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
                         linker knows the copy by the descriptor's name. */
 
-    struct pe_image *pe; /* of a PE image */
+    struct pe_image *pe;          /* of a PE image */
+    struct loader_image **module; /* modules that were loaded for it, each once */
+    uint32_t modules;
+    uint32_t importers; /* of a module: images that use it; 0: it is a driver */
 };
 
 /* ---- elf_image.c ---- */

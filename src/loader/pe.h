@@ -21,7 +21,8 @@
 #define PE_MAX_SECTIONS 96u
 #define PE_MAX_IMPORTS  65536u
 #define PE_MAX_MODULES  1024u
-#define PE_MAX_NAME     512u /* bytes of an imported name, terminator included */
+#define PE_MAX_EXPORTS  65536u /* an ordinal has 16 bits */
+#define PE_MAX_NAME     512u   /* bytes of an imported name, terminator included */
 
 struct pe_section {
     char name[9];
@@ -38,7 +39,9 @@ struct pe_file {
     struct pe_directory directory[PE_DIRECTORIES]; /* absent: 0, 0 */
     struct pe_section section[PE_MAX_SECTIONS];    /* in order of address, not overlapping */
     uint32_t sections;
-    char *error; /* one line; see pe_refuse */
+    const char *folder; /* where modules that it imports from may lie; NULL: nowhere */
+    unsigned options;   /* LOADER_* */
+    char *error;        /* one line; see pe_refuse */
     size_t error_bytes;
 };
 
@@ -53,9 +56,10 @@ struct pe_import {
 
 /* An image in memory. */
 struct pe_image {
-    uint8_t *base;       /* NULL: not mapped */
-    uint32_t bytes;      /* whole pages */
-    size_t mapped_bytes; /* with the spare pages behind */
+    uint8_t *base;               /* NULL: not mapped */
+    uint32_t bytes;              /* whole pages */
+    size_t mapped_bytes;         /* with the spare pages behind */
+    struct pe_directory exports; /* inside the image */
     struct pe_import *import;
     uint32_t imports;
     char *import_names;
@@ -76,8 +80,8 @@ NTSTATUS pe_refuse(const struct pe_file *file, const char *format, ...)
 /* ---- pe_file.c ---- */
 
 /* Check the headers. The error line's buffer is kept for what is found out later. */
-NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, char *error,
-                       size_t error_bytes);
+NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, unsigned options,
+                       char *error, size_t error_bytes);
 /* Section that contains the address; NULL: none. */
 const struct pe_section *pe_section_at(const struct pe_file *file, uint32_t address);
 
@@ -120,10 +124,16 @@ NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file);
 /* ---- pe_imports.c ---- */
 
 /* All imports, delayed ones too, into image->import, and what the host offers for each. */
-NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file);
+NTSTATUS pe_collect_imports(struct loader_image *image, const struct pe_file *file);
 /* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005); if they were stubbed, only
  * reported, as a warning. */
 NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file);
+
+/* ---- pe_exports.c ---- */
+
+/* By name, or by ordinal if name is NULL. NULL: no such export. The image's own code must not have run yet, or not have touched
+ * its export directory: it is looked at where it is, though never beyond the image. */
+void *pe_export_find(const struct pe_image *image, const char *name, uint16_t ordinal);
 
 /* ---- pe_stubs.c ---- */
 
@@ -148,7 +158,14 @@ void pe_image_unload(struct loader_image *image);
 
 /* ---- modules.c ---- */
 
-/* What the host offers under a name (by ordinal: name NULL) of a module of the system; NULL: nothing. */
-void *loader_module_find(const char *module, const char *name);
+/* Is it a module that the host stands for? */
+bool loader_module_is_host(const char *module);
+/* What the host offers under a name of one of its modules; NULL: nothing. */
+void *loader_module_find(const char *name);
+/* The image that an importer's module is: one that is loaded for others already, else one of that file name beside the importer,
+ * which is loaded, and belongs to the machine as long as an importer is loaded. *module NULL: there is none. */
+NTSTATUS loader_module_open(struct loader_image *importer, const struct pe_file *file,
+                            const char *name, struct loader_image **module);
+void loader_modules_close(struct loader_image *importer);
 
 #endif

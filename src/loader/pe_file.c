@@ -210,6 +210,8 @@ static NTSTATUS check_entry(const struct pe_file *file)
 {
     const struct pe_section *section = pe_section_at(file, file->optional.entry);
 
+    if (file->optional.entry == 0 && (file->options & LOADER_MODULE))
+        return STATUS_SUCCESS;
     if (file->optional.entry == 0) {
         pe_refuse(file, "no entry point: not a miniport driver");
         return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
@@ -219,8 +221,8 @@ static NTSTATUS check_entry(const struct pe_file *file)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, char *error,
-                       size_t error_bytes)
+NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, unsigned options,
+                       char *error, size_t error_bytes)
 {
     uint64_t sections = 0;
     NTSTATUS status;
@@ -229,6 +231,8 @@ NTSTATUS pe_file_parse(struct pe_file *file, const struct loader_file *source, c
     file->bytes = source->bytes;
     file->size = source->size;
     file->name = source->name;
+    file->folder = source->folder;
+    file->options = options;
     file->error = error;
     file->error_bytes = error_bytes;
     status = read_headers(file, &sections);

@@ -29,6 +29,7 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
         return status;
     list_init(&pe->table.link);
     pe->table.name = image->name;
+    pe->exports = file->directory[PE_EXPORTS];
     image->pe = pe;
     status = pe_map(pe, file);
     if (NT_SUCCESS(status))
@@ -40,7 +41,7 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
     if (NT_SUCCESS(status))
         status = pe_read_functions(pe, file);
     if (NT_SUCCESS(status))
-        status = pe_collect_imports(pe, file);
+        status = pe_collect_imports(image, file);
     if (NT_SUCCESS(status))
         status = list_imports(image);
     if (NT_SUCCESS(status))
@@ -54,7 +55,7 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     struct pe_image *pe;
     struct pe_file file;
     uintptr_t entry;
-    NTSTATUS status = pe_file_parse(&file, source, error, error_bytes);
+    NTSTATUS status = pe_file_parse(&file, source, options, error, error_bytes);
 
     if (!NT_SUCCESS(status))
         return status;

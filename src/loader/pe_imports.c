@@ -146,26 +146,46 @@ static NTSTATUS walk_all(struct walk *walk)
     return NT_SUCCESS(status) ? walk_delayed(walk) : status;
 }
 
-NTSTATUS pe_collect_imports(struct pe_image *image, const struct pe_file *file)
+/* All imports of a module, which are neighbours, from `first` on; *end gets the one behind them. */
+static NTSTATUS find_module(struct loader_image *image, const struct pe_file *file, uint32_t first,
+                            uint32_t *end)
 {
-    struct walk count = {.image = image, .file = file}, fill = count;
+    const struct pe_image *pe = image->pe;
+    const char *name = pe->import_names + pe->import[first].module;
+    bool host = loader_module_is_host(name);
+    struct loader_image *module = NULL;
+    NTSTATUS status = host ? STATUS_SUCCESS : loader_module_open(image, file, name, &module);
+    uint32_t i;
+
+    for (i = first; i < pe->imports && pe->import[i].module == pe->import[first].module; i++) {
+        struct pe_import *import = &pe->import[i];
+        const char *routine = import->by_ordinal ? NULL : pe->import_names + import->name;
+
+        if (host)
+            import->target = routine ? loader_module_find(routine) : NULL;
+        else if (module)
+            import->target = pe_export_find(module->pe, routine, import->ordinal);
+    }
+    *end = i;
+    return status;
+}
+
+NTSTATUS pe_collect_imports(struct loader_image *image, const struct pe_file *file)
+{
+    struct pe_image *pe = image->pe;
+    struct walk count = {.image = pe, .file = file}, fill = count;
     NTSTATUS status = walk_all(&count);
 
     if (!NT_SUCCESS(status))
         return status;
-    fill.import = image->import = util_zalloc(count.imports + 1, sizeof(*image->import));
-    fill.names = image->import_names = util_alloc(count.name_bytes + 1);
-    if (!image->import || !image->import_names)
+    fill.import = pe->import = util_zalloc(count.imports + 1, sizeof(*pe->import));
+    fill.names = pe->import_names = util_alloc(count.name_bytes + 1);
+    if (!pe->import || !pe->import_names)
         return STATUS_NO_MEMORY;
     status = walk_all(&fill);
-    image->imports = fill.imports;
-    for (uint32_t i = 0; i < image->imports; i++) {
-        struct pe_import *import = &image->import[i];
-
-        import->target = loader_module_find(
-            image->import_names + import->module,
-            import->by_ordinal ? NULL : image->import_names + import->name);
-    }
+    pe->imports = fill.imports;
+    for (uint32_t i = 0; NT_SUCCESS(status) && i < pe->imports;)
+        status = find_module(image, file, i, &i);
     return status;
 }
 

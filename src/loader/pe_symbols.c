@@ -8,8 +8,6 @@
 #include "loader/pe.h"
 #include "util/checked.h"
 
-#define MAX_EXPORTS 65536u /* an ordinal has 16 bits */
-
 /* ---- sources ---- */
 
 struct found {
@@ -99,7 +97,7 @@ static void each_export(const struct pe_image *image, const struct pe_file *file
     if (directory->bytes < sizeof(e))
         return;
     memcpy(&e, image->base + directory->address, sizeof(e));
-    for (uint32_t i = 0; i < e.names && i < MAX_EXPORTS; i++) {
+    for (uint32_t i = 0; i < e.names && i < PE_MAX_EXPORTS; i++) {
         const uint8_t *name = pe_at(image, e.name_table + (uint64_t)i * 4, 4);
         const uint8_t *ordinal = pe_at(image, e.ordinal_table + (uint64_t)i * 2, 2);
         const uint8_t *function;

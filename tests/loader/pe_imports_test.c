@@ -2,6 +2,8 @@
 /* Imports of Windows images that nobody offers: listed at once, with their modules, or stood in for. */
 #include "loader/support/machine.h"
 
+#include "drivers/windows/library.h"
+
 static const char *const compilers[] = {"gcc", "clang"};
 
 #define FOR_EACH(path, name)          \
@@ -77,12 +79,71 @@ static void standing_in_survives_every_failing_allocation(void **state)
     machine_end(m);
 }
 
+/* ---- modules beside the importer ---- */
+
+static void modules_beside_the_importer_are_loaded(void **state)
+{
+    (void)state;
+    FOR_EACH(path, "uses_library")
+    {
+        struct machine machine, *m = machine_begin(&machine);
+        struct library_report report = {0};
+        struct loader_image *image, *second;
+
+        CHECK(NT_SUCCESS(machine_load(m, path, &image)));
+        CHECK(loader_image_modules(image) == 1);
+        CHECK(strcasecmp(loader_image_name(loader_image_module(image, 0)), "library.sys") == 0);
+        CHECK(loader_image_export(loader_image_module(image, 0), "DllInitialize"));
+        CHECK(!loader_image_export(loader_image_module(image, 0), "LibraryByOrdinal"));
+        CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS);
+        CHECK(report.by_name == 105 && report.by_ordinal == 42 && report.counter == 6);
+        CHECK(NT_SUCCESS(machine_load(m, path, &second)));
+        CHECK(!loader_module_last_use(loader_image_module(image, 0)));
+        CHECK(machine_call_entry(m, second, &report) == STATUS_SUCCESS && report.by_name == 106);
+        loader_image_unload(image);
+        CHECK(loader_module_last_use(loader_image_module(second, 0)));
+        CHECK(machine_call_entry(m, second, &report) == STATUS_SUCCESS && report.by_name == 107);
+        loader_image_unload(second);
+        CHECK(NT_SUCCESS(machine_load(m, path, &image)));
+        CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS && report.by_name == 105);
+        loader_image_unload(image);
+        machine_end(m);
+    }
+}
+
+static void modules_survive_every_failing_allocation(void **state)
+{
+    const char *path = windows_driver("gcc", "uses_library");
+    struct machine machine, *m;
+    struct loader_image *image = NULL;
+    uint64_t live = 0;
+
+    (void)state;
+    NEED(path);
+    m = machine_begin(&machine);
+    for (uint64_t n = 1; !image; n++) {
+        m->sim->heap.fail_at = m->sim->heap.requests + n;
+        if (!NT_SUCCESS(machine_load(m, path, &image))) {
+            CHECK(!image && one_line(m->error));
+            if (n == 1)
+                live = m->sim->heap.live_blocks;
+            CHECK(m->sim->heap.live_blocks <= live + 2);
+        }
+        m->sim->heap.fail_at = 0;
+    }
+    loader_image_unload(image);
+    CHECK(m->sim->heap.live_blocks <= live + 2);
+    machine_end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_missing_imports_are_listed_with_their_modules),
         cmocka_unit_test(stood_in_imports_report_their_first_call),
         cmocka_unit_test(standing_in_survives_every_failing_allocation),
+        cmocka_unit_test(modules_beside_the_importer_are_loaded),
+        cmocka_unit_test(modules_survive_every_failing_allocation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

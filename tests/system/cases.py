@@ -183,6 +183,19 @@ def case_inspect():
         one_line(program("inspect", os.path.join(folder, "none.sys"), expect=1), "none.sys")
 
 
+def case_modules():
+    """What a driver imports from beside the kernel is loaded from its folder, initialised before it and unloaded after it."""
+    device = os.path.join(BUILD, "devices", "refgpu.so")
+    workload = os.path.join(SOURCE, "workloads", "compositor.lua")
+    for path in windows_images("uses_library.sys", os.path.join("tests", "drivers")):
+        with tempfile.TemporaryDirectory() as folder:
+            done = program("run", path, workload, "--device", device, "--verbose", "--out", folder, expect=1)
+            if "library initialized: 1" not in done.stderr or "left a" in done.stderr:
+                fail(done.stderr)
+            done = program("inspect", path, "--device", device, expect=1)
+            expect_lines(done, "library.sys: 4 provided, 0 missing", "provided #9")
+
+
 def case_bad_input():
     """One clear line and exit status 1, or 2 for usage."""
     driver = os.path.join(BUILD, "drivers", "refgpu.so")

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the first driver that imports from
+ * one is entered, DllUnload after the last one is gone. What they allocate counts as the driver's. */
+#include "host/host.h"
+
+#include "ddi/ddi.h"
+
+#define LIMIT_NS 60000000000u /* as for DriverEntry */
+
+typedef NTSTATUS NTAPI dll_initialize(PUNICODE_STRING RegistryPath);
+typedef NTSTATUS NTAPI dll_unload(void);
+
+/* A call of an entry that no DDI has. Takes the place of one in reports. */
+struct call {
+    struct ddi_frame frame;
+    struct nt_call_state state;
+    struct nt_image *outer;
+    uint64_t deadline;
+};
+
+static void enter(struct call *call, struct nt_image *owner, const char *name)
+{
+    call->frame = (struct ddi_frame){.outer = sim_current->frame,
+                                     .name = name,
+                                     .track = TRACE_PROCESSOR(sim_current->processor)};
+    sim_current->frame = &call->frame;
+    call->outer = nt_image_enter(owner);
+    nt_call_state(&call->state);
+    trace_begin(call->frame.track, name, NULL, 0);
+    call->deadline = sim_inside_enter(LIMIT_NS);
+}
+
+static void leave(struct call *call)
+{
+    sim_inside_leave(call->deadline);
+    trace_end(call->frame.track, call->frame.name);
+    nt_call_check(&call->state, call->frame.name);
+    nt_image_enter(call->outer);
+    sim_current->frame = call->frame.outer;
+}
+
+static void service_path(const struct loader_image *module, WCHAR *buffer, size_t capacity,
+                         UNICODE_STRING *path)
+{
+    char text[160];
+    size_t length;
+
+    snprintf(text, sizeof(text), "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\%s",
+             loader_image_service(module));
+    for (length = 0; text[length] && length + 1 < capacity; length++)
+        buffer[length] = (WCHAR)(unsigned char)text[length];
+    buffer[length] = 0;
+    path->Buffer = buffer;
+    path->Length = (USHORT)(length * sizeof(WCHAR));
+    path->MaximumLength = (USHORT)((length + 1) * sizeof(WCHAR));
+}
+
+static struct host_module *find(const struct dxgk_machine *machine, const struct loader_image *image)
+{
+    LIST_FOR(node, &machine->modules) {
+        struct host_module *module = CONTAINER(node, struct host_module, link);
+
+        if (module->image == image)
+            return module;
+    }
+    return NULL;
+}
+
+static struct host_module *create(struct dxgk_machine *machine, struct loader_image *image)
+{
+    struct host_module *module = util_zalloc(1, sizeof(*module));
+
+    if (!module)
+        return NULL;
+    module->image = image;
+    module->nt_image = nt_image_create(loader_image_name(image));
+    if (!module->nt_image) {
+        util_free(module);
+        return NULL;
+    }
+    list_push_back(&machine->modules, &module->link);
+    return module;
+}
+
+static void destroy(struct host_module *module)
+{
+    list_remove(&module->link);
+    if (!sim_current->stopped)
+        nt_image_destroy(module->nt_image);
+    util_free(module);
+}
+
+static NTSTATUS call_initialize(const struct host_module *module)
+{
+    void *address = loader_image_export(module->image, "DllInitialize");
+    dll_initialize *entry = (dll_initialize *)(uintptr_t)address;
+    WCHAR buffer[160];
+    UNICODE_STRING path;
+    struct call call;
+    NTSTATUS status;
+
+    if (!entry)
+        return STATUS_SUCCESS;
+    service_path(module->image, buffer, sizeof(buffer) / sizeof(buffer[0]), &path);
+    enter(&call, module->nt_image, "DllInitialize");
+    status = entry(&path);
+    leave(&call);
+    return status;
+}
+
+static void call_unload(const struct host_module *module)
+{
+    void *address = loader_image_export(module->image, "DllUnload");
+    dll_unload *entry = (dll_unload *)(uintptr_t)address;
+    struct call call;
+
+    if (!entry)
+        return;
+    enter(&call, module->nt_image, "DllUnload");
+    (void)entry();
+    leave(&call);
+}
+
+NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct loader_image *image)
+{
+    for (uint32_t i = 0; i < loader_image_modules(image); i++) {
+        struct loader_image *used = loader_image_module(image, i);
+        struct host_module *module = find(machine, used);
+        NTSTATUS status;
+
+        if (module)
+            continue;
+        module = create(machine, used);
+        if (!module)
+            return STATUS_NO_MEMORY;
+        status = host_initialize_modules(machine, used);
+        if (NT_SUCCESS(status))
+            status = call_initialize(module);
+        if (!NT_SUCCESS(status)) {
+            nt_image_leak_check(module->nt_image);
+            destroy(module);
+            return status;
+        }
+    }
+    return STATUS_SUCCESS;
+}
+
+void host_unload_modules(struct dxgk_machine *machine, const struct loader_image *image)
+{
+    for (uint32_t i = loader_image_modules(image); i-- > 0;) {
+        const struct loader_image *used = loader_image_module(image, i);
+        struct host_module *module = find(machine, used);
+
+        if (!module || !loader_module_last_use(used))
+            continue;
+        call_unload(module);
+        machine->leaks += nt_image_leak_check(module->nt_image);
+        destroy(module);
+        host_unload_modules(machine, used);
+    }
+}
+
+void host_free_modules(struct dxgk_machine *machine)
+{
+    while (!list_empty(&machine->modules))
+        destroy(CONTAINER(machine->modules.next, struct host_module, link));
+}

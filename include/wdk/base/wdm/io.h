@@ -207,17 +207,6 @@ typedef struct _FILE_OBJECT {
 
 /* --- IRPs ---------------------------------------------------------------------------------- */
 
-/* Rights to a file object. */
-#define FILE_READ_DATA        0x1
-#define FILE_WRITE_DATA       0x2
-#define FILE_APPEND_DATA      0x4
-#define FILE_READ_EA          0x8
-#define FILE_WRITE_EA         0x10
-#define FILE_EXECUTE          0x20
-#define FILE_READ_ATTRIBUTES  0x80
-#define FILE_WRITE_ATTRIBUTES 0x100
-#define FILE_ALL_ACCESS       (STANDARD_RIGHTS_REQUIRED | SYNCHRONIZE | 0x1FF)
-
 #define FILE_SPECIAL_ACCESS FILE_ANY_ACCESS
 #ifndef CTL_CODE
 #define CTL_CODE(DeviceType, Function, Method, Access)                                             \

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ahead of mingw-w64's <wdm.h>, for C++: that header defines two functions that its <intrin.h>,
- * which it includes, has defined already. C takes the second definition, C++ does not. They get
- * other names here, and the first ones stand.
+ * Ahead of mingw-w64's <wdm.h>: that header and its <intrin.h>, which it includes, define two
+ * functions each. C++ refuses the second definition, and clang makes the first one a global function
+ * of every object. <intrin.h> leaves out what these macros say is there.
  */
 #ifndef DXGK_WDK_MINGW_WDM_H
 #define DXGK_WDK_MINGW_WDM_H
 
-#ifdef __cplusplus
-#include <ntdef.h>
-#include <intrin.h>
-#define InterlockedBitTestAndSet   DxgkSecondInterlockedBitTestAndSet
-#define InterlockedBitTestAndReset DxgkSecondInterlockedBitTestAndReset
+#ifndef __INTRINSIC_DEFINED_InterlockedBitTestAndSet
+#define __INTRINSIC_DEFINED_InterlockedBitTestAndSet
+#endif
+#ifndef __INTRINSIC_DEFINED_InterlockedBitTestAndReset
+#define __INTRINSIC_DEFINED_InterlockedBitTestAndReset
 #endif
 
 #include_next <wdm.h>
 
-#ifdef __cplusplus
-#undef InterlockedBitTestAndSet
-#undef InterlockedBitTestAndReset
-#endif
+/* There, an assignment to itself: not for the const parameters of the display interface. */
+#undef UNREFERENCED_PARAMETER
+#undef DBG_UNREFERENCED_PARAMETER
+#undef DBG_UNREFERENCED_LOCAL_VARIABLE
+#define UNREFERENCED_PARAMETER(P)          ((void)(P))
+#define DBG_UNREFERENCED_PARAMETER(P)      ((void)(P))
+#define DBG_UNREFERENCED_LOCAL_VARIABLE(V) ((void)(V))
 
 #endif /* DXGK_WDK_MINGW_WDM_H */

@@ -26,6 +26,7 @@ missing() {
     { command_is gcc && command_is g++ && command_is nm; } || echo build-essential
     command_is cmake || echo cmake
     command_is ninja || echo ninja-build
+    command_is make || echo make
     command_is pkg-config || echo pkg-config
     command_is python3 || echo python3
     library_is lua5.4 || echo liblua5.4-dev

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a user does with an installed dxgkhost, in an empty folder. Usage: installed.py CASE BUILD
+
+Cases: elf, windows (the example, by make and pkg-config), package (by the CMake package, and a driver that traces with WPP),
+embed (a program with the library). Each installs BUILD into a folder of its own first."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+PASS = "result                 PASS"
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command, **options):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
+    if result.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+class User:
+    """A folder with an installed prefix, a copy of the example, and the environment that finds the prefix."""
+
+    def __init__(self, build, folder):
+        self.folder = pathlib.Path(folder)
+        self.prefix = self.folder / "prefix"
+        run(["cmake", "--install", build, "--prefix", self.prefix])
+        self.program = self.prefix / "bin" / "dxgkhost"
+        self.library_folder = next(self.prefix.glob("lib*/**/libdxgkhost.so")).parent
+        self.environment = dict(os.environ, PKG_CONFIG_PATH=str(self.library_folder / "pkgconfig"))
+        self.example = self.folder / "blitter"
+        shutil.copytree(self.prefix / "share" / "dxgkhost" / "examples" / "blitter", self.example)
+
+    def make(self, *targets):
+        run(["make", "-C", self.example, f"-j{os.cpu_count() or 1}", *targets], env=self.environment)
+
+    def drive(self, driver):
+        output = run([self.program, "run", driver, self.example / "blitter.lua", "--strict", "--device",
+                      self.example / "build" / "blitter_device.so"], cwd=self.folder)
+        expect(PASS in output, f"{driver.name}: {output}")
+        expect("violations             0 (0 warnings)" in output and "leaks                  0" in output, output)
+
+
+def elf(user):
+    user.make("elf")
+    drivers = sorted(path for path in (user.example / "build").glob("*.so") if path.name != "blitter_device.so")
+    expect(len(drivers) == 4, f"{drivers}")
+    for driver in drivers:
+        user.drive(driver)
+        print(f"{driver.name}: PASS")
+
+
+def imported_modules(image):
+    output = run(["x86_64-w64-mingw32-objdump", "-p", image])
+    return sorted({line.split(":", 1)[1].strip().lower() for line in output.splitlines() if "DLL Name:" in line})
+
+
+def windows(user):
+    user.make("windows", "build/blitter_device.so")
+    images = sorted((user.example / "build").glob("*.sys"))
+    expect(len(images) == 6, f"{images}")
+    for image in images:
+        modules = imported_modules(image)
+        expect(modules and set(modules) <= {"ntoskrnl.exe", "hal.dll"}, f"{image.name} imports {modules}")
+        user.drive(image)
+        print(f"{image.name}: imports {', '.join(modules)}; PASS")
+
+
+WPP_PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(wpp LANGUAGES C)
+find_package(dxgkhost REQUIRED)
+dxgkhost_add_driver(wpp SOURCES wpp_source.c WPP wpp_trace.h)
+"""
+
+
+def package(user):
+    build = user.example / "build"
+    run(["cmake", "-S", user.example, "-B", build, f"-DCMAKE_PREFIX_PATH={user.prefix}"])
+    run(["cmake", "--build", build])
+    user.drive(build / "blitter.so")
+    output = run(["cmake", "--build", build, "--target", "run"])
+    expect(PASS in output, output)
+    # Tracing by WPP: nothing in the source says where its .tmh file comes from.
+    wpp = user.folder / "wpp"
+    wpp.mkdir()
+    (wpp / "CMakeLists.txt").write_text(WPP_PROJECT, encoding="ascii")
+    for name in ("wpp_source.c", "wpp_trace.h"):
+        shutil.copy(SOURCE / "tests" / "abi" / name, wpp)
+    run(["cmake", "-S", wpp, "-B", wpp / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}"])
+    run(["cmake", "--build", wpp / "build"])
+    expect((wpp / "build" / "wpp.so").is_file(), "no wpp.so")
+    # A version that is not there is refused.
+    (wpp / "CMakeLists.txt").write_text(WPP_PROJECT.replace("dxgkhost REQUIRED", "dxgkhost 99 REQUIRED"), encoding="ascii")
+    shutil.rmtree(wpp / "build")
+    try:
+        run(["cmake", "-S", wpp, "-B", wpp / "build", f"-DCMAKE_PREFIX_PATH={user.prefix}"])
+    except Failure:
+        return
+    raise Failure("version 99 was found")
+
+
+EMBED = """\
+#include <stdio.h>
+#include <dxgkhost/dxgkhost.h>
+#include <d3dkmthk.h>
+
+static void client(void *argument)
+{
+    D3DKMT_ADAPTERINFO adapter[16];
+    D3DKMT_ENUMADAPTERS2 enumerate = {.NumAdapters = 16, .pAdapters = adapter};
+
+    if (D3DKMTEnumAdapters2(&enumerate) == 0)
+        *(unsigned *)argument = enumerate.NumAdapters;
+}
+
+int main(int argc, char **argv)
+{
+    struct dxgk_machine_config config;
+    struct dxgk_machine *machine;
+    unsigned adapters = 0;
+    char error[256] = "";
+
+    dxgk_machine_config_init(&config);
+    machine = dxgk_machine_create(&config, error, sizeof(error));
+    if (argc < 3 || !machine || dxgk_machine_add_device(machine, argv[2], NULL, 0, error, sizeof(error)) != 0 ||
+        dxgk_machine_load_driver(machine, argv[1], error, sizeof(error)) != 0) {
+        fprintf(stderr, "%s\\n", error);
+        return 1;
+    }
+    dxgk_machine_run(machine, "client", client, &adapters);
+    dxgk_machine_shutdown(machine);
+    dxgk_machine_destroy(machine);
+    printf("%u\\n", adapters);
+    return adapters == 1 ? 0 : 1;
+}
+"""
+
+
+def embed(user):
+    user.make("build/blitter.so", "build/blitter_device.so")
+    source = user.folder / "embed.c"
+    source.write_text(EMBED, encoding="ascii")
+    flags = run(["pkg-config", "--cflags", "--libs", "dxgkhost"], env=user.environment).split()
+    program = user.folder / "embed"
+    run(["gcc", "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags])
+    run([program, user.example / "build" / "blitter.so", user.example / "build" / "blitter_device.so"],
+        env=dict(user.environment, LD_LIBRARY_PATH=str(user.library_folder)))
+
+
+def main():
+    cases = {"elf": elf, "windows": windows, "package": package, "embed": embed}
+    if len(sys.argv) != 3 or sys.argv[1] not in cases:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            cases[sys.argv[1]](User(pathlib.Path(sys.argv[2]).resolve(), folder))
+        except Failure as failure:
+            print(failure, file=sys.stderr)
+            return 1
+    return 0
+
+
+sys.exit(main())

@@ -26,6 +26,8 @@ double bench_now(void);
 void bench_result(const char *name, uint64_t live, uint64_t count, double seconds);
 /* A figure that is a time by itself, in ms. */
 void bench_milliseconds(const char *name, double seconds);
+/* More about the last result: printed below it, and a member of it in JSON. `key` is a literal. */
+void bench_detail(const char *key, double value);
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A machine with RefGPU; fn runs as a client. */
@@ -61,5 +63,9 @@ void bench_map(void);
 void bench_contiguous(void);
 void bench_traps(void);
 void bench_image(void);
+void bench_frames(void);
+void bench_frames_1t(void);
+void bench_frame_sets(void);
+void bench_frame_books(void);
 
 #endif

@@ -16,6 +16,11 @@ struct result {
     uint64_t live, count;
     double seconds;
     bool time_only;
+    struct {
+        const char *key;
+        double value;
+    } details[8];
+    unsigned detail_count;
 };
 
 static struct result results[256];
@@ -62,6 +67,18 @@ void bench_milliseconds(const char *name, double seconds)
     fflush(stdout);
 }
 
+void bench_detail(const char *key, double value)
+{
+    struct result *r = result_count ? &results[result_count - 1] : NULL;
+
+    if (!r || r->detail_count == sizeof(r->details) / sizeof(r->details[0]))
+        return;
+    r->details[r->detail_count].key = key;
+    r->details[r->detail_count++].value = value;
+    printf("    %-32s %27.10g\n", key, value);
+    fflush(stdout);
+}
+
 void bench_die(const char *format, ...)
 {
     va_list arguments;
@@ -89,6 +106,8 @@ static void write_json(const char *path)
         if (!r->time_only)
             fprintf(file, ", \"ns\": %.2f, \"per_second\": %.0f",
                     r->seconds * 1e9 / (double)r->count, (double)r->count / r->seconds);
+        for (unsigned d = 0; d < r->detail_count; d++)
+            fprintf(file, ", \"%s\": %.10g", r->details[d].key, r->details[d].value);
         fprintf(file, "}%s\n", i + 1 < result_count ? "," : "");
     }
     fprintf(file, "  ]\n}\n");
@@ -109,6 +128,10 @@ static const struct {
     {"traps", bench_traps, "device registers through pointers, CR8, processor block, shared data"},
     {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},
     {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
+    {"frames", bench_frames, "runs of frames under constraints, 64 GiB nearly full (W4, W4u)"},
+    {"frames-1t", bench_frames_1t, "the same with 1 TiB; needs 5 GiB of memory"},
+    {"frame-sets", bench_frame_sets, "sets of single frames, 16 GiB at 75 % (W4s)"},
+    {"frame-books", bench_frame_books, "what the books of 1 TiB with one allocation cost"},
 };
 
 static void usage(void)

@@ -449,8 +449,11 @@ void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t cou
 {
     struct ram_frame *frames = &ram->frames[first.value];
 
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++) {
         frames[i].iommu_maps--;
+        if (frames[i].owner == RAM_QUARANTINED)
+            end_quarantine(ram, first.value + i);
+    }
 }
 
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page)
@@ -466,6 +469,38 @@ enum ram_owner ram_page_owner(const struct ram *ram, struct page_number page)
 enum ram_cache ram_page_cache(const struct ram *ram, struct page_number page)
 {
     return (enum ram_cache)ram->frames[page.value].cache;
+}
+
+/* ---- figures ---- */
+
+/* Of a sparse mapping, what has been touched. */
+static uint64_t resident_bytes(const void *memory, uint64_t bytes)
+{
+    unsigned char in_core[4096];
+    uint64_t resident = 0;
+
+    for (uint64_t at = 0; at < bytes; at += sizeof(in_core) * PAGE_BYTES) {
+        uint64_t here = bytes - at < sizeof(in_core) * PAGE_BYTES ? bytes - at
+                                                                  : sizeof(in_core) * PAGE_BYTES;
+
+        if (mincore((char *)(uintptr_t)memory + at, here, in_core) != 0)
+            continue;
+        for (uint64_t i = 0; i < align_up(here, PAGE_BYTES) / PAGE_BYTES; i++)
+            resident += (in_core[i] & 1) * PAGE_BYTES;
+    }
+    return resident;
+}
+
+static uint64_t tree_bytes(const struct extent_tree *tree)
+{
+    return tree->nodes.objects * tree->nodes.object_bytes;
+}
+
+uint64_t ram_bookkeeping_bytes(const struct ram *ram)
+{
+    return sizeof(*ram) + tree_bytes(&ram->free) + tree_bytes(&ram->arena_free) +
+           resident_bytes(ram->frames, ram->pages * sizeof(*ram->frames)) +
+           resident_bytes(ram->arena_frames, ram->arena_pages * sizeof(*ram->arena_frames));
 }
 
 /* ---- validation ---- */

@@ -117,6 +117,9 @@ bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
 void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t count);
 void ram_view_release(struct ram *ram, void *view, uint64_t pages);
 
+/* Bytes of memory of the host that the books take: trees, and frame records touched so far. Without
+ * the simulated bytes themselves. O(RAM), for reports. */
+uint64_t ram_bookkeeping_bytes(const struct ram *ram);
 bool ram_validate(const struct ram *ram);
 
 #endif

@@ -44,7 +44,7 @@ static void draw_bounds(struct ram_request *request, double class, double place,
     } else if (class >= .90 && class < .95) {
         request->high.value = 16 * GIB - 1;
     } else if (class >= .95) {
-        request->low.value = (uint64_t)floor(place * (double)((bytes - 8 * GIB) / PAGE_BYTES)) *
+        request->low.value = (uint64_t)floor(place * (double)((bytes - 8 * GIB) >> PAGE_BITS)) *
                              PAGE_BYTES;
         request->high.value = request->low.value + 8 * GIB - 1;
     }

@@ -109,6 +109,8 @@ struct ddi_hooks {
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
 void ddi_install(const struct ddi_hooks *hooks);
+/* Name of a place in driver code by the installed hook; false: it has none. */
+bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
 /* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */
 void ddi_uninstall(void);
 

@@ -34,7 +34,7 @@ trace_track ddi_track(enum ddi_level level)
 
 /* ---- places ---- */
 
-static bool symbolize(uintptr_t pc, char *text, size_t bytes)
+bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes)
 {
     struct ddi_state *state = ddi_state();
 
@@ -57,7 +57,7 @@ static void describe(struct verify_record *record)
     if (frame && frame->caller) {
         char caller[64] = "";
 
-        symbolize(frame->caller, caller, sizeof(caller));
+        ddi_symbolize(frame->caller, caller, sizeof(caller));
         snprintf(record->where, sizeof(record->where), "%s called by %s%s%s", frame->name,
                  caller[0] ? caller : "the driver", ddi ? " in " : "", ddi ? ddi->name : "");
     } else if (frame) {
@@ -165,10 +165,10 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
     char caller[64] = "";
     Dl_info info;
 
-    if (symbolize(pc, place, bytes))
+    if (ddi_symbolize(pc, place, bytes))
         return;
     if (callback && callback->caller)
-        symbolize(callback->caller, caller, sizeof(caller));
+        ddi_symbolize(callback->caller, caller, sizeof(caller));
     if (dladdr((void *)pc, &info) && info.dli_sname)
         snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname,
                  caller[0] ? " for " : "", caller);

@@ -113,6 +113,8 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
         sim_waitq_wait(&process->changed, SIM_FOREVER);
         process->waiters--;
     }
+    if (!sim_current->stopped)
+        port_process_ended(process->kmt->port, nt);
     list_remove(&process->link);
     hash_finish(&process->tracks);
     if (!sim_current->stopped)

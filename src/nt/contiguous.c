@@ -150,9 +150,13 @@ static struct nt_contiguous *check_address(const void *address, const char *rout
 {
     struct nt_contiguous *block = address ? hash_get(&nt_state()->contiguous, (uintptr_t)address)
                                           : NULL;
+    struct phys_addr physical;
 
     nt_level(NT_DISPATCH, "NT-133", NT_NO_CODE, routine);
-    if (!block)
+    if (!block && ram_physical(nt_state()->ram, address, &physical) &&
+        ram_page_owner(nt_state()->ram, phys_page(physical)) == RAM_DRIVER_BLOCK)
+        VIOLATION("PHYS-055", "%s of a block of DxgkCbAllocateContiguousMemory", routine);
+    else if (!block)
         verify_fatal("NT-133", BAD_POOL_CALLER, 0x60, (uintptr_t)address, 0, 0,
                      "%s of an address that is no start of contiguous memory", routine);
     return block;

@@ -63,7 +63,7 @@ bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
     if (!nt_storage_check(mdl, "MDL", routine))
         return false;
     record = nt_mdl_find(mdl);
-    room = record && record->block ? record->capacity
+    room = record && (record->block || record->lent) ? record->capacity
            : mdl->Size < (CSHORT)sizeof(MDL)
                ? 0
                : ((uint64_t)mdl->Size - sizeof(MDL)) / sizeof(PFN_NUMBER);
@@ -157,6 +157,8 @@ NT_EXPORT VOID NTAPI IoFreeMdl(PMDL Mdl)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-114", NT_NO_CODE, __func__);
+    if (nt_mdl_is_lent(Mdl, __func__))
+        return;
     record = nt_mdl_find(Mdl);
     if (!record || !record->block || record->owns_pages) {
         VIOLATION("NT-115", "%s of something that IoAllocateMdl did not return", __func__);
@@ -170,6 +172,52 @@ NT_EXPORT VOID NTAPI IoFreeMdl(PMDL Mdl)
     if (record->pages)
         nt_mdl_unlock(record);
     free_allocated(record);
+}
+
+/* ---- MDLs of the host's services ---- */
+
+bool nt_mdl_lend(PMDL mdl, const struct page_number *pages, uint32_t count)
+{
+    struct nt_mdl *record = nt_mdl_record(mdl);
+    struct page_number *copy = record ? util_alloc(count * sizeof(*copy)) : NULL;
+
+    if (!copy) {
+        if (record)
+            nt_mdl_drop_if_idle(record);
+        return false;
+    }
+    memcpy(copy, pages, count * sizeof(*copy));
+    record->page = copy;
+    record->pages = count;
+    record->capacity = count;
+    record->lent = true;
+    return true;
+}
+
+bool nt_mdl_take_back(PMDL mdl)
+{
+    struct nt_mdl *record = nt_mdl_find(mdl);
+    bool by_a_process = record && record->mapping && record->mapping->process;
+
+    if (!record || !record->lent)
+        return false;
+    if (record->mapping)
+        nt_mdl_unmap(record);
+    util_free(record->page);
+    record->page = NULL;
+    record->pages = 0;
+    nt_mdl_drop_if_idle(record);
+    return by_a_process;
+}
+
+bool nt_mdl_is_lent(const void *address, const char *routine)
+{
+    const struct nt_mdl *record = nt_mdl_find(address);
+
+    if (!record || !record->lent)
+        return false;
+    VIOLATION("PHYS-075", "%s of an MDL that belongs to the host", routine);
+    return true;
 }
 
 /* ExFreePool of a block that is an MDL: right after MmFreePagesFromMdl. */
@@ -280,6 +328,10 @@ static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION op
         (mode == UserMode && nt_is_kernel_address(address)) ||
         (operation != IoReadAccess && !is_writable(address))) {
         nt_raise(STATUS_ACCESS_VIOLATION, "NT-118", routine);
+        return false;
+    }
+    if (ram_page_owner(nt->ram, phys_page(physical)) == RAM_DRIVER_BLOCK) {
+        VIOLATION("PHYS-055", "%s of memory of DxgkCbAllocateContiguousMemory", routine);
         return false;
     }
     *page = phys_page(physical);
@@ -432,7 +484,7 @@ NT_EXPORT VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-120", NT_NO_CODE, __func__);
-    if (!nt_storage_check(mdl, "MDL", __func__))
+    if (!nt_storage_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
         return;
     record = nt_mdl_find(mdl);
     if (!record || record->pages == 0 || record->owns_pages) {
@@ -580,6 +632,8 @@ NT_EXPORT VOID NTAPI MmFreePagesFromMdl(PMDLX MemoryDescriptorList)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-131", 0x7E, __func__);
+    if (nt_mdl_is_lent(MemoryDescriptorList, __func__))
+        return;
     record = nt_mdl_find(MemoryDescriptorList);
     if (!record || !record->owns_pages) {
         VIOLATION("NT-130", "%s of an MDL without pages of MmAllocatePagesForMdl", __func__);

@@ -24,6 +24,7 @@ struct nt_mdl {
     struct page_number *page; /* locked or allocated pages */
     uint32_t pages;
     bool owns_pages;            /* of MmAllocatePagesForMdl */
+    bool lent;                  /* of a service of the host: the driver may only map it */
     bool page_list;             /* was made by MmAllocatePagesForMdl: ends with ExFreePool */
     struct nt_process *process; /* whose pages are locked */
     struct nt_mapping *mapping;

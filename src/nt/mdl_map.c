@@ -77,6 +77,8 @@ static struct page_number *copy_partial_pages(PMDL mdl, uint32_t pages)
     for (uint32_t i = 0; page && i < pages; i++) {
         page[i].value = pfn[i];
         if (pfn[i] >= ram_bytes(ram) / PAGE_BYTES || ram_page_owner(ram, page[i]) == RAM_FREE) {
+            VIOLATION("PHYS-155", "page %u of an MDL to be mapped, %#llx, is no RAM that is held",
+                      i, (unsigned long long)pfn[i]);
             util_free(page);
             page = NULL;
         }

@@ -108,6 +108,12 @@ NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MAS
 /* Gives the reference back. */
 void nt_user_handle_close(void *body);
 
+/* An MDL that a service of the host gives a driver, over pages the service holds: the driver may map
+ * it and unmap it, and nothing else (PHYS-075). The list is copied. False: out of memory. */
+bool nt_mdl_lend(PMDL mdl, const struct page_number *pages, uint32_t count);
+/* The service ends it: a mapping left goes. True if that was one into a process (PHYS-076). */
+bool nt_mdl_take_back(PMDL mdl);
+
 /* Owner of what a driver image allocates, for leak reports by driver: pool, threads, timers,
  * handles, mappings, MDLs. Kernel services attribute to the image of the current call
  * (nt_image_enter; nested). */

@@ -251,6 +251,8 @@ static void free_block(void *address, uint32_t tag, const char *routine)
     struct nt_block *block = nt_pool_find(address);
     char have[5], given[5];
 
+    if (nt_mdl_is_lent(address, routine))
+        return;
     if (!block || block->freed || block->address != address) {
         bad_address(address, block, routine);
         return;

@@ -286,6 +286,11 @@ struct bus_device *port_adapter_bus_device(struct port_adapter *adapter)
     return adapter->device;
 }
 
+struct physical_adapter *port_adapter_physical(struct port_adapter *adapter)
+{
+    return adapter->physical;
+}
+
 struct iommu_domain *port_adapter_domain(struct port_adapter *adapter)
 {
     return adapter->domain;

@@ -168,7 +168,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
     X(DxgkCbSignalEvent, SIM_IRQL_DISPATCH, "THREAD-050")                 \
-    X(DxgkCbSaveMemoryForHotUpdate, SIM_IRQL_PASSIVE, "THREAD-047")       \
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
 
@@ -217,6 +216,7 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     port_fill_feature_callbacks(interface);
     port_fill_power_callbacks(interface);
     port_fill_memory_callbacks(interface);
+    interface->DxgkCbSaveMemoryForHotUpdate = port_cb_save_memory_for_hot_update;
     /* What came after the host's version is not there. */
     if (bytes < sizeof(*interface))
         memset((char *)interface + bytes, 0, sizeof(*interface) - bytes);

@@ -27,6 +27,24 @@ static bool read_driver(void *context, void *to, const void *from, size_t bytes)
     return sim_copy_checked(to, from, bytes);
 }
 
+static bool mdl_lend(void *context, PMDL mdl, const struct page_number *pages, uint64_t count)
+{
+    (void)context;
+    return nt_mdl_lend(mdl, pages, (uint32_t)count);
+}
+
+static bool mdl_unmap(void *context, PMDL mdl)
+{
+    (void)context;
+    return nt_mdl_take_back(mdl);
+}
+
+static bool symbolize(void *context, uintptr_t address, char *text, size_t bytes)
+{
+    (void)context;
+    return ddi_symbolize(address, text, bytes);
+}
+
 static uintptr_t caller_of(void *context)
 {
     (void)context;
@@ -38,15 +56,45 @@ struct physical_memory *port_physical_create(struct port *port)
     const struct physical_hooks hooks = {.io_map = io_map,
                                          .io_unmap = io_unmap,
                                          .read_driver = read_driver,
+                                         .mdl_lend = mdl_lend,
+                                         .mdl_unmap = mdl_unmap,
                                          .caller = caller_of,
+                                         .symbolize = symbolize,
                                          .context = port};
 
     return physical_memory_create(port->config.ram, &hooks);
 }
 
+struct physical_memory *port_physical_memory(struct port *port)
+{
+    return port->physical;
+}
+
+void port_process_ended(struct port *port, const struct nt_process *process)
+{
+    LIST_FOR(node, &port->adapter_list)
+        port_maps_process_ended(CONTAINER(node, struct port_adapter, link), process);
+    physical_memory_process_ended(port->physical, process);
+}
+
 /* ---- entry ---- */
 
-/* The level rule of all memory callbacks: a report, from 3.2 fatal; carried out otherwise. */
+/* The adapter whose driver calls: of the DDI in progress; outside of any (threads, timers), the only one there is. */
+static struct port_adapter *calling_adapter(void)
+{
+    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct ddi_adapter *current = ddi_current_adapter();
+
+    if (current)
+        return current->port;
+    return port && !list_empty(&port->adapter_list) &&
+                   port->adapter_list.next == port->adapter_list.prev
+               ? CONTAINER(port->adapter_list.next, struct port_adapter, link)
+               : NULL;
+}
+
+/* The level rule of all memory callbacks: a report, and carried out (PHYS-013). No driver of WDDM 3.2, where it would be fatal
+ * (PHYS-012), is admitted. */
 static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uintptr_t caller,
                       unsigned flags)
 {
@@ -144,13 +192,10 @@ static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRA
 /* Callbacks that name no adapter act for the one whose DDI is in progress; level checks only. */
 static NTSTATUS begin_without_adapter(struct callback *cb, const char *name, uintptr_t caller)
 {
-    struct ddi_adapter *adapter;
-
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    adapter = ddi_current_adapter();
-    cb->adapter = adapter ? adapter->port : NULL;
-    ddi_callback_enter(&cb->frame, adapter, name, caller);
+    cb->adapter = calling_adapter();
+    ddi_callback_enter(&cb->frame, cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
     if (sim_irql() > SIM_IRQL_APC)
         VIOLATION("THREAD-049", "%s was called at %s; its limit is APC_LEVEL", name,
                   nt_irql_name(sim_irql()));

@@ -147,6 +147,10 @@ struct vidsch *port_adapter_vidsch(struct port_adapter *adapter);
 const DXGK_DRIVERCAPS *port_adapter_caps(const struct port_adapter *adapter);
 struct bus_device *port_adapter_bus_device(struct port_adapter *adapter);
 struct iommu_domain *port_adapter_domain(struct port_adapter *adapter);
+struct physical_adapter *port_adapter_physical(struct port_adapter *adapter);
+/* A process is about to go: mappings that drivers left in it are reported and removed (PHYS-040, PHYS-159). */
+void port_process_ended(struct port *port, const struct nt_process *process);
+struct physical_memory *port_physical_memory(struct port *port);
 UINT port_adapter_nodes(const struct port_adapter *adapter);
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);

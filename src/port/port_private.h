@@ -312,6 +312,9 @@ NTSTATUS NTAPI port_cb_read_device_space(HANDLE DeviceHandle, ULONG DataType, PV
                                          ULONG Offset, ULONG Length, PULONG BytesRead);
 NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, PVOID Buffer,
                                           ULONG Offset, ULONG Length, PULONG BytesWritten);
+NTSTATUS NTAPI port_cb_save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
+                                                  IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE pArgs);
+void port_maps_process_ended(struct port_adapter *adapter, const struct nt_process *process);
 NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
                                   ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
                                   MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress);

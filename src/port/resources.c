@@ -269,11 +269,11 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     }
     map = util_zalloc(1, sizeof(*map));
     if (!map)
-        return STATUS_NO_MEMORY;
+        return STATUS_INSUFFICIENT_RESOURCES;
     map->address = bus_map(adapter->port->config.bus, (struct phys_addr){start}, bytes);
     if (!map->address) {
         util_free(map);
-        return STATUS_NO_MEMORY;
+        return STATUS_INSUFFICIENT_RESOURCES; /* PHYS-036 */
     }
     map->start = start;
     map->bytes = bytes;
@@ -291,6 +291,20 @@ static void unmap_range(struct port_adapter *adapter, struct port_map *map)
     util_free(map);
 }
 
+/* PHYS-040: of a process that ends. */
+void port_maps_process_ended(struct port_adapter *adapter, const struct nt_process *process)
+{
+    LIST_FOR_SAFE(node, next, &adapter->maps) {
+        struct port_map *map = CONTAINER(node, struct port_map, link);
+
+        if (map->process != process)
+            continue;
+        VIOLATION("PHYS-040", "a process ended with 0x%llx bytes of the device mapped into it",
+                  (unsigned long long)map->bytes);
+        unmap_range(adapter, map);
+    }
+}
+
 /* One address space holds the system and all processes: a user mapping is a mapping with an owner. */
 NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
                                   ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
@@ -298,6 +312,7 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
 {
     struct callback cb;
     struct port_map *map = NULL;
+    void *const nothing = NULL;
     NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbMapMemory", CALLER, SIM_IRQL_PASSIVE,
                                      "THREAD-047", 0);
 
@@ -308,9 +323,11 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
     else
         status = map_range(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
                            MapToUserMode ? nt_process_current() : NULL, &map);
-    if (NT_SUCCESS(status) &&
-        !sim_copy_checked(VirtualAddress, &map->address, sizeof(map->address))) {
-        unmap_range(cb.adapter, map);
+    if (VirtualAddress &&
+        !sim_copy_checked(VirtualAddress, NT_SUCCESS(status) ? &map->address : &nothing,
+                          sizeof(map->address))) {
+        if (map)
+            unmap_range(cb.adapter, map);
         status = STATUS_INVALID_PARAMETER;
     }
     callback_end(&cb);

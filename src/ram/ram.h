@@ -33,6 +33,7 @@ enum ram_owner {
     RAM_HOST,
     RAM_POOL,
     RAM_CONTIGUOUS,
+    RAM_DRIVER_BLOCK, /* contiguous, by the display port's callback */
     RAM_MDL_PAGES,
     RAM_OBJECT,
     RAM_ALLOCATION,

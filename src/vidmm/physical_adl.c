@@ -236,6 +236,23 @@ static bool list_unchanged(const struct adl *adl)
     return true;
 }
 
+/* PHYS-175: no driver can bring this about; it would be a mistake of the host. */
+static void check_locked(const struct adl *adl, const struct ram *ram)
+{
+    if (adl->object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE)
+        return;
+    for (uint64_t i = 0; i < adl->pages; i++) {
+        struct page_number page = {physical_object_page(adl->object, adl->first_page + i)};
+
+        if (ram_page_locks(ram, page) > 0)
+            continue;
+        verify_fatal("PHYS-175", SYSMM_BUGCHECK, SYSMM_ADL_OVER_UNLOCKED_MEMORY, page.value, 0, 0,
+                     "an ADL was built over page 0x%llx, which is not locked",
+                     (unsigned long long)page.value);
+        return;
+    }
+}
+
 /* ---- create and free ---- */
 
 static NTSTATUS build(struct adl *adl, struct physical_adapter *adapter, enum physical_kind kind,
@@ -248,6 +265,7 @@ static NTSTATUS build(struct adl *adl, struct physical_adapter *adapter, enum ph
         return STATUS_NO_MEMORY;
     if (!map_pages(adl, adapter->domain))
         goto no_mapping;
+    check_locked(adl, memory->ram);
     if (!write_list(adl, &memory->arena, remapped, want_contiguous))
         goto no_list;
     if (physical_track(&adl->tracked, memory, adapter, kind, adl->pages * PAGE_BYTES,

@@ -89,7 +89,7 @@ static NTSTATUS build(struct physical_adapter *adapter,
         .boundary = (uint64_t)args->BoundaryAddressMultiple.QuadPart,
     };
     NTSTATUS status = physical_take_contiguous(memory, &limits, (enum ram_cache)args->CacheType,
-                                               RAM_CONTIGUOUS, &block->backing);
+                                               RAM_DRIVER_BLOCK, &block->backing);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -171,5 +171,5 @@ bool physical_owns_address(const struct physical_memory *memory, const void *add
     struct phys_addr physical;
 
     return ram_physical(memory->ram, address, &physical) &&
-           ram_page_owner(memory->ram, phys_page(physical)) == RAM_CONTIGUOUS;
+           ram_page_owner(memory->ram, phys_page(physical)) == RAM_DRIVER_BLOCK;
 }

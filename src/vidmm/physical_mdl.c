@@ -36,6 +36,12 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
     mdl->ByteCount = (ULONG)(pages * PAGE_BYTES);
     for (uint64_t i = 0; i < pages; i++)
         MmGetMdlPfnArray(mdl)[i] = backing_page(backing, i).value;
+    if (memory->hooks.mdl_lend &&
+        !memory->hooks.mdl_lend(memory->hooks.context, mdl, backing->list, pages)) {
+        hash_remove(&memory->mdls, (uintptr_t)mdl);
+        util_free(mdl);
+        return NULL;
+    }
     return mdl;
 }
 

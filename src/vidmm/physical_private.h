@@ -12,6 +12,7 @@
 
 #define SYSMM_BUGCHECK 0x1E4u /* VIDEO_DXGKRNL_SYSMM_FATAL_ERROR */
 enum sysmm_subcode {
+    SYSMM_ADL_OVER_UNLOCKED_MEMORY = 0x4,
     SYSMM_MEMORY_UNLOCKED_UNDER_ADL = 0x5,
     SYSMM_ADAPTER_OBJECT_LEAKED = 0x6,
     SYSMM_ADL_LEAKED = 0x7
@@ -237,7 +238,7 @@ void physical_adl_destroy(struct adl *adl);
 
 /* ---- the host's own MDLs (physical_mdl.c) ---- */
 
-/* Over the first `pages` of the backing. NULL: out of memory. */
+/* Over the first `pages` of the backing, which is a list. NULL: out of memory. */
 MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *backing,
                          uint64_t pages);
 bool physical_mdl_unchanged(const MDL *mdl, const struct backing *backing, uint64_t pages);

@@ -58,9 +58,10 @@ void nt_write_level(uint8_t irql)
     }
 }
 
+/* No point, here and in the other routines that headers may define inline as a mere load: the same driver must run the same,
+ * whichever header it was compiled with. */
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
-    NT_ENTER();
     return sim_irql();
 }
 

@@ -18,9 +18,8 @@ static KAFFINITY all_processors(void)
     return count == 64 ? ~(KAFFINITY)0 : ((KAFFINITY)1 << count) - 1;
 }
 
-NT_EXPORT ULONG NTAPI KeGetCurrentProcessorNumber(void)
+NT_EXPORT ULONG NTAPI KeGetCurrentProcessorNumber(void) /* no point: see KeGetCurrentIrql */
 {
-    NT_ENTER();
     return sim_current->processor;
 }
 

@@ -328,9 +328,8 @@ NT_EXPORT BOOLEAN NTAPI PsIsSystemThread(PETHREAD Thread)
            CONTAINER(object, struct _KTHREAD, object)->system;
 }
 
-NT_EXPORT PKTHREAD NTAPI KeGetCurrentThread(void)
+NT_EXPORT PKTHREAD NTAPI KeGetCurrentThread(void) /* no point: see KeGetCurrentIrql */
 {
-    NT_ENTER();
     return nt_thread();
 }
 

@@ -33,14 +33,16 @@ function(dxgk_import_library name definition)
         DEPENDS ${definition})
 endfunction()
 
+# Where the names stand that a driver may import.
+set(DXGK_ROUTINE_LISTS ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
+                        ${CMAKE_SOURCE_DIR}/src/x64/routines.c)
 if(DXGK_CAN_GCC)
     file(MAKE_DIRECTORY ${DXGK_WINDOWS_FOLDER})
     add_custom_command(
         OUTPUT ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def
-                ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
-        DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c
-                ${CMAKE_SOURCE_DIR}/src/x64/runtime.c)
+                ${DXGK_ROUTINE_LISTS}
+        DEPENDS ${CMAKE_SOURCE_DIR}/tools/gen_def.py ${DXGK_ROUTINE_LISTS})
     dxgk_import_library(ntoskrnl ${DXGK_WINDOWS_FOLDER}/ntoskrnl.def)
     add_custom_target(windows_import_library DEPENDS ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
 endif()
@@ -68,7 +70,8 @@ function(dxgk_windows_driver target)
         set(compile ${DXGK_MINGW_GCC} ${options})
     elseif(D_COMPILER STREQUAL msvc)
         set(support)
-        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding ${D_OPTIONS})
+        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding
+                    -fasynchronous-unwind-tables ${D_OPTIONS}) # Microsoft's compiler always writes .pdata
     else()
         # mingw-w64's headers define these two inline in a way that clang makes a global function of, in every object.
         set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options}

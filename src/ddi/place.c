@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "x64/exception.h"
 
 #define DPC_WATCHDOG_VIOLATION        0x133u
 #define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu
@@ -153,6 +154,8 @@ static const char *fault_text(enum sim_fault_kind kind)
         return "executed a privileged instruction near";
     case SIM_FAULT_ARITHMETIC:
         return "made an arithmetic fault near";
+    case SIM_FAULT_BREAKPOINT:
+        return "hit a breakpoint near";
     default:
         return "faulted at";
     }
@@ -203,16 +206,33 @@ static void on_fault(const struct sim_fault *fault)
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
         on_overdue(fault, name, place);
     } else {
-        if (loan)
+        uint64_t parameter[4];
+        uint32_t code = x64_fault_bugcheck(fault, parameter);
+
+        if (loan) /* memory of the host, so that no handler of the driver is asked */
             VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind),
                       loan->what);
-        /* parameters: status, instruction, access, address */
-        verify_fatal("NT-002", KMODE_EXCEPTION_NOT_HANDLED, (uint32_t)STATUS_ACCESS_VIOLATION, 0,
-                     fault->kind == SIM_FAULT_WRITE, fault->address,
+        else if (code == KMODE_EXCEPTION_NOT_HANDLED)
+            x64_fault(fault);
+        verify_fatal("NT-002", code, parameter[0], parameter[1], parameter[2], parameter[3],
                      "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind),
                      fault->address);
     }
     sim_stop();
+}
+
+/* Host callbacks whose frames an exception has left: they are in progress no more. */
+static void on_unwind(uintptr_t sp)
+{
+    for (;;) {
+        struct ddi_frame *frame = sim_current->frame;
+        uintptr_t low, high;
+
+        sim_stack_bounds(&low, &high);
+        if (!frame || (uintptr_t)frame < low || (uintptr_t)frame >= sp)
+            return;
+        ddi_callback_leave(frame);
+    }
 }
 
 void ddi_install(const struct ddi_hooks *hooks)
@@ -230,6 +250,10 @@ void ddi_install(const struct ddi_hooks *hooks)
     }
     state->hooks = *hooks;
     state->in_bugcheck = false;
+    if (!x64_on_unwind(on_unwind)) {
+        ddi_uninstall();
+        return;
+    }
     sim_on_fault(on_fault);
     if (verify_current)
         verify_set_place(verify_current, &place);
@@ -243,6 +267,7 @@ void ddi_uninstall(void)
         return;
     while (!list_empty(&state->loans))
         ddi_loan_finish(CONTAINER(state->loans.next, struct ddi_loan, link));
+    (void)x64_on_unwind(NULL);
     hash_finish(&state->tracks);
     util_free(state);
     sim_current->room[SIM_ROOM_DDI] = NULL;

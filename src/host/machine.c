@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "x64/exception.h"
 #include "x64/x64.h"
 
 #define MIN_RAM ((uint64_t)64 << 20)
@@ -126,8 +127,11 @@ static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
 static bool create_services(struct dxgk_machine *machine)
 {
     struct ram_config ram = {.bytes = machine->config.ram_bytes};
-    struct nt_config nt = {
-        .debug_print = debug_print, .debug_context = machine, .symbolize = loader_symbolize};
+    struct nt_config nt = {.debug_print = debug_print,
+                           .debug_context = machine,
+                           .symbolize = loader_symbolize,
+                           .raise = x64_raise_in_caller,
+                           .find = x64_routine_find};
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
     machine->sim->room[SIM_ROOM_HOST] = machine;

@@ -21,7 +21,7 @@ static int lower(int c)
 /* ---- memory ---- */
 
 /* What RtlCopyMemory becomes in a PE image (NT-152). */
-static void *NTAPI crt_memcpy(void *to, const void *from, size_t bytes)
+NT_TRANSPARENT static void *NTAPI crt_memcpy(void *to, const void *from, size_t bytes)
 {
     if (to != from && ranges_overlap((uintptr_t)to, bytes, (uintptr_t)from, bytes))
         NT_VERIFIER("NT-152", 0xF0, (uintptr_t)to, (uintptr_t)from, bytes,
@@ -29,49 +29,49 @@ static void *NTAPI crt_memcpy(void *to, const void *from, size_t bytes)
     return memmove(to, from, bytes);
 }
 
-static void *NTAPI crt_memmove(void *to, const void *from, size_t bytes)
+NT_TRANSPARENT static void *NTAPI crt_memmove(void *to, const void *from, size_t bytes)
 {
     return memmove(to, from, bytes);
 }
 
-static void *NTAPI crt_memset(void *to, int value, size_t bytes)
+NT_TRANSPARENT static void *NTAPI crt_memset(void *to, int value, size_t bytes)
 {
     return memset(to, value, bytes);
 }
 
-static int NTAPI crt_memcmp(const void *a, const void *b, size_t bytes)
+NT_TRANSPARENT static int NTAPI crt_memcmp(const void *a, const void *b, size_t bytes)
 {
     return memcmp(a, b, bytes);
 }
 
-static const void *NTAPI crt_memchr(const void *bytes, int value, size_t count)
+NT_TRANSPARENT static const void *NTAPI crt_memchr(const void *bytes, int value, size_t count)
 {
     return memchr(bytes, value, count);
 }
 
 /* ---- narrow strings ---- */
 
-static size_t NTAPI crt_strlen(const char *s)
+NT_TRANSPARENT static size_t NTAPI crt_strlen(const char *s)
 {
     return strlen(s);
 }
 
-static size_t NTAPI crt_strnlen(const char *s, size_t limit)
+NT_TRANSPARENT static size_t NTAPI crt_strnlen(const char *s, size_t limit)
 {
     return strnlen(s, limit);
 }
 
-static int NTAPI crt_strcmp(const char *a, const char *b)
+NT_TRANSPARENT static int NTAPI crt_strcmp(const char *a, const char *b)
 {
     return strcmp(a, b);
 }
 
-static int NTAPI crt_strncmp(const char *a, const char *b, size_t count)
+NT_TRANSPARENT static int NTAPI crt_strncmp(const char *a, const char *b, size_t count)
 {
     return strncmp(a, b, count);
 }
 
-static int NTAPI crt_strnicmp(const char *a, const char *b, size_t count)
+NT_TRANSPARENT static int NTAPI crt_strnicmp(const char *a, const char *b, size_t count)
 {
     for (; count > 0; count--, a++, b++) {
         int x = lower((unsigned char)*a), y = lower((unsigned char)*b);
@@ -82,37 +82,37 @@ static int NTAPI crt_strnicmp(const char *a, const char *b, size_t count)
     return 0;
 }
 
-static int NTAPI crt_stricmp(const char *a, const char *b)
+NT_TRANSPARENT static int NTAPI crt_stricmp(const char *a, const char *b)
 {
     return crt_strnicmp(a, b, SIZE_MAX);
 }
 
-static char *NTAPI crt_strcpy(char *to, const char *from)
+NT_TRANSPARENT static char *NTAPI crt_strcpy(char *to, const char *from)
 {
     return strcpy(to, from);
 }
 
-static char *NTAPI crt_strncpy(char *to, const char *from, size_t count)
+NT_TRANSPARENT static char *NTAPI crt_strncpy(char *to, const char *from, size_t count)
 {
     return strncpy(to, from, count);
 }
 
-static char *NTAPI crt_strcat(char *to, const char *from)
+NT_TRANSPARENT static char *NTAPI crt_strcat(char *to, const char *from)
 {
     return strcat(to, from);
 }
 
-static const char *NTAPI crt_strchr(const char *s, int c)
+NT_TRANSPARENT static const char *NTAPI crt_strchr(const char *s, int c)
 {
     return strchr(s, c);
 }
 
-static const char *NTAPI crt_strrchr(const char *s, int c)
+NT_TRANSPARENT static const char *NTAPI crt_strrchr(const char *s, int c)
 {
     return strrchr(s, c);
 }
 
-static const char *NTAPI crt_strstr(const char *s, const char *part)
+NT_TRANSPARENT static const char *NTAPI crt_strstr(const char *s, const char *part)
 {
     return strstr(s, part);
 }
@@ -129,62 +129,62 @@ static int NTAPI crt_tolower(int c)
 
 /* ---- wide strings ---- */
 
-static size_t NTAPI crt_wcslen(const WCHAR *s)
+NT_TRANSPARENT static size_t NTAPI crt_wcslen(const WCHAR *s)
 {
     return DxgkWcslen(s);
 }
 
-static size_t NTAPI crt_wcsnlen(const WCHAR *s, size_t limit)
+NT_TRANSPARENT static size_t NTAPI crt_wcsnlen(const WCHAR *s, size_t limit)
 {
     return DxgkWcsnlen(s, limit);
 }
 
-static int NTAPI crt_wcscmp(const WCHAR *a, const WCHAR *b)
+NT_TRANSPARENT static int NTAPI crt_wcscmp(const WCHAR *a, const WCHAR *b)
 {
     return DxgkWcscmp(a, b);
 }
 
-static int NTAPI crt_wcsncmp(const WCHAR *a, const WCHAR *b, size_t count)
+NT_TRANSPARENT static int NTAPI crt_wcsncmp(const WCHAR *a, const WCHAR *b, size_t count)
 {
     return DxgkWcsncmp(a, b, count);
 }
 
-static int NTAPI crt_wcsicmp(const WCHAR *a, const WCHAR *b)
+NT_TRANSPARENT static int NTAPI crt_wcsicmp(const WCHAR *a, const WCHAR *b)
 {
     return DxgkWcsicmp(a, b);
 }
 
-static int NTAPI crt_wcsnicmp(const WCHAR *a, const WCHAR *b, size_t count)
+NT_TRANSPARENT static int NTAPI crt_wcsnicmp(const WCHAR *a, const WCHAR *b, size_t count)
 {
     return DxgkWcsnicmp(a, b, count);
 }
 
-static WCHAR *NTAPI crt_wcscpy(WCHAR *to, const WCHAR *from)
+NT_TRANSPARENT static WCHAR *NTAPI crt_wcscpy(WCHAR *to, const WCHAR *from)
 {
     return DxgkWcscpy(to, from);
 }
 
-static WCHAR *NTAPI crt_wcsncpy(WCHAR *to, const WCHAR *from, size_t count)
+NT_TRANSPARENT static WCHAR *NTAPI crt_wcsncpy(WCHAR *to, const WCHAR *from, size_t count)
 {
     return DxgkWcsncpy(to, from, count);
 }
 
-static WCHAR *NTAPI crt_wcscat(WCHAR *to, const WCHAR *from)
+NT_TRANSPARENT static WCHAR *NTAPI crt_wcscat(WCHAR *to, const WCHAR *from)
 {
     return DxgkWcscat(to, from);
 }
 
-static const WCHAR *NTAPI crt_wcschr(const WCHAR *s, WCHAR c)
+NT_TRANSPARENT static const WCHAR *NTAPI crt_wcschr(const WCHAR *s, WCHAR c)
 {
     return DxgkWcschr(s, c);
 }
 
-static const WCHAR *NTAPI crt_wcsrchr(const WCHAR *s, WCHAR c)
+NT_TRANSPARENT static const WCHAR *NTAPI crt_wcsrchr(const WCHAR *s, WCHAR c)
 {
     return DxgkWcsrchr(s, c);
 }
 
-static const WCHAR *NTAPI crt_wcsstr(const WCHAR *s, const WCHAR *part)
+NT_TRANSPARENT static const WCHAR *NTAPI crt_wcsstr(const WCHAR *s, const WCHAR *part)
 {
     return DxgkWcsstr(s, part);
 }
@@ -290,7 +290,7 @@ static LONG NTAPI crt_atoi(const char *s)
     return (LONG)(negative ? 0 - value : value);
 }
 
-static ULONG NTAPI crt_strtoul(const char *s, char **end, int base)
+NT_TRANSPARENT static ULONG NTAPI crt_strtoul(const char *s, char **end, int base)
 {
     bool negative;
     ULONG value = (ULONG)parse(s, end, base, &negative);

@@ -34,6 +34,9 @@ struct nt_config {
     /* Name an address inside an image of a driver ("a.sys!StartDevice+0x42"); false: not in one. NULL: only the dynamic
      * linker is asked. */
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
+    /* Routines of rooms above that a driver of a PE image may import, by name; they come before those
+     * here. NULL: there are none. */
+    void *(*find)(const char *name);
     /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */
     uint32_t debug_mask;
     /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */
@@ -218,6 +221,9 @@ void nt_pool_statistics(struct nt_pool_statistics *statistics);
 /* What a driver's fault at the address is: 0xCD past a block of special pool, 0xCC after its free,
  * 0 neither. */
 uint32_t nt_pool_fault(const void *address);
+
+/* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
+bool nt_is_kernel_address(const void *address);
 
 /* Status names: "STATUS_NO_MEMORY"; NULL for an unknown value. */
 const char *nt_status_name(NTSTATUS status);

@@ -26,7 +26,10 @@
 #include "util/slab.h"
 #include "verify/verify.h"
 
-#define NT_EXPORT       __attribute__((visibility("default")))
+#define NT_EXPORT __attribute__((visibility("default")))
+/* A routine that holds nothing of the host's while it touches what the driver passed: if that is not
+ * there, the exception is the driver's (x64/fault.c), as from a loop of its own. */
+#define NT_TRANSPARENT  __attribute__((section("dxgk_transparent")))
 #define NT_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
 #define DRIVER_VERIFIER 0xC4u
@@ -465,8 +468,6 @@ void nt_callback_leave(struct nt_callback *callback);
 /* Write into driver memory that may be gone. */
 bool nt_poke(void *to, const void *from, size_t bytes);
 
-/* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
-bool nt_is_kernel_address(const void *address);
 bool nt_on_stack(const void *address);
 
 bool nt_is_user_address(const void *address);

@@ -61,9 +61,13 @@ static const void *as_imported(const struct routine *routine)
 
 void *nt_routine_find(const char *name)
 {
+    void *(*above)(const char *) = nt_state()->config.find;
+    void *found = above ? above(name) : NULL;
     const struct routine *routine = bsearch(name, routines, NT_ITEMS(routines), sizeof(routines[0]),
                                             compare);
 
+    if (found)
+        return found;
     if (routine)
         return exists_yet(name) ? (void *)(uintptr_t)as_imported(routine) : NULL;
     return nt_crt_find(name);

@@ -6,7 +6,8 @@
 
 #include "nt/nt_private.h"
 
-NT_EXPORT SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2, SIZE_T Length)
+NT_EXPORT NT_TRANSPARENT SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2,
+                                                       SIZE_T Length)
 {
     const uint8_t *a = Source1, *b = Source2;
     SIZE_T equal = 0;

@@ -74,32 +74,35 @@ static NTSTATUS init_ansi(PANSI_STRING string, PCSZ source)
     return status;
 }
 
-NT_EXPORT VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString, PCWSTR SourceString)
+NT_EXPORT NT_TRANSPARENT VOID NTAPI RtlInitUnicodeString(PUNICODE_STRING DestinationString,
+                                                         PCWSTR SourceString)
 {
     NT_ENTER();
     init_unicode(DestinationString, SourceString);
 }
 
-NT_EXPORT NTSTATUS NTAPI RtlInitUnicodeStringEx(PUNICODE_STRING DestinationString,
-                                                PCWSTR SourceString)
+NT_EXPORT NT_TRANSPARENT NTSTATUS NTAPI RtlInitUnicodeStringEx(PUNICODE_STRING DestinationString,
+                                                               PCWSTR SourceString)
 {
     NT_ENTER();
     return init_unicode(DestinationString, SourceString);
 }
 
-NT_EXPORT VOID NTAPI RtlInitAnsiString(PANSI_STRING DestinationString, PCSZ SourceString)
+NT_EXPORT NT_TRANSPARENT VOID NTAPI RtlInitAnsiString(PANSI_STRING DestinationString,
+                                                      PCSZ SourceString)
 {
     NT_ENTER();
     init_ansi(DestinationString, SourceString);
 }
 
-NT_EXPORT NTSTATUS NTAPI RtlInitAnsiStringEx(PANSI_STRING DestinationString, PCSZ SourceString)
+NT_EXPORT NT_TRANSPARENT NTSTATUS NTAPI RtlInitAnsiStringEx(PANSI_STRING DestinationString,
+                                                            PCSZ SourceString)
 {
     NT_ENTER();
     return init_ansi(DestinationString, SourceString);
 }
 
-NT_EXPORT VOID NTAPI RtlInitString(PSTRING DestinationString, PCSZ SourceString)
+NT_EXPORT NT_TRANSPARENT VOID NTAPI RtlInitString(PSTRING DestinationString, PCSZ SourceString)
 {
     NT_ENTER();
     init_ansi(DestinationString, SourceString);
@@ -107,8 +110,8 @@ NT_EXPORT VOID NTAPI RtlInitString(PSTRING DestinationString, PCSZ SourceString)
 
 /* ---- copying and appending ---- */
 
-NT_EXPORT VOID NTAPI RtlCopyUnicodeString(PUNICODE_STRING DestinationString,
-                                          PCUNICODE_STRING SourceString)
+NT_EXPORT NT_TRANSPARENT VOID NTAPI RtlCopyUnicodeString(PUNICODE_STRING DestinationString,
+                                                         PCUNICODE_STRING SourceString)
 {
     USHORT bytes;
 
@@ -123,7 +126,8 @@ NT_EXPORT VOID NTAPI RtlCopyUnicodeString(PUNICODE_STRING DestinationString,
         DestinationString->Buffer[bytes / sizeof(WCHAR)] = 0;
 }
 
-NT_EXPORT VOID NTAPI RtlCopyString(PSTRING DestinationString, const STRING *SourceString)
+NT_EXPORT NT_TRANSPARENT VOID NTAPI RtlCopyString(PSTRING DestinationString,
+                                                  const STRING *SourceString)
 {
     USHORT bytes;
 
@@ -204,16 +208,18 @@ static bool tables_level(const char *routine)
     return nt_level(NT_PASSIVE, "NT-155", NT_NO_CODE, routine);
 }
 
-NT_EXPORT LONG NTAPI RtlCompareUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
-                                             BOOLEAN CaseInSensitive)
+NT_EXPORT NT_TRANSPARENT LONG NTAPI RtlCompareUnicodeString(PCUNICODE_STRING String1,
+                                                            PCUNICODE_STRING String2,
+                                                            BOOLEAN CaseInSensitive)
 {
     NT_ENTER();
     tables_level(__func__);
     return nt_unicode_compare(String1, String2, CaseInSensitive);
 }
 
-NT_EXPORT BOOLEAN NTAPI RtlEqualUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
-                                              BOOLEAN CaseInSensitive)
+NT_EXPORT NT_TRANSPARENT BOOLEAN NTAPI RtlEqualUnicodeString(PCUNICODE_STRING String1,
+                                                             PCUNICODE_STRING String2,
+                                                             BOOLEAN CaseInSensitive)
 {
     NT_ENTER();
     tables_level(__func__);
@@ -235,8 +241,8 @@ NT_EXPORT BOOLEAN NTAPI RtlPrefixUnicodeString(PCUNICODE_STRING String1, PCUNICO
     return nt_unicode_compare(String1, &start, CaseInSensitive) == 0;
 }
 
-NT_EXPORT BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *String2,
-                                       BOOLEAN CaseInSensitive)
+NT_EXPORT NT_TRANSPARENT BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *String2,
+                                                      BOOLEAN CaseInSensitive)
 {
     NT_ENTER();
     tables_level(__func__);
@@ -244,8 +250,8 @@ NT_EXPORT BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *Stri
            compare_ansi(String1, String2, CaseInSensitive) == 0;
 }
 
-NT_EXPORT LONG NTAPI RtlCompareString(const STRING *String1, const STRING *String2,
-                                      BOOLEAN CaseInSensitive)
+NT_EXPORT NT_TRANSPARENT LONG NTAPI RtlCompareString(const STRING *String1, const STRING *String2,
+                                                     BOOLEAN CaseInSensitive)
 {
     NT_ENTER();
     tables_level(__func__);

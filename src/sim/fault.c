@@ -22,6 +22,8 @@
 #define SIGNAL_STACK_BYTES (64u * 1024u)
 #define EMERGENCY_BYTES    (256u * 1024u)
 #define WATCHDOG_TICK_MS   250u
+#define TRAP_PAGE          14
+#define TRAP_ALIGNMENT     17
 
 extern int sim_copy_raw(void *to, const void *from, size_t bytes);
 extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
@@ -145,30 +147,52 @@ void sim_on_trap(bool (*handler)(struct sim_trap *trap))
 
 /* ---- landing ---- */
 
-static _Noreturn void report_fault(struct sim_core *core)
+static _Noreturn void report_fault(struct sim_core *core, const struct sim_fault *fault)
 {
-    core->on_fault(&core->fault);
+    core->on_fault(fault);
     sim_stop();
     abort(); /* a client thread without a mark cannot go on from here */
 }
 
+/* The machine may fault again, here or on another fiber, before the handler is done: it gets a copy. */
 static __attribute__((used)) _Noreturn void fault_landing(void)
 {
-    report_fault(core_of(sim_current));
+    struct sim_core *core = core_of(sim_current);
+    struct sim_fault fault = core->fault;
+    struct sim_registers registers = core->fault_registers;
+
+    fault.registers = &registers;
+    report_fault(core, &fault);
 }
 
 _Noreturn void sim_raise_overdue(struct sim_core *core)
 {
-    memset(&core->fault, 0, sizeof(core->fault));
-    core->fault.kind = SIM_FAULT_OVERDUE;
-    core->fault.pc = (uintptr_t)__builtin_return_address(0);
-    core->fault.frame = (uintptr_t)__builtin_frame_address(0);
-    core->fault.sp = core->fault.frame;
+    struct sim_fault fault = {.kind = SIM_FAULT_OVERDUE,
+                              .pc = (uintptr_t)__builtin_return_address(0),
+                              .frame = (uintptr_t)__builtin_frame_address(0)};
+
+    fault.sp = fault.frame;
     if (!core->on_fault) {
         sim_stop();
         abort();
     }
-    report_fault(core);
+    report_fault(core, &fault);
+}
+
+static void keep_registers(struct sim_registers *kept, const ucontext_t *context)
+{
+    static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15};
+    const greg_t *regs = context->uc_mcontext.gregs;
+    uint64_t segments = (uint64_t)regs[REG_CSGSFS]; /* four of 16 bits: cs, gs, fs, ss */
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        kept->general[i] = (uint64_t)regs[order[i]];
+    kept->flags = (uint64_t)regs[REG_EFL];
+    kept->code_segment = (uint16_t)segments;
+    kept->stack_segment = (uint16_t)(segments >> 48);
+    memcpy(kept->floating, context->uc_mcontext.fpregs, sizeof(kept->floating));
 }
 
 /* Rewrite the interrupted context to go on in fault_landing. */
@@ -180,6 +204,8 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     core->fault.pc = (uintptr_t)regs[REG_RIP];
     core->fault.sp = sp;
     core->fault.frame = (uintptr_t)regs[REG_RBP];
+    core->fault.trap = (uint8_t)regs[REG_TRAPNO];
+    keep_registers(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
     sp = (sp & ~(uintptr_t)15) - 8;
     regs[REG_RSP] = (greg_t)sp;
@@ -207,11 +233,18 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
 {
     greg_t error = context->uc_mcontext.gregs[REG_ERR];
+    greg_t trap = context->uc_mcontext.gregs[REG_TRAPNO];
 
-    if (signal == SIGILL || signal == SIGTRAP)
+    if (signal == SIGILL)
         return SIM_FAULT_INSTRUCTION;
     if (signal == SIGFPE)
         return SIM_FAULT_ARITHMETIC;
+    if (signal == SIGTRAP)
+        return SIM_FAULT_BREAKPOINT;
+    if (trap == TRAP_ALIGNMENT)
+        return SIM_FAULT_ALIGNMENT;
+    if (trap != TRAP_PAGE) /* its error code says something else */
+        return SIM_FAULT_READ;
     if (error & 0x10)
         return SIM_FAULT_EXECUTE;
     return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;

@@ -349,8 +349,18 @@ enum sim_fault_kind {
     SIM_FAULT_INSTRUCTION,
     SIM_FAULT_PRIVILEGED, /* an instruction that only a kernel may use, and that is not emulated */
     SIM_FAULT_ARITHMETIC,
+    SIM_FAULT_ALIGNMENT,
+    SIM_FAULT_BREAKPOINT, /* or a single step */
     SIM_FAULT_HANG,
     SIM_FAULT_OVERDUE
+};
+
+/* The processor's registers where it was interrupted. */
+struct sim_registers {
+    uint64_t general[16]; /* by their numbers in instructions: rax, rcx, rdx, rbx, rsp, rbp, ... */
+    uint64_t flags;
+    uint16_t code_segment, stack_segment;
+    uint8_t floating[512]; /* as FXSAVE writes them */
 };
 
 struct sim_fault {
@@ -359,6 +369,8 @@ struct sim_fault {
     uintptr_t pc;
     uintptr_t sp;
     uintptr_t frame;
+    uint8_t trap; /* exception vector of the processor: 0 division, 3 breakpoint, 6 invalid opcode, 14 page fault, ... */
+    const struct sim_registers *registers; /* on the stack of the handler; NULL: SIM_FAULT_OVERDUE */
 };
 
 /* Called on the faulting fiber's stack (a spare one for a stack overflow), after the signal handler has returned.

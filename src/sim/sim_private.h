@@ -111,6 +111,7 @@ struct sim_core {
     bool (*on_trap)(struct sim_trap *trap);
     void (*on_switch)(enum sim_switch what);
     struct sim_fault fault;
+    struct sim_registers fault_registers; /* of `fault`, until its landing has copied them */
     char *emergency_stack;
     void *signal_stack;
     stack_t outer_signal_stack;

@@ -4,6 +4,7 @@
  * registers, and a return or a jump to another function. Version 1 tells nothing of where epilogues are: whether the
  * instructions from pc on have this shape decides. Version 2 lists their places, and the instructions tell what is left to do.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "x64/unwind_info.h"
@@ -154,7 +155,7 @@ enum x64_unwound x64_unwind_epilogue(const struct x64_function_table *table,
                                      struct x64_saved_at *saved_at)
 {
     CONTEXT changed = *context;
-    struct x64_saved_at found;
+    struct x64_saved_at found = {.xmm = {NULL}};
     struct code code = {.context = &changed, .saved_at = saved_at ? &found : NULL, .stack = stack};
     uint64_t at = pc - table->base;
 

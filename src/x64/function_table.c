@@ -32,9 +32,20 @@ bool x64_function_table_add(struct x64_function_table *table)
     return true;
 }
 
+void x64_tidy(void)
+{
+    struct x64 *x64 = sim_current ? sim_current->room[SIM_ROOM_X64] : NULL;
+
+    if (!x64 || !list_empty(&x64->tables) || x64->on_unwind)
+        return;
+    util_free(x64);
+    sim_current->room[SIM_ROOM_X64] = NULL;
+}
+
 void x64_function_table_remove(struct x64_function_table *table)
 {
     list_remove(&table->link);
+    x64_tidy();
 }
 
 const struct x64_function_table *x64_function_table_find(uintptr_t pc)

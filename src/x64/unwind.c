@@ -9,6 +9,7 @@
  * A function may be split: the information of a part names, as its chained entry, the part whose prologue came before; all of
  * that one is undone, and so on until one without a chained entry.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "x64/unwind_info.h"
@@ -176,7 +177,7 @@ static enum x64_unwound undo_function(struct unwinding *u, const struct x64_func
 
 /* In the body a handler is asked; in the prologue of its own part it is not. */
 static void find_handler(const struct x64_function_table *table, const struct x64_unwind_info *info,
-                         bool in_prologue, unsigned wanted, struct x64_frame *frame)
+                         bool in_prologue, unsigned wanted, struct x64_unwound_frame *frame)
 {
     if (in_prologue || !(info->flags & wanted) || info->handler == 0)
         return;
@@ -185,7 +186,7 @@ static void find_handler(const struct x64_function_table *table, const struct x6
 }
 
 static enum x64_unwound unwind_entry(struct unwinding *u, const struct x64_function_table *table,
-                                     uint64_t pc, unsigned wanted, struct x64_frame *frame)
+                                     uint64_t pc, unsigned wanted, struct x64_unwound_frame *frame)
 {
     struct x64_unwind_info info;
     uint32_t reached = (uint32_t)(pc - table->base - frame->entry.begin), ignored;
@@ -210,12 +211,12 @@ static enum x64_unwound unwind_entry(struct unwinding *u, const struct x64_funct
 enum x64_unwound x64_unwind(const struct x64_function_table *table,
                             const struct x64_function *entry, uint64_t pc, unsigned wanted,
                             const struct x64_stack *stack, CONTEXT *context,
-                            struct x64_saved_at *saved_at, struct x64_frame *frame)
+                            struct x64_saved_at *saved_at, struct x64_unwound_frame *frame)
 {
     CONTEXT changed = *context;
-    struct x64_saved_at found;
+    struct x64_saved_at found = {.xmm = {NULL}};
     struct unwinding u = {.stack = stack, .context = &changed, .saved_at = saved_at ? &found : NULL};
-    struct x64_frame result = {.establisher = context->Rsp};
+    struct x64_unwound_frame result = {.establisher = context->Rsp};
     enum x64_unwound outcome;
 
     if (saved_at)

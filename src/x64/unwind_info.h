@@ -79,7 +79,7 @@ struct x64_saved_at {
 };
 
 /* What is known of a frame after unwinding it. */
-struct x64_frame {
+struct x64_unwound_frame {
     struct x64_function entry; /* of the function, its own form */
     uint64_t establisher;      /* identifies the frame: the base of its fixed part */
     uint64_t handler;          /* address; 0: none of the wanted kind, or not in the body */
@@ -95,7 +95,7 @@ enum x64_unwound { X64_UNWOUND, X64_BAD_UNWIND_INFO, X64_BAD_STACK };
 enum x64_unwound x64_unwind(const struct x64_function_table *table,
                             const struct x64_function *entry, uint64_t pc, unsigned wanted,
                             const struct x64_stack *stack, CONTEXT *context,
-                            struct x64_saved_at *saved_at, struct x64_frame *frame);
+                            struct x64_saved_at *saved_at, struct x64_unwound_frame *frame);
 
 /* Is `pc` in an epilogue? Then what is left of it has been carried out on `context`. X64_BAD_UNWIND_INFO: it is in none. */
 enum x64_unwound x64_unwind_epilogue(const struct x64_function_table *table,

@@ -26,7 +26,7 @@ struct fixture {
     struct x64_stack stack;
     CONTEXT context;
     struct x64_saved_at saved_at;
-    struct x64_frame frame;
+    struct x64_unwound_frame frame;
 };
 
 static struct fixture *begin(void **state)

@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include "ddi/ddi.h"
+#include "x64/exception.h"
+#include "x64/x64.h"
 
 struct machine *machine_begin(struct machine *m)
 {
     const struct sim_config sim = {.seed = 1, .processors = 1};
     const struct ram_config ram = {.bytes = 64u << 20};
+    struct nt_config nt = {.raise = x64_raise_in_caller, .find = x64_routine_find};
     const struct ddi_hooks hooks = {.symbolize = loader_symbolize};
-    struct nt_config nt = {0};
 
     memset(m, 0, sizeof(*m));
     m->log = verify_log_create();
@@ -22,7 +24,7 @@ struct machine *machine_begin(struct machine *m)
     nt.ram = m->ram = ram_create(&ram);
     nt.bus = m->bus = bus_create(m->ram);
     m->nt = nt_create(&nt);
-    CHECK(m->nt != NULL);
+    CHECK(m->nt && x64_create());
     ddi_install(&hooks);
     return m;
 }
@@ -30,6 +32,7 @@ struct machine *machine_begin(struct machine *m)
 void machine_end(struct machine *m)
 {
     ddi_uninstall();
+    x64_destroy();
     nt_destroy(m->nt);
     bus_destroy(m->bus);
     ram_destroy(m->ram);
@@ -105,12 +108,15 @@ struct call {
 static void call_main(void *arg)
 {
     struct call *call = arg;
+    uint64_t deadline = sim_inside_enter(SIM_FOREVER);
 
     call->status = call->entry(NULL, call->path);
+    sim_inside_leave(deadline);
     call->ended = true;
 }
 
-NTSTATUS machine_call_entry(struct machine *m, const struct loader_image *image, void *path)
+bool machine_try_entry(struct machine *m, const struct loader_image *image, void *path,
+                       NTSTATUS *status)
 {
     struct call call = {.entry = loader_image_entry(image), .path = path};
     struct sim_thread *thread = sim_thread_create("entry", SIM_THREAD_KERNEL, call_main, &call);
@@ -120,6 +126,14 @@ NTSTATUS machine_call_entry(struct machine *m, const struct loader_image *image,
     sim_enter(m->sim);
     sim_run(NULL, NULL, SIM_FOREVER);
     sim_thread_release(thread);
-    CHECK(call.ended);
-    return call.status;
+    *status = call.status;
+    return call.ended;
+}
+
+NTSTATUS machine_call_entry(struct machine *m, const struct loader_image *image, void *path)
+{
+    NTSTATUS status;
+
+    CHECK(machine_try_entry(m, image, path, &status));
+    return status;
 }

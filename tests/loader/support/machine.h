@@ -49,7 +49,10 @@ NTSTATUS machine_load_bytes(struct machine *m, const void *bytes, size_t size,
 uint8_t *file_bytes(const char *path, size_t *size);
 bool one_line(const char *text);
 
-/* DriverEntry of an image on a kernel thread. */
+/* DriverEntry of an image on a kernel thread. False: it did not return. */
+bool machine_try_entry(struct machine *m, const struct loader_image *image, void *path,
+                       NTSTATUS *status);
+/* One that returns. */
 NTSTATUS machine_call_entry(struct machine *m, const struct loader_image *image, void *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include "loader/loader.h"
 #include "nt/nt.h"
 #include "windows/large.h"
+#include "x64/x64.h"
 
 struct image_run {
     const struct loader_image *image;
@@ -94,9 +95,10 @@ void bench_image(void)
     nt_config.ram = ram;
     nt_config.bus = bus;
     nt = nt_create(&nt_config);
-    if (!nt)
+    if (!nt || !x64_create())
         bench_die("no machine");
     measure(path);
+    x64_destroy();
     nt_destroy(nt);
     bus_destroy(bus);
     ram_destroy(ram);

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "loader/loader.h"
+#include "nt/nt.h"
 #include "sim/sim.h"
 #include "x64/function_table.h"
+#include "x64/x64.h"
 
 #define MUST(condition)                                                                   \
     do {                                                                                  \
@@ -60,21 +62,39 @@ static void load(const uint8_t *data, size_t size)
     close(file);
 }
 
+/* One machine for all inputs: it is whole again after each. */
+static struct sim_machine *machine_of_all(void)
+{
+    static struct sim_machine *machine;
+    const struct sim_config config = {.seed = 1, .processors = 1};
+    const struct ram_config ram = {.bytes = 64u << 20};
+    struct nt_config nt = {0};
+
+    if (machine)
+        return machine;
+    machine = sim_machine_create(&config);
+    MUST(machine != NULL);
+    sim_enter(machine);
+    nt.ram = ram_create(&ram);
+    nt.bus = bus_create(nt.ram);
+    MUST(nt_create(&nt) && x64_create());
+    sim_leave();
+    return machine;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct sim_config config = {.seed = 1, .processors = 1};
     struct sim_machine *machine;
     uint64_t live;
 
     if (size < 2 || memcmp(data, "MZ", 2) != 0)
         return 0; /* what is no Windows image might be one of the dynamic linker's */
-    machine = sim_machine_create(&config);
-    MUST(machine != NULL);
+    machine = machine_of_all();
     sim_enter(machine);
     live = machine->heap.live_blocks;
     load(data, size);
-    MUST(machine->heap.live_blocks <= live + 2); /* what loader and x64 keep for the machine */
+    MUST(machine->heap.live_blocks <=
+         live + 2); /* what loader and x64 keep for the machine, made at their first use */
     sim_leave();
-    sim_machine_destroy(machine);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 /* ---- thread-local storage ---- */
 
-/* Kernel threads have none. A linker may leave an empty directory. */
+/* LIFE-186: kernel threads have none. A linker may leave an empty directory. */
 NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
 {
     const struct pe_directory *directory = &file->directory[PE_TLS];
@@ -24,7 +24,7 @@ NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
         file, "it has thread-local variables (a TLS directory), which a kernel image cannot have");
 }
 
-/* ---- stack cookie ---- */
+/* ---- stack cookie (LIFE-189) ---- */
 
 /* Not a secret here: it has to differ from what the image was linked with, for that is what the image's own start code checks,
  * and be the same in every run. */

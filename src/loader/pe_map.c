@@ -137,6 +137,7 @@ NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file)
 
 /* ---- protection ---- */
 
+/* LIFE-184 */
 static int protection(const struct pe_section *section)
 {
     int wanted = PROT_READ;
@@ -162,7 +163,7 @@ NTSTATUS pe_protect(const struct pe_image *image, const struct pe_file *file)
     return STATUS_SUCCESS;
 }
 
-/* ---- discarding ---- */
+/* ---- discarding (LIFE-185) ---- */
 
 NTSTATUS pe_note_discardable(struct pe_image *image, const struct pe_file *file)
 {

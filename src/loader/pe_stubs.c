@@ -2,7 +2,7 @@
 /*
  * Stand-ins for routines that the host does not have: for delay-loaded imports, which matter only when they are called, and
  * for all others where the user asked to start a driver nevertheless. The first call of each is reported; each call returns
- * STATUS_NOT_IMPLEMENTED, which a caller that expects a pointer finds out about by its own fault.
+ * STATUS_NOT_IMPLEMENTED, which a caller that expects a pointer finds out about by its own fault (LIFE-187).
  *
  * A stand-in is a few bytes of code that say which one it is, before a common tail that calls the host:
  *
@@ -34,7 +34,7 @@ static uint64_t NTAPI missing_called(struct pe_image *image, uint32_t index, uin
     if (!import->reported) {
         import->reported = true;
         ddi_callback_enter(&frame, NULL, name, caller);
-        VIOLATION("LIFE-005",
+        VIOLATION("LIFE-187",
                   "%s called %s!%s, which the host does not have: it got STATUS_NOT_IMPLEMENTED",
                   image->table.name, image->import_names + import->module, name);
         ddi_callback_leave(&frame);

@@ -75,8 +75,9 @@ static void security_cookie_is_set_and_the_same_in_every_run(void **state)
         loader_image_unload(image);
         machine_end(m);
     }
-    CHECK(cookie[0] != 0 && cookie[0] != 0x00002B992DDFA232u && cookie[0] >> 48 == 0);
-    CHECK(cookie[0] == cookie[1]);
+    CHECK_RULE("LIFE-189",
+               cookie[0] != 0 && cookie[0] != 0x00002B992DDFA232u && cookie[0] >> 48 == 0);
+    CHECK_RULE("LIFE-189", cookie[0] == cookie[1]);
 }
 
 static void two_images_of_one_file_share_nothing(void **state)
@@ -85,9 +86,10 @@ static void two_images_of_one_file_share_nothing(void **state)
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
-        struct loader_image *a, *b;
+        struct loader_image *a = NULL, *b = NULL;
 
-        CHECK(NT_SUCCESS(machine_load(m, path, &a)) && NT_SUCCESS(machine_load(m, path, &b)));
+        CHECK(NT_SUCCESS(machine_load(m, path, &a)));
+        CHECK(NT_SUCCESS(machine_load(m, path, &b)));
         CHECK(ask(m, a).calls == 41 && ask(m, a).calls == 42 && ask(m, b).calls == 41);
         loader_image_unload(a);
         loader_image_unload(b);
@@ -149,10 +151,10 @@ static void pages_have_the_rights_of_their_sections(void **state)
         CHECK(NT_SUCCESS(machine_load(m, path, &image)));
         report = ask(m, image);
         base = x64_function_table_find((uintptr_t)report.own_code)->base;
-        CHECK(strcmp(rights(report.own_code), "r-xp") == 0);
-        CHECK(strcmp(rights(report.own_variable), "rw-p") == 0);
-        CHECK(strcmp(rights(report.own_constant), "r--p") == 0);
-        CHECK(strcmp(rights(base), "r--p") == 0);
+        CHECK_RULE("LIFE-184", strcmp(rights(report.own_code), "r-xp") == 0);
+        CHECK_RULE("LIFE-184", strcmp(rights(report.own_variable), "rw-p") == 0);
+        CHECK_RULE("LIFE-184", strcmp(rights(report.own_constant), "r--p") == 0);
+        CHECK_RULE("LIFE-184", strcmp(rights(base), "r--p") == 0);
         loader_image_unload(image);
         CHECK(strcmp(rights(report.own_code), "r-xp") != 0);
         machine_end(m);
@@ -174,7 +176,7 @@ static void initialization_code_goes_after_driver_entry(void **state)
     CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS && report.initialized == 1);
     CHECK(strcmp(rights(report.own_initializer), "r-xp") == 0);
     loader_image_initialized(image);
-    CHECK(strcmp(rights(report.own_initializer), "---p") == 0);
+    CHECK_RULE("LIFE-185", strcmp(rights(report.own_initializer), "---p") == 0);
     CHECK(loader_symbolize((uintptr_t)report.own_initializer, text, sizeof(text)) &&
           strcmp(text, "probe.sys!initialize_once+0x0") == 0);
     report.initialize = 0;

@@ -47,12 +47,13 @@ static void stood_in_imports_report_their_first_call(void **state)
         CHECK(machine_call_entry(m, image, NULL) == STATUS_SUCCESS);
         CHECK(verify_records(m->log) == 1);
         CHECK(machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
-        CHECK(verify_records(m->log) == 3 && verify_count(m->log, VERIFY_ERROR) == 2);
+        CHECK_RULE("LIFE-187",
+                   verify_records(m->log) == 3 && verify_count(m->log, VERIFY_ERROR) == 2);
         CHECK(strstr(verify_record_at(m->log, 1)->seen,
                      "missing.sys called ntoskrnl.exe!KeNoSuchRoutine"));
         CHECK(strstr(verify_record_at(m->log, 1)->where,
                      "KeNoSuchRoutine called by missing.sys!DriverEntry+0x"));
-        CHECK(strstr(verify_record_at(m->log, 2)->seen, "helper.sys!#7"));
+        CHECK_RULE("LIFE-187", strstr(verify_record_at(m->log, 2)->seen, "helper.sys!#7"));
         CHECK(machine_call_entry(m, image, m) == STATUS_NOT_IMPLEMENTED);
         CHECK(verify_count(m->log, VERIFY_ERROR) == 2);
         loader_image_unload(image);
@@ -96,10 +97,12 @@ static void modules_beside_the_importer_are_loaded(void **state)
         CHECK(loader_image_export(loader_image_module(image, 0), "DllInitialize"));
         CHECK(!loader_image_export(loader_image_module(image, 0), "LibraryByOrdinal"));
         CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS);
-        CHECK(report.by_name == 105 && report.by_ordinal == 42 && report.counter == 6);
+        CHECK_RULE("LIFE-188",
+                   report.by_name == 105 && report.by_ordinal == 42 && report.counter == 6);
         CHECK(NT_SUCCESS(machine_load(m, path, &second)));
         CHECK(!loader_module_last_use(loader_image_module(image, 0)));
-        CHECK(machine_call_entry(m, second, &report) == STATUS_SUCCESS && report.by_name == 106);
+        CHECK_RULE("LIFE-188", machine_call_entry(m, second, &report) == STATUS_SUCCESS &&
+                                   report.by_name == 106);
         loader_image_unload(image);
         CHECK(loader_module_last_use(loader_image_module(second, 0)));
         CHECK(machine_call_entry(m, second, &report) == STATUS_SUCCESS && report.by_name == 107);

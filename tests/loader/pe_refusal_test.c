@@ -63,7 +63,8 @@ static void expect(struct draft *d, NTSTATUS status, const char *why)
     if (got != status || image || !strstr(m->error, why))
         fail_msg("0x%08x: \"%s\"; expected 0x%08x: \"%s\"", (unsigned)got, m->error,
                  (unsigned)status, why);
-    CHECK(one_line(m->error) && strncmp(m->error, "dxgkhost-loader-test-", 21) == 0);
+    CHECK_RULE("LIFE-183",
+               one_line(m->error) && strncmp(m->error, "dxgkhost-loader-test-", 21) == 0);
     CHECK(m->sim->heap.live_blocks <= live + 1); /* the loader's own state */
     machine_end(m);
     free(d->bytes);
@@ -253,6 +254,7 @@ static void what_a_driver_cannot_have(void **state)
     (void)state;
     NEED_GOOD();
     REFUSED("thread-local variables", d.directory[PE_TLS] = (struct pe_directory){0x1000, 40});
+    check_rule_record("LIFE-186", __FILE__, __LINE__, __func__);
 }
 
 static void lying_cookie(void **state)

@@ -174,7 +174,7 @@ def case_inspect():
     for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
         done = program("inspect", path, expect=1)
         expect_lines(done, "helper.sys: 0 provided, 2 missing", "missing #7", "missing KeNoSuchRoutine", "verdict", "refused: missing.sys:",
-                     "warning LIFE-005: missing.sys imports 4 routines", "error LIFE-005: missing.sys called ntoskrnl.exe!KeNoSuchRoutine")
+                     "warning LIFE-005: missing.sys imports 4 routines", "error LIFE-187: missing.sys called ntoskrnl.exe!KeNoSuchRoutine")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "bad.sys")
         with open(path, "wb") as out:

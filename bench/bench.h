@@ -14,13 +14,14 @@
 
 struct bench_options {
     bool quick;         /* a fraction of the work: does it run at all */
+    bool cpu_time;      /* of this process instead of the wall clock's: on a busy machine */
     uint64_t seed_base; /* shifts every seed */
     const char *driver, *device;
 };
 
 extern struct bench_options bench_options;
 
-/* Wall clock, seconds. */
+/* Seconds, of the wall clock unless --cpu-time. */
 double bench_now(void);
 /* One figure: ns each, and how many a second. `live`: live allocations meanwhile, 0 if it has no meaning. */
 void bench_result(const char *name, uint64_t live, uint64_t count, double seconds);
@@ -32,6 +33,8 @@ _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 
 
 /* A machine with RefGPU; fn runs as a client. */
 void bench_on_machine(void (*fn)(void *argument), void *argument);
+
+void bench_on_machine_with(enum dxgk_iommu iommu, void (*fn)(void *argument), void *argument);
 
 /* A device with a context on each engine, opened from a client. */
 struct bench_client {
@@ -67,5 +70,8 @@ void bench_frames(void);
 void bench_frames_1t(void);
 void bench_frame_sets(void);
 void bench_frame_books(void);
+void bench_io_table(void);
+void bench_dma(void);
+void bench_gpu_copy(void);
 
 #endif

@@ -13,6 +13,11 @@ void bench_check(const char *call, NTSTATUS status)
 
 void bench_on_machine(void (*fn)(void *argument), void *argument)
 {
+    bench_on_machine_with(DXGK_IOMMU_OFF, fn, argument);
+}
+
+void bench_on_machine_with(enum dxgk_iommu iommu, void (*fn)(void *argument), void *argument)
+{
     struct dxgk_machine_config config;
     struct dxgk_machine *machine;
     char error[512] = "";
@@ -20,6 +25,7 @@ void bench_on_machine(void (*fn)(void *argument), void *argument)
     dxgk_machine_config_init(&config);
     config.seed = 1 + bench_options.seed_base;
     config.processors = 1;
+    config.iommu = iommu;
     machine = dxgk_machine_create(&config, error, sizeof(error));
     if (!machine)
         bench_die("no machine: %s", error);

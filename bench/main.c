@@ -30,7 +30,7 @@ double bench_now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(bench_options.cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -127,6 +127,9 @@ static const struct {
     {"map", bench_map, "MapGpuVirtualAddress and FreeGpuVirtualAddress"},
     {"traps", bench_traps, "device registers through pointers, CR8, processor block, shared data"},
     {"contiguous", bench_contiguous, "AllocateContiguousMemory and FreeContiguousMemory"},
+    {"iommu", bench_io_table, "IO page tables: runs of pages mapped and unmapped (W5)"},
+    {"dma", bench_dma, "64 KiB transfers of a device, beside plain copying"},
+    {"copy", bench_gpu_copy, "64 KiB copies by the GPU, beside plain copying"},
     {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
     {"frames", bench_frames, "runs of frames under constraints, 64 GiB nearly full (W4, W4u)"},
     {"frames-1t", bench_frames_1t, "the same with 1 TiB; needs 5 GiB of memory"},
@@ -136,7 +139,8 @@ static const struct {
 
 static void usage(void)
 {
-    fputs("usage: dxgk-bench [--quick] [--json FILE] [--seed-base N] [CASE ...]\n", stderr);
+    fputs("usage: dxgk-bench [--quick] [--cpu-time] [--json FILE] [--seed-base N] [CASE ...]\n",
+          stderr);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         fprintf(stderr, "  %-12s %s\n", cases[i].name, cases[i].what);
     exit(2);
@@ -172,6 +176,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0) {
             bench_options.quick = true;
+        } else if (strcmp(argv[i], "--cpu-time") == 0) {
+            bench_options.cpu_time = true;
         } else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
         } else if (strcmp(argv[i], "--seed-base") == 0 && i + 1 < argc) {
@@ -186,7 +192,7 @@ int main(int argc, char **argv)
 
         for (int i = 1; i < argc; i++) {
             if (argv[i][0] == '-') {
-                i += strcmp(argv[i], "--quick") != 0;
+                i += strcmp(argv[i], "--quick") != 0 && strcmp(argv[i], "--cpu-time") != 0;
                 continue;
             }
             any = true;

@@ -184,12 +184,33 @@ static bool walk(struct refgpu_engine *engine, uint64_t address, unsigned access
     return true;
 }
 
+/* How many of `want` bytes at `address`, whose page is at `target` on the bus, go on there side by side, as far as the TLB knows. */
+static uint64_t bus_run(struct refgpu_engine *engine, uint64_t address, uint64_t target,
+                        uint64_t pte, uint64_t want)
+{
+    struct refgpu_device *device = engine->device;
+    uint64_t have = REFGPU_PAGE_BYTES - (address & (REFGPU_PAGE_BYTES - 1u));
+
+    while (have < want) {
+        const uint64_t page = (address + have) >> REFGPU_PAGE_SHIFT;
+        const struct refgpu_tlb_entry *slot = tlb_slot(device, engine->entry.root, page);
+
+        if (slot->page != tlb_tag(device, page) || slot->root != engine->entry.root ||
+            (slot->pte ^ pte) & ~REFGPU_PTE_ADDRESS_MASK ||
+            (slot->pte & REFGPU_PTE_ADDRESS_MASK) != target + have)
+            break;
+        have += REFGPU_PAGE_BYTES;
+    }
+    return smaller(have, want);
+}
+
 static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, unsigned access,
                               uint32_t unit, uint64_t want, uint64_t *run)
 {
     struct refgpu_device *device = engine->device;
     const uint64_t page = address >> REFGPU_PAGE_SHIFT;
     const uint64_t in_page = address & (REFGPU_PAGE_BYTES - 1u);
+    const uint64_t all = want;
     struct refgpu_tlb_entry *slot;
     uint64_t target;
 
@@ -223,7 +244,8 @@ static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, un
     if (slot->pte & REFGPU_PTE_GART)
         return device_piece(engine, REFGPU_GART_BASE + target, access, unit, want, run);
     if (slot->pte & REFGPU_PTE_SYSTEM)
-        return bus_window(engine, target, access, unit, want, run);
+        return bus_window(engine, target, access, unit,
+                          bus_run(engine, address, target, slot->pte, all), run);
     if (target >= device->vram_bytes) {
         page_fault(engine, REFGPU_PAGE_TABLE, unit, 0, access, address);
         return NULL;

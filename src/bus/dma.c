@@ -16,10 +16,23 @@
 
 #include "bus/bus_private.h"
 
+/* A part of an access: the bytes behind it, or that they are refused. */
+struct run {
+    uint8_t *start; /* NULL: refused */
+    uint64_t bytes;
+    enum iommu_cause cause; /* why, or what else is to be said of it */
+    uint64_t blame;         /* the logical address that is about */
+};
+
+#define NOWHERE UINT64_MAX
+
 struct access {
     struct bus_device *device;
     enum iommu_access rights; /* or both */
     uint64_t bytes;           /* in all */
+    struct run ahead;         /* the page at ahead_at, looked up already; NOWHERE: none */
+    uint64_t ahead_at;
+    bool said; /* what is carried out was recorded */
 };
 
 /* ---- faults ---- */
@@ -90,14 +103,6 @@ static uint64_t held_bytes(const struct ram *ram, uint64_t physical, uint64_t by
     return smaller(length, bytes);
 }
 
-/* A part of an access: the bytes behind it, or that they are refused. */
-struct run {
-    uint8_t *start; /* NULL: refused */
-    uint64_t bytes;
-    enum iommu_cause cause; /* why, or what else is to be said of it */
-    uint64_t blame;         /* the logical address that is about */
-};
-
 /* What stops the access whatever is mapped. */
 static enum iommu_cause check_device(const struct bus_device *device, uint64_t logical)
 {
@@ -149,15 +154,20 @@ static struct run translated_page(const struct access *access, uint64_t logical)
     return run;
 }
 
-static struct run translated_run(const struct access *access, uint64_t logical, uint64_t bytes)
+/* Pages as long as they are side by side. The one that is not is kept: it begins the next part. */
+static struct run translated_run(struct access *access, uint64_t logical, uint64_t bytes)
 {
-    struct run run = translated_page(access, logical);
+    struct run run = access->ahead_at == logical ? access->ahead : translated_page(access, logical);
 
+    access->ahead_at = NOWHERE;
     while (run.start && run.bytes < bytes) {
         const struct run next = translated_page(access, logical + run.bytes);
 
-        if (next.start != run.start + run.bytes)
+        if (next.start != run.start + run.bytes) {
+            access->ahead = next;
+            access->ahead_at = logical + run.bytes;
             break;
+        }
         run.bytes += next.bytes;
         if (run.cause == IOMMU_CAUSE_NONE && next.cause != IOMMU_CAUSE_NONE) {
             run.cause = next.cause;
@@ -169,8 +179,8 @@ static struct run translated_run(const struct access *access, uint64_t logical, 
 }
 
 /* The next part of an access, at most `bytes`, recorded if there is something to record; but once an
- * access (*said) if it is carried out. */
-static struct run next_run(const struct access *access, uint64_t logical, uint64_t bytes, bool *said)
+ * access if it is carried out. */
+static struct run next_run(struct access *access, uint64_t logical, uint64_t bytes)
 {
     const struct bus_device *device = access->device;
     struct run run = {.bytes = bytes, .cause = check_device(device, logical), .blame = logical};
@@ -183,8 +193,8 @@ static struct run next_run(const struct access *access, uint64_t logical, uint64
     }
     if (device->dma_quiet)
         run.cause = IOMMU_CAUSE_EXCLUSIVE;
-    if (run.cause != IOMMU_CAUSE_NONE && (!run.start || !*said)) {
-        *said |= run.start != NULL;
+    if (run.cause != IOMMU_CAUSE_NONE && (!run.start || !access->said)) {
+        access->said |= run.start != NULL;
         record(access, run.blame, run.cause);
     }
     return run;
@@ -194,12 +204,13 @@ static struct run next_run(const struct access *access, uint64_t logical, uint64
 
 bool bus_dma_read(void *host, uint64_t logical, void *to, size_t bytes)
 {
-    const struct access access = {host, IOMMU_READ, bytes};
+    struct access access = {
+        .device = host, .rights = IOMMU_READ, .bytes = bytes, .ahead_at = NOWHERE};
     uint8_t *next = to, *end = next + bytes;
-    bool whole = true, said = false;
+    bool whole = true;
 
     while (next < end) {
-        const struct run run = next_run(&access, logical, (uint64_t)(end - next), &said);
+        const struct run run = next_run(&access, logical, (uint64_t)(end - next));
 
         if (run.start) {
             memcpy(next, run.start, run.bytes);
@@ -216,12 +227,13 @@ bool bus_dma_read(void *host, uint64_t logical, void *to, size_t bytes)
 
 bool bus_dma_write(void *host, uint64_t logical, const void *from, size_t bytes)
 {
-    const struct access access = {host, IOMMU_WRITE, bytes};
+    struct access access = {
+        .device = host, .rights = IOMMU_WRITE, .bytes = bytes, .ahead_at = NOWHERE};
     const uint8_t *next = from, *end = next + bytes;
-    bool whole = true, said = false;
+    bool whole = true;
 
     while (next < end) {
-        const struct run run = next_run(&access, logical, (uint64_t)(end - next), &said);
+        const struct run run = next_run(&access, logical, (uint64_t)(end - next));
 
         if (run.start) {
             memcpy(run.start, next, run.bytes);
@@ -238,13 +250,13 @@ bool bus_dma_write(void *host, uint64_t logical, const void *from, size_t bytes)
 void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
                      size_t *run)
 {
-    const struct access wanted = {host, (enum iommu_access)access, bytes};
-    bool said = false;
+    struct access wanted = {
+        .device = host, .rights = (enum iommu_access)access, .bytes = bytes, .ahead_at = NOWHERE};
     struct run first;
 
     if (bytes == 0 || access == 0)
         return NULL;
-    first = next_run(&wanted, logical, bytes, &said);
+    first = next_run(&wanted, logical, bytes);
     if (!first.start)
         return NULL;
     *run = first.bytes;

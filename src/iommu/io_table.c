@@ -268,10 +268,12 @@ static bool all_zero(const uint64_t *entries, uint64_t count)
 
 /* May the entries take one more mapping? A page may have several only where logical = physical
  * (IOMMU-050, PHYS-081). */
-static bool addable(const struct io_tables *tables, const uint64_t *entries, uint64_t count,
-                    const struct mapping *map, uint64_t done)
+static bool addable(const struct io_tables *tables, const struct io_table *table, unsigned slot,
+                    uint64_t count, const struct mapping *map, uint64_t done)
 {
-    if (all_zero(entries, count))
+    const uint64_t *entries = &table->entry[slot];
+
+    if (table->used == 0 || all_zero(entries, count))
         return true;
     if (!tables->shared)
         return false;
@@ -297,7 +299,7 @@ static enum io_result prepare(struct io_tables *tables, const struct mapping *ma
         table = descend(tables, map->page + done, level);
         if (!table)
             return IO_NO_MEMORY;
-        if (!addable(tables, &table->entry[slot_at(map->page + done, level)], entries, map, done))
+        if (!addable(tables, table, slot_at(map->page + done, level), entries, map, done))
             return IO_TAKEN;
         done += entries * io_span(level);
         *prepared = done;
@@ -328,7 +330,8 @@ static void fill(struct io_tables *tables, struct io_table *table, unsigned slot
     uint64_t *entries = &table->entry[slot];
     uint64_t added = count;
 
-    if (all_zero(entries, count)) {
+    /* Not shared: they are free, since they were addable. */
+    if (!tables->shared || table->used == 0 || all_zero(entries, count)) {
         fill_free(entries, count, map, done);
     } else {
         for (uint64_t i = 0; i < count; i++) {
@@ -404,9 +407,11 @@ static void remove_entries(struct io_tables *tables, struct io_table *table, uns
                            uint64_t count, unsigned level)
 {
     uint64_t *entries = &table->entry[slot];
+    const bool whole = !tables->shared && table->used == IO_TABLE_ENTRIES &&
+                       count == IO_TABLE_ENTRIES;
     uint64_t removed = 0;
 
-    if (all_single(entries, count)) {
+    if (whole || all_single(entries, count)) {
         memset(entries, 0, count * sizeof(*entries));
         removed = count;
     } else {

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* 64 KiB transfers of a device through the IOMMU, mapped by scattered pages of 4 KiB, beside plain copying. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bus/bus.h"
+#include "sim/sim.h"
+
+enum { TRANSFER = 65536, PAGES = TRANSFER / 4096, BUFFERS = 16 };
+
+static struct {
+    const struct dxgk_device_services *services;
+    void *host;
+} mover;
+
+static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
+                      const char **error)
+{
+    (void)config;
+    (void)error;
+    out->vendor = 0x1AF4;
+    out->device = 1;
+    out->class_code = 0x038000;
+    out->bar[0].kind = DXGK_BAR_REGISTERS;
+    out->bar[0].bytes = 4096;
+    out->messages = 1;
+    out->dma_bits = 48;
+    return true;
+}
+
+static void *create(const struct dxgk_device_config *config,
+                    const struct dxgk_device_services *services, void *host)
+{
+    (void)config;
+    mover.services = services;
+    mover.host = host;
+    return &mover;
+}
+
+static void ignore(void *device)
+{
+    (void)device;
+}
+
+static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
+{
+    (void)device;
+    (void)bar;
+    (void)offset;
+    (void)width;
+    return 0;
+}
+
+static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
+                           uint64_t value)
+{
+    (void)device;
+    (void)bar;
+    (void)offset;
+    (void)width;
+    (void)value;
+}
+
+static void timer(void *device, unsigned index)
+{
+    (void)device;
+    (void)index;
+}
+
+static const struct dxgk_device_model model = {
+    .api_version = DXGK_DEVICE_API_VERSION,
+    .name = "mover",
+    .configure = configure,
+    .create = create,
+    .destroy = ignore,
+    .reset = ignore,
+    .read = read_register,
+    .write = write_register,
+    .timer = timer,
+};
+
+/* Every other frame of a stretch, in an order that is never ascending; isolated: side by side, since the device sees the frames'
+ * own addresses. */
+static uint64_t map_buffer(struct ram *ram, struct iommu_domain *domain)
+{
+    const struct ram_request request = {
+        .pages = 2 * PAGES, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
+    struct page_number first, pages[PAGES], logical[PAGES];
+
+    if (!ram_take_contiguous(ram, &request, &first))
+        bench_die("out of memory");
+    for (unsigned i = 0; i < PAGES; i++) {
+        pages[i].value = first.value + (iommu_domain_mode(domain) == IOMMU_REMAP ? 2 * (i ^ 1u) : i);
+        memset(ram_direct(ram, page_phys(pages[i])), (int)i, 4096);
+    }
+    if (!iommu_map(domain, pages, PAGES, IOMMU_READ | IOMMU_WRITE, logical))
+        bench_die("out of memory");
+    return page_phys(logical[0]).value;
+}
+
+static void transfers(enum iommu_mode mode, const char *reads, const char *writes)
+{
+    uint64_t count = bench_options.quick ? 100 : 200000;
+    struct sim_config sim = {.seed = 1, .processors = 1};
+    struct sim_machine *machine = sim_machine_create(&sim);
+    struct iommu_domain *domain;
+    struct bus_device *device;
+    uint64_t logical[BUFFERS];
+    uint8_t *local = aligned_alloc(4096, TRANSFER);
+    struct ram *ram;
+    struct bus *bus;
+    char error[256];
+    double start;
+    bool fine = true;
+
+    if (!machine || !local)
+        bench_die("out of memory");
+    sim_enter(machine);
+    ram = ram_create(&(struct ram_config){.bytes = 64u << 20});
+    bus = bus_create(ram);
+    domain = iommu_domain_create(ram, mode, (struct logical_addr){(1ull << 40) - 1});
+    device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+    if (!device || bus_device_attach(device, domain) != IOMMU_DONE)
+        bench_die("no device");
+    for (unsigned i = 0; i < BUFFERS; i++)
+        logical[i] = map_buffer(ram, domain);
+    memset(local, 1, TRANSFER);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++)
+        fine &= mover.services->dma_read(mover.host, logical[i % BUFFERS], local, TRANSFER);
+    bench_result(reads, 0, count, bench_now() - start);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++)
+        fine &= mover.services->dma_write(mover.host, logical[i % BUFFERS], local, TRANSFER);
+    bench_result(writes, 0, count, bench_now() - start);
+    if (!fine)
+        bench_die("an access was refused");
+    bus_destroy(bus);
+    iommu_domain_destroy(domain);
+    ram_destroy(ram);
+    sim_leave();
+    sim_machine_destroy(machine);
+    free(local);
+}
+
+static void plain(void)
+{
+    uint64_t count = bench_options.quick ? 100 : 200000;
+    uint8_t *local = aligned_alloc(4096, TRANSFER);
+    uint8_t *other = aligned_alloc(4096, 2 * (size_t)BUFFERS * TRANSFER);
+    double start;
+
+    if (!local || !other)
+        bench_die("out of memory");
+    memset(local, 1, TRANSFER);
+    memset(other, 2, 2 * (size_t)BUFFERS * TRANSFER);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(local, other + i % BUFFERS * 2 * TRANSFER, TRANSFER);
+        __asm__ volatile("" ::: "memory");
+    }
+    bench_result("64 KiB memcpy, in", 0, count, bench_now() - start);
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(other + i % BUFFERS * 2 * TRANSFER, local, TRANSFER);
+        __asm__ volatile("" ::: "memory");
+    }
+    bench_result("64 KiB memcpy, out", 0, count, bench_now() - start);
+    free(local);
+    free(other);
+}
+
+/* ---- the GPU's copy engine ---- */
+
+#define COPIES 32u /* of a submission */
+
+static D3DGPU_VIRTUAL_ADDRESS map_virtual(struct bench_client *c, D3DKMT_HANDLE allocation)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS args;
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
+
+    memset(&args, 0, sizeof(args));
+    args.hPagingQueue = c->queue;
+    args.hAllocation = allocation;
+    args.SizeInPages = PAGES;
+    args.Protection.Write = 1;
+    bench_check("D3DKMTMapGpuVirtualAddress", D3DKMTMapGpuVirtualAddress(&args));
+    memset(&wait, 0, sizeof(wait));
+    wait.hDevice = c->device;
+    wait.ObjectCount = 1;
+    wait.ObjectHandleArray = &c->queue_sync;
+    wait.FenceValueArray = &args.PagingFenceValue;
+    bench_check("D3DKMTWaitForSynchronizationObjectFromCpu",
+                D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+    return args.VirtualAddress;
+}
+
+static void submit(struct bench_client *c, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes)
+{
+    D3DKMT_SUBMITCOMMAND args;
+
+    memset(&args, 0, sizeof(args));
+    args.Commands = va;
+    args.CommandLength = bytes;
+    args.BroadcastContextCount = 1;
+    args.BroadcastContext[0] = c->virtual;
+    bench_check("D3DKMTSubmitCommand", D3DKMTSubmitCommand(&args));
+}
+
+static void copy_client(void *argument)
+{
+    uint64_t submissions = bench_options.quick ? 4 : 2000;
+    struct bench_client c;
+    D3DKMT_HANDLE list[3];
+    D3DGPU_VIRTUAL_ADDRESS va[3];
+    D3DKMT_LOCK2 lock;
+    D3DKMT_UNLOCK2 unlock;
+    struct refgpu_builder b;
+    double start;
+
+    bench_client_open(&c);
+    for (unsigned i = 0; i < 3; i++)
+        list[i] = bench_allocate(&c, TRANSFER, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE);
+    bench_make_resident(&c, list, 3);
+    for (unsigned i = 0; i < 3; i++)
+        va[i] = map_virtual(&c, list[i]);
+    memset(&lock, 0, sizeof(lock));
+    lock.hDevice = c.device;
+    lock.hAllocation = list[0];
+    bench_check("D3DKMTLock2", D3DKMTLock2(&lock));
+    refgpu_builder_init(&b, lock.pData, TRANSFER);
+    for (unsigned i = 0; i < COPIES; i++)
+        refgpu_copy(&b, va[1 + i % 2], va[2 - i % 2], TRANSFER);
+    memset(&unlock, 0, sizeof(unlock));
+    unlock.hDevice = c.device;
+    unlock.hAllocation = list[0];
+    bench_check("D3DKMTUnlock2", D3DKMTUnlock2(&unlock));
+    start = bench_now();
+    for (uint64_t i = 0; i < submissions; i++) {
+        submit(&c, va[0], refgpu_builder_bytes(&b));
+        if (i % 8 == 7)
+            bench_drain(&c, c.virtual);
+    }
+    bench_drain(&c, c.virtual);
+    bench_result(argument, 0, submissions * COPIES, bench_now() - start);
+    bench_free(&c, list, 3);
+    bench_client_close(&c);
+}
+
+void bench_dma(void)
+{
+    plain();
+    transfers(IOMMU_REMAP, "64 KiB DMA read, logical", "64 KiB DMA write, logical");
+    transfers(IOMMU_ISOLATION, "64 KiB DMA read, isolated", "64 KiB DMA write, isolated");
+}
+
+void bench_gpu_copy(void)
+{
+    static char off[] = "64 KiB copy by the GPU, no IOMMU", on[] = "64 KiB copy by the GPU, logical";
+
+    plain();
+    bench_on_machine(copy_client, off);
+    bench_on_machine_with(DXGK_IOMMU_REMAP, copy_client, on);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of CR8 in an image, made cheap where that is provably safe (x64/rewrite.h). */
+/* Instructions of an image that would cost too much, or tell the time of the real world, are changed (x64/rewrite.h). */
 #include "loader/pe.h"
 #include "sim/sim.h"
 #include "x64/rewrite.h"

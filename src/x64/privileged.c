@@ -126,6 +126,12 @@ static bool read_msr(const struct x64_plan *plan, struct x64_interrupted *frame)
 
 /* ---- software interrupts ---- */
 
+static void read_stamp(struct x64_interrupted *frame)
+{
+    frame->gpr[X64_RAX] = (uint32_t)sim_now();
+    frame->gpr[X64_RDX] = sim_now() >> 32;
+}
+
 static bool interrupt(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     char place[128];
@@ -139,6 +145,13 @@ static bool interrupt(const struct x64_plan *plan, struct x64_interrupted *frame
         VIOLATION("NT-167", "assertion failed: %s", place);
         break;
     case INT_DEBUG_SERVICE:
+        break;
+    case X64_INT_STAMP_AND_PROCESSOR:
+        frame->gpr[X64_RCX] = sim_current->processor;
+        read_stamp(frame);
+        break;
+    case X64_INT_STAMP:
+        read_stamp(frame);
         break;
     case INT_FAST_FAIL:
         verify_fatal("NT-176", KERNEL_SECURITY_CHECK_FAILURE, (uint32_t)frame->gpr[X64_RCX],

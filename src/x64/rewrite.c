@@ -20,11 +20,15 @@
 #define CALLERS    16u   /* of a leaf function that are looked at */
 #define FAR        4u    /* functions on each side whose padding is looked at */
 
-/* One read of CR8. */
+enum what { READ_LEVEL, READ_STAMP, READ_STAMP_AND_PROCESSOR };
+
+/* An instruction to change. */
 struct site {
     const struct x64_function_table *table;
     uint32_t begin, end; /* of the section */
     uint32_t at;
+    uint8_t what;                        /* enum what */
+    uint8_t bytes;                       /* of it */
     const struct x64_function *function; /* NULL: a leaf function, which has no entry in the table */
     uint32_t index;                      /* of the first entry that begins behind `at` */
     uint32_t low, high;    /* the function's code; of a leaf: all between two entries */
@@ -39,10 +43,25 @@ static uint8_t *bytes_at(const struct x64_function_table *table, uint32_t offset
     return (uint8_t *)table->base + offset;
 }
 
-static bool looks_like_read(const uint8_t *code)
+/* What the bytes could be; false: nothing that is changed. `code` has READ_BYTES bytes. */
+static bool looks_like(const uint8_t *code, struct site *site)
 {
-    return (code[0] & 0xFE) == 0x44 && code[1] == 0x0F && code[2] == 0x20 &&
-           (code[3] & 0xF8) == 0xC0;
+    if (code[0] == 0x0F && code[1] == 0x31) {
+        site->what = READ_STAMP;
+        site->bytes = 2;
+        return true;
+    }
+    if (code[0] == 0x0F && code[1] == 0x01 && code[2] == 0xF9) {
+        site->what = READ_STAMP_AND_PROCESSOR;
+        site->bytes = 3;
+        return true;
+    }
+    if ((code[0] & 0xFE) != 0x44 || code[1] != 0x0F || code[2] != 0x20 || (code[3] & 0xF8) != 0xC0)
+        return false;
+    site->what = READ_LEVEL;
+    site->bytes = READ_BYTES;
+    site->reg = (uint8_t)((code[0] & 1) << 3 | (code[3] & 7));
+    return site->reg != X64_RSP;
 }
 
 /* ---- the code behind the image ---- */
@@ -334,10 +353,22 @@ static bool place(struct site *site)
                          : site->end;
     }
     return site->low >= site->begin && site->high <= site->end &&
-           site->at + READ_BYTES <= site->high;
+           site->at + site->bytes <= site->high;
 }
 
-static void change(struct site *site, struct x64_rewriting *counts)
+/* The time stamp counter of the real processor would make each run another one: read the virtual clock instead. */
+static void change_stamp(const struct site *site, struct x64_rewriting *counts)
+{
+    uint8_t *code = bytes_at(site->table, site->at);
+
+    code[0] = 0xCD; /* int, which traps */
+    code[1] = site->what == READ_STAMP ? X64_INT_STAMP : X64_INT_STAMP_AND_PROCESSOR;
+    if (site->bytes == 3)
+        code[2] = 0x90;
+    counts->stamps++;
+}
+
+static void change_level(struct site *site, struct x64_rewriting *counts)
 {
     uint8_t *reader = next_reader(site->table, counts);
     uint32_t island = reader ? find_island(site) : 0;
@@ -363,7 +394,7 @@ static bool examine(struct site *site)
     struct x64_flow flow = {0};
     enum proof proof = UNPROVEN;
 
-    if (site->reg != X64_RSP && place(site))
+    if (place(site))
         proof = site->function ? prove(&flow, site->table, site->low, site->high, site->at)
                                : prove_leaf(site, &flow);
     if (proof == PROVEN) {
@@ -374,7 +405,7 @@ static bool examine(struct site *site)
     return proof != OUT_OF_MEMORY;
 }
 
-/* Sequences of bytes that could be reads; into `site`, unless NULL. */
+/* Sequences of bytes that could be what is changed; into `site`, unless NULL. */
 static uint32_t find_sites(const struct x64_function_table *table, uint32_t begin, uint32_t end,
                            struct site *site)
 {
@@ -382,14 +413,12 @@ static uint32_t find_sites(const struct x64_function_table *table, uint32_t begi
     uint32_t count = 0;
 
     for (uint32_t at = begin; at + READ_BYTES <= end; at++) {
-        if (code[at + 1] != 0x0F || !looks_like_read(code + at))
+        struct site found = {.table = table, .begin = begin, .end = end, .at = at};
+
+        if ((code[at] != 0x0F && code[at + 1] != 0x0F) || !looks_like(code + at, &found))
             continue;
         if (site)
-            site[count] = (struct site){.table = table,
-                                        .begin = begin,
-                                        .end = end,
-                                        .at = at,
-                                        .reg = (uint8_t)((code[at] & 1) << 3 | (code[at + 3] & 7))};
+            site[count] = found;
         count++;
     }
     return count;
@@ -419,10 +448,12 @@ bool x64_rewrite(const struct x64_function_table *table, uint32_t begin, uint32_
     for (uint32_t i = 0; i < count && enough; i++)
         enough = examine(&site[i]);
     for (uint32_t i = 0; i < count && enough; i++) {
-        if (site[i].proven)
-            change(&site[i], counts);
-        else
+        if (!site[i].proven)
             counts->left++;
+        else if (site[i].what == READ_LEVEL)
+            change_level(&site[i], counts);
+        else
+            change_stamp(&site[i], counts);
     }
     util_free(site);
     return enough && seal(table, counts);

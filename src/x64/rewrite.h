@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cheap reads of CR8 in images.
+ * Cheap reads of CR8 in images, and reads of the virtual clock where the code has the processor's.
  *
  * `mov reg, cr8` is how compilers inline KeGetCurrentIrql, and it traps here, at the price of a signal. While an image is loaded
  * each one that can be changed without risk becomes a jump to a few instructions behind the image, which read the level from
@@ -14,6 +14,9 @@
  *
  * Either way the four bytes must be an instruction and not a part of one, or data: they are reached from the beginning of the
  * function by following its code. A function that the table does not have begins where one that it has calls it. Where one of these proofs fails, the instruction stays and traps (NT-172).
+ *
+ * RDTSC and RDTSCP do not trap, and would make each run another one. They become a software interrupt of the same length, which
+ * is answered with virtual nanoseconds (NT-175).
  */
 #ifndef DXGK_X64_REWRITE_H
 #define DXGK_X64_REWRITE_H
@@ -26,7 +29,8 @@
 struct x64_rewriting {
     uint32_t islands,
         displaced;       /* reads of CR8 that trap no more, by the way that was found for them */
-    uint32_t left;       /* byte sequences that look like one, and were left alone */
+    uint32_t stamps;     /* reads of the time stamp counter */
+    uint32_t left;       /* byte sequences that look like one of these, and were left alone */
     uint32_t spare_used; /* bytes behind the image; whole pages of them are executable now */
 };
 

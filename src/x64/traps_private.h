@@ -194,6 +194,10 @@ static inline uint64_t x64_get(const struct x64_interrupted *frame, unsigned reg
     return bytes >= 8 ? frame->gpr[reg] : frame->gpr[reg] & ((1ull << (8 * bytes)) - 1);
 }
 
+/* Interrupts that stand for RDTSC and RDTSCP in rewritten code. */
+#define X64_INT_STAMP               0x31u
+#define X64_INT_STAMP_AND_PROCESSOR 0x32u
+
 /* Where rewritten code finds a pointer to the current level, relative to the GS base. */
 #define X64_BLOCK_LEVEL (-8)
 

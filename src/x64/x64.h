@@ -21,8 +21,8 @@
  *   Instructions with a memory operand are not interpreted: the same instruction is run by the real processor with all
  *   registers of the driver, but on a copy of the operand. So its results and flags are right by construction, whatever it is.
  *
- *   Reads of CR8 in images are rewritten at load to jumps into code that reads the level from the processor block
- *   (rewrite.h); where that is not provably safe, they trap.
+ *   Reads of CR8 in images are rewritten at load to jumps into code that reads the level from the processor block; where that
+ *   is not provably safe, they trap. Reads of the time stamp counter, which would not, are made to (rewrite.h).
  */
 #ifndef DXGK_X64_H
 #define DXGK_X64_H

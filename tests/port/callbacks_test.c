@@ -6,6 +6,8 @@
 
 #include <acpiioct.h>
 
+#include "x64/x64.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
@@ -582,6 +584,29 @@ static void mappings_body(struct probe *p)
                               STATUS_INVALID_PARAMETER)); /* no ports */
 }
 
+static void pointer_body(struct probe *p)
+{
+    volatile ULONG *mapped;
+    PVOID address;
+
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 0x1000, FALSE, FALSE,
+                                          MmNonCached, &address)));
+    mapped = address;
+    CHECK_RULE("NT-171", mapped[0] == PROBE_ID && x64_traps() == 1);
+    CHECK(NT_SUCCESS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, address)));
+}
+
+static void mapped_registers_are_read_through_pointers(void **state)
+{
+    struct probe *p = start();
+
+    (void)state;
+    CHECK(x64_create());
+    CHECK(probe_run(p, pointer_body) == SIM_DONE);
+    x64_destroy();
+    probe_destroy(p);
+}
+
 static PVOID user_mapping;
 
 static void map_for_user(struct probe *p)
@@ -815,6 +840,7 @@ int main(void)
         cmocka_unit_test(resource_list_is_on_loan),
         cmocka_unit_test(device_spaces),
         cmocka_unit_test(mappings),
+        cmocka_unit_test(mapped_registers_are_read_through_pointers),
         cmocka_unit_test(device_presence),
         cmocka_unit_test(firmware_and_displays),
         cmocka_unit_test(stubs_say_so),

@@ -29,6 +29,25 @@ static void volatile_pointers_reach_the_device_with_their_width(void **state)
     CHECK(x64_traps() == 8);
 }
 
+static void io_space(void)
+{
+    PHYSICAL_ADDRESS bar = {.QuadPart = (LONGLONG)bus_device_bar(rig.device, 0).value + 0x20};
+    volatile uint32_t *mapped = MmMapIoSpace(bar, 16, MmNonCached);
+
+    CHECK(mapped);
+    mapped[1] = 0x600D;
+    CHECK_RULE("NT-134", rig_accessed(0, true, 0x24, 4, 0x600D) && mapped[1] == 0x600D);
+    CHECK(rig_reported("NT-139") == 0 && mapped[4] == UINT32_MAX);
+    CHECK_RULE("NT-139", rig_reported("NT-139") == 1); /* behind the mapping */
+    MmUnmapIoSpace((PVOID)(uintptr_t)mapped, 16);
+}
+
+static void io_space_is_reached_through_pointers(void **state)
+{
+    (void)state;
+    CHECK(rig_run(io_space));
+}
+
 /* Encode `mov reg, [base]` or `mov [base], reg` for any two registers and any width. */
 static size_t encode_move(uint8_t *code, bool store, unsigned reg, unsigned base, unsigned width)
 {
@@ -356,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RIG(volatile_pointers_reach_the_device_with_their_width),
+        RIG(io_space_is_reached_through_pointers),
         RIG(every_register_and_width_loads_and_stores),
         RIG(moves_extend_as_they_should),
         RIG(read_modify_write_reads_once_and_writes_once),

@@ -277,6 +277,37 @@ static void several_reads_of_one_function_are_rewritten(void **state)
     }
 }
 
+/* rdtsc; mov ecx, eax; shl rdx, 32; or rax, rdx; ret, and rdtscp the same without the move */
+static uint32_t stamps[2];
+
+static void run_stamps(void)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        struct rig_registers r = {.flags = 0x202};
+        uint64_t before = sim_now();
+
+        memset(r.gpr, 0xFF, sizeof(r.gpr));
+        call(&r, stamps[i % 2]);
+        CHECK_RULE("NT-175", r.gpr[0] >= before && r.gpr[0] <= sim_now() && sim_now() > before);
+        CHECK(r.gpr[1] == (i % 2 ? sim_current->processor : (uint32_t)r.gpr[0]));
+    }
+}
+
+static void time_stamps_are_virtual(void **state)
+{
+    (void)state;
+    begin_image();
+    stamps[0] = ADD(FILLER, 0, 0x0F, 0x31, 0x89, 0xC1, 0x48, 0xC1, 0xE2, 0x20, 0x48, 0x09, 0xD0,
+                    0xC3);
+    stamps[1] = ADD(FILLER, 0, 0x0F, 0x01, 0xF9, 0x48, 0xC1, 0xE2, 0x20, 0x48, 0x09, 0xD0, 0xC3);
+    /* mov eax, 0x310F310F; ret */
+    ADD(FILLER, 0, 0xB8, 0x0F, 0x31, 0x0F, 0x31, 0xC3);
+    end_image();
+    CHECK(image.counts.stamps == 2 && image.counts.left == 2);
+    CHECK(rig_run(run_stamps));
+    drop_image();
+}
+
 static void code_that_makes_no_sense_stays(void **state)
 {
     (void)state;
@@ -367,6 +398,7 @@ int main(void)
         RIG(code_that_no_function_owns_stays),
         RIG(leaf_functions_are_found_by_their_callers),
         RIG(several_reads_of_one_function_are_rewritten),
+        RIG(time_stamps_are_virtual),
         RIG(code_that_makes_no_sense_stays),
         RIG(a_branch_from_another_function_forbids_displacement),
         RIG(parts_of_functions_are_not_displaced),

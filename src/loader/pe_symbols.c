@@ -142,22 +142,24 @@ static void add_one(void *context, const struct found *found)
     symbol_table_add(context, found->name, found->length, found->address, 0);
 }
 
-/* To the end that the exception table says; else up to the next symbol or the end of the section. */
+/* To the end that the exception table says; else up to the next symbol or the end of the section. From the last one on, since
+ * any number of names may stand for one address. */
 static void set_sizes(struct symbol_table *table, const struct pe_image *image,
                       const struct pe_file *file)
 {
-    for (uint32_t i = 0; i < table->count; i++) {
+    uint64_t next = UINT64_MAX; /* the value above that of the current symbol */
+
+    for (uint32_t i = table->count; i-- > 0;) {
         struct symbol *symbol = &table->symbol[i];
         const struct pe_section *section = pe_section_at(file, (uint32_t)symbol->value);
         const struct x64_function *function = x64_function_find(&image->table,
                                                                 image->table.base + symbol->value);
         uint64_t end = section ? (uint64_t)section->address + section->memory_bytes : symbol->value;
-        uint32_t next = i + 1;
 
-        while (next < table->count && table->symbol[next].value == symbol->value)
-            next++;
-        if (next < table->count && table->symbol[next].value < end)
-            end = table->symbol[next].value;
+        if (i + 1 < table->count && symbol[1].value != symbol->value)
+            next = symbol[1].value;
+        if (next < end)
+            end = next;
         if (function)
             end = function->end;
         symbol->size = end - symbol->value;

@@ -17,8 +17,13 @@
 #define LAND_BYTES 6u    /* padding that an island needs: one byte stays, for whom it was made */
 #define CODE_BYTES 48u   /* behind the image, for each */
 #define PADDING    0xCCu /* int3: nobody gets there */
-#define CALLERS    16u   /* of a leaf function that are looked at */
-#define FAR        4u    /* functions on each side whose padding is looked at */
+#define REACH      (1u << 30) /* images larger than this are out of reach of a jump */
+/* What may be spent on a section, so that a hostile one does not take for ever: a byte looked at costs one, a byte of code
+ * followed FOLLOWED. */
+#define EFFORT   (512ull << 20)
+#define FOLLOWED 32u
+#define CALLERS  16u /* of a leaf function that are looked at */
+#define FAR      4u  /* functions on each side whose padding is looked at */
 
 enum what { READ_LEVEL, READ_STAMP, READ_STAMP_AND_PROCESSOR };
 
@@ -32,6 +37,7 @@ struct site {
     const struct x64_function *function; /* NULL: a leaf function, which has no entry in the table */
     uint32_t index;                      /* of the first entry that begins behind `at` */
     uint32_t low, high;    /* the function's code; of a leaf: all between two entries */
+    uint64_t *effort;      /* left for the section */
     bool proven, indirect; /* is an instruction; in a function with indirect jumps */
     uint8_t reg;
     uint8_t moved[X64_LONGEST]; /* the instruction behind it, if that has to move */
@@ -41,6 +47,15 @@ struct site {
 static uint8_t *bytes_at(const struct x64_function_table *table, uint32_t offset)
 {
     return (uint8_t *)table->base + offset;
+}
+
+/* False: that is too much. */
+static bool spend(const struct site *site, uint64_t effort)
+{
+    if (*site->effort < effort)
+        return false;
+    *site->effort -= effort;
+    return true;
 }
 
 /* What the bytes could be; false: nothing that is changed. `code` has READ_BYTES bytes. */
@@ -252,6 +267,7 @@ static bool can_displace(struct site *site)
     uint32_t low = site->at + 1;
 
     return !site->indirect && take_next(site) &&
+           spend(site, (uint64_t)site->end - site->begin + site->table->count) &&
            !x64_branch_leads_to(site->table, site->begin, site->end, low,
                                 site->at + READ_BYTES + site->moved_bytes) &&
            !has_side_doors(site);
@@ -280,12 +296,15 @@ static uint8_t *next_reader(const struct x64_function_table *table,
 
 enum proof { PROVEN, UNPROVEN, OUT_OF_MEMORY };
 
-static enum proof prove(struct x64_flow *flow, const struct x64_function_table *table,
-                        uint32_t begin, uint32_t end, uint32_t at)
+/* Follow the code from `begin` to where `at` is reached. PROVEN: *flow is to be finished. */
+static enum proof prove(const struct site *site, struct x64_flow *flow, uint32_t begin,
+                        uint32_t end, uint32_t at)
 {
     bool out_of_memory;
 
-    if (!x64_flow_init(flow, table, begin, end, &out_of_memory))
+    if (!spend(site, (uint64_t)(end - begin) * FOLLOWED))
+        return UNPROVEN;
+    if (!x64_flow_init(flow, site->table, begin, end, &out_of_memory))
         return out_of_memory ? OUT_OF_MEMORY : UNPROVEN;
     if (x64_flow_reaches(flow, at))
         return PROVEN;
@@ -294,11 +313,11 @@ static enum proof prove(struct x64_flow *flow, const struct x64_function_table *
 }
 
 /* Is there an instruction at the place, in a function of the table? */
-static enum proof prove_caller(const struct x64_function_table *table, uint32_t at)
+static enum proof prove_caller(const struct site *site, uint32_t at)
 {
-    const struct x64_function *f = x64_function_find(table, table->base + at);
+    const struct x64_function *f = x64_function_find(site->table, site->table->base + at);
     struct x64_flow flow;
-    enum proof proof = f ? prove(&flow, table, f->begin, f->end, at) : UNPROVEN;
+    enum proof proof = f ? prove(site, &flow, f->begin, f->end, at) : UNPROVEN;
 
     if (proof == PROVEN)
         x64_flow_finish(&flow);
@@ -310,13 +329,15 @@ static enum proof prove_leaf(const struct site *site, struct x64_flow *flow)
 {
     uint32_t from = site->begin, to, tries = 0;
 
+    if (!spend(site, (uint64_t)site->end - site->begin))
+        return UNPROVEN;
     for (; x64_next_branch(site->table, &from, site->end, site->low, site->at + 1, &to) &&
            tries < CALLERS;
          from++, tries++) {
-        enum proof proof = prove_caller(site->table, from);
+        enum proof proof = prove_caller(site, from);
 
         if (proof == PROVEN)
-            proof = prove(flow, site->table, to, site->high, site->at);
+            proof = prove(site, flow, to, site->high, site->at);
         if (proof != UNPROVEN)
             return proof;
     }
@@ -395,7 +416,7 @@ static bool examine(struct site *site)
     enum proof proof = UNPROVEN;
 
     if (place(site))
-        proof = site->function ? prove(&flow, site->table, site->low, site->high, site->at)
+        proof = site->function ? prove(site, &flow, site->low, site->high, site->at)
                                : prove_leaf(site, &flow);
     if (proof == PROVEN) {
         site->proven = true;
@@ -407,13 +428,13 @@ static bool examine(struct site *site)
 
 /* Sequences of bytes that could be what is changed; into `site`, unless NULL. */
 static uint32_t find_sites(const struct x64_function_table *table, uint32_t begin, uint32_t end,
-                           struct site *site)
+                           uint64_t *effort, struct site *site)
 {
     const uint8_t *code = bytes_at(table, 0);
     uint32_t count = 0;
 
     for (uint32_t at = begin; at + READ_BYTES <= end; at++) {
-        struct site found = {.table = table, .begin = begin, .end = end, .at = at};
+        struct site found = {.table = table, .begin = begin, .end = end, .at = at, .effort = effort};
 
         if ((code[at] != 0x0F && code[at + 1] != 0x0F) || !looks_like(code + at, &found))
             continue;
@@ -435,16 +456,17 @@ static bool seal(const struct x64_function_table *table, const struct x64_rewrit
 bool x64_rewrite(const struct x64_function_table *table, uint32_t begin, uint32_t end,
                  struct x64_rewriting *counts)
 {
-    uint32_t count = find_sites(table, begin, end, NULL);
+    uint64_t effort = EFFORT;
+    uint32_t count = find_sites(table, begin, end, &effort, NULL);
     struct site *site;
     bool enough = true;
 
-    if (count == 0)
+    if (count == 0 || table->image_bytes > REACH)
         return true;
     site = util_alloc(count * sizeof(*site));
     if (!site)
         return false;
-    find_sites(table, begin, end, site);
+    (void)find_sites(table, begin, end, &effort, site);
     for (uint32_t i = 0; i < count && enough; i++)
         enough = examine(&site[i]);
     for (uint32_t i = 0; i < count && enough; i++) {

@@ -365,6 +365,33 @@ static void without_room_behind_the_image_reads_stay(void **state)
     drop_image();
 }
 
+/* Nothing but reads, of which each could be displaced: that many proofs would take minutes. */
+static void hostile_images_do_not_take_for_ever(void **state)
+{
+    static const uint8_t pair[] = {0x44, 0x0F, 0x20, 0xC0, 0x48, 0x89, 0xC1};
+    const uint32_t bytes = 1u << 20;
+    uint8_t *base = mmap(NULL, bytes + SPARE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1, 0);
+    const struct x64_function function = {TEXT, bytes, 0};
+    const struct x64_function_table table = {.base = (uintptr_t)base,
+                                             .image_bytes = bytes,
+                                             .function = &function,
+                                             .count = 1,
+                                             .spare = (uintptr_t)base + bytes,
+                                             .spare_bytes = SPARE};
+    struct x64_rewriting counts = {0};
+
+    (void)state;
+    CHECK(base != MAP_FAILED);
+    for (uint32_t at = TEXT; at + 8 <= bytes; at += sizeof(pair))
+        memcpy(base + at, pair, sizeof(pair));
+    base[0] = 1;
+    base[bytes - 1] = 0xC3;
+    CHECK(x64_rewrite(&table, TEXT, bytes, &counts));
+    CHECK(counts.left > 100000);
+    munmap(base, bytes + SPARE);
+}
+
 static void running_out_of_memory_leaves_the_image_whole(void **state)
 {
     static const uint8_t read[] = {0x44, 0x0F, 0x20, 0xC0, 0xC3};
@@ -403,6 +430,7 @@ int main(void)
         RIG(a_branch_from_another_function_forbids_displacement),
         RIG(parts_of_functions_are_not_displaced),
         RIG(without_room_behind_the_image_reads_stay),
+        RIG(hostile_images_do_not_take_for_ever),
         RIG(running_out_of_memory_leaves_the_image_whole),
     };
 

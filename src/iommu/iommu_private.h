@@ -11,7 +11,7 @@
 enum {
     TLB_ENTRIES = 1024,     /* of 4 KiB */
     TLB_LARGE_ENTRIES = 64, /* of 2 MiB; a leaf of 1 GiB is kept in such pieces */
-    RING_RANGES = 4096,
+    RING_RANGES = 1024,     /* each also keeps a place for itself in the tree */
     RECENT_RANGES = 64,
     MAX_RESERVED = 16
 };

@@ -92,6 +92,19 @@ void nt_threads_forget_image(const struct nt_image *image)
     }
 }
 
+/* A thread of the host's own ends: what was made for it when it first called a service goes with it. */
+static void end_host_thread(void *arg)
+{
+    struct _KTHREAD *thread = arg;
+
+    nt_wait_end(&thread->wait);
+    nt_active_drop_all(&thread->actives, "the stack of a thread that ended");
+    thread->finished = true;
+    *sim_thread_local(thread->sim) = NULL;
+    thread->object.host_references = 0;
+    nt_object_release(&thread->object);
+}
+
 struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
 {
     struct _KTHREAD **local = (struct _KTHREAD **)sim_thread_local(sim);
@@ -101,6 +114,8 @@ struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
         faults = nt_faults_off();
         *local = create_thread(sim);
         nt_faults_on(faults);
+        if (*local)
+            sim_thread_on_exit(sim, end_host_thread, *local);
         if (sim == sim_current->thread)
             sim_notify_switch();
     }

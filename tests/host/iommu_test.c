@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference driver and its GPU behind the IOMMU: work in each mode that isolates, a switch under load, and what it costs. */
+#include "host/support/refgpu_client.h"
+
+#include "host/host.h"
+#include "port/port_private.h"
+
+#define BYTES 65536u
+
+static struct port_adapter *adapter(void)
+{
+    return port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+}
+
+/* ---- work ---- */
+
+static bool copies_arrive(struct gpu *g, const struct memory *commands, const struct memory *from,
+                          const struct memory *to, uint32_t seed)
+{
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
+    uint32_t *words = from->cpu;
+    struct refgpu_builder b;
+
+    for (uint32_t i = 0; i < BYTES / 4; i++)
+        words[i] = seed + i * 2654435761u;
+    refgpu_builder_init(&b, commands->cpu, 4096);
+    refgpu_copy(&b, to->va, from->va, BYTES);
+    return gpu_create_fence(g, &fence) == STATUS_SUCCESS &&
+           gpu_submit(g->copy, commands->va, refgpu_builder_bytes(&b)) == STATUS_SUCCESS &&
+           gpu_signal(g->copy, fence.hSyncObject, 1) == STATUS_SUCCESS &&
+           gpu_wait_cpu(g, fence.hSyncObject, 1) == STATUS_SUCCESS &&
+           memcmp(to->cpu, from->cpu, BYTES) == 0;
+}
+
+struct work {
+    struct gpu g;
+    struct memory commands, from, to;
+};
+
+static bool begin_work(struct work *w)
+{
+    return gpu_begin(&w->g) == STATUS_SUCCESS &&
+           gpu_memory(&w->g, 4096, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE,
+                      &w->commands) == STATUS_SUCCESS &&
+           gpu_memory(&w->g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &w->from) ==
+               STATUS_SUCCESS &&
+           gpu_memory(&w->g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_APERTURE, &w->to) ==
+               STATUS_SUCCESS;
+}
+
+static uint64_t fault_count(void)
+{
+    return bus_device_faults(port_adapter_bus_device(adapter()));
+}
+
+/* Both engines, page tables, paging, fences. */
+static void all_kinds_of_work(struct client *c)
+{
+    struct work w;
+    struct memory target, vram;
+    struct refgpu_builder b;
+    const bool remap = port_adapter_dma_mode(adapter()) == IOMMU_REMAP;
+
+    TRY(c, begin_work(&w));
+    for (uint32_t i = 0; i < 5; i++)
+        TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, i));
+    TRY(c, gpu_memory(&w.g, BYTES, 0, REFGPU_IN_VRAM, &vram) == STATUS_SUCCESS);
+    TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, 77));
+    TRY(c, gpu_create_memory(&w.g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_PHYSICAL,
+                             0, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_make_resident(&w.g, target.handle) == STATUS_SUCCESS);
+    refgpu_builder_init(&b, w.g.lists.pCommandBuffer, w.g.lists.CommandBufferSize);
+    refgpu_fill(&b, REFGPU_REF(0, 0), BYTES, 0xABCD1234u);
+    w.g.lists.pAllocationList[0].hAllocation = target.handle;
+    w.g.lists.pAllocationList[0].Value = 0;
+    w.g.lists.pAllocationList[0].WriteOperation = 1;
+    TRY(c, gpu_render(&w.g, refgpu_builder_bytes(&b), 1) == STATUS_SUCCESS);
+    TRY(c, gpu_wait_idle(&w.g) == STATUS_SUCCESS);
+    TRY(c, gpu_lock(&w.g, &target) == STATUS_SUCCESS);
+    TRY(c, ((uint32_t *)target.cpu)[BYTES / 4 - 1] == 0xABCD1234u);
+    TRY(c, gpu_unlock(&w.g, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_destroy_memory(&w.g, &target) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
+    SHOW(c, "IOMMU-068", fault_count() == 0);
+    if (remap)
+        SHOW(c, "IOMMU-019", fault_count() == 0);
+}
+
+static void work_never_faults(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
+        machine_begin(&m, (enum dxgk_iommu)mode);
+        machine_run(&m, all_kinds_of_work);
+        machine_end(&m);
+    }
+}
+
+/* ---- a switch under load ---- */
+
+static struct {
+    bool stop;
+    NTSTATUS status;
+    bool switched;
+} change;
+
+static void switch_soon(void *argument)
+{
+    (void)argument;
+    dxgk_client_sleep(100000);
+    change.status = port_adapter_set_dma_mode(adapter(), IOMMU_ISOLATION);
+    change.switched = true;
+}
+
+static void loaded(struct client *c)
+{
+    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct work w;
+    uint32_t rounds = 0;
+
+    port->config.iommu_present = true; /* which the machine does not use by itself */
+    TRY(c, begin_work(&w));
+    TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, 1));
+    TRY(c, dxgk_client_thread("switch", switch_soon, NULL));
+    while (!change.switched || rounds < 20) {
+        TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, ++rounds));
+        TRY(c, rounds < 10000);
+    }
+    SHOW(c, "IOMMU-004",
+         change.status == STATUS_SUCCESS && port_adapter_dma_mode(adapter()) == IOMMU_ISOLATION &&
+             fault_count() == 0);
+    TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
+}
+
+static void a_switch_under_load_loses_nothing(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct dxgk_machine_config config;
+
+        memset(&change, 0, sizeof(change));
+        machine_config(&m, &config);
+        config.seed = 11 + i;
+        machine_create(&m, &config);
+        machine_add_refgpu(&m);
+        machine_run(&m, loaded);
+        machine_end(&m);
+    }
+}
+
+/* ---- processes come and go ---- */
+
+static uint64_t heap_after(struct machine *m, unsigned processes)
+{
+    for (unsigned i = 0; i < processes; i++)
+        machine_run(m, all_kinds_of_work);
+    return m->dxgk->sim->heap.live_bytes;
+}
+
+static void processes_leave_nothing_behind(void **state)
+{
+    uint64_t first, then;
+    struct machine m;
+
+    (void)state;
+    for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
+        machine_begin(&m, (enum dxgk_iommu)mode);
+        (void)heap_after(&m, 500); /* what is kept for later use is there by then */
+        first = heap_after(&m, 50);
+        then = heap_after(&m, 300);
+        if (m.noisy)
+            printf("    mode %d: %llu, then %llu bytes\n", mode, (unsigned long long)first,
+                   (unsigned long long)then);
+        CHECK(then <= first + 2 * 4200); /* an IO page table or two, kept for the next need */
+        machine_end(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_never_faults),
+        cmocka_unit_test(a_switch_under_load_loses_nothing),
+        cmocka_unit_test(processes_leave_nothing_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -592,6 +592,7 @@ static void allocate_adl(void)
                                    .pAdl = (void *)run};
     struct books before = books();
     struct thing *thing;
+    UINT step;
 
     opened = find(PHYSICAL_ADAPTER_OBJECT, args.hAdapterMemoryObject);
     if (physical_adl_allocate(run->memory, &args) != STATUS_SUCCESS) {
@@ -602,7 +603,8 @@ static void allocate_adl(void)
     MUST(args.pAdl->PageCount == args.Size / PAGE_BYTES);
     thing = note(PHYSICAL_ADL, opened ? opened->adapter : ADAPTERS, args.pAdl);
     thing->of = args.hAdapterMemoryObject;
-    for (UINT i = 0; opened && i < args.pAdl->PageCount; i++)
+    step = args.pAdl->PageCount / 64 + 1; /* device ranges can be huge */
+    for (UINT i = 0; opened && i < args.pAdl->PageCount; i += step)
         MUST(device_reaches(opened->adapter, args.pAdl->Flags.Contiguous
                                                  ? args.pAdl->BasePageNumber + i
                                                  : args.pAdl->Pages[i]));

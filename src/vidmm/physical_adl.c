@@ -24,6 +24,7 @@
 
 #define ARENA_BYTES ((uint64_t)1 << 38)
 #define CHUNK_BYTES ((uint64_t)1 << 16)
+#define MOST_LISTED ((uint64_t)1 << 24) /* pages of device ranges in an array: 64 GiB */
 
 /* ---- arena ---- */
 
@@ -108,11 +109,20 @@ static void unlock_pages(struct physical_memory *memory, struct object *object, 
         ram_unlock_page(memory->ram, (struct page_number){physical_object_page(object, i)});
 }
 
+/* Contiguous by its type, however large: its pages need no looking at. */
+static bool one_run(const struct object *object)
+{
+    return object->type == DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY ||
+           object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
+}
+
 /* Calls for the stretches of consecutive pages of the range, in order. */
 static uint64_t run_length(const struct object *object, uint64_t first, uint64_t end)
 {
     uint64_t run = 1;
 
+    if (one_run(object))
+        return end - first;
     while (first + run < end &&
            physical_object_page(object, first + run) == physical_object_page(object, first) + run)
         run++;
@@ -197,6 +207,9 @@ static bool write_list(struct adl *adl, struct adl_arena *arena, bool remapped, 
     char *memory;
 
     adl->contiguous = want_contiguous && consecutive;
+    if (!adl->contiguous && adl->pages > MOST_LISTED &&
+        adl->object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE)
+        return false;
     adl->arena_bytes = sizeof(DXGK_ADL) +
                        (adl->contiguous ? 0 : adl->pages * sizeof(DXGK_PAGE_NUMBER));
     memory = arena_take(arena, adl->arena_bytes);
@@ -320,9 +333,6 @@ void physical_adl_destroy(struct adl *adl)
 
 static NTSTATUS check_request(const struct object *object, const DXGKARGCB_ALLOCATE_ADL *args)
 {
-    bool contiguous_type = object->type == DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY ||
-                           object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
-
     if (args->Flags.Reserved != 0)
         return physical_refuse("PHYS-171", "Flags 0x%x has reserved bits", args->Flags.Value);
     if (args->Offset % PAGE_BYTES != 0 || args->Size % PAGE_BYTES != 0)
@@ -336,7 +346,7 @@ static NTSTATUS check_request(const struct object *object, const DXGKARGCB_ALLOC
                                (unsigned long long)object->bytes);
     if (args->Size / PAGE_BYTES > UINT32_MAX)
         return STATUS_INSUFFICIENT_RESOURCES; /* PageCount could not say it */
-    if (args->Flags.RequireContiguous && !contiguous_type)
+    if (args->Flags.RequireContiguous && !one_run(object))
         return physical_refuse(
             "PHYS-167",
             "RequireContiguous is for contiguous memory and IO space, not for an object of type %u",

@@ -95,7 +95,7 @@ static void compare(const struct extent_tree *tree, const struct model *model, s
         CHECK(extent_is_free(tree, low, high - low) == model_is_free(model, low, high - low));
 }
 
-static void walk(uint64_t seed, bool whole)
+static void walk(uint64_t seed, bool whole, unsigned steps)
 {
     static struct model model;
     struct rng rng = {.state = seed};
@@ -109,7 +109,7 @@ static void walk(uint64_t seed, bool whole)
         CHECK(extent_give(&tree, at, at + 990 < UNITS ? 990 : UNITS - at));
         model_set(&model, at, at + 990 < UNITS ? 990 : UNITS - at, true);
     }
-    for (unsigned step = 0; step < 3000; step++) {
+    for (unsigned step = 0; step < steps; step++) {
         unsigned what = rng_below(&rng, 10);
 
         if (what < 4 && live < RANGES) {
@@ -180,18 +180,24 @@ static void walk(uint64_t seed, bool whole)
     extent_tree_finish(&tree);
 }
 
+/* 60 walks: ten million steps in the long form. */
+static unsigned steps(void)
+{
+    return getenv("DXGK_LONG") ? 170000 : 3000;
+}
+
 static void agrees_with_the_model_over_random_walks(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
-        walk(seed, true);
+        walk(seed, true, steps());
 }
 
 static void agrees_with_the_model_when_takes_come_back_in_pieces(void **state)
 {
     (void)state;
     for (uint64_t seed = 100; seed < 120; seed++)
-        walk(seed, false);
+        walk(seed, false, steps());
 }
 
 static void refuses_what_overlaps_or_makes_no_sense(void **state)

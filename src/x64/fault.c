@@ -200,7 +200,8 @@ static bool return_from_nowhere(const struct sim_fault *fault, CONTEXT *context)
     struct x64_stack stack;
     uint64_t pc;
 
-    if (fault->kind != SIM_FAULT_EXECUTE)
+    /* An address that no pointer can have is refused at the call itself, before it has pushed anything. */
+    if (fault->kind != SIM_FAULT_EXECUTE || fault->address != fault->pc)
         return false;
     sim_stack_bounds(&stack.low, &stack.high);
     if (!x64_stack_read(&stack, context->Rsp, &pc, sizeof(pc)) ||

@@ -205,9 +205,16 @@ static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
         }
         return false;
     case ZYDIS_MNEMONIC_IN:
-    case ZYDIS_MNEMONIC_OUT:
-        plan->operand_bytes = o[d->instruction.mnemonic == ZYDIS_MNEMONIC_IN ? 0 : 1].size / 8;
+    case ZYDIS_MNEMONIC_OUT: {
+        bool in = d->instruction.mnemonic == ZYDIS_MNEMONIC_IN;
+
+        plan->operand_bytes = o[!in].size / 8;
+        if (o[in].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+            plan->what = (uint8_t)o[in].imm.value.u;
+        else
+            plan->reg = X64_RDX;
         break;
+    }
     case ZYDIS_MNEMONIC_INT:
         plan->what = (uint8_t)o[0].imm.value.u;
         break;

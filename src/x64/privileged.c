@@ -73,11 +73,7 @@ static bool control_register(const struct x64_plan *plan, struct x64_interrupted
 static bool port(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     bool in = plan->mnemonic == ZYDIS_MNEMONIC_IN;
-    bool immediate = plan->bytes[plan->length - 2] == 0xE4 ||
-                     plan->bytes[plan->length - 2] == 0xE5 ||
-                     plan->bytes[plan->length - 2] == 0xE6 || plan->bytes[plan->length - 2] == 0xE7;
-    unsigned number = immediate && plan->length > 1 ? plan->bytes[plan->length - 1]
-                                                    : (unsigned)(frame->gpr[X64_RDX] & 0xFFFF);
+    unsigned number = plan->reg == X64_NONE ? plan->what : (uint16_t)frame->gpr[plan->reg];
     char place[128];
 
     x64_place(plan, frame, place, sizeof(place));

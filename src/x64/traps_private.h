@@ -64,8 +64,8 @@ struct x64_plan {
     uint16_t operand_bytes; /* of the memory operand, or of a port */
     uint8_t base, index;    /* registers of the memory operand; X64_NONE */
     uint8_t scale;
-    uint8_t reg; /* another register operand: bit offset, control register access, MSR, port value */
-    uint8_t what; /* privileged: control or debug register, interrupt vector */
+    uint8_t reg; /* another register operand: bit offset, value of a control register, port, branch target */
+    uint8_t what; /* privileged: control or debug register, interrupt vector, port */
     bool rip_relative, gs, short_address;
     bool has_memory;
     bool branch; /* jump, call or return, to what `reg` or the memory operand holds */

@@ -75,7 +75,7 @@ static void a_stack_that_is_none_is_reported(void **state)
     CHECK(rig.faulted && rig.fault.kind == SIM_FAULT_STACK);
 }
 
-static void not_canonical(void)
+static RIG_DRIVER_CODE void not_canonical(void)
 {
     (void)*(volatile uint32_t *)0x8000123456789000;
 }
@@ -135,7 +135,7 @@ static void wild_jumps_are_told_with_their_target(void **state)
     CHECK(faulted_at(wild_jump, SIM_FAULT_EXECUTE, 0xCDCDCDCD00000000));
 }
 
-static void kernel_address(void)
+static RIG_DRIVER_CODE void kernel_address(void)
 {
     *(volatile uint8_t *)0xFFFFF80012345678 = 1;
 }
@@ -189,7 +189,7 @@ static void division_by_a_register_that_is_zero_is_the_drivers_fault(void **stat
     CHECK(rig.fault.pc - (uintptr_t)divide < 64);
 }
 
-static void quotient(void)
+static RIG_DRIVER_CODE void quotient(void)
 {
     uint64_t a = 77, d = 0;
 
@@ -231,7 +231,7 @@ static void jumps_through_registers_are_refused(void **state)
 /* A long copy may be interrupted between its elements: another thread runs, and traps, meanwhile. */
 static volatile unsigned turns;
 
-static void meddle(void)
+static RIG_DRIVER_CODE void meddle(void)
 {
     for (unsigned i = 0; i < 500; i++) {
         *(volatile uint32_t *)(rig.registers + 4096) = i;

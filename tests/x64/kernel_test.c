@@ -187,7 +187,7 @@ static void gs_is_given_back(void **state)
 
 /* ---- shared data ---- */
 
-static void shared(void)
+static RIG_DRIVER_CODE void shared(void)
 {
     volatile KUSER_SHARED_DATA *data = (volatile KUSER_SHARED_DATA *)SHARED;
     RTL_OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof(version)};
@@ -223,12 +223,12 @@ static void shared_data_is_read_at_its_address(void **state)
     CHECK(rig_run(shared));
 }
 
-static void store_shared(void)
+static RIG_DRIVER_CODE void store_shared(void)
 {
     *(volatile uint32_t *)(SHARED + 0x10) = 1;
 }
 
-static void read_across(void)
+static RIG_DRIVER_CODE void read_across(void)
 {
     (void)*(volatile uint64_t *)(SHARED + 4092);
 }

@@ -4,7 +4,7 @@
 
 #define AT(type, offset) (*(volatile type *)(rig.registers + (offset)))
 
-static void plain_c(void)
+static RIG_DRIVER_CODE void plain_c(void)
 {
     AT(uint8_t, 1) = 0x11;
     AT(uint16_t, 2) = 0x2222;
@@ -29,7 +29,7 @@ static void volatile_pointers_reach_the_device_with_their_width(void **state)
     CHECK(x64_traps() == 8);
 }
 
-static void io_space(void)
+static RIG_DRIVER_CODE void io_space(void)
 {
     PHYSICAL_ADDRESS bar = {.QuadPart = (LONGLONG)bus_device_bar(rig.device, 0).value + 0x20};
     volatile uint32_t *mapped = MmMapIoSpace(bar, 16, MmNonCached);
@@ -100,7 +100,7 @@ static void every_register_and_width_loads_and_stores(void **state)
     CHECK(rig_run(every_register));
 }
 
-static void extensions(void)
+static RIG_DRIVER_CODE void extensions(void)
 {
     uint64_t out;
 
@@ -129,7 +129,7 @@ static void moves_extend_as_they_should(void **state)
     CHECK(rig_run(extensions));
 }
 
-static void modify(void)
+static RIG_DRIVER_CODE void modify(void)
 {
     bool zero, carry;
 
@@ -159,7 +159,7 @@ static void read_modify_write_reads_once_and_writes_once(void **state)
     CHECK(rig_run(modify));
 }
 
-static void atomics(void)
+static RIG_DRIVER_CODE void atomics(void)
 {
     uint32_t old = 5;
     bool equal;
@@ -185,7 +185,7 @@ static void locked_instructions_work(void **state)
     CHECK(rig_run(atomics));
 }
 
-static void bits(void)
+static RIG_DRIVER_CODE void bits(void)
 {
     bool was;
 
@@ -206,7 +206,7 @@ static void bit_strings_find_their_word(void **state)
     CHECK(rig_run(bits));
 }
 
-static void vectors(void)
+static RIG_DRIVER_CODE void vectors(void)
 {
     uint64_t in[2] = {0x1111111122222222, 0x3333333344444444}, out[4] = {0};
 
@@ -250,7 +250,7 @@ static void vector_accesses_are_split_into_eight_bytes(void **state)
 
 /* ---- strings ---- */
 
-static void strings(void)
+static RIG_DRIVER_CODE void strings(void)
 {
     uint8_t from[64], to[64] = {0};
     const void *s;
@@ -282,7 +282,7 @@ static void string_instructions_go_element_by_element(void **state)
     CHECK(rig_run(strings));
 }
 
-static void scans(void)
+static RIG_DRIVER_CODE void scans(void)
 {
     const uint8_t text[] = "0123456x89";
     const void *s, *d;
@@ -313,7 +313,7 @@ static void comparing_strings_stop_where_they_should(void **state)
 
 /* ---- the stack ---- */
 
-static void stack(void)
+static RIG_DRIVER_CODE void stack(void)
 {
     uint64_t value = 0;
 
@@ -338,7 +338,7 @@ static void push_and_pop_reach_registers(void **state)
 
 /* ---- what goes wrong ---- */
 
-static void wrong(void)
+static RIG_DRIVER_CODE void wrong(void)
 {
     CHECK_RULE("NT-139", *(volatile uint16_t *)(rig.registers + 1) == 0xFFFF);
     CHECK_RULE("NT-139", rig_reported("NT-139") == 1 && rig.accesses == 0);

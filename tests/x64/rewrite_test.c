@@ -325,12 +325,14 @@ static void code_that_makes_no_sense_stays(void **state)
 static void a_branch_from_another_function_forbids_displacement(void **state)
 {
     uint32_t read, jump;
+    int32_t distance;
 
     (void)state;
     begin_image();
     read = ADD(FILLER, 0, 0x44, 0x0F, 0x20, 0xC0, 0x0F, 0xB6, 0xC0, 0xC3);
     jump = ADD(FILLER, 0, 0xE9, 0, 0, 0, 0);
-    *(int32_t *)(void *)(image.base + jump + 1) = (int32_t)(read + 4 - (jump + 5));
+    distance = (int32_t)(read + 4 - (jump + 5));
+    memcpy(image.base + jump + 1, &distance, sizeof(distance));
     end_image();
     CHECK(image.counts.displaced == 0 && image.counts.left == 1);
     drop_image();

@@ -15,6 +15,9 @@
 #include "verify/verify.h"
 #include "x64/x64.h"
 
+/* For functions that touch by pointer what no sanitizer knows of. */
+#define RIG_DRIVER_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+
 #define RIG_REGISTERS 8192u
 #define RIG_ACCESSES  4096u
 

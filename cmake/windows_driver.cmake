@@ -34,7 +34,8 @@ function(dxgk_import_library name definition)
 endfunction()
 
 # Where the names stand that a driver may import.
-set(DXGK_ROUTINE_LISTS ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
+set(DXGK_ROUTINE_LISTS ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/nt/variable.c
+    ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
                         ${CMAKE_SOURCE_DIR}/src/x64/routines.c)
 if(DXGK_CAN_GCC)
     file(MAKE_DIRECTORY ${DXGK_WINDOWS_FOLDER})

@@ -63,8 +63,10 @@ struct nt *nt_create(const struct nt_config *config)
     handle_table_init(&nt->handles);
     sim_current->room[SIM_ROOM_NT] = nt;
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
-        nt_lock_order_init(nt) && nt_registry_init(nt))
+        nt_lock_order_init(nt) && nt_registry_init(nt)) {
+        nt_variables_init(nt);
         return nt;
+    }
     nt_destroy(nt);
     return NULL;
 }

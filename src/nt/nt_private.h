@@ -370,8 +370,16 @@ void nt_spin_locks_drop(uint32_t count);
 
 /* ---- the whole ---- */
 
+/* variable.c: what images import by name and every machine has for itself. */
+struct nt_variables {
+    ULONG build, safe_boot;
+    PEPROCESS system;
+    CCHAR processors;
+};
+
 struct nt {
     struct nt_config config;
+    struct nt_variables variables;
     struct ram *ram;
     struct bus *bus;
     struct nt_pool pool;
@@ -422,6 +430,10 @@ static inline struct nt_processor *nt_processor(void)
 {
     return &nt_state()->processor[sim_current->processor];
 }
+
+void nt_variables_init(struct nt *nt);
+/* NULL: no such variable, or no machine. */
+void *nt_variable_find(const char *name);
 
 void nt_wait_owed(const char *routine);
 

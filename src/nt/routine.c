@@ -70,7 +70,8 @@ void *nt_routine_find(const char *name)
         return found;
     if (routine)
         return exists_yet(name) ? (void *)(uintptr_t)as_imported(routine) : NULL;
-    return nt_crt_find(name);
+    found = nt_crt_find(name);
+    return found ? found : nt_variable_find(name);
 }
 
 NT_EXPORT PVOID NTAPI MmGetSystemRoutineAddress(PUNICODE_STRING SystemRoutineName)

@@ -38,6 +38,8 @@ static void image_is_relocated_and_bound(void **state)
         CHECK(report.compared && report.large_frame);
         CHECK(report.highest_user_address == (uintptr_t)MmHighestUserAddress);
         CHECK(!report.debugger_enabled && report.debugger_absent);
+        CHECK(report.build == (0xF0000000u | 22621) && report.processors == 1);
+        CHECK(report.system_process == (uintptr_t)nt_process_system());
         loader_image_unload(image);
         machine_end(m);
     }

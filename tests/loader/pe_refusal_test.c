@@ -195,12 +195,33 @@ static void lying_relocations(void **state)
 #undef ENTRY
 }
 
+/* The first entry of the first module's names; not aligned. */
+static void *first_entry(const struct draft *d)
+{
+    const struct pe_import_descriptor *module = at(d, d->directory[PE_IMPORTS].address);
+
+    return at(d, module->names);
+}
+
+static uint64_t first_name(const struct draft *d)
+{
+    uint64_t value;
+
+    memcpy(&value, first_entry(d), sizeof(value));
+    return value;
+}
+
+static void set_first_name(const struct draft *d, uint64_t value)
+{
+    memcpy(first_entry(d), &value, sizeof(value));
+}
+
 static void lying_imports(void **state)
 {
     (void)state;
     NEED_GOOD();
 #define MODULE ((struct pe_import_descriptor *)at(&d, d.directory[PE_IMPORTS].address))
-#define NAMES  ((uint64_t *)at(&d, MODULE->names))
+#define NAME   ((char *)at(&d, (uint32_t)first_name(&d)))
     REFUSED("its import table does not end inside it",
             d.directory[PE_IMPORTS] = (struct pe_directory){d.optional->image_bytes - 4, 4});
     REFUSED("a module without a name", MODULE->module = UINT32_MAX);
@@ -209,17 +230,16 @@ static void lying_imports(void **state)
     REFUSED("imports from ntoskrnl.exe do not end inside it", MODULE->slots = UINT32_MAX - 8);
     REFUSED("imports from ntoskrnl.exe do not end inside it",
             MODULE->slots = d.optional->image_bytes - 4);
-    REFUSED("has no name", NAMES[0] = 0x7FFFFFFF);
-    REFUSED("has no name", NAMES[0] = (uint64_t)1 << 40);
-    REFUSED("has no name", *((char *)at(&d, (uint32_t)NAMES[0]) + 2) = 0);
+    REFUSED("has no name", set_first_name(&d, 0x7FFFFFFF));
+    REFUSED("has no name", set_first_name(&d, UINT64_C(1) << 40));
+    REFUSED("has no name", NAME[2] = 0);
     REFUSED_AS(STATUS_DRIVER_ENTRYPOINT_NOT_FOUND, "ntoskrnl.exe!#513",
-               NAMES[0] = PE_IMPORT_BY_ORDINAL | 513);
-    REFUSED_AS(STATUS_DRIVER_ENTRYPOINT_NOT_FOUND, "ntoskrnl.exe!Db?P",
-               *((char *)at(&d, (uint32_t)NAMES[0]) + 4) = '\n');
+               set_first_name(&d, PE_IMPORT_BY_ORDINAL | 513));
+    REFUSED_AS(STATUS_DRIVER_ENTRYPOINT_NOT_FOUND, "ntoskrnl.exe!Db?P", NAME[4] = '\n');
     REFUSED_AS(STATUS_DRIVER_ENTRYPOINT_NOT_FOUND, "mtoskrnl.exe!",
                *(char *)at(&d, MODULE->module) = 'm');
 #undef MODULE
-#undef NAMES
+#undef NAME
 }
 
 static void lying_delayed_imports(void **state)

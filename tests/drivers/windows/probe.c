@@ -7,6 +7,8 @@
 
 DRIVER_INITIALIZE DriverEntry;
 
+__declspec(dllimport) extern ULONG NtBuildNumber;
+
 static volatile LONG counter = 40;
 static const LONG constant = 7;
 
@@ -72,6 +74,9 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     report->own_variable = (ULONG_PTR)&counter;
     report->own_code = (ULONG_PTR)&DriverEntry;
     report->highest_user_address = (ULONG_PTR)MM_HIGHEST_USER_ADDRESS;
+    report->build = NtBuildNumber;
+    report->processors = (uint32_t)KeNumberProcessors;
+    report->system_process = (ULONG_PTR)PsInitialSystemProcess;
     report->import = (ULONG_PTR)&DbgPrint;
     report->debugger_enabled = KD_DEBUGGER_ENABLED;
     report->debugger_absent = KD_DEBUGGER_NOT_PRESENT;

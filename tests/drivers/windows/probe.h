@@ -18,6 +18,8 @@ struct probe_report {
     uint64_t import;  /* address that DbgPrint was bound to */
     uint64_t cookie;  /* 0: built without one */
     uint64_t delayed; /* the answer of a delay-loaded routine; 0: built without one */
+    uint32_t build, processors;
+    uint64_t system_process;
     uint32_t debugger_enabled, debugger_absent;
     uint32_t compared;    /* memcmp through the import table */
     uint32_t large_frame; /* of a function whose frame takes several pages */

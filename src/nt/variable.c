@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variables of the kernel whose values are this machine's own, so that they cannot be variables of the process: each machine has
+ * its copy, for images that import them by name. The other variables are in the table of routine.c.
+ */
+#include <string.h>
+
+#include "nt/nt_private.h"
+
+#define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked one has 0xC */
+
+void nt_variables_init(struct nt *nt)
+{
+    nt->variables.build = FREE_BUILD | nt->config.os_build;
+    nt->variables.processors = (CCHAR)sim_current->processors;
+    nt->variables.system = (PEPROCESS)(void *)nt_process_system();
+    nt->variables.safe_boot = 0;
+}
+
+void *nt_variable_find(const char *name)
+{
+#define VARIABLE(NAME, MEMBER)                      \
+    {                                               \
+        NAME, offsetof(struct nt_variables, MEMBER) \
+    }
+    static const struct {
+        const char *name;
+        size_t offset;
+    } variables[] = {
+        VARIABLE("InitSafeBootMode", safe_boot),
+        VARIABLE("KeNumberProcessors", processors),
+        VARIABLE("NtBuildNumber", build),
+        VARIABLE("PsInitialSystemProcess", system),
+    };
+#undef VARIABLE
+    struct nt *nt = nt_state();
+
+    for (size_t i = 0; nt && i < NT_ITEMS(variables); i++)
+        if (strcmp(variables[i].name, name) == 0)
+            return (char *)&nt->variables + variables[i].offset;
+    return NULL;
+}

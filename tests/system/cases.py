@@ -194,6 +194,13 @@ def case_modules():
                 fail(done.stderr)
             done = program("inspect", path, "--device", device, expect=1)
             expect_lines(done, "library.sys: 4 provided, 0 missing", "provided #9")
+    for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
+        with tempfile.TemporaryDirectory() as folder:
+            start = ["run", path, workload, "--device", device, "--out", folder]
+            one_line(program(*start, expect=1), "imports 4 routines that the host does not have", "ntoskrnl.exe!KeNoSuchRoutine", "helper.sys!#7")
+            done = program(*start, "--stub-missing", expect=1)
+            if "LIFE-187" not in done.stderr:
+                fail(done.stderr)
 
 
 def case_bad_input():

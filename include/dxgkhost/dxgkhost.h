@@ -47,6 +47,8 @@ struct dxgk_machine_config {
     enum dxgk_iommu iommu; /* default OFF */
     bool trace;            /* keep the event stream */
     bool strict;           /* every violation of severity error stops the machine */
+    bool stress; /* preempt at a grain that the seed chooses, also at function boundaries of drivers built with -finstrument-functions */
+    bool special_pool; /* pages of its own for each pool block, so that an access beyond it or after its free is found at once */
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
     uint64_t time_limit_ns; /* virtual time a run may take; default: none (UINT64_MAX) */
     /* Start a Windows image (.sys) although the host lacks routines that it imports: each one that it calls is reported. */
@@ -131,6 +133,10 @@ struct dxgk_violation {
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
                                      struct dxgk_violation *violation);
+
+/* After a deadlock (THREAD-072, THREAD-073): lines that tell who waited for what, held what, and where in the driver. NULL: there
+ * was none. Valid until the machine is destroyed. */
+DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
 
 /* Bytes of simulated RAM, as a debugger on the machine would read them. False: outside RAM. */
 DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address,

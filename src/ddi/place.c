@@ -8,12 +8,13 @@
 #include "ddi/ddi_private.h"
 #include "x64/exception.h"
 
-#define DPC_WATCHDOG_VIOLATION        0x133u
-#define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu
-#define KMODE_EXCEPTION_NOT_HANDLED   0x1Eu
-#define DEBUG_INFO_BYTES              65536u /* TDR-069 */
-#define GUARD_BYTES                   64u
-#define GUARD_FILL                    0xA7
+#define DPC_WATCHDOG_VIOLATION           0x133u
+#define THREAD_STUCK_IN_DEVICE_DRIVER    0xEAu
+#define KMODE_EXCEPTION_NOT_HANDLED      0x1Eu
+#define PAGE_FAULT_IN_FREED_SPECIAL_POOL 0xCCu
+#define DEBUG_INFO_BYTES                 65536u /* TDR-069 */
+#define GUARD_BYTES                      64u
+#define GUARD_FILL                       0xA7
 
 /* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
 
@@ -131,6 +132,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
             reset_device(adapter);
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
+        if (!sim_current->stopped)
+            nt_bugcheck_callbacks_run(); /* NT-166; those that KeBugCheckEx has run are not run again */
     }
     sim_stop();
 }
@@ -170,8 +173,8 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
 
     if (ddi_symbolize(pc, place, bytes))
         return;
-    if (callback && callback->caller)
-        ddi_symbolize(callback->caller, caller, sizeof(caller));
+    if (!callback || !callback->caller || !ddi_symbolize(callback->caller, caller, sizeof(caller)))
+        nt_driver_place(caller, sizeof(caller));
     if (dladdr((void *)pc, &info) && info.dli_sname)
         snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname,
                  caller[0] ? " for " : "", caller);
@@ -190,9 +193,16 @@ static void on_overdue(const struct sim_fault *fault, const char *name, const ch
         SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
         verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0,
                      "%s did not return (%s) in %s", name, why, place);
-    else
+    else {
+        nt_waits_describe();
         verify_fatal("THREAD-037", THREAD_STUCK_IN_DEVICE_DRIVER, 0, 0, 0, 0,
                      "%s did not return (%s) in %s", name, why, place);
+    }
+}
+
+static bool is_access(enum sim_fault_kind kind)
+{
+    return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
 static void on_fault(const struct sim_fault *fault)
@@ -200,6 +210,7 @@ static void on_fault(const struct sim_fault *fault)
     const struct ddi_frame *ddi = ddi_current_ddi();
     const char *name = ddi ? ddi->name : "driver code";
     const struct ddi_loan *loan = ddi_loan_at(fault->address);
+    uint32_t pool = is_access(fault->kind) ? nt_pool_fault((const void *)fault->address) : 0;
     char place[128] = "";
 
     name_place(fault->pc, place, sizeof(place));
@@ -212,6 +223,11 @@ static void on_fault(const struct sim_fault *fault)
         if (loan) /* memory of the host, so that no handler of the driver is asked */
             VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind),
                       loan->what);
+        else if (pool) /* special pool: what the address is says more than that it is not there */
+            verify_fatal("NT-025", pool, fault->address, fault->kind == SIM_FAULT_WRITE, 0, 0,
+                         "%s in %s %s pool %s", place, name, fault_text(fault->kind),
+                         pool == PAGE_FAULT_IN_FREED_SPECIAL_POOL ? "that was freed"
+                                                                  : "behind the end of a block");
         else if (code == KMODE_EXCEPTION_NOT_HANDLED)
             x64_fault(fault);
         verify_fatal("NT-002", code, parameter[0], parameter[1], parameter[2], parameter[3],

@@ -74,6 +74,7 @@ struct dxgk_machine {
     struct host_totals totals;
     uint64_t leaks;
     uint64_t requests_at_creation;
+    char *waits; /* lines of who waits for what, of a deadlock; malloc */
     bool shut_down;
     struct {
         void (*line)(void *context, const char *line); /* NULL: nobody asked */

@@ -17,8 +17,9 @@
 #include "x64/exception.h"
 #include "x64/x64.h"
 
-#define MIN_RAM ((uint64_t)64 << 20)
-#define MAX_RAM ((uint64_t)1 << 40)
+#define WAITS_INDENT 10 /* columns before a line of who waits for what */
+#define MIN_RAM      ((uint64_t)64 << 20)
+#define MAX_RAM      ((uint64_t)1 << 40)
 
 /* ---- words ---- */
 
@@ -55,6 +56,25 @@ static void debug_print(void *context, const char *line)
 static void port_news(void *context, const char *line)
 {
     host_log(context, "%s", line);
+}
+
+/* Short of memory, the text ends early. */
+static void waits_line(void *context, const char *line)
+{
+    struct dxgk_machine *machine = context;
+    size_t before = machine->waits ? strlen(machine->waits) : 0, more = strlen(line) + 2;
+    char *text = realloc(machine->waits, before + more + WAITS_INDENT);
+
+    host_log(machine, "%s", line);
+    if (!text)
+        return;
+    snprintf(text + before, more + WAITS_INDENT, "%*s%s\n", WAITS_INDENT, "", line);
+    machine->waits = text;
+}
+
+const char *dxgk_machine_waits(const struct dxgk_machine *machine)
+{
+    return machine->waits;
 }
 
 static void bugcheck_news(const struct verify_bugcheck *bugcheck)
@@ -127,11 +147,17 @@ static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
 static bool create_services(struct dxgk_machine *machine)
 {
     struct ram_config ram = {.bytes = machine->config.ram_bytes};
-    struct nt_config nt = {.debug_print = debug_print,
-                           .debug_context = machine,
-                           .symbolize = loader_symbolize,
-                           .raise = x64_raise_in_caller,
-                           .find = x64_routine_find};
+    struct nt_config nt = {
+        .debug_print = debug_print,
+        .debug_context = machine,
+        .special_pool = machine->config.special_pool,
+        .deadlock_detection = true,
+        .symbolize = loader_symbolize,
+        .raise = x64_raise_in_caller,
+        .find = x64_routine_find,
+        .waits = waits_line,
+        .waits_context = machine,
+    };
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
     machine->sim->room[SIM_ROOM_HOST] = machine;
@@ -175,8 +201,10 @@ static bool create_graphics(struct dxgk_machine *machine)
 
 static struct dxgk_machine *alloc_machine(const struct dxgk_machine_config *config)
 {
-    struct sim_config sim = {
-        .seed = config->seed, .processors = config->processors, .watchdog_ms = config->watchdog_ms};
+    struct sim_config sim = {.seed = config->seed,
+                             .processors = config->processors,
+                             .watchdog_ms = config->watchdog_ms,
+                             .stress = config->stress};
     struct dxgk_machine *machine = calloc(1, sizeof(*machine));
 
     if (!machine)
@@ -304,6 +332,7 @@ void dxgk_machine_destroy(struct dxgk_machine *machine)
     }
     trace_sink_destroy(machine->trace);
     verify_log_destroy(machine->log);
+    free(machine->waits);
     free(machine);
 }
 

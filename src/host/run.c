@@ -151,6 +151,8 @@ static enum dxgk_result run_clients(struct dxgk_machine *machine)
     do
         outcome = sim_run(no_process_left, machine, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
+    if (outcome == SIM_DEADLOCK && !machine->sim->stopped)
+        nt_deadlock_report();
     /* Clients outlive a bug check and come to their end, but what happened is not that. */
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }
@@ -275,5 +277,7 @@ enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
     do
         outcome = sim_run(task_done, &task, until);
     while (outcome == SIM_DEADLOCK && kmt_break_deadlock(machine->kmt));
+    if (outcome == SIM_DEADLOCK && !machine->sim->stopped)
+        nt_deadlock_report();
     return machine->sim->stopped ? DXGK_DRIVER_STOPPED : result_of(outcome);
 }

@@ -13,6 +13,7 @@ struct nt_bugcheck_callback {
 void nt_bugcheck_callbacks_run(void)
 {
     struct nt *nt = nt_state();
+    uint64_t outer = sim_inside_enter(SIM_FOREVER);
     struct list *node;
 
     sim_current->irql = SIM_IRQL_HIGH;
@@ -26,6 +27,7 @@ void nt_bugcheck_callbacks_run(void)
         else
             plain->CallbackRoutine(plain->Buffer, plain->Length);
     }
+    sim_inside_leave(outer);
 }
 
 _Noreturn static void stop(ULONG code, const ULONG_PTR parameter[4], const char *routine)

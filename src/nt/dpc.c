@@ -48,7 +48,7 @@ static void run(struct sim_dpc *dpc)
 }
 
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
-                   const void *caller)
+                   const void *caller, bool anywhere)
 {
     struct nt *nt = nt_state();
     struct nt_faults faults;
@@ -77,6 +77,8 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     record->dpc.high = object->Importance == HighImportance;
     if (object->Number >= DPC_TARGET_BASE)
         record->dpc.target = (uint16_t)(object->Number - DPC_TARGET_BASE + 1);
+    else if (anywhere)
+        record->dpc.target = (uint16_t)(sim_random(sim_current->processors) + 1);
     object->SystemArgument1 = argument1;
     object->SystemArgument2 = argument2;
     sim_dpc_queue(&record->dpc); /* may run it at once */
@@ -139,7 +141,8 @@ NT_EXPORT BOOLEAN NTAPI KeInsertQueueDpc(PRKDPC Dpc, PVOID SystemArgument1, PVOI
         return FALSE;
     if (nt_timer_uses_dpc(Dpc))
         VIOLATION("NT-081", "%s of a DPC that belongs to a timer that is set", __func__);
-    return nt_dpc_insert(Dpc, SystemArgument1, SystemArgument2, nt_image_current(), NT_CALLER());
+    return nt_dpc_insert(Dpc, SystemArgument1, SystemArgument2, nt_image_current(), NT_CALLER(),
+                         false);
 }
 
 NT_EXPORT BOOLEAN NTAPI KeRemoveQueueDpc(PRKDPC Dpc)

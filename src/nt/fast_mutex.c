@@ -47,6 +47,8 @@ static void take(PFAST_MUTEX mutex, uint8_t old_irql)
 
 static void acquire(PFAST_MUTEX mutex, uint8_t old_irql)
 {
+    if (mutex->Count != FM_LOCK_BIT)
+        nt_lock_order_check(mutex, nt_thread());
     while (mutex->Count != FM_LOCK_BIT) {
         mutex->Contention++;
         nt_wait_address(&mutex->Event, NULL);

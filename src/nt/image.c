@@ -180,6 +180,7 @@ uint64_t nt_image_leak_check(struct nt_image *image)
 {
     uint64_t count = 0;
 
+    nt_pool_flush_quarantine(0); /* what was written to after its free (NT-026) */
     LIST_FOR(node, &image->resources) {
         report(image, CONTAINER(node, struct nt_resource, link));
         count++;

@@ -7,11 +7,15 @@
  * Locks are known by address; those in freed pool are forgotten with it. Each inversion is reported
  * once, since the edge that would close the circle is not added.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "nt/nt_private.h"
 
 struct edge {
     struct list link;
     struct node *to;
+    char place[96], thread[32]; /* who made it, the first time */
 };
 
 struct node {
@@ -81,16 +85,24 @@ static struct node *get_node(struct nt_lock_order *order, const volatile void *l
     return node;
 }
 
-static bool leads_to(struct node *from, const struct node *to, uint64_t search)
+/* Is there a way? *first gets its first edge. */
+static bool leads_to(struct node *from, const struct node *to, uint64_t search,
+                     const struct edge **first)
 {
+    const struct edge *onward;
+
     if (from == to)
         return true;
     if (from->visit == search)
         return false;
     from->visit = search;
-    LIST_FOR(edge, &from->edges) {
-        if (leads_to(CONTAINER(edge, struct edge, link)->to, to, search))
+    LIST_FOR(link, &from->edges) {
+        const struct edge *edge = CONTAINER(link, struct edge, link);
+
+        if (leads_to(edge->to, to, search, &onward)) {
+            *first = edge;
             return true;
+        }
     }
     return false;
 }
@@ -109,25 +121,33 @@ static void add_order(struct nt_lock_order *order, const volatile void *held,
                       const volatile void *lock)
 {
     struct node *from = get_node(order, held), *to = get_node(order, lock);
+    const struct edge *other = NULL;
+    char place[96] = "the host";
     struct edge *edge;
 
     if (!from || !to || from == to || has_edge(from, to))
         return;
-    if (leads_to(to, from, ++order->searches)) {
+    nt_driver_place(place, sizeof(place));
+    if (leads_to(to, from, ++order->searches, &other)) {
         NT_VERIFIER("NT-059", 0x1001, (uintptr_t)lock, (uintptr_t)held, 0,
-                    "a lock is acquired while another is held, and elsewhere the other way round");
+                    "lock order: one is taken at %.60s while another is held; the other way round at "
+                    "%.60s (thread %.20s)",
+                    place, other->place, other->thread);
         return;
     }
-    edge = util_alloc(sizeof(*edge));
+    edge = util_zalloc(1, sizeof(*edge));
     if (!edge)
         return;
     edge->to = to;
+    memcpy(edge->place, place, sizeof(place));
+    snprintf(edge->thread, sizeof(edge->thread), "%s",
+             sim_current->thread ? sim_thread_name(sim_current->thread) : "idle");
     list_push_back(&from->edges, &edge->link);
 }
 
-void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper)
+void nt_lock_order_check(const volatile void *lock, struct _KTHREAD *sleeper)
 {
-    struct nt *nt = nt_state();
+    const struct nt *nt = nt_state();
     const struct nt_processor *processor = nt_processor();
     struct _KTHREAD *thread = sleeper ? sleeper : nt_thread();
     struct nt_faults faults;
@@ -140,7 +160,16 @@ void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper)
     for (uint32_t i = 0; !sleeper && i < processor->held_count; i++)
         add_order(nt->lock_order, processor->held[i].lock, lock);
     nt_faults_on(faults);
-    if (sleeper && thread->held_count < NT_HELD_LOCKS)
+}
+
+void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper)
+{
+    struct _KTHREAD *thread = sleeper;
+
+    if (!nt_state()->lock_order)
+        return;
+    nt_lock_order_check(lock, sleeper);
+    if (thread && thread->held_count < NT_HELD_LOCKS)
         thread->held[thread->held_count++] = lock;
 }
 

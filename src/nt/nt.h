@@ -37,6 +37,9 @@ struct nt_config {
     /* Routines of rooms above that a driver of a PE image may import, by name; they come before those
      * here. NULL: there are none. */
     void *(*find)(const char *name);
+    /* Receives, when a deadlock is reported, who waits for what, a line at a time; NULL: dropped. */
+    void (*waits)(void *context, const char *line);
+    void *waits_context;
     /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */
     uint32_t debug_mask;
     /* Bytes of freed pool that are kept back to find writes after free (NT-026); 0: 256 KiB. */
@@ -177,6 +180,14 @@ const void *nt_registry_get(const char *path, const char *name, uint32_t *type, 
  * file. */
 bool nt_registry_load(FILE *in);
 bool nt_registry_save(FILE *out);
+
+/* Nothing can happen any more and somebody still waits: report it, with who waits for what and the drivers' stacks
+ * (THREAD-072). Between runs. */
+void nt_deadlock_report(void);
+/* Where in a driver what runs on the current processor came from; false: from no driver. */
+bool nt_driver_place(char *text, size_t bytes);
+/* Only hand out who waits for what, for a report of the caller's. */
+void nt_waits_describe(void);
 
 /* Run the bug check callbacks of drivers, each once; what carries out a bug check calls it. */
 void nt_bugcheck_callbacks_run(void);

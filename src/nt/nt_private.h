@@ -359,11 +359,18 @@ struct nt_held_lock {
 
 struct nt_processor {
     struct _KTHREAD idle;
-    const volatile void *queued_for;         /* queued spin lock that it waits for */
+    const volatile void *wanted;             /* spin lock that it waits for */
+    const volatile void *queued_for;         /* the same, of the queued kind */
     uint64_t ticket;                         /* its place in that queue */
     struct nt_held_lock held[NT_HELD_LOCKS]; /* in order of acquisition */
     uint32_t held_count;
 };
+
+/* Which processor holds the lock, the first one of several readers; -1: none. */
+int nt_spin_lock_holder(const volatile void *lock);
+/* The current processor is about to wait for the lock: report a circle of waits (THREAD-073). True: there is one, and the report
+ * did not stop the machine. */
+bool nt_spin_deadlock_check(const volatile void *lock, const char *routine);
 
 /* Forget the spin locks taken since `count`, as if released. */
 void nt_spin_locks_drop(uint32_t count);
@@ -503,6 +510,8 @@ void nt_device_objects_finish(struct nt *nt);
  * this processor. Called before the lock counts as held. */
 bool nt_lock_order_init(struct nt *nt);
 void nt_lock_order_finish(struct nt *nt);
+void nt_lock_order_check(const volatile void *lock,
+                         struct _KTHREAD *sleeper); /* about to wait for it */
 void nt_lock_order_acquire(const volatile void *lock, struct _KTHREAD *sleeper);
 void nt_lock_order_release(const volatile void *lock, struct _KTHREAD *sleeper);
 void nt_lock_order_forget(const void *address, uint64_t bytes);
@@ -511,8 +520,9 @@ void nt_lock_order_forget(const void *address, uint64_t bytes);
 void nt_workers_balance(void);
 bool nt_work_is_queued(const struct nt_resource *resource);
 
+/* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks on all of them. */
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
-                   const void *caller);
+                   const void *caller, bool anywhere);
 bool nt_timer_uses_dpc(const KDPC *dpc);
 
 uint64_t nt_mdl_locked_pages(const struct nt_process *process);

@@ -39,6 +39,15 @@ static const struct nt_held_lock *find_holder(const volatile void *lock)
     return held;
 }
 
+int nt_spin_lock_holder(const volatile void *lock)
+{
+    for (unsigned i = 0; i < sim_current->processors; i++) {
+        if (find_held(&nt_state()->processor[i], lock))
+            return (int)i;
+    }
+    return -1;
+}
+
 static void add_held(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
 {
     struct nt_processor *processor = nt_processor();
@@ -122,10 +131,29 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
     return true;
 }
 
-static void acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
+/* Let the others run: this processor can only wait. False: it would wait for ever. */
+static bool spin(const volatile void *lock, const char *routine)
 {
-    while (*lock != 0)
+    struct nt_processor *processor = nt_processor();
+
+    bool for_ever;
+
+    processor->wanted = lock;
+    for_ever = nt_spin_deadlock_check(lock, routine);
+    if (!for_ever)
         sim_spin();
+    processor->wanted = NULL;
+    return !for_ever;
+}
+
+static void acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql,
+                    const char *routine)
+{
+    if (*lock != 0)
+        nt_lock_order_check(lock, NULL);
+    while (*lock != 0)
+        if (!spin(lock, routine))
+            return;
     take(lock, kind, old_irql);
 }
 
@@ -138,7 +166,7 @@ static uint8_t raise_and_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kin
     if (before < SIM_IRQL_DISPATCH)
         sim_raise_irql(SIM_IRQL_DISPATCH);
     if (may_acquire(lock, kind, routine))
-        acquire(lock, kind, before);
+        acquire(lock, kind, before, routine);
     return before;
 }
 
@@ -155,7 +183,7 @@ static void acquire_at_dpc(volatile ULONG_PTR *lock, enum nt_lock_kind kind, con
 {
     level_raised(routine);
     if (may_acquire(lock, kind, routine))
-        acquire(lock, kind, sim_irql());
+        acquire(lock, kind, sim_irql(), routine);
 }
 
 /* The holder's record, if this processor holds the lock in a way that `wanted` may release. */
@@ -293,7 +321,10 @@ static void acquire_queued(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
     processor->queued_for = lock;
     processor->ticket = ++nt_state()->tickets;
     while (*lock != 0 || !is_next(lock, processor->ticket))
-        sim_spin();
+        if (!spin(lock, routine)) {
+            processor->queued_for = NULL;
+            return;
+        }
     processor->queued_for = NULL;
     take(lock, kind, old_irql);
 }
@@ -363,7 +394,8 @@ static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool rais
         return before;
     }
     while (kind == NT_LOCK_SHARED ? *lock < 0 : *lock != 0)
-        sim_spin();
+        if (!spin(lock, routine))
+            return before;
     *lock = kind == NT_LOCK_SHARED ? *lock + 1 : WRITER;
     add_held((volatile ULONG_PTR *)(volatile void *)lock, kind, before);
     return before;

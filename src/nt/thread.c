@@ -161,7 +161,8 @@ static void end_thread(void *arg)
 {
     struct _KTHREAD *thread = arg;
 
-    check_end(thread, thread->system ? 1 : 0);
+    if (!sim_current->stopped) /* a stop leaves everything as it was in the middle of things */
+        check_end(thread, thread->system ? 1 : 0);
     nt_spin_locks_drop(0);
     if (sim_irql() > SIM_IRQL_PASSIVE)
         sim_lower_irql(SIM_IRQL_PASSIVE);

@@ -50,7 +50,7 @@ static void expire(struct sim_event *event)
     timer->Header.SignalState = 1;
     nt_wake(&timer->Header);
     if (dpc)
-        nt_dpc_insert(dpc, NULL, NULL, image, caller);
+        nt_dpc_insert(dpc, NULL, NULL, image, caller, true);
 }
 
 void nt_timer_reclaim(struct nt_resource *resource)

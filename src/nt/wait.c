@@ -274,6 +274,8 @@ NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool
         return wait->status;
     }
     for (uint32_t i = 0; i < count; i++) {
+        if (object[i]->Type == NT_MUTANT)
+            nt_lock_order_check(object[i], wait->thread);
         if (!link_block(&wait->block[i])) {
             nt_wait_end(wait);
             return STATUS_INSUFFICIENT_RESOURCES;

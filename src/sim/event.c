@@ -147,6 +147,10 @@ void sim_events_stop(struct sim_core *core)
             i++;
             continue;
         }
+        if (event->fire == sim_thread_fire_timeout && thread->guarded) {
+            thread->guarded = false;
+            core->guards--;
+        }
         take_out(core, i);
         i = 0;
     }

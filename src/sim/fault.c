@@ -208,6 +208,7 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     keep_registers(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
     sp = (sp & ~(uintptr_t)15) - 8;
+    *(uintptr_t *)sp = 0; /* where a return address would be: the end for unwinders */ // NOLINT
     regs[REG_RSP] = (greg_t)sp;
     regs[REG_RIP] = (greg_t)(uintptr_t)fault_landing;
     regs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */

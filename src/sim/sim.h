@@ -60,6 +60,7 @@ struct sim_config {
     unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
     size_t stack_bytes;   /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
     uint64_t watchdog_ms; /* host time one fiber may run without reaching a point; 0: no watchdog */
+    bool stress; /* slices of a length drawn from the seed, mostly far shorter; sim_stress_point counts */
 };
 
 /* The hot part of a machine, public for sim_point. */
@@ -68,6 +69,7 @@ struct sim_machine {
     uint32_t fuel; /* points left in this slice */
     uint8_t irql;  /* of the current processor */
     bool stopped;
+    bool stress;
     uint16_t processor; /* index of the current processor */
     uint16_t inside; /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
     uint64_t deadline; /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
@@ -141,6 +143,13 @@ static inline void sim_point(void)
     m->now += SIM_POINT_NS;
     if (--m->fuel == 0)
         sim_point_slow(m);
+}
+
+/* A place that counts only in a machine under stress: a function's entry or exit in instrumented code of a driver. */
+static inline void sim_stress_point(void)
+{
+    if (sim_current && sim_current->stress && sim_current->inside)
+        sim_point();
 }
 
 /* Let virtual time pass for the caller, as a busy processor (others run meanwhile). */
@@ -219,6 +228,15 @@ enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread);
 /* One pointer for the room that made the thread (nt: its KTHREAD), and one for the process it runs for. */
 void **sim_thread_local(struct sim_thread *thread);
 void **sim_thread_process(struct sim_thread *thread);
+/* In order of creation, from NULL to NULL. */
+struct sim_thread *sim_thread_after(const struct sim_thread *thread);
+bool sim_thread_blocked(const struct sim_thread *thread);
+/* Of another processor or the current one; NULL: it has none. */
+struct sim_thread *sim_processor_thread(unsigned processor);
+/* Return addresses on the stack of a thread, or of what runs on a processor; innermost first, as far as unwinding gets. Returns
+ * how many. Runs nothing but the unwinder there. */
+size_t sim_thread_stack(struct sim_thread *thread, uintptr_t *pc, size_t capacity);
+size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity);
 /* Called on the ending thread's stack, last thing. */
 void sim_thread_on_exit(struct sim_thread *thread, void (*fn)(void *arg), void *arg);
 /* Stack bounds of the current fiber. */

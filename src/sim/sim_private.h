@@ -46,6 +46,7 @@ struct sim_thread {
     struct list all;
     struct list wait; /* in a sim_waitq */
     enum thread_state state;
+    bool started; /* its entry was reached */
     enum sim_thread_kind kind;
     uint32_t id;
     uint32_t references;
@@ -57,6 +58,7 @@ struct sim_thread {
     void *on_exit_arg;
     struct sim_event timeout;
     bool timed_out;
+    bool guarded; /* `timeout` stands for the limit of the call into a driver */
     intptr_t result;
     struct sim_mark *mark; /* innermost; they chain outwards */
     uint8_t irql;          /* while not running: PASSIVE or APC */
@@ -90,13 +92,16 @@ struct sim_core {
     struct list threads;
     struct list ended;
     uint32_t next_thread_id;
-    uint32_t clients;   /* client threads that have not ended */
-    uint32_t slice;     /* points left before the next scheduling decision */
-    uint32_t refuelled; /* what fuel was set to last */
+    uint32_t clients;              /* client threads that have not ended */
+    uint32_t slice;                /* points left before the next scheduling decision */
+    uint32_t refuelled;            /* what fuel was set to last */
+    uint32_t longest;              /* points in a slice, at most */
+    struct sim_question *question; /* for the fiber that is switched to (stack.c) */
 
     /* event heap */
     struct sim_event **heap;
     uint32_t events, heap_capacity, reserved;
+    uint32_t guards; /* of the events, those that only watch waiting threads */
     uint64_t event_order;
 
     bool (*done)(void *arg);
@@ -155,6 +160,8 @@ void sim_check_stopped(struct sim_core *core);
 void sim_reap(struct sim_core *core);
 bool sim_processor_has_work(const struct sim_core *core, unsigned index);
 void sim_thread_fire_timeout(struct sim_event *event);
+/* stack.c: after each switch back to a fiber. */
+void sim_answer(struct sim_core *core);
 /* event.c */
 bool sim_event_reserve(struct sim_core *core, uint32_t more);
 void sim_fire_due(struct sim_core *core);

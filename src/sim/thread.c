@@ -11,6 +11,7 @@ static void thread_main(void *arg)
 {
     struct sim_thread *thread = arg;
 
+    thread->started = true;
     thread->entry(thread->arg);
     sim_thread_exit();
 }
@@ -130,6 +131,19 @@ void **sim_thread_process(struct sim_thread *thread)
     return &thread->process;
 }
 
+struct sim_thread *sim_thread_after(const struct sim_thread *thread)
+{
+    struct sim_core *core = core_of(sim_current);
+    struct list *node = thread ? thread->all.next : core->threads.next;
+
+    return node == &core->threads ? NULL : CONTAINER(node, struct sim_thread, all);
+}
+
+bool sim_thread_blocked(const struct sim_thread *thread)
+{
+    return thread->state == THREAD_BLOCKED;
+}
+
 void sim_thread_on_exit(struct sim_thread *thread, void (*fn)(void *arg), void *arg)
 {
     thread->on_exit = fn;
@@ -220,6 +234,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         m->frame = next->frame;
         m->points++;
         sim_switched(core);
+        sim_refuel(core); /* a thread that starts does not do it by itself */
         fiber_switch(&self->fiber, &next->fiber, false);
     } else {
         m->irql = SIM_IRQL_PASSIVE;
@@ -229,6 +244,7 @@ void sim_leave_thread(struct sim_core *core, bool ending)
         sim_switched(core);
         fiber_switch(&self->fiber, &p->idle, ending);
     }
+    sim_answer(core);
     /* Running again, perhaps on another processor: who resumed us has set machine state. */
     sim_refuel(core);
     sim_check_stopped(core);
@@ -263,6 +279,7 @@ void sim_switch_processor(struct sim_core *core, unsigned to)
     m->points++;
     sim_switched(core);
     fiber_switch(mine, target->thread ? &target->thread->fiber : &target->idle, false);
+    sim_answer(core);
 }
 
 /* ---- blocking ---- */
@@ -275,6 +292,29 @@ void sim_thread_fire_timeout(struct sim_event *event)
         thread->timed_out = true;
 }
 
+#define WAIT_GRACE 120000000000u
+
+/* A call into a driver has a limit of virtual time. While the driver waits the limit is not looked at, so that the wait ends some
+ * time after it; whoever waits for the call to end has had time to say so. That this moment will come is nothing that could
+ * end a deadlock: such events are counted apart. */
+static bool arm_guard(struct sim_core *core, struct sim_thread *self, uint64_t deadline)
+{
+    const struct sim_machine *m = &core->public;
+
+    if (!m->inside || m->stopped || !core->on_fault || m->deadline > SIM_FOREVER - WAIT_GRACE ||
+        m->deadline + WAIT_GRACE >= deadline)
+        return false;
+    self->guarded = sim_event_arm(&self->timeout, m->deadline + WAIT_GRACE);
+    core->guards += self->guarded;
+    return self->guarded;
+}
+
+static void drop_guard(struct sim_core *core, struct sim_thread *thread)
+{
+    core->guards -= thread->guarded;
+    thread->guarded = false;
+}
+
 enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
 {
     struct sim_core *core = core_of(sim_current);
@@ -283,11 +323,14 @@ enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
     sim_check_stopped(core);
     self->state = THREAD_BLOCKED;
     self->timed_out = false;
-    if (deadline != SIM_FOREVER)
+    if (!arm_guard(core, self, deadline) && deadline != SIM_FOREVER)
         sim_event_arm(&self->timeout, deadline);
     sim_leave_thread(core, false);
-    if (self->timed_out)
+    if (self->timed_out) {
+        if (deadline > sim_current->now) /* it was the guard */
+            sim_raise_overdue(core);
         return SIM_TIMED_OUT;
+    }
     if (result)
         *result = self->result;
     return SIM_WOKEN;
@@ -301,6 +344,7 @@ bool sim_unblock(struct sim_thread *thread, intptr_t result)
         (sim_current->stopped && thread->kind == SIM_THREAD_KERNEL))
         return false;
     sim_event_cancel(&thread->timeout);
+    drop_guard(core, thread);
     thread->result = result;
     list_remove(&thread->wait);
     sim_make_ready(core, thread);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose stack is where: return addresses of any fiber of the machine, for reports.
+ *
+ * A fiber that does not run is asked: it is switched to with a question left for it, finds that on its way out of the switch
+ * (sim_answer), walks its own stack and switches back. Nothing else of it runs, and no state of the machine changes. Only a
+ * fiber that once left by one of the switches that look for questions can be asked.
+ */
+#include <unwind.h>
+
+#include "sim/sim_private.h"
+
+struct sim_question {
+    uintptr_t *pc;
+    size_t capacity, count;
+    struct fiber *asked, *asker;
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
+{
+    struct sim_question *question = arg;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
+
+    if (pc == 0 || question->count == question->capacity)
+        return _URC_END_OF_STACK;
+    question->pc[question->count++] = pc;
+    return _URC_NO_REASON;
+}
+
+void sim_answer(struct sim_core *core)
+{
+    struct sim_question *question;
+
+    while ((question = core->question) != NULL) {
+        core->question = NULL;
+        _Unwind_Backtrace(step, question);
+        fiber_switch(question->asked, question->asker, false);
+    }
+}
+
+/* The fiber that the host thread is on. */
+static struct fiber *current_fiber(struct sim_core *core)
+{
+    struct processor *p = current_processor(core);
+
+    if (!core->on_fiber)
+        return &core->host;
+    return p->thread ? &p->thread->fiber : &p->idle;
+}
+
+static size_t ask(struct sim_core *core, struct fiber *fiber, uintptr_t *pc, size_t capacity)
+{
+    struct sim_question question = {.pc = pc, .capacity = capacity, .asked = fiber};
+
+    question.asker = current_fiber(core);
+    if (question.asker == fiber) {
+        _Unwind_Backtrace(step, &question);
+        return question.count;
+    }
+    core->question = &question; // cppcheck-suppress autoVariables ; it is answered before this returns
+    fiber_switch(question.asker, fiber, false);
+    return question.count;
+}
+
+size_t sim_thread_stack(struct sim_thread *thread, uintptr_t *pc, size_t capacity)
+{
+    if (!thread->started || thread->state == THREAD_ENDED)
+        return 0;
+    return ask(core_of(sim_current), &thread->fiber, pc, capacity);
+}
+
+struct sim_thread *sim_processor_thread(unsigned processor)
+{
+    return core_of(sim_current)->processor[processor].thread;
+}
+
+size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity)
+{
+    struct sim_core *core = core_of(sim_current);
+    struct processor *p = &core->processor[processor];
+
+    if (p->thread)
+        return sim_thread_stack(p->thread, pc, capacity);
+    /* The idle fiber carries something of interest, and left by a switch that looks for questions, in the middle of a service
+     * routine or a deferred call only. */
+    if (p->interrupt_depth == 0 && p->dpc_depth == 0)
+        return 0;
+    return ask(core, &p->idle, pc, capacity);
+}

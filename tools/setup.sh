@@ -43,6 +43,7 @@ missing() {
     command_is clang-tidy || echo clang-tidy
     command_is cppcheck || echo cppcheck
     command_is git || echo git
+    command_is parallel || echo parallel
 }
 
 as_root() {

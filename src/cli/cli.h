@@ -13,6 +13,7 @@ enum cli_status { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_DRIVER = 3 };
 
 int cli_run(int argc, char **argv);     /* run.c */
 int cli_inspect(int argc, char **argv); /* inspect.c */
+int cli_explore(int argc, char **argv); /* explore.c */
 int cli_explain(int argc, char **argv); /* rules.c */
 int cli_rules(int argc, char **argv);
 

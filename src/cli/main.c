@@ -27,6 +27,14 @@ void cli_usage(void)
         "           --stub-missing         start a .sys although routines it imports are missing\n"
         "           --fail-allocation N    let the N-th internal allocation of the run fail\n"
         "           --verbose              print what the driver prints\n"
+        "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
+        "           --special-pool         find accesses past or after pool blocks at once\n"
+        "       dxgkhost explore DRIVER WORKLOAD.lua --seeds A..B [option of run ...]\n"
+        "           -j N                   machines at a time (default: one per processor)\n"
+        "           --shard I/N            only every N-th seed, from the I-th on\n"
+        "           --stop-after N         end when N different failures were found\n"
+        "           --limit SECONDS        host time that one seed may take (default 300)\n"
+        "           --json FILE            results for programs (- for standard output)\n"
         "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
         "           --device FILE, --iommu MODE as above\n"
         "       dxgkhost explain ID        print a rule and the rules it leans on\n"
@@ -111,6 +119,8 @@ int main(int argc, char **argv)
         return cli_run(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "inspect") == 0)
         return cli_inspect(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "explore") == 0)
+        return cli_explore(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "explain") == 0)
         return cli_explain(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "rules") == 0)

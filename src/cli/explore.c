@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dxgkhost explore: the same workload with many seeds. This process hands out seeds in order to workers (explore_worker.c),
+ * collects what they say, and tells failures apart by rule and place. What it prints at the end depends on the seeds alone,
+ * not on which worker was faster.
+ */
+#include "cli/explore.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct campaign {
+    const struct explore_options *options;
+    struct explore_summary *summary;
+    struct explore_worker worker[EXPLORE_WORKERS];
+    uint32_t workers;
+    uint64_t next; /* seed to hand out; beyond options->last: all are */
+    double start, shown;
+    bool progress;
+};
+
+/* The first seed from `seed` on that belongs to this shard. */
+static uint64_t in_shard(const struct explore_options *options, uint64_t seed)
+{
+    uint64_t place = (seed - options->first) % options->shards;
+    uint64_t wanted = options->shard - 1u;
+
+    return seed + (wanted + options->shards - place) % options->shards;
+}
+
+static uint64_t seeds_in_all(const struct explore_options *options)
+{
+    uint64_t range = options->last - options->first + 1, before = options->shard - 1u;
+
+    return range > before ? (range - before + options->shards - 1) / options->shards : 0;
+}
+
+static bool enough(const struct campaign *campaign)
+{
+    const struct explore_options *options = campaign->options;
+
+    return campaign->next > options->last || campaign->next < options->first ||
+           (options->stop_after && campaign->summary->distinct >= options->stop_after);
+}
+
+static void show_progress(struct campaign *campaign)
+{
+    const struct explore_summary *summary = campaign->summary;
+    double now = explore_now();
+
+    if (!campaign->progress || now - campaign->shown < 0.2)
+        return;
+    campaign->shown = now;
+    fprintf(stderr, "\r\033[K%llu of %llu seeds, %llu failed in %u ways, %.0f a second",
+            (unsigned long long)summary->run, (unsigned long long)seeds_in_all(campaign->options),
+            (unsigned long long)summary->failed, summary->distinct,
+            (double)summary->run / (now - campaign->start));
+}
+
+/* A worker without a seed gets the next one. A worker that cannot be started leaves the work to the others. */
+static bool feed(struct campaign *campaign, struct explore_worker *worker)
+{
+    if (worker->busy || enough(campaign))
+        return true;
+    if (!worker->pid &&
+        !explore_worker_start(worker, campaign->worker, campaign->workers, campaign->options))
+        return false;
+    /* One that died meanwhile is noticed by the end of its results. */
+    (void)explore_worker_give(worker, campaign->next);
+    campaign->next = in_shard(campaign->options, campaign->next + 1);
+    return true;
+}
+
+static void take(struct campaign *campaign, struct explore_worker *worker)
+{
+    struct explore_result result;
+    size_t done = 0;
+    ssize_t got = 0;
+
+    while (done < sizeof(result)) {
+        got = read(worker->from, (char *)&result + done, sizeof(result) - done);
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    if (done < sizeof(result)) {
+        explore_worker_fetch(worker, &result);
+        if (result.failures)
+            explore_add(campaign->summary, &result);
+        return;
+    }
+    worker->busy = false;
+    explore_add(campaign->summary, &result);
+    if (result.last)
+        explore_worker_stop(worker);
+}
+
+static void kill_overdue(struct campaign *campaign)
+{
+    double now = explore_now();
+
+    for (uint32_t i = 0; i < campaign->workers; i++) {
+        struct explore_worker *worker = &campaign->worker[i];
+
+        if (!worker->busy || worker->overdue || now - worker->since <= campaign->options->limit_s)
+            continue;
+        worker->overdue = true;
+        kill(worker->pid, SIGKILL);
+    }
+}
+
+static uint32_t wait_for_some(struct campaign *campaign)
+{
+    struct pollfd poll_for[EXPLORE_WORKERS];
+    uint32_t which[EXPLORE_WORKERS], busy = 0;
+
+    for (uint32_t i = 0; i < campaign->workers; i++) {
+        if (!campaign->worker[i].busy)
+            continue;
+        which[busy] = i;
+        poll_for[busy++] = (struct pollfd){.fd = campaign->worker[i].from, .events = POLLIN};
+    }
+    if (busy == 0 || poll(poll_for, busy, 500) <= 0)
+        return busy;
+    for (uint32_t i = 0; i < busy; i++)
+        if (poll_for[i].revents)
+            take(campaign, &campaign->worker[which[i]]);
+    return busy;
+}
+
+/* False: not one worker can be started. */
+static bool run(struct campaign *campaign)
+{
+    for (;;) {
+        uint32_t fed = 0;
+
+        for (uint32_t i = 0; i < campaign->workers; i++)
+            fed += feed(campaign, &campaign->worker[i]);
+        if (wait_for_some(campaign) == 0)
+            return enough(campaign) || fed != 0;
+        kill_overdue(campaign);
+        show_progress(campaign);
+    }
+}
+
+int cli_explore(int argc, char **argv)
+{
+    struct explore_options options;
+    struct explore_summary *summary = calloc(1, sizeof(*summary));
+    struct campaign *campaign = calloc(1, sizeof(*campaign));
+    int status = explore_parse(&options, argc, argv);
+
+    if (status == CLI_OK && (!summary || !campaign)) {
+        fputs("dxgkhost: out of memory\n", stderr);
+        status = CLI_ERROR;
+    }
+    if (status == CLI_OK) {
+        campaign->options = &options;
+        campaign->summary = summary;
+        campaign->workers = options.workers;
+        campaign->next = in_shard(&options, options.first);
+        campaign->progress = isatty(STDERR_FILENO);
+        campaign->start = campaign->shown = explore_now();
+        signal(SIGPIPE, SIG_IGN);
+        if (!run(campaign)) {
+            fputs("dxgkhost: no process could be started\n", stderr);
+            status = CLI_ERROR;
+        }
+        for (uint32_t i = 0; i < campaign->workers; i++)
+            explore_worker_stop(&campaign->worker[i]);
+        summary->seconds = explore_now() - campaign->start;
+        if (campaign->progress)
+            fputs("\r\033[K", stderr);
+        explore_print(&options, summary);
+        if (options.json && !explore_write_json(&options, summary))
+            status = CLI_ERROR;
+        if (status == CLI_OK && summary->failed)
+            status = CLI_DRIVER;
+    }
+    free(campaign);
+    free(summary);
+    free(options.run_argv);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of explore: its own are taken out, the others are those of run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/explore.h"
+
+static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
+{
+    const char *middle = separator == '.' ? strstr(text, "..") : strchr(text, separator);
+    char first[24];
+
+    if (!middle || (size_t)(middle - text) >= sizeof(first))
+        return false;
+    snprintf(first, sizeof(first), "%.*s", (int)(middle - text), text);
+    return cli_parse_number(first, a) && cli_parse_number(middle + (separator == '.' ? 2 : 1), b);
+}
+
+static bool parse_seeds(struct explore_options *options, const char *value)
+{
+    if (cli_parse_number(value, &options->first)) {
+        options->last = options->first;
+        return true;
+    }
+    return parse_range(value, '.', &options->first, &options->last) &&
+           options->first <= options->last && options->last < UINT64_MAX;
+}
+
+static bool parse_shard(struct explore_options *options, const char *value)
+{
+    uint64_t shard, shards;
+
+    if (!parse_range(value, '/', &shard, &shards) || shard < 1 || shard > shards || shards > 1000000)
+        return false;
+    options->shard = (uint32_t)shard;
+    options->shards = (uint32_t)shards;
+    return true;
+}
+
+static bool parse_count(const char *value, uint32_t most, uint32_t *count)
+{
+    uint64_t number;
+
+    if (!cli_parse_number(value, &number) || number < 1 || number > most)
+        return false;
+    *count = (uint32_t)number;
+    return true;
+}
+
+enum answer { NOT_MINE, MINE, WRONG };
+
+static enum answer own_option(struct explore_options *options, const char *name, const char *value)
+{
+    if (strcmp(name, "--seeds") == 0)
+        return parse_seeds(options, value) ? MINE : WRONG;
+    if (strcmp(name, "-j") == 0 || strcmp(name, "--jobs") == 0)
+        return parse_count(value, EXPLORE_WORKERS, &options->workers) ? MINE : WRONG;
+    if (strcmp(name, "--shard") == 0)
+        return parse_shard(options, value) ? MINE : WRONG;
+    if (strcmp(name, "--stop-after") == 0)
+        return parse_count(value, EXPLORE_DISTINCT, &options->stop_after) ? MINE : WRONG;
+    if (strcmp(name, "--limit") == 0)
+        return parse_count(value, 86400, &options->limit_s) ? MINE : WRONG;
+    if (strcmp(name, "--json") == 0) {
+        options->json = value;
+        return MINE;
+    }
+    return NOT_MINE;
+}
+
+static int take_own(struct explore_options *options, int argc, char **argv, bool *seeds)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+        if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0)
+            return cli_usage_error("not an option of explore", argv[i]);
+        if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
+            if (own_option(options, "-j", argv[i] + 2) != MINE)
+                return cli_usage_error("wrong value", argv[i]);
+            continue;
+        }
+        switch (own_option(options, argv[i], value)) {
+        case NOT_MINE:
+            options->run_argv[options->run_argc++] = argv[i];
+            break;
+        case WRONG:
+            fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
+            return CLI_USAGE;
+        default:
+            *seeds |= strcmp(argv[i], "--seeds") == 0;
+            i++;
+        }
+    }
+    return CLI_OK;
+}
+
+int explore_parse(struct explore_options *options, int argc, char **argv)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    bool seeds = false;
+    int status;
+
+    memset(options, 0, sizeof(*options));
+    options->shard = options->shards = 1;
+    options->limit_s = 300;
+    options->workers = processors > 0 && processors < (long)EXPLORE_WORKERS ? (uint32_t)processors
+                                                                            : 1;
+    options->run_argv = calloc((size_t)argc + 1, sizeof(*options->run_argv));
+    if (!options->run_argv) {
+        fputs("dxgkhost: out of memory\n", stderr);
+        return CLI_ERROR;
+    }
+    status = take_own(options, argc, argv, &seeds);
+    if (status == CLI_OK)
+        status = cli_options_parse(&options->run, options->run_argc, options->run_argv);
+    if (status == CLI_OK && !seeds) {
+        fputs("dxgkhost: explore wants --seeds A..B\n", stderr);
+        status = CLI_USAGE;
+    }
+    if (status == CLI_OK && !cli_options_ready(&options->run))
+        status = CLI_ERROR;
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* What a campaign came to: different failures by rule and place, each with the command that repeats it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explore.h"
+
+static bool is_same(const struct explore_failure *a, const struct explore_failure *b)
+{
+    return strcmp(a->rule, b->rule) == 0 && strcmp(a->severity, b->severity) == 0 &&
+           strcmp(a->where, b->where) == 0;
+}
+
+static void add_one(struct explore_summary *summary, const struct explore_failure *failure,
+                    uint64_t seed, uint32_t order)
+{
+    struct explore_distinct *distinct = summary->list;
+    const struct explore_distinct *end = distinct + summary->distinct;
+
+    while (distinct < end && !is_same(&distinct->failure, failure))
+        distinct++;
+    if (distinct == end) {
+        if (summary->distinct == EXPLORE_DISTINCT) {
+            summary->lost++;
+            return;
+        }
+        summary->distinct++;
+        distinct->seed = UINT64_MAX;
+    }
+    distinct->seeds++;
+    if (seed < distinct->seed) {
+        distinct->seed = seed;
+        distinct->order = order;
+        distinct->failure = *failure;
+    }
+}
+
+/* By the lowest seed, then in the order of that seed's run. */
+static int by_seed(const void *left, const void *right)
+{
+    const struct explore_distinct *a = left, *b = right;
+
+    if (a->seed != b->seed)
+        return a->seed < b->seed ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void explore_add(struct explore_summary *summary, const struct explore_result *result)
+{
+    uint32_t count = result->failures < EXPLORE_FAILURES ? result->failures : EXPLORE_FAILURES;
+
+    summary->run++;
+    summary->failed += count != 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool again = false;
+
+        for (uint32_t k = 0; k < i; k++) /* one seed counts once */
+            again |= is_same(&result->failure[k], &result->failure[i]);
+        if (!again)
+            add_one(summary, &result->failure[i], result->seed, i);
+    }
+    qsort(summary->list, summary->distinct, sizeof(summary->list[0]), by_seed);
+}
+
+/* ---- the command ---- */
+
+static bool is_plain(const char *word)
+{
+    return word[0] && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                        "0123456789_-+=.,:/@%")] == '\0';
+}
+
+static void put_word(FILE *out, const char *word)
+{
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    putc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*word, out);
+    }
+    putc('\'', out);
+}
+
+static void put_command(FILE *out, const struct explore_options *options, uint64_t seed)
+{
+    fputs("dxgkhost run", out);
+    for (int i = 0; i < options->run_argc; i++) {
+        putc(' ', out);
+        put_word(out, options->run_argv[i]);
+    }
+    fprintf(out, " --seed %" PRIu64, seed);
+}
+
+void explore_print(const struct explore_options *options, const struct explore_summary *summary)
+{
+    FILE *out = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout;
+
+    fprintf(out, "dxgkhost explore %s %s\n", options->run.driver, options->run.workload);
+    fprintf(out, "  seeds %" PRIu64 "..%" PRIu64, options->first, options->last);
+    if (options->shards > 1)
+        fprintf(out, ", shard %u of %u", options->shard, options->shards);
+    fprintf(out, ": %" PRIu64 " run, %" PRIu64 " failed in %u way%s\n", summary->run,
+            summary->failed, summary->distinct, summary->distinct == 1 ? "" : "s");
+    for (uint32_t i = 0; i < summary->distinct; i++) {
+        const struct explore_distinct *distinct = &summary->list[i];
+        const struct explore_failure *failure = &distinct->failure;
+
+        fprintf(out, "\n%s %s: %s\n", failure->severity, failure->rule, failure->seen);
+        if (failure->where[0] &&
+            strncmp(failure->where, failure->seen, sizeof(failure->where) - 1) != 0)
+            fprintf(out, "  in %s, thread %s, at %.6f ms\n", failure->where, failure->thread,
+                    (double)failure->virtual_ns / 1e6);
+        fprintf(out, "  first with seed %" PRIu64 ", %" PRIu64 " seed%s in all; again with\n  ",
+                distinct->seed, distinct->seeds, distinct->seeds == 1 ? "" : "s");
+        put_command(out, options, distinct->seed);
+        putc('\n', out);
+    }
+    if (summary->lost)
+        fprintf(out, "\nand %" PRIu64 " more failures, not told apart\n", summary->lost);
+    if (summary->run)
+        fprintf(stderr, "%.1f s, %.0f seeds a second\n", summary->seconds,
+                (double)summary->run / summary->seconds);
+}
+
+/* ---- JSON ---- */
+
+static void put_string(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            putc(c, out);
+    }
+    putc('"', out);
+}
+
+static void put_member(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "\"%s\": ", name);
+    put_string(out, text);
+    fputs(", ", out);
+}
+
+static void put_command_string(FILE *out, const struct explore_options *options, uint64_t seed)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&text, &bytes);
+
+    if (!memory)
+        return;
+    put_command(memory, options, seed);
+    if (fclose(memory) == 0)
+        put_string(out, text);
+    free(text);
+}
+
+static void put_failure(FILE *out, const struct explore_options *options,
+                        const struct explore_distinct *distinct)
+{
+    const struct explore_failure *failure = &distinct->failure;
+
+    fputs("    {", out);
+    put_member(out, "rule", failure->rule);
+    put_member(out, "severity", failure->severity);
+    put_member(out, "where", failure->where);
+    put_member(out, "seen", failure->seen);
+    put_member(out, "thread", failure->thread);
+    fprintf(out,
+            "\"virtual_ns\": %" PRIu64 ", \"seed\": %" PRIu64 ", \"seeds\": %" PRIu64
+            ", \"command\": ",
+            failure->virtual_ns, distinct->seed, distinct->seeds);
+    put_command_string(out, options, distinct->seed);
+    putc('}', out);
+}
+
+bool explore_write_json(const struct explore_options *options, const struct explore_summary *summary)
+{
+    bool to_stdout = strcmp(options->json, "-") == 0, bad;
+    FILE *out = to_stdout ? stdout : fopen(options->json, "w");
+
+    if (!out) {
+        fprintf(stderr, "dxgkhost: %s: %s\n", options->json, strerror(errno));
+        return false;
+    }
+    fputs("{\n  ", out);
+    put_member(out, "driver", options->run.driver);
+    put_member(out, "workload", options->run.workload);
+    fprintf(out,
+            "\"first\": %" PRIu64 ", \"last\": %" PRIu64 ",\n  \"shard\": %u, \"shards\": %u, "
+            "\"run\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"seconds\": %.3f,\n  \"failures\": [",
+            options->first, options->last, options->shard, options->shards, summary->run,
+            summary->failed, summary->seconds);
+    for (uint32_t i = 0; i < summary->distinct; i++) {
+        fputs(i ? ",\n" : "\n", out);
+        put_failure(out, options, &summary->list[i]);
+    }
+    fputs("\n  ]\n}\n", out);
+    bad = ferror(out) != 0;
+    bad |= (to_stdout ? fflush(out) : fclose(out)) != 0;
+    if (bad)
+        fprintf(stderr, "dxgkhost: %s: writing failed\n", options->json);
+    return !bad;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker: a process that takes seeds from a pipe, lives one machine for each, and writes what came of it.
+ *
+ * Processes rather than threads: a driver may take the host down with it (that is a result too, and costs one seed), a driver
+ * that hangs in a way that no watchdog of the machine sees can be killed, and nothing that a broken driver left in the process
+ * reaches another seed, since a worker ends with the first seed that fails. One that does not fail leaves a process as it was,
+ * so that the worker can go on, which is faster than a process for each seed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/explore.h"
+
+double explore_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- one seed ---- */
+
+static void cut(char *to, size_t bytes, const char *text)
+{
+    size_t length = strnlen(text, bytes - 1);
+
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+static struct explore_failure *add(struct explore_result *result, const char *rule,
+                                   const char *severity, const char *where, const char *seen)
+{
+    struct explore_failure *failure;
+
+    if (result->failures == EXPLORE_FAILURES)
+        return NULL;
+    failure = &result->failure[result->failures++];
+    memset(failure, 0, sizeof(*failure));
+    cut(failure->rule, sizeof(failure->rule), rule);
+    cut(failure->severity, sizeof(failure->severity), severity);
+    cut(failure->where, sizeof(failure->where), where);
+    cut(failure->seen, sizeof(failure->seen), seen);
+    return failure;
+}
+
+static void add_violations(struct explore_result *result, const struct cli_session *session)
+{
+    struct dxgk_violation v;
+    const char *missed;
+
+    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++) {
+        struct explore_failure *failure;
+
+        if (!cli_session_unexpected(session, &v))
+            continue;
+        /* Some reports are made between calls, when no driver is on the stack: they say the place themselves. */
+        failure = add(result, v.rule, v.severity, v.where && v.where[0] ? v.where : v.seen, v.seen);
+        if (!failure)
+            continue;
+        cut(failure->thread, sizeof(failure->thread), v.thread ? v.thread : "");
+        failure->virtual_ns = v.virtual_ns;
+    }
+    if (session->loaded == DXGK_OK && session->result == DXGK_OK)
+        for (size_t i = 0; (missed = cli_session_missed(session, i)) != NULL; i++)
+            add(result, missed, "expected", "", "was expected to be broken, and was not");
+}
+
+/* What is not told by a broken rule. */
+static void add_rest(struct explore_result *result, const struct cli_session *session)
+{
+    const struct lua_workload *workload = &session->workload;
+    char text[64];
+
+    if (result->failures)
+        return;
+    if (!session->machine)
+        add(result, "machine", "error", "", session->error);
+    else if (session->loaded != DXGK_OK)
+        add(result, "start", "error", session->error, session->error);
+    else if (cli_session_stopped(session))
+        add(result, "stop", "bug check", "", "the machine was stopped");
+    else if (session->result == DXGK_TIME_UP)
+        add(result, "time", "error", "", "the limit of virtual time was reached");
+    else if (session->result != DXGK_OK || !workload->finished || !workload->passed)
+        add(result, "workload", "error", workload->message, workload->message);
+    else if (session->statistics.leaks) {
+        snprintf(text, sizeof(text), "%llu left behind",
+                 (unsigned long long)session->statistics.leaks);
+        add(result, "leak", "error", "", text);
+    }
+}
+
+static void run_seed(const struct explore_options *options, uint64_t seed,
+                     struct explore_result *result)
+{
+    struct cli_options run = options->run;
+    struct cli_session session;
+
+    run.config.seed = seed;
+    memset(result, 0, sizeof(*result));
+    result->seed = seed;
+    cli_session_run(&session, &run);
+    if (session.machine)
+        add_violations(result, &session);
+    add_rest(result, &session);
+    cli_session_finish(&session);
+    result->last = result->failures != 0;
+}
+
+/* ---- pipes ---- */
+
+static bool read_all(int from, void *to, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = read(from, (char *)to + done, bytes - done);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static bool write_all(int to, const void *from, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t put = write(to, (const char *)from + done, bytes - done);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        done += (size_t)put;
+    }
+    return true;
+}
+
+/* ---- the process ---- */
+
+/* Its words would mix with those of the others. */
+static void be_quiet(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null < 0)
+        return;
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    close(null);
+}
+
+_Noreturn static void work(const struct explore_options *options, int from, int to)
+{
+    struct explore_result result;
+    uint64_t seed;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    be_quiet();
+    while (read_all(from, &seed, sizeof(seed))) {
+        run_seed(options, seed, &result);
+        if (!write_all(to, &result, sizeof(result)) || result.last)
+            break;
+    }
+    _exit(0);
+}
+
+bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
+                          uint32_t count, const struct explore_options *options)
+{
+    int seeds[2], results[2];
+
+    if (pipe2(seeds, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(results, O_CLOEXEC) != 0) {
+        close(seeds[0]);
+        close(seeds[1]);
+        return false;
+    }
+    fflush(NULL);
+    worker->pid = fork();
+    if (worker->pid == 0) {
+        close(seeds[1]);
+        close(results[0]);
+        for (uint32_t i = 0; i < count; i++) { /* else they would not see the end of their pipes */
+            if (&all[i] == worker || !all[i].pid)
+                continue;
+            close(all[i].to);
+            close(all[i].from);
+        }
+        work(options, seeds[0], results[1]);
+    }
+    close(seeds[0]);
+    close(results[1]);
+    if (worker->pid < 0) {
+        close(seeds[1]);
+        close(results[0]);
+        worker->pid = 0;
+        return false;
+    }
+    worker->to = seeds[1];
+    worker->from = results[0];
+    worker->busy = false;
+    return true;
+}
+
+bool explore_worker_give(struct explore_worker *worker, uint64_t seed)
+{
+    worker->busy = true;
+    worker->seed = seed;
+    worker->since = explore_now();
+    worker->overdue = false;
+    return write_all(worker->to, &seed, sizeof(seed));
+}
+
+void explore_worker_stop(struct explore_worker *worker)
+{
+    if (!worker->pid)
+        return;
+    close(worker->to);
+    close(worker->from);
+    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    worker->pid = 0;
+    worker->busy = false;
+}
+
+void explore_worker_fetch(struct explore_worker *worker, struct explore_result *result)
+{
+    char seen[sizeof(result->failure[0].seen)];
+    int status = 0;
+
+    memset(result, 0, sizeof(*result));
+    result->seed = worker->seed;
+    close(worker->to);
+    close(worker->from);
+    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    worker->pid = 0;
+    if (!worker->busy)
+        return;
+    worker->busy = false;
+    if (worker->overdue)
+        snprintf(seen, sizeof(seen), "the host had not come to an end at the limit of its own time");
+    else if (WIFSIGNALED(status))
+        snprintf(seen, sizeof(seen), "the host itself was ended by signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(seen, sizeof(seen), "the host itself ended with status %d", WEXITSTATUS(status));
+    add(result, worker->overdue ? "hang" : "crash", "error", seen, seen);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the subcommands that run a machine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/session.h"
+
+int cli_usage_error(const char *what, const char *value)
+{
+    fprintf(stderr, "dxgkhost: %s: %s\n", what, value);
+    return CLI_USAGE;
+}
+
+static bool add(const char **list, size_t *count, const char *value)
+{
+    if (*count == CLI_MAX_OPTIONS || !strchr(value, '=') || *value == '=')
+        return false;
+    list[(*count)++] = value;
+    return true;
+}
+
+static int parse_option(struct cli_options *options, const char *name, const char *value)
+{
+    uint64_t number;
+
+    if (strcmp(name, "--set") == 0)
+        return add(options->set, &options->sets, value)
+                   ? CLI_OK
+                   : cli_usage_error("--set wants key=value", value);
+    if (strcmp(name, "--device-set") == 0)
+        return add(options->device_set, &options->device_sets, value)
+                   ? CLI_OK
+                   : cli_usage_error("--device-set wants key=value", value);
+    if (strcmp(name, "--severity") == 0)
+        return add(options->severity, &options->severities, value)
+                   ? CLI_OK
+                   : cli_usage_error("--severity wants RULE=severity", value);
+    if (strcmp(name, "--seed") == 0)
+        return cli_parse_number(value, &options->config.seed)
+                   ? CLI_OK
+                   : cli_usage_error("--seed wants a number", value);
+    if (strcmp(name, "--ram") == 0)
+        return cli_parse_size(value, &options->config.ram_bytes)
+                   ? CLI_OK
+                   : cli_usage_error("--ram wants a size like 16G", value);
+    if (strcmp(name, "--vram") == 0) {
+        if (!cli_parse_size(value, &number))
+            return cli_usage_error("--vram wants a size like 32M", value);
+        snprintf(options->vram, sizeof(options->vram), "vram=%" PRIu64, number);
+        return add(options->device_set, &options->device_sets, options->vram)
+                   ? CLI_OK
+                   : cli_usage_error("too many options", name);
+    }
+    if (strcmp(name, "--cpus") == 0) {
+        if (!cli_parse_number(value, &number) || number < 1 || number > 64)
+            return cli_usage_error("--cpus wants 1 to 64", value);
+        options->config.processors = (unsigned)number;
+        return CLI_OK;
+    }
+    if (strcmp(name, "--fail-allocation") == 0)
+        return cli_parse_number(value, &options->config.fail_allocation)
+                   ? CLI_OK
+                   : cli_usage_error("--fail-allocation wants a number", value);
+    if (strcmp(name, "--iommu") == 0)
+        return cli_parse_iommu(value, &options->config.iommu)
+                   ? CLI_OK
+                   : cli_usage_error("--iommu is off, isolation or remap", value);
+    if (strcmp(name, "--trace") == 0)
+        options->trace = value;
+    else if (strcmp(name, "--out") == 0)
+        options->out = value;
+    else if (strcmp(name, "--device") == 0)
+        options->device = value;
+    else
+        return cli_usage_error("unknown option", name);
+    return CLI_OK;
+}
+
+static int parse_all(struct cli_options *options, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        int status;
+
+        if (strncmp(argv[i], "--", 2) != 0) {
+            if (!options->driver)
+                options->driver = argv[i];
+            else if (!options->workload)
+                options->workload = argv[i];
+            else
+                return cli_usage_error("one argument too many", argv[i]);
+            continue;
+        }
+        if (strcmp(argv[i], "--strict") == 0) {
+            options->config.strict = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--stub-missing") == 0) {
+            options->config.stub_missing = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--stress") == 0) {
+            options->config.stress = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--special-pool") == 0) {
+            options->config.special_pool = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--verbose") == 0) {
+            options->verbose = true;
+            continue;
+        }
+        if (i + 1 == argc)
+            return cli_usage_error("this option wants a value", argv[i]);
+        status = parse_option(options, argv[i], argv[i + 1]);
+        if (status != CLI_OK)
+            return status;
+        i++;
+    }
+    if (!options->workload) {
+        cli_usage();
+        return CLI_USAGE;
+    }
+    return CLI_OK;
+}
+
+int cli_options_parse(struct cli_options *options, int argc, char **argv)
+{
+    int status;
+
+    memset(options, 0, sizeof(*options));
+    options->out = "out";
+    dxgk_machine_config_init(&options->config);
+    status = parse_all(options, argc, argv);
+    if (status != CLI_OK)
+        return status;
+    options->config.trace = options->trace != NULL;
+    return CLI_OK;
+}
+
+static bool complain(const char *file)
+{
+    fprintf(stderr, "dxgkhost: %s: %s\n", file, strerror(errno));
+    return false;
+}
+
+bool cli_options_ready(struct cli_options *options)
+{
+    if (access(options->driver, R_OK) != 0)
+        return complain(options->driver);
+    if (access(options->workload, R_OK) != 0)
+        return complain(options->workload);
+    if (mkdir(options->out, 0777) != 0 && errno != EEXIST)
+        return complain(options->out);
+    if (options->device)
+        return access(options->device, R_OK) == 0 || complain(options->device);
+    options->device = options->device_path;
+    if (cli_default_device(options->driver, options->device_path, sizeof(options->device_path)))
+        return true;
+    fprintf(stderr, "dxgkhost: no device model at %s: name one with --device\n", options->device);
+    return false;
+}

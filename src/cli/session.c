@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine from its creation to its shutdown, as options ask for it. */
+#include "cli/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void log_line(void *context, const char *line)
+{
+    const struct cli_session *session = context;
+
+    if (session->options->verbose)
+        fprintf(stderr, "%s\n", line);
+}
+
+static bool set_severities(struct cli_session *session)
+{
+    static const char *const names[] = {"note", "warning", "error", "bugcheck"};
+    const struct cli_options *options = session->options;
+
+    for (size_t i = 0; i < options->severities; i++) {
+        char rule[32];
+        const char *equals = strchr(options->severity[i], '=');
+        int severity = -1;
+
+        snprintf(rule, sizeof(rule), "%.*s", (int)(equals - options->severity[i]),
+                 options->severity[i]);
+        for (int s = 0; s < 4; s++)
+            if (strcmp(equals + 1, names[s]) == 0)
+                severity = s;
+        if (severity < 0 || !dxgk_machine_set_severity(session->machine, rule, severity)) {
+            snprintf(session->error, sizeof(session->error),
+                     "--severity %s: no such rule or severity", options->severity[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run(struct cli_session *session)
+{
+    const struct cli_options *options = session->options;
+    struct dxgk_machine *machine = session->machine;
+
+    session->loaded = dxgk_machine_add_device(machine, options->device, options->device_set,
+                                              options->device_sets, session->error,
+                                              sizeof(session->error));
+    if (session->loaded == DXGK_OK)
+        session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
+                                                   sizeof(session->error));
+    if (session->loaded == DXGK_OK)
+        session->result = dxgk_machine_run(machine, "workload", lua_workload_run,
+                                           &session->workload);
+    session->ended = dxgk_machine_shutdown(machine);
+    dxgk_machine_statistics(machine, &session->statistics);
+}
+
+void cli_session_run(struct cli_session *session, const struct cli_options *options)
+{
+    struct dxgk_machine_config config = options->config;
+
+    memset(session, 0, sizeof(*session));
+    session->options = options;
+    session->statistics.size = sizeof(session->statistics);
+    session->loaded = session->result = session->ended = DXGK_ERROR;
+    config.log = log_line;
+    config.log_context = session;
+    session->machine = dxgk_machine_create(&config, session->error, sizeof(session->error));
+    if (!session->machine)
+        return;
+    session->workload = (struct lua_workload){
+        .file = options->workload,
+        .machine = session->machine,
+        .out = options->out,
+        .option = options->set,
+        .option_count = options->sets,
+        .progress = isatty(STDERR_FILENO),
+    };
+    session->bad_severity = !set_severities(session);
+    if (!session->bad_severity)
+        run(session);
+}
+
+void cli_session_finish(struct cli_session *session)
+{
+    dxgk_machine_destroy(session->machine);
+    session->machine = NULL;
+}
+
+bool cli_session_stopped(const struct cli_session *session)
+{
+    return session->loaded == DXGK_DRIVER_STOPPED || session->result == DXGK_DRIVER_STOPPED ||
+           session->ended == DXGK_DRIVER_STOPPED || session->statistics.bugcheck;
+}
+
+bool cli_session_expects(const struct cli_session *session, const char *rule)
+{
+    for (size_t i = 0; i < session->workload.expected; i++)
+        if (strcmp(session->workload.expect[i], rule) == 0)
+            return true;
+    return false;
+}
+
+static bool happened(const struct dxgk_machine *machine, const char *rule)
+{
+    struct dxgk_violation v;
+
+    for (size_t i = 0; dxgk_machine_violation(machine, i, &v); i++)
+        if (strcmp(v.rule, rule) == 0)
+            return true;
+    return false;
+}
+
+const char *cli_session_missed(const struct cli_session *session, size_t index)
+{
+    for (size_t e = 0; e < session->workload.expected; e++)
+        if (!happened(session->machine, session->workload.expect[e]) && index-- == 0)
+            return session->workload.expect[e];
+    return NULL;
+}
+
+bool cli_session_unexpected(const struct cli_session *session, const struct dxgk_violation *v)
+{
+    return (strcmp(v->severity, "error") == 0 || strcmp(v->severity, "bug check") == 0) &&
+           !cli_session_expects(session, v->rule);
+}

@@ -50,7 +50,7 @@ def main():
     files = sorted((ROOT / "src/nt").glob("*.c")) + sorted((ROOT / "src/x64").glob("*.c")) + [ROOT / "src/port/registration.c"]
     for file in files:
         text = file.read_text(encoding="utf-8")
-        found = [] if file.name == "routine.c" else names(text)
+        found = sorted(re.findall(PATTERNS[0], text, re.M)) if file.name == "routine.c" else names(text)
         if found:
             rows.append(f"| {subject(text)} (`{file.relative_to(ROOT / 'src')}`) | {', '.join(f'`{name}`' for name in found)} |\n")
             count += len(found)

@@ -104,6 +104,59 @@ static void a_level_that_does_not_exist_faults(void **state)
     CHECK(rig_reported("NT-172") == 1);
 }
 
+/* ---- interrupts in the middle of a trap ---- */
+
+static unsigned served;
+static bool served_right;
+
+/* Runs on top of the register access that was interrupted, and traps itself. */
+static bool serve(void *context, uint32_t message)
+{
+    uint64_t level, thread;
+
+    (void)context, (void)message;
+    __asm__ volatile("movq %%gs:0x188, %0" : "=r"(thread));
+    level = read_cr8();
+    __asm__ volatile("addl $1, 4(%0)" : : "r"(rig.registers) : "memory");
+    served_right &= level == SIM_IRQL_DEVICE && read_cr8() == level;
+    served_right &= thread == (uint64_t)(uintptr_t)PsGetCurrentThread();
+    served++;
+    return true;
+}
+
+static void poll_until_served(void)
+{
+    static struct sim_interrupt interrupt;
+    uint64_t before = 0x1234, mark = 0x5678;
+    unsigned polls = 0;
+
+    sim_interrupt_connect(&interrupt, serve, NULL, 0, SIM_IRQL_DEVICE);
+    for (unsigned i = 0; i < 20; i++) {
+        unsigned target = served + 1;
+
+        sim_interrupt_raise(&interrupt);
+        for (; served < target; polls++)
+            __asm__ volatile("movq %2, %%xmm7; testl $1, (%3); movq %%xmm7, %0; lea (%1), %1"
+                             : "=r"(mark), "+r"(before)
+                             : "r"(before), "r"(rig.registers)
+                             : "xmm7", "cc", "memory");
+    }
+    sim_interrupt_disconnect(&interrupt);
+    CHECK(before == 0x1234 && mark == 0x1234 && polls >= 20);
+}
+
+static void interrupts_come_in_the_middle_of_a_trap(void **state)
+{
+    uint32_t count;
+
+    (void)state;
+    served = 0;
+    served_right = true;
+    CHECK(rig_run(poll_until_served));
+    memcpy(&count, rig.value + 4, sizeof(count));
+    CHECK(served == 20 && count == 20 && served_right);
+}
+
 /* ---- the processor block ---- */
 
 static uint64_t gs_64(uint64_t offset)
@@ -365,6 +418,7 @@ int main(void)
         RIG(cr8_is_the_level_by_any_register),
         RIG(writing_cr8_raises_and_lowers),
         RIG(a_level_that_does_not_exist_faults),
+        RIG(interrupts_come_in_the_middle_of_a_trap),
         RIG_SMP(gs_follows_thread_and_processor),
         RIG(members_that_are_missing_are_reported),
         RIG(gs_is_given_back),

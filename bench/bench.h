@@ -64,6 +64,7 @@ void bench_submit(void);
 void bench_patches(void);
 void bench_map(void);
 void bench_contiguous(void);
+void bench_explore(void);
 void bench_traps(void);
 void bench_image(void);
 void bench_frames(void);

@@ -131,6 +131,7 @@ static const struct {
     {"dma", bench_dma, "64 KiB transfers of a device, beside plain copying"},
     {"copy", bench_gpu_copy, "64 KiB copies by the GPU, beside plain copying"},
     {"image", bench_image, "a Windows image to DriverEntry, and kernel services by import"},
+    {"explore", bench_explore, "a switch of fibers; seeds a second, by workers"},
     {"frames", bench_frames, "runs of frames under constraints, 64 GiB nearly full (W4, W4u)"},
     {"frames-1t", bench_frames_1t, "the same with 1 TiB; needs 5 GiB of memory"},
     {"frame-sets", bench_frame_sets, "sets of single frames, 16 GiB at 75 % (W4s)"},

@@ -76,10 +76,19 @@ static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, UL
 
 static void write_by_cpu(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 {
-    volatile ULONGLONG *table = update->PageTableAddress.CpuVirtual;
+    volatile ULONGLONG *table = (volatile ULONGLONG *)update->PageTableAddress.CpuVirtual +
+                                update->StartIndex;
+    const ULONG count = update->NumPageTableEntries;
 
-    for (ULONG i = 0; i < update->NumPageTableEntries; i++)
-        table[update->StartIndex + i] = hardware_entry(update, i);
+    if (update->Flags.Repeat && count) {
+        const ULONGLONG entry = hardware_entry(update, 0);
+
+        for (ULONG i = 0; i < count; i++)
+            table[i] = entry;
+    } else {
+        for (ULONG i = 0; i < count; i++)
+            table[i] = hardware_entry(update, i);
+    }
     KeMemoryBarrier();
 }
 

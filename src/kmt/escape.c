@@ -4,7 +4,8 @@
 
 #include "kmt/kmt_private.h"
 
-#define PRIVATE_ALIGNMENT 16u /* KMT-425 */
+#define PRIVATE_ALIGNMENT 16u            /* KMT-425 */
+#define IDLE_LIMIT        60000000000ull /* THREAD-037 */
 
 struct escape {
     const D3DKMT_ESCAPE *args;
@@ -48,6 +49,20 @@ static NTSTATUS check_life(const struct escape *e)
                : STATUS_SUCCESS;
 }
 
+/* KMT-429, THREAD-026: with HardwareAccess the GPU is idle and stays so until the driver returns. */
+static NTSTATUS call_idle(const struct escape *e, const DXGKARG_ESCAPE *args)
+{
+    struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);
+    NTSTATUS status = vidsch ? vidsch_suspend(vidsch, IDLE_LIMIT) : STATUS_SUCCESS;
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = ddi_escape(port_adapter_ddi(e->adapter->port), args);
+    if (vidsch)
+        vidsch_resume(vidsch);
+    return status;
+}
+
 static NTSTATUS call_driver(const struct escape *e, void *data)
 {
     DXGKARG_ESCAPE args;
@@ -59,7 +74,8 @@ static NTSTATUS call_driver(const struct escape *e, void *data)
     args.PrivateDriverDataSize = e->args->PrivateDriverDataSize;
     args.hContext = e->context ? vidsch_context_driver_handle(e->context) : NULL;
     args.hKmdProcessHandle = e->adapter->mm ? vidmm_process_driver_handle(e->adapter->mm) : NULL;
-    return ddi_escape(port_adapter_ddi(e->adapter->port), &args);
+    return args.Flags.HardwareAccess ? call_idle(e, &args)
+                                     : ddi_escape(port_adapter_ddi(e->adapter->port), &args);
 }
 
 static NTSTATUS driver_private(const struct escape *e)

@@ -532,6 +532,66 @@ static void escapes_reach_driver_or_host(void **state)
     run(escapes);
 }
 
+/* A long packet, and an escape behind it: has the packet's last word been written when the driver has had the escape? */
+static NTSTATUS escape_behind_work(struct gpu *g, const struct memory *m, uint32_t pattern,
+                                   bool hardware, bool *done)
+{
+    const volatile uint32_t *words = m->cpu;
+    struct refgpu_escape_counters counters = {
+        .header = {.magic = REFGPU_UMD_MAGIC, .code = REFGPU_ESCAPE_COUNTERS}};
+    D3DKMT_ESCAPE escape;
+    struct refgpu_builder b;
+    NTSTATUS status;
+
+    refgpu_builder_init(&b, g->lists.pCommandBuffer, g->lists.CommandBufferSize);
+    for (int i = 0; i < 8; i++)
+        refgpu_fill(&b, REFGPU_REF(0, 0), m->bytes, i < 7 ? ~pattern : pattern);
+    g->lists.pAllocationList[0].hAllocation = m->handle;
+    g->lists.pAllocationList[0].Value = 0;
+    g->lists.pAllocationList[0].WriteOperation = 1;
+    status = gpu_render(g, refgpu_builder_bytes(&b), 1);
+    if (!NT_SUCCESS(status))
+        return status;
+    dxgk_client_sleep(5000); /* until it runs */
+    memset(&escape, 0, sizeof(escape));
+    escape.hAdapter = g->adapter;
+    escape.Flags.HardwareAccess = hardware;
+    escape.pPrivateDriverData = &counters;
+    escape.PrivateDriverDataSize = sizeof(counters);
+    status = D3DKMTEscape(&escape);
+    *done = words[m->bytes / 4 - 1] == pattern;
+    return NT_SUCCESS(status) ? gpu_wait_idle(g) : status;
+}
+
+static void hardware_access(struct client *c)
+{
+    struct memory m;
+    struct gpu g;
+    bool done;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_create_memory(&g, 1 << 20, REFGPU_ALLOCATION_CPU_VISIBLE | REFGPU_ALLOCATION_PHYSICAL,
+                             0, &m) == STATUS_SUCCESS);
+    TRY(c, gpu_make_resident(&g, m.handle) == STATUS_SUCCESS);
+    TRY(c, gpu_lock(&g, &m) == STATUS_SUCCESS);
+    TRY(c, escape_behind_work(&g, &m, 0x11111111, false, &done) == STATUS_SUCCESS);
+    SHOW(c, "THREAD-028", !done);
+    TRY(c, escape_behind_work(&g, &m, 0x22222222, true, &done) == STATUS_SUCCESS);
+    SHOW(c, "THREAD-028", done);
+    SHOW(c, "THREAD-026", ((const uint32_t *)m.cpu)[0] == 0x22222222); /* memory kept what it held */
+    TRY(c, escape_behind_work(&g, &m, 0x33333333, false, &done) == STATUS_SUCCESS);
+    SHOW(c, "THREAD-026", !done); /* the scheduler goes on */
+    TRY(c, gpu_unlock(&g, &m) == STATUS_SUCCESS);
+    TRY(c, gpu_destroy_memory(&g, &m) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+static void hardware_access_waits_until_the_gpu_is_idle(void **state)
+{
+    (void)state;
+    run(hardware_access);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +605,7 @@ int main(void)
         cmocka_unit_test(locks_nest),
         cmocka_unit_test(budgets_can_be_asked_without_device),
         cmocka_unit_test(escapes_reach_driver_or_host),
+        cmocka_unit_test(hardware_access_waits_until_the_gpu_is_idle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

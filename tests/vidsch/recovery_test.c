@@ -499,6 +499,8 @@ static void an_adapter_reset_in_full(struct fixture *f)
                               vidsch_device_state(s.innocent) == D3DKMT_DEVICEEXECUTION_RESET);
     CHECK_RULE("TDR-059", vidsch_sync_value(s.fence_a) == UINT64_MAX &&
                               vidsch_sync_value(s.fence_b) == UINT64_MAX);
+    CHECK_RULE("THREAD-031",
+               !sent(f, 0)->Flags.Paging && !sent(f, 1)->Flags.Paging && f->mm.cleanups == 1);
     CHECK_RULE("TDR-049",
                sent(f, 2)->SubmissionFenceId == 4); /* 1, 2, and the preemption request before it */
     CHECK(f->vidsch->statistics.adapter_resets == 1 && f->vidsch->node[1].count == 0 &&
@@ -601,6 +603,7 @@ static void the_reset_waits_for_threads_in_the_driver(struct fixture *f)
     pass(MS);
     CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);
     join(thread);
+    CHECK_RULE("THREAD-035", call_at(f, CALL_RESET, 0)->time >= 3 * SECOND);
     CHECK_RULE("TDR-045", call_at(f, CALL_RESET, 0)->time >= 3 * SECOND &&
                               call_at(f, CALL_RESET, 0)->time <= f->driver.engine[0].run_ns + MS);
 }
@@ -712,6 +715,8 @@ static void what_cannot_be_recovered_is_fatal(void **state)
     FATAL((&(struct fixture_options){.no_engine_reset = true}), six_resets, "TDR-012", 0x116, 6);
     FATAL((&(struct fixture_options){.no_engine_reset = true}), somebody_stays_in_the_driver,
           "TDR-011", 0x116, 0);
+    FATAL_AS("THREAD-035", (&(struct fixture_options){.no_engine_reset = true}),
+             somebody_stays_in_the_driver, "TDR-011", 0x116, 0);
 }
 
 #define TEST(name, ...)                                              \

@@ -78,6 +78,13 @@ DXGK_API void dxgk_machine_destroy(struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule,
                                         int severity);
 
+/* Keys and values of the registry from a text file, before a driver is loaded:
+ *     [\Registry\Machine\System\CurrentControlSet\Services\mygpu]
+ *     "RenderOnly"=4:01000000
+ * A key in brackets, then its values: name, type number, bytes in hexadecimal. */
+DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
+                                                     char *error, size_t error_bytes);
+
 /* Plug in a device: a model from a shared object, or one that is linked in. Options are "key=value". */
 DXGK_API enum dxgk_result dxgk_machine_add_device(struct dxgk_machine *machine, const char *path,
                                                   const char *const *options, size_t count,

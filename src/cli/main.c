@@ -22,6 +22,7 @@ void cli_usage(void)
         "           --out DIR              folder for results (default: out)\n"
         "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"
         "           --device-set key=value option for the device model (may be repeated)\n"
+        "           --registry FILE        keys and values that the driver finds\n"
         "           --severity RULE=note|warning|error|bugcheck\n"
         "           --strict               stop at the first broken rule\n"
         "           --stub-missing         start a .sys although routines it imports are missing\n"

@@ -75,6 +75,8 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         options->out = value;
     else if (strcmp(name, "--device") == 0)
         options->device = value;
+    else if (strcmp(name, "--registry") == 0)
+        options->registry = value;
     else
         return cli_usage_error("unknown option", name);
     return CLI_OK;

@@ -43,9 +43,14 @@ static void run(struct cli_session *session)
     const struct cli_options *options = session->options;
     struct dxgk_machine *machine = session->machine;
 
-    session->loaded = dxgk_machine_add_device(machine, options->device, options->device_set,
-                                              options->device_sets, session->error,
-                                              sizeof(session->error));
+    session->loaded = DXGK_OK;
+    if (options->registry)
+        session->loaded = dxgk_machine_load_registry(machine, options->registry, session->error,
+                                                     sizeof(session->error));
+    if (session->loaded == DXGK_OK)
+        session->loaded = dxgk_machine_add_device(machine, options->device, options->device_set,
+                                                  options->device_sets, session->error,
+                                                  sizeof(session->error));
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));

@@ -67,8 +67,9 @@ void nt_mapping_reclaim(struct nt_resource *resource)
 
 /* ---- routines ---- */
 
-/* The pages of a partial MDL are those of its source; each must be one that somebody holds. */
-static struct page_number *copy_partial_pages(PMDL mdl, uint32_t pages)
+/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands out (of paging operations) are its own;
+ * each must be one that somebody holds. */
+static struct page_number *copy_listed_pages(PMDL mdl, uint32_t pages)
 {
     struct ram *ram = nt_state()->ram;
     struct page_number *page = util_zalloc(pages ? pages : 1, sizeof(*page));
@@ -108,7 +109,7 @@ static bool may_map(PMDL mdl, const struct nt_mdl *record, PVOID *address, const
         *address = record->mapping->address;
         return false;
     }
-    if ((!record || record->pages == 0) && !(mdl->MdlFlags & MDL_PARTIAL)) {
+    if ((!record || record->pages == 0) && !(mdl->MdlFlags & (MDL_PARTIAL | MDL_INTERNAL))) {
         NT_VERIFIER("NT-125", 0xB3, (uintptr_t)mdl, 0, 0, "%s of an MDL whose pages are not locked",
                     routine);
         return false;
@@ -127,7 +128,7 @@ static struct nt_mapping *map(PMDL mdl, const void *caller)
     if (record->pages) {
         mapping = create_mapping(mdl, record->page, record->pages, caller);
     } else {
-        partial = copy_partial_pages(mdl, nt_mdl_span(mdl));
+        partial = copy_listed_pages(mdl, nt_mdl_span(mdl));
         if (partial)
             mapping = create_mapping(mdl, partial, nt_mdl_span(mdl), caller);
         util_free(partial);
@@ -281,4 +282,17 @@ NT_EXPORT NTSTATUS NTAPI MmProtectMdlSystemAddress(PMDLX MemoryDescriptorList, U
                           writable)
                ? STATUS_SUCCESS
                : STATUS_INSUFFICIENT_RESOURCES;
+}
+
+void nt_mdl_gone(PMDL mdl)
+{
+    struct nt_mdl *record = nt_mdl_find(mdl);
+
+    if (!record)
+        return;
+    if (record->mapping) {
+        bad_unmap(mdl, NT_NO_CODE, "is mapped by the driver while the host takes it back", "(host)");
+        nt_mdl_unmap(record);
+    }
+    nt_mdl_drop_if_idle(record);
 }

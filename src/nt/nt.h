@@ -170,6 +170,9 @@ bool nt_device_object_register(void *object);
 bool nt_device_name(void *object, const char *name);
 void nt_device_object_unregister(void *object);
 
+/* An MDL of the host's (MDL_INTERNAL, as nobody else sets it) that drivers were shown and may have mapped: its memory goes away now. */
+void nt_mdl_gone(PMDL mdl);
+
 /* The registry, for settings and results: ASCII paths from \Registry on, any case. Keys are made as
  * needed; name NULL: only the key. False: out of memory. */
 bool nt_registry_set(const char *path, const char *name, uint32_t type, const void *data,

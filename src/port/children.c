@@ -90,6 +90,10 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
     memset(&zero, 0, sizeof(zero));
     status = ddi_query_child_relations(&adapter->ddi, adapter->child,
                                        (children + 1) * (ULONG)sizeof(*adapter->child));
+    /* LIFE-077: "not mine" of a render-only driver that has none. */
+    if (children == 0 && !adapter->ddi.compute_only &&
+        (status == STATUS_NOT_IMPLEMENTED || status == STATUS_NOT_SUPPORTED))
+        return STATUS_SUCCESS;
     if (!NT_SUCCESS(status))
         return status;
     /* padding included: all of it must be as it was */

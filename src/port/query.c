@@ -110,6 +110,16 @@ static UINT model_of(UINT built, UINT claimed)
                                        : DXGKDDI_INTERFACE_VERSION_WIN7;
 }
 
+/* Entry points that the model does not have are not there, whatever stands in the table. */
+static void drop_later_entries(struct port_adapter *adapter)
+{
+    DRIVER_INITIALIZATION_DATA *table = &adapter->ddi.table;
+    size_t bytes = port_table_bytes(port_model_version(adapter));
+
+    if (port_model_version(adapter) != port_driver_version(adapter))
+        memset((char *)table + bytes, 0, sizeof(*table) - bytes);
+}
+
 /* CAPS-017, CAPS-018 */
 static NTSTATUS query_driver_caps(struct port_adapter *adapter)
 {
@@ -125,6 +135,7 @@ static NTSTATUS query_driver_caps(struct port_adapter *adapter)
     adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
                                 adapter->caps.MiscCaps.ComputeOnly;
     adapter->model = model_of(port_driver_version(adapter), (UINT)adapter->caps.WDDMVersion);
+    drop_later_entries(adapter);
     adapter->ddi.low_irql_preempt = adapter->caps.SchedulingCaps.LowIrqlPreemptCommand;
     return port_check_caps(adapter);
 }

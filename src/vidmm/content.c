@@ -168,8 +168,11 @@ struct mdl_block {
 
 static void mdl_free(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
+    struct mdl_block *block = CONTAINER(deferred, struct mdl_block, deferred);
+
     (void)vidmm;
-    util_free(CONTAINER(deferred, struct mdl_block, deferred));
+    nt_mdl_gone(&block->mdl);
+    util_free(block);
 }
 
 static struct mdl_block *mdl_of(uint64_t pages)
@@ -183,7 +186,7 @@ static struct mdl_block *mdl_of(uint64_t pages)
         return NULL;
     block->deferred.fn = mdl_free;
     block->mdl = (MDL){.Size = (CSHORT)(sizeof(MDL) + array),
-                       .MdlFlags = MDL_PAGES_LOCKED,
+                       .MdlFlags = (CSHORT)(MDL_PAGES_LOCKED | MDL_INTERNAL),
                        .ByteCount = (ULONG)(pages << PAGE_BITS)};
     return block;
 }

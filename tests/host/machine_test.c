@@ -3,6 +3,7 @@
 #include "host/support/refgpu_client.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "host/host.h"
 
@@ -46,6 +47,42 @@ static void impossible_configurations_are_refused(void **state)
     dxgk_machine_config_init(&config);
     config.processors = 0;
     CHECK(!dxgk_machine_create(&config, NULL, 0));
+}
+
+static void registry_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void a_registry_is_loaded_from_a_file(void **state)
+{
+    static const char key[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\mygpu";
+    struct dxgk_machine_config config;
+    struct machine m;
+    char path[64], text[256], error[256] = "";
+    const void *value;
+    uint32_t type, bytes;
+    bool entered;
+
+    (void)state;
+    snprintf(path, sizeof(path), "/tmp/dxgkhost-registry-%d", (int)getpid());
+    machine_config(&m, &config);
+    machine_create(&m, &config);
+    snprintf(text, sizeof(text), "[%s]\n\"RenderOnly\"=4:01000000\n", key);
+    registry_file(path, text);
+    CHECK(dxgk_machine_load_registry(m.dxgk, path, error, sizeof(error)) == DXGK_OK);
+    entered = host_enter(m.dxgk);
+    value = nt_registry_get(key, "RenderOnly", &type, &bytes);
+    CHECK_RULE("NT-151", value && type == REG_DWORD && bytes == 4 && *(const uint8_t *)value == 1);
+    host_leave(entered);
+    registry_file(path, "[\\Registry\\Machine]\n\"no end\n");
+    CHECK(dxgk_machine_load_registry(m.dxgk, path, error, sizeof(error)) == DXGK_ERROR);
+    CHECK(strstr(error, path) && !strchr(error, '\n'));
+    CHECK(unlink(path) == 0);
+    CHECK(dxgk_machine_load_registry(m.dxgk, path, error, sizeof(error)) == DXGK_ERROR);
+    dxgk_machine_destroy(m.dxgk);
 }
 
 static void extreme_configurations_work(void **state)
@@ -400,9 +437,9 @@ static void statistics_add_up(void **state)
     machine_begin(&m, DXGK_IOMMU_REMAP);
     machine_run(&m, work);
     dxgk_machine_statistics(m.dxgk, &before);
-    CHECK(before.size == sizeof(before) && before.submissions == 20 &&
-          before.interrupts > 0 && before.iommu_maps > 0 && before.page_table_updates > 0 &&
-          before.ddi_calls > 20 && before.trace_records == 0 && before.virtual_ns > 0);
+    CHECK(before.size == sizeof(before) && before.submissions == 20 && before.interrupts > 0 &&
+          before.iommu_maps > 0 && before.page_table_updates > 0 && before.ddi_calls > 20 &&
+          before.trace_records == 0 && before.virtual_ns > 0);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_OK);
     dxgk_machine_statistics(m.dxgk, &after); /* of an adapter that is gone */
     CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls &&
@@ -502,6 +539,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_configurations_are_refused),
+        cmocka_unit_test(a_registry_is_loaded_from_a_file),
         cmocka_unit_test(extreme_configurations_work),
         cmocka_unit_test(creation_survives_every_failing_allocation),
         cmocka_unit_test(bad_devices_are_explained),

@@ -93,6 +93,37 @@ static struct page_number page_of(const void *address)
     return phys_page(physical_address);
 }
 
+/* As the memory manager gives them in paging operations: made by hand, over pages that are somebody's. */
+static void check_host_mdl(void)
+{
+    uint8_t *block = pool(NonPagedPoolNx, PAGE_SIZE);
+    struct {
+        MDL mdl;
+        PFN_NUMBER page;
+    } host = {.mdl = {.Size = sizeof(host),
+                      .MdlFlags = (CSHORT)(MDL_PAGES_LOCKED | MDL_INTERNAL),
+                      .ByteCount = PAGE_SIZE},
+              .page = page_of(block).value};
+    uint8_t *mapped;
+
+    mapped = MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority);
+    CHECK_RULE("NT-122", mapped && errors() == 0);
+    mapped[7] = 0x77;
+    CHECK_RULE("NT-122", block[7] == 0x77);
+    MmUnmapLockedPages(mapped, &host.mdl);
+    CHECK_RULE("NT-123", errors() == 0 && !(host.mdl.MdlFlags & MDL_MAPPED_TO_SYSTEM_VA));
+    nt_mdl_gone(&host.mdl);
+    CHECK_RULE("NT-126", errors() == 0);
+
+    mapped = MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority);
+    nt_mdl_gone(&host.mdl);
+    CHECK_RULE("NT-126", broken("NT-126") && !sim_copy_checked(&host.page, mapped, 1));
+    host.page = (PFN_NUMBER)1 << 40; /* nobody's */
+    forget_reports();
+    CHECK_RULE("NT-124", MmGetSystemAddressForMdlSafe(&host.mdl, HighPagePriority) == NULL);
+    ExFreePool(block);
+}
+
 static void check_lock(void)
 {
     uint8_t *block = pool(PagedPool, 2 * PAGE_SIZE);
@@ -139,6 +170,8 @@ static void check_lock(void)
 static void pages_are_locked_and_unlocked(void **state)
 {
     (void)state;
+    run(check_host_mdl);
+    forget_reports();
     run(check_lock);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }

@@ -104,6 +104,9 @@ static void the_claim_decides(void **state)
                                probe_queries(p, DXGKQAITYPE_PHYSICALADAPTERCAPS) == 0);
     CHECK_RULE("CAPS-122", probe_query(p, DXGKQAITYPE_DRIVERCAPS, 0)->query.OutputDataSize == 576);
     CHECK_RULE("CAPS-122", !port_adapter_is_2x(p->adapter[0]));
+    CHECK_RULE("CAPS-122", p->table.DxgkDdiCreateProcess && p->table.DxgkDdiSubmitCommandVirtual &&
+                               !port_adapter_ddi(p->adapter[0])->table.DxgkDdiCreateProcess &&
+                               port_adapter_ddi(p->adapter[0])->table.DxgkDdiGetNodeMetadata);
     probe_destroy(p);
 
     p = probe_of(DXGKDDI_INTERFACE_VERSION_WDDM2_0);

@@ -351,6 +351,12 @@ static void fail_call(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
 }
 
+static void not_implemented(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NOT_IMPLEMENTED;
+}
+
 static void overrun_descriptor(struct probe *p, struct probe_call *call)
 {
     const DXGK_DEVICE_DESCRIPTOR *descriptor = (const DXGK_DEVICE_DESCRIPTOR *)(uintptr_t)
@@ -396,6 +402,16 @@ static void child_devices(void **state)
     probe_set_entry(p, PROBE_QueryChildRelations, true);
     p->after[PROBE_QueryChildRelations] = fail_call;
     CHECK_RULE("LIFE-077", IS(probe_start(p), STATUS_NO_MEMORY));
+    probe_destroy(p);
+    p = probe_create(NULL);
+    probe_set_entry(p, PROBE_QueryChildRelations, true);
+    p->after[PROBE_QueryChildRelations] = not_implemented;
+    CHECK_RULE("LIFE-077", NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    probe_make_compute_only(p);
+    p->after[PROBE_QueryChildRelations] = not_implemented;
+    CHECK_RULE("LIFE-077", IS(probe_start(p), STATUS_NOT_IMPLEMENTED));
     probe_destroy(p);
 
     REFUSED("LIFE-078", "LIFE-078", children(p, 2), p->child[1].ChildUid = p->child[0].ChildUid);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry that a run begins with (NT-151). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/host.h"
+
+enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
+                                            char *error, size_t error_bytes)
+{
+    FILE *file;
+    bool entered, loaded;
+
+    if (machine->sim->stopped || machine->shut_down) {
+        host_explain(error, error_bytes, "the machine has stopped");
+        return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
+    }
+    file = fopen(path, "r");
+    if (!file) {
+        host_explain(error, error_bytes, "%s: %s", path, strerror(errno));
+        return DXGK_ERROR;
+    }
+    entered = host_enter(machine);
+    loaded = nt_registry_load(file);
+    host_leave(entered);
+    fclose(file);
+    if (loaded)
+        return DXGK_OK;
+    host_explain(error, error_bytes, "%s: not a registry file, or out of memory", path);
+    return DXGK_ERROR;
+}

@@ -84,6 +84,10 @@ struct dxgk_device_services {
     /* For whom the accesses that follow are made: an engine, and a number that differs from command to command. Faults are
      * reported with it, those of one page by one command once, with their count. */
     void (*dma_source)(void *host, unsigned engine, uint64_t command);
+    /* An access to the address space of a process, by the PASID that the driver got for it. False: refused somewhere; as
+     * dma_read and dma_write otherwise. */
+    bool (*dma_pasid)(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_access access,
+                      void *bytes, size_t count);
 };
 
 struct dxgk_device_model {

@@ -19,6 +19,7 @@ struct bus *bus_create(struct ram *ram)
     bus->ram = ram;
     bus->next_address = ram_highest(ram).value + 1;
     list_init(&bus->devices);
+    iommu_pasids_init(&bus->pasids);
     if (!bus_window_init(bus)) {
         util_free(bus);
         return NULL;
@@ -34,6 +35,7 @@ void bus_destroy(struct bus *bus)
     LIST_FOR_SAFE(node, following, &bus->devices)
         bus_device_remove(CONTAINER(node, struct bus_device, link));
     bus_window_finish(bus);
+    iommu_pasids_finish(&bus->pasids);
     sim_current->room[SIM_ROOM_BUS] = NULL;
     util_free(bus);
 }

@@ -17,6 +17,7 @@
 
 #include "dxgkhost/device.h"
 #include "iommu/iommu.h"
+#include "iommu/pasid.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "util/address.h"
@@ -59,6 +60,9 @@ bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint3
 enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
 /* The IOMMU's side of the device. Its requester number is its place on the bus, from 1. */
 struct iommu_device *bus_device_iommu(struct bus_device *device);
+/* The process address spaces that devices of this bus share. */
+struct iommu_pasids *bus_pasids(struct bus *bus);
+struct bus *bus_of_device(struct bus_device *device);
 /* While quiet, each access to memory is reported, and carried out (IOMMU-059). */
 void bus_device_set_quiet(struct bus_device *device, bool quiet);
 /* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without isolation, or by a stale

@@ -18,7 +18,8 @@
 struct bus {
     struct ram *ram;
     struct list devices;
-    uint32_t requesters;            /* numbers given out */
+    uint32_t requesters; /* numbers given out */
+    struct iommu_pasids pasids;
     uint64_t next_address;          /* where the next BAR may start */
     uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
     struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
@@ -100,6 +101,8 @@ void bus_service_interrupt(void *host, uint32_t message);
 /* dma.c */
 bool bus_dma_read(void *host, uint64_t logical, void *to, size_t bytes);
 bool bus_dma_write(void *host, uint64_t logical, const void *from, size_t bytes);
+bool bus_dma_pasid(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_access access,
+                   void *bytes, size_t count);
 void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, size_t bytes,
                      size_t *run);
 

@@ -264,7 +264,81 @@ void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, 
     return first.start;
 }
 
+/* ---- address spaces of processes ---- */
+
+static enum iommu_cause pasid_cause(const struct bus_device *device, uint32_t pasid)
+{
+    if (device->unplugged || !bus_config_is_master(device))
+        return IOMMU_CAUSE_MASTER;
+    switch (iommu_pasid_state(&device->bus->pasids, pasid)) {
+    case PASID_UNKNOWN:
+        return IOMMU_CAUSE_PASID;
+    case PASID_RETIRED:
+        return IOMMU_CAUSE_PASID_RETIRED;
+    case PASID_LIVE:
+        break;
+    }
+    return IOMMU_CAUSE_NONE;
+}
+
+static uint8_t *pasid_bytes(const struct access *access, uint32_t pasid, uint64_t address)
+{
+    const struct bus *bus = access->device->bus;
+    struct phys_addr physical;
+
+    if (!iommu_pasid_translate(&bus->pasids, pasid, address, access->rights, &physical))
+        return NULL;
+    return ram_direct(bus->ram, physical);
+}
+
+bool bus_dma_pasid(void *host, uint32_t pasid, uint64_t address, enum dxgk_dma_access access,
+                   void *bytes, size_t count)
+{
+    const struct access wanted = {
+        .device = host, .rights = (enum iommu_access)access, .bytes = count, .ahead_at = NOWHERE};
+    const enum iommu_cause cause = pasid_cause(wanted.device, pasid);
+    uint8_t *next = bytes, *end = next + count;
+    bool whole = true;
+
+    if (cause != IOMMU_CAUSE_NONE) {
+        if (access == DXGK_DMA_READ)
+            memset(bytes, 0xFF, count);
+        record(&wanted, address, cause);
+        return false;
+    }
+    while (next < end) {
+        const uint64_t run = smaller(to_page_end(address), (uint64_t)(end - next));
+        uint8_t *at = pasid_bytes(&wanted, pasid, address);
+
+        if (!at) {
+            record(&wanted, address, IOMMU_CAUSE_UNMAPPED);
+            whole = false;
+        }
+        if (access == DXGK_DMA_READ) {
+            if (at)
+                memcpy(next, at, run);
+            else
+                memset(next, 0xFF, run);
+        } else if (at) {
+            memcpy(at, next, run);
+        }
+        next += run;
+        address += run;
+    }
+    return whole;
+}
+
 /* ---- for the host ---- */
+
+struct iommu_pasids *bus_pasids(struct bus *bus)
+{
+    return &bus->pasids;
+}
+
+struct bus *bus_of_device(struct bus_device *device)
+{
+    return device->bus;
+}
 
 enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain)
 {

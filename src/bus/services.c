@@ -149,4 +149,5 @@ const struct dxgk_device_services bus_services = {
     .trace_begin = service_trace_begin,
     .trace_end = service_trace_end,
     .dma_source = service_dma_source,
+    .dma_pasid = bus_dma_pasid,
 };

@@ -129,15 +129,17 @@ bool iommu_translate(const struct iommu_domain *domain, struct logical_addr addr
 /* Why an access is refused, or only reported. */
 enum iommu_cause {
     IOMMU_CAUSE_NONE,
-    IOMMU_CAUSE_DETACHED,  /* the device is attached to nothing */
-    IOMMU_CAUSE_MASTER,    /* it is unplugged, or not allowed to be bus master */
-    IOMMU_CAUSE_WIDTH,     /* more address bits than the device has */
-    IOMMU_CAUSE_UNMAPPED,  /* nothing is mapped there */
-    IOMMU_CAUSE_STALE,     /* nothing any more: it was unmapped not long ago */
-    IOMMU_CAUSE_RIGHTS,    /* mapped, but not for this direction */
-    IOMMU_CAUSE_NO_RAM,    /* translated to where no RAM answers */
-    IOMMU_CAUSE_EXCLUSIVE, /* during exclusive access (IOMMU-059), carried out or not */
-    IOMMU_CAUSE_NOT_HELD   /* of RAM that nobody holds for the device (IOMMU-075); carried out */
+    IOMMU_CAUSE_DETACHED,      /* the device is attached to nothing */
+    IOMMU_CAUSE_MASTER,        /* it is unplugged, or not allowed to be bus master */
+    IOMMU_CAUSE_WIDTH,         /* more address bits than the device has */
+    IOMMU_CAUSE_UNMAPPED,      /* nothing is mapped there */
+    IOMMU_CAUSE_STALE,         /* nothing any more: it was unmapped not long ago */
+    IOMMU_CAUSE_RIGHTS,        /* mapped, but not for this direction */
+    IOMMU_CAUSE_NO_RAM,        /* translated to where no RAM answers */
+    IOMMU_CAUSE_EXCLUSIVE,     /* during exclusive access (IOMMU-059), carried out or not */
+    IOMMU_CAUSE_PASID,         /* no process has this PASID (any more) */
+    IOMMU_CAUSE_PASID_RETIRED, /* it is being taken back */
+    IOMMU_CAUSE_NOT_HELD /* of RAM that nobody holds for the device (IOMMU-075); carried out */
 };
 
 /* One access that the IOMMU had something to say about. */

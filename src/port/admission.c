@@ -179,7 +179,7 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
                                       : (m->GpuMmuSupported || m->IoMmuSupported))
         REFUSE("CAPS-060", "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
                m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
-    if (m->IoMmuSupported && !m->GpuMmuSupported) {
+    if (m->IoMmuSupported && !m->GpuMmuSupported && !port_shares_address_spaces(adapter->port)) {
         WARNING("CAPS-062",
                 "only the IoMmu model is offered, which this host is not configured with");
         return STATUS_NOT_SUPPORTED;

@@ -5,6 +5,8 @@
 #include "port/port_private.h"
 
 #define DRIVER_VERIFIER_DMA_VIOLATION 0xE6u
+#define ILLEGAL_IOMMU_PAGE_FAULT      0x158u
+#define HAL_ILLEGAL_IOMMU_PAGE_FAULT  0x159u
 #define IOMMU_FAULT                   0x26u /* its first parameter */
 
 /* The rule that an access breaks, and how. */
@@ -23,10 +25,18 @@ static const char *rule_of(enum iommu_cause cause)
 void port_dma_fault(void *context, const struct iommu_fault *fault)
 {
     struct port_adapter *adapter = context;
+    const bool retired = fault->cause == IOMMU_CAUSE_PASID_RETIRED;
     char engine[32] = "";
 
     if (fault->engine != UINT32_MAX)
         snprintf(engine, sizeof(engine), ", engine %u", fault->engine);
+    if (retired || fault->cause == IOMMU_CAUSE_PASID) {
+        verify_fatal("IOMMU-108", retired ? HAL_ILLEGAL_IOMMU_PAGE_FAULT : ILLEGAL_IOMMU_PAGE_FAULT,
+                     0, fault->requester, fault->address.value, fault->access,
+                     "device %u%s accessed 0x%llx %s", fault->requester, engine,
+                     (unsigned long long)fault->address.value, iommu_cause_text(fault->cause));
+        return;
+    }
     verify_report_code(rule_of(fault->cause), VERIFY_ERROR, DRIVER_VERIFIER_DMA_VIOLATION,
                        IOMMU_FAULT, fault->requester, fault->address.value, fault->access,
                        "device %u%s tried to %s logical address 0x%llx (access of %llu bytes), %s",

@@ -23,6 +23,8 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.device = adapter->device;
     mm.domain = adapter->domain;
     mm.scheduler = &vidsch_for_vidmm;
+    if (adapter->shared_address_space)
+        mm.pasids = bus_pasids(adapter->port->config.bus);
     mm.caps = adapter->caps.MemoryManagementCaps;
     mm.wddm_version = port_model_version(adapter);
     mm.aperture_commit_limit = adapter->caps.ApertureSegmentCommitLimit;

@@ -71,7 +71,8 @@ static NTSTATUS check_models(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->nodes; i++)
         if (adapter->node[i].metadata.GpuMmuSupported != adapter->node[i].metadata.IoMmuSupported)
             REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
-    WARNING("CAPS-061", "GpuMmu and IoMmu are both offered; GpuMmu is used");
+    WARNING("CAPS-061", "GpuMmu and IoMmu are both offered%s",
+            adapter->shared_address_space ? "" : "; GpuMmu is used");
     return STATUS_SUCCESS;
 }
 

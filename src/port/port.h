@@ -67,8 +67,9 @@ struct port_config {
     bool iommu_present; /* there is an IOMMU; implied by both */
     UINT iommu_flags;   /* the setting IOMMUFlags: PORT_IOMMU_*, without effect if there is none */
     bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible (IOMMU-028) */
-    bool dma_unjudged;      /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
-    UINT interface_version; /* of the host; 0: the newest */
+    bool shared_address_space; /* the IoMmu model is offered, on a machine with an IOMMU (CAPS-062) */
+    bool dma_unjudged;         /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
+    UINT interface_version;    /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
     struct vidsch_tdr_settings tdr;
     NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */

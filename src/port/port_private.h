@@ -119,6 +119,7 @@ struct port_adapter {
     DXGK_DRIVERCAPS caps;
     DXGK_PHYSICALADAPTERCAPS physical_caps;
     bool gpu_mmu;
+    bool shared_address_space; /* IoMmu model in use */
     UINT nodes;
     struct vidsch_node_info node[PORT_MAX_NODES];
     DXGK_QUERYSEGMENTOUT4 segments;
@@ -215,6 +216,12 @@ NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter);
 NTSTATUS port_domain_isolate(struct port_adapter *adapter);
 /* In D0 again: a switch that was put off is made. */
 void port_domain_power_up(struct port_adapter *adapter);
+
+/* Is the IoMmu model there? */
+static inline bool port_shares_address_spaces(const struct port *port)
+{
+    return port->config.shared_address_space && port->config.iommu_present;
+}
 
 /* dma_fault.c: reports what the bus had to record. `context`: the adapter. */
 void port_dma_fault(void *context, const struct iommu_fault *fault);

@@ -207,6 +207,8 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
         REFUSE("CAPS-096",
                "MemoryManagementCaps names an addressing model that no physical adapter repeats");
     adapter->gpu_mmu = caps->Flags.GpuMmuSupported;
+    adapter->shared_address_space = caps->Flags.IoMmuSupported &&
+                                    port_shares_address_spaces(adapter->port);
     return STATUS_SUCCESS;
 }
 

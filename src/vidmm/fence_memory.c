@@ -17,6 +17,7 @@ struct fence_page {
     struct page_number logical;
     volatile uint64_t *kernel;
     uint8_t *client;
+    bool shared; /* entered in the address space that the adapter shares */
     struct gpu_va va;
 };
 
@@ -45,16 +46,29 @@ static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS page_views(struct vidmm *vidmm, struct fence_page *page)
+static struct page_number client_page(const struct fence_page *page)
 {
+    return (struct page_number){(uintptr_t)page->client >> PAGE_BITS};
+}
+
+static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *page)
+{
+    struct vidmm *vidmm = process->vidmm;
     struct ram *ram = vidmm->config.ram;
 
     page->kernel = ram_direct(ram, page_phys(page->frame));
     page->client = ram_view_reserve(ram, 1);
     if (!page->client)
         return STATUS_INSUFFICIENT_RESOURCES;
-    if (!ram_view_point(ram, page->client, 0, &page->frame, 1, false))
+    /* IOMMU-107: an adapter that shares the address space writes there, and so may its process. */
+    if (!ram_view_point(ram, page->client, 0, &page->frame, 1, process->pasid != 0))
         return STATUS_INSUFFICIENT_RESOURCES;
+    if (process->pasid) {
+        page->shared = iommu_pasid_map(vidmm->config.pasids, process->pasid, client_page(page),
+                                       page->frame, 1, IOMMU_READ | IOMMU_WRITE);
+        if (!page->shared)
+            return STATUS_INSUFFICIENT_RESOURCES;
+    }
     page->logical = page->frame;
     if (iommu_map_run(vidmm->config.domain, page->frame, 1, IOMMU_READ | IOMMU_WRITE,
                       &page->logical))
@@ -64,12 +78,15 @@ static NTSTATUS page_views(struct vidmm *vidmm, struct fence_page *page)
 }
 
 /* The GPU does not reach it (any more). */
-static void page_free(struct vidmm *vidmm, struct fence_page *page)
+static void page_free(struct vidmm_process *process, struct fence_page *page)
 {
+    struct vidmm *vidmm = process->vidmm;
     struct ram *ram = vidmm->config.ram;
 
     if (page->logical.value)
         iommu_unmap_run(vidmm->config.domain, page->logical, 1);
+    if (page->shared)
+        iommu_pasid_unmap(vidmm->config.pasids, process->pasid, client_page(page), 1);
     if (page->client)
         ram_view_release(ram, page->client, 1);
     if (page->frame.value)
@@ -89,7 +106,7 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
         return status;
     list_init(&page->link);
     if (ram_take_contiguous(vidmm->config.ram, &request, &page->frame))
-        status = page_views(vidmm, page);
+        status = page_views(process, page);
     else
         page->frame.value = 0;
     if (NT_SUCCESS(status) && process->space) {
@@ -100,7 +117,7 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
         page->va = call.va;
     }
     if (!NT_SUCCESS(status)) {
-        page_free(vidmm, page);
+        page_free(process, page);
         return status;
     }
     *out = page;
@@ -113,7 +130,7 @@ static void page_destroy(struct vidmm_process *process, struct fence_page *page)
 
     if (page->va.value && process->space)
         (void)paging_run(process->vidmm, unmap_job, &call);
-    page_free(process->vidmm, page);
+    page_free(process, page);
 }
 
 /* ---- slots ---- */

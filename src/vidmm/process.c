@@ -21,10 +21,15 @@ static NTSTATUS tell_driver(struct vidmm_process *process)
 {
     struct vidmm *vidmm = process->vidmm;
     DXGKARG_CREATEPROCESS args = {.hDxgkProcess = process->host_handle};
+    ULONG pasid = process->pasid; /* on loan */
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!ddi_has(vidmm->ddi, DxgkDdiCreateProcess))
         return status;
+    if (pasid) { /* GPUVA-034, IOMMU-103: one for each linked adapter, of which there are none */
+        args.NumPasid = 1;
+        args.pPasid = &pasid;
+    }
     process->in_create_process = true;
     status = ddi_create_process(vidmm->ddi, &args);
     process->in_create_process = false;
@@ -46,12 +51,16 @@ static void process_destroy(struct vidmm_process *process)
         space_destroy(process->space);
         sim_mutex_unlock(&vidmm->lock);
     }
+    if (process->pasid)
+        iommu_pasid_retire(vidmm->config.pasids, process->pasid); /* IOMMU-108 */
     if (process->ready) {
         NTSTATUS status = ddi_destroy_process(vidmm->ddi, process->driver_handle);
 
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("GPUVA-038", "DxgkDdiDestroyProcess returned 0x%08X", (unsigned)status);
     }
+    if (process->pasid)
+        iommu_pasid_destroy(vidmm->config.pasids, process->pasid);
     handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle,
                   DDI_HANDLE_PROCESS);
     util_free(process);
@@ -78,7 +87,11 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
         util_free(process);
         return STATUS_NO_MEMORY;
     }
-    if (vidmm->config.gpu_mmu) {
+    if (vidmm->config.pasids) { /* IOMMU-102 */
+        process->pasid = iommu_pasid_create(vidmm->config.pasids);
+        status = process->pasid ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    }
+    if (NT_SUCCESS(status) && vidmm->config.gpu_mmu) {
         sim_mutex_lock(&vidmm->lock);
         status = vidmm_status(space_create(vidmm, process, false, &process->space));
         sim_mutex_unlock(&vidmm->lock);
@@ -128,6 +141,11 @@ void vidmm_process_close(struct vidmm_process *process)
         process_destroy(process);
     }
     sim_mutex_unlock(&vidmm->processes_lock);
+}
+
+ULONG vidmm_process_pasid(const struct vidmm_process *process)
+{
+    return process->pasid;
 }
 
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process)

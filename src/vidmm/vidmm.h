@@ -101,6 +101,7 @@ struct vidmm_config {
     struct bus_device *device;
     struct iommu_domain *domain; /* never NULL: IOMMU_OFF has one too */
     const struct vidmm_scheduler *scheduler;
+    struct iommu_pasids *pasids; /* the adapter shares process address spaces (IoMmu model); or NULL */
     DXGK_VIDMMCAPS caps;
     UINT wddm_version;              /* interface version of the driver */
     uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
@@ -166,6 +167,8 @@ bool vidmm_validate(struct vidmm *vidmm);
 NTSTATUS vidmm_process_open(struct vidmm *vidmm, struct nt_process *process,
                             struct vidmm_process **out);
 void vidmm_process_close(struct vidmm_process *process);
+/* 0: the adapter does not share the address space. */
+ULONG vidmm_process_pasid(const struct vidmm_process *process);
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process);
 struct nt_process *vidmm_process_nt(const struct vidmm_process *process);
 struct vidmm_process *vidmm_paging_process(struct vidmm *vidmm);

@@ -302,6 +302,7 @@ struct vidmm_process {
     struct nt_process *nt;
     HANDLE host_handle;   /* hDxgkProcess */
     HANDLE driver_handle; /* hKmdProcess */
+    ULONG pasid;          /* 0: the adapter does not share the address space */
     uint32_t references;
     struct vidmm_space *space;
     struct list link;

@@ -180,6 +180,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     args.hKmdProcess = ddi_has(vidsch->ddi, DxgkDdiCreateProcess)
                            ? vidmm_process_driver_handle(process->mm)
                            : NULL;
+    args.Pasid = system ? 0 : vidmm_process_pasid(process->mm); /* IOMMU-104 */
     status = ddi_create_device(vidsch->ddi, &args);
     if (!NT_SUCCESS(status)) {
         vidmm_device_gone(vidsch->vidmm, device->host_handle);

@@ -208,6 +208,9 @@ void probe_device_raise(unsigned device, uint32_t message);
 void probe_device_cause(unsigned device, uint32_t causes, uint32_t message);
 /* Bus-master access; the IOMMU's answer. */
 bool probe_device_dma(unsigned device, uint64_t address, void *bytes, size_t count, bool write);
+/* The same in the address space of a process. */
+bool probe_device_pasid(unsigned device, uint32_t pasid, uint64_t address, void *bytes,
+                        size_t count, bool write);
 /* How long a packet takes (default 1000 ns). */
 extern uint64_t probe_device_packet_ns;
 

@@ -199,6 +199,15 @@ bool probe_device_dma(unsigned index, uint64_t address, void *bytes, size_t coun
                  : d->services->dma_read(d->host, address, bytes, count);
 }
 
+bool probe_device_pasid(unsigned index, uint32_t pasid, uint64_t address, void *bytes, size_t count,
+                        bool write)
+{
+    struct device *d = device_of(index);
+
+    return d->services->dma_pasid(d->host, pasid, address, write ? DXGK_DMA_WRITE : DXGK_DMA_READ,
+                                  bytes, count);
+}
+
 const struct dxgk_device_model probe_device_model = {
     .api_version = DXGK_DEVICE_API_VERSION,
     .name = "probe",

@@ -137,6 +137,18 @@ static void fake_dma_source(void *host, unsigned engine, uint64_t command)
     (void)command;
 }
 
+static bool fake_dma_pasid(void *host, uint32_t pasid, uint64_t address,
+                           enum dxgk_dma_access access, void *bytes, size_t count)
+{
+    (void)host;
+    (void)pasid;
+    (void)address;
+    (void)access;
+    (void)bytes;
+    (void)count;
+    return false;
+}
+
 static const struct dxgk_device_services services = {
     .size = sizeof services,
     .now = fake_now,
@@ -151,6 +163,7 @@ static const struct dxgk_device_services services = {
     .trace_begin = fake_trace_begin,
     .trace_end = fake_trace_end,
     .dma_source = fake_dma_source,
+    .dma_pasid = fake_dma_pasid,
 };
 
 struct fake *fake_create(const char *const *options, size_t count)

@@ -21,6 +21,12 @@ void memory_close(struct fixture *f, struct vidmm_open *open)
     util_free(open);
 }
 
+ULONG vidmm_process_pasid(const struct vidmm_process *process)
+{
+    (void)process;
+    return 0;
+}
+
 HANDLE vidmm_process_driver_handle(const struct vidmm_process *process)
 {
     return process->driver_handle;

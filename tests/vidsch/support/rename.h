@@ -33,6 +33,7 @@
 #define vidmm_open_on_residency_list   fake_vidmm_open_on_residency_list
 #define vidmm_open_place               fake_vidmm_open_place
 #define vidmm_paging_process           fake_vidmm_paging_process
+#define vidmm_process_pasid            fake_vidmm_process_pasid
 #define vidmm_process_driver_handle    fake_vidmm_process_driver_handle
 #define vidmm_process_nt               fake_vidmm_process_nt
 #define vidmm_reset_cleanup            fake_vidmm_reset_cleanup

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* The IoMmu model: a device that goes by the address spaces of processes. */
+#include "port/support/admission.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+
+static const struct probe_options shared = {
+    .port = {.iommu_present = true, .shared_address_space = true}};
+
+static void offer(struct probe *p, bool any, bool gpu, bool io)
+{
+    p->caps.MemoryManagementCaps.VirtualAddressingSupported = any;
+    p->caps.MemoryManagementCaps.GpuMmuSupported = gpu;
+    p->caps.MemoryManagementCaps.IoMmuSupported = io;
+    p->physical.Flags.GpuMmuSupported = gpu;
+    p->physical.Flags.IoMmuSupported = io;
+    p->iommu.Value = 0; /* DMA remapping has demands of its own */
+    p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0;
+    p->caps.MemoryManagementCaps.MapAperture2Supported = 1;
+    for (unsigned i = 0; i < PROBE_MAX_NODES; i++) {
+        p->node[i].GpuMmuSupported = gpu && i > 0;
+        p->node[i].IoMmuSupported = io && i > 0;
+    }
+}
+
+/* ---- admission ---- */
+
+static void the_three_bits_belong_together(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 8; bits++) {
+        bool any = bits & 4, gpu = bits & 2, io = bits & 1;
+        bool fine = any == (gpu || io);
+        struct probe *p = probe_create(&shared);
+        NTSTATUS status;
+
+        offer(p, any, gpu, io);
+        status = probe_start(p);
+        CHECK_RULE("IOMMU-100",
+                   IS(status, fine ? STATUS_SUCCESS : STATUS_DEVICE_CONFIGURATION_ERROR));
+        CHECK_RULE("IOMMU-100", probe_rule(p, "CAPS-061") == (any && gpu && io));
+        probe_destroy(p);
+    }
+}
+
+/* ---- processes ---- */
+
+enum { CLIENTS = 2 };
+
+static struct client {
+    struct nt_process *nt;
+    struct vidmm_process *mm;
+    struct vidsch_device *device[2];
+    ULONG pasid;
+} clients[CLIENTS];
+
+static struct {
+    UINT count[16];
+    ULONG pasid[16];
+    unsigned calls;
+} created;
+
+static void note_process(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEPROCESS *args = (void *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (created.calls == 16)
+        return;
+    created.count[created.calls] = args->NumPasid;
+    created.pasid[created.calls++] = args->pPasid ? args->pPasid[0] : 0;
+}
+
+static ULONG device_pasid[16];
+static unsigned devices_made;
+
+static void note_device(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEDEVICE *args = (void *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (devices_made < 16)
+        device_pasid[devices_made++] = args->Pasid;
+}
+
+static void open_client(struct probe *p, struct client *c, const char *name)
+{
+    D3DKMT_CREATEDEVICEFLAGS flags = {0};
+
+    c->nt = probe_process(p, name);
+    CHECK(NT_SUCCESS(vidmm_process_open(port_adapter_vidmm(p->adapter[0]), c->nt, &c->mm)));
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(NT_SUCCESS(vidsch_device_create(port_adapter_vidsch(p->adapter[0]), c->mm, &flags,
+                                              &c->device[i])));
+    c->pasid = vidmm_process_pasid(c->mm);
+}
+
+static void close_client(struct client *c)
+{
+    for (unsigned i = 0; i < 2; i++)
+        vidsch_device_destroy(c->device[i]);
+    vidmm_process_close(c->mm);
+    nt_process_destroy(c->nt);
+}
+
+static void processes_body(struct probe *p)
+{
+    struct vidmm_fence_slot slot;
+    uint64_t value = 0x1122334455667788, read = 0;
+
+    created.calls = devices_made = 0;
+    open_client(p, &clients[0], "first");
+    open_client(p, &clients[1], "second");
+    CHECK_RULE("IOMMU-102", created.calls == 2 && created.pasid[0] && created.pasid[1] &&
+                                created.pasid[0] != created.pasid[1]);
+    CHECK_RULE("IOMMU-103", created.count[0] == 1 && created.count[1] == 1);
+    CHECK_RULE("IOMMU-104", devices_made == 4 && device_pasid[0] == created.pasid[0] &&
+                                device_pasid[1] == created.pasid[0] &&
+                                device_pasid[2] == created.pasid[1] &&
+                                device_pasid[3] == created.pasid[1]);
+    CHECK_RULE("IOMMU-102", clients[0].pasid == created.pasid[0]);
+
+    /* The device goes by a process's pointer: there only, and only where the process has something. */
+    CHECK(NT_SUCCESS(vidmm_fence_slot_create(clients[0].mm, &slot)));
+    CHECK_RULE("IOMMU-106", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client, &value,
+                                               sizeof(value), true) &&
+                                *slot.kernel == value);
+    CHECK_RULE("IOMMU-107", *(volatile uint64_t *)slot.client == value);
+    *(volatile uint64_t *)slot.client = 5; /* read-write for the process, too */
+    CHECK_RULE("IOMMU-107", *slot.kernel == 5);
+    CHECK_RULE("IOMMU-106", probe_device_pasid(0, clients[0].pasid, (uintptr_t)slot.client, &read,
+                                               sizeof(read), false) &&
+                                read == 5);
+    CHECK_RULE("IOMMU-106", !probe_device_pasid(0, clients[1].pasid, (uintptr_t)slot.client, &read,
+                                                sizeof(read), false) &&
+                                read == UINT64_MAX && probe_rule(p, "IOMMU-072") == 1);
+    vidmm_fence_slot_destroy(clients[0].mm, &slot);
+    close_client(&clients[0]);
+    close_client(&clients[1]);
+}
+
+static void a_process_is_one_address_space(void **state)
+{
+    struct probe *p = probe_create(&shared);
+
+    (void)state;
+    offer(p, true, true, true);
+    p->before[PROBE_CreateProcess] = note_process;
+    p->before[PROBE_CreateDevice] = note_device;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, processes_body) == SIM_DONE);
+    CHECK(probe_stop(p) == 0);
+    probe_destroy(p);
+}
+
+static void without_body(struct probe *p)
+{
+    created.calls = devices_made = 0;
+    open_client(p, &clients[0], "first");
+    CHECK_RULE("IOMMU-103", created.calls == 1 && created.count[0] == 0 && created.pasid[0] == 0);
+    CHECK_RULE("IOMMU-104", devices_made == 2 && device_pasid[0] == 0);
+    close_client(&clients[0]);
+}
+
+static void without_the_model_there_is_none(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->before[PROBE_CreateProcess] = note_process;
+    p->before[PROBE_CreateDevice] = note_device;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, without_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+static void many_body(struct probe *p)
+{
+    static bool seen[1 << 20];
+    ULONG first;
+
+    memset(seen, 0, sizeof(seen));
+    open_client(p, &clients[0], "stays");
+    first = clients[0].pasid;
+    for (unsigned i = 0; i < 1000; i++) {
+        open_client(p, &clients[1], "comes and goes");
+        CHECK_RULE("IOMMU-105", clients[1].pasid > 0 && clients[1].pasid < 1u << 20 &&
+                                    clients[1].pasid != first && !seen[clients[1].pasid]);
+        seen[clients[1].pasid] = true;
+        close_client(&clients[1]);
+    }
+    close_client(&clients[0]);
+}
+
+static void numbers_are_not_given_twice(void **state)
+{
+    struct probe *p = probe_create(&shared);
+
+    (void)state;
+    offer(p, true, true, true);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, many_body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+/* ---- the end of a PASID ---- */
+
+static void late_body(struct probe *p)
+{
+    uint32_t word;
+
+    open_client(p, &clients[0], "first");
+    close_client(&clients[0]);
+    (void)probe_device_pasid(0, clients[0].pasid, 0x10000, &word, sizeof(word), false);
+}
+
+static void access_in_destroy(struct probe *p, struct probe_call *call)
+{
+    uint32_t word;
+
+    (void)p;
+    (void)call;
+    (void)probe_device_pasid(0, clients[0].pasid, 0x10000, &word, sizeof(word), false);
+}
+
+static void early_body(struct probe *p)
+{
+    open_client(p, &clients[0], "first");
+    p->before[PROBE_DestroyProcess] = access_in_destroy;
+    close_client(&clients[0]);
+}
+
+static void an_access_after_the_end_is_fatal(void **state)
+{
+    (void)state;
+    for (unsigned early = 0; early < 2; early++) {
+        struct probe *p = probe_create(&shared);
+
+        offer(p, true, true, true);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        (void)probe_run(p, early ? early_body : late_body);
+        CHECK_RULE("IOMMU-108", verify_bugcheck_state(p->log)->happened &&
+                                    verify_bugcheck_state(p->log)->code == (early ? 0x159 : 0x158));
+        probe_destroy(p);
+    }
+}
+
+/* ---- contexts ---- */
+
+static void use_io_mmu(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_CREATECONTEXT *args = (void *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (!args->Flags.SystemContext)
+        args->ContextInfo.Caps.UseIoMmu = 1;
+}
+
+static NTSTATUS context_status;
+
+static void context_body(struct probe *p)
+{
+    const struct vidsch_context_request request = {
+        .node = 1, .engine_affinity = 1, .virtual_addressing = true};
+    struct vidsch_context *context;
+
+    open_client(p, &clients[0], "first");
+    context_status = vidsch_context_create(clients[0].device[0], &request, &context);
+    if (NT_SUCCESS(context_status))
+        vidsch_context_destroy(context);
+    close_client(&clients[0]);
+}
+
+static void contexts_may_use_it_where_it_is(void **state)
+{
+    (void)state;
+    for (unsigned with = 0; with < 2; with++) {
+        struct probe *p = probe_create(&shared);
+
+        offer(p, true, true, with);
+        p->after[PROBE_CreateContext] = use_io_mmu;
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK(probe_run(p, context_body) == SIM_DONE);
+        CHECK_RULE("IOMMU-109",
+                   IS(context_status, with ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
+        probe_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_three_bits_belong_together),
+        cmocka_unit_test(a_process_is_one_address_space),
+        cmocka_unit_test(without_the_model_there_is_none),
+        cmocka_unit_test(numbers_are_not_given_twice),
+        cmocka_unit_test(an_access_after_the_end_is_fatal),
+        cmocka_unit_test(contexts_may_use_it_where_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -45,6 +45,40 @@ static void the_three_bits_belong_together(void **state)
     }
 }
 
+/* ---- the feature that is built on it ---- */
+
+#define FEATURE_GPUVAIOMMU ((DXGK_FEATURE_ID)36)
+
+static NTSTATUS feature_status;
+static BOOLEAN feature_enabled;
+
+static void ask_feature(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_ISFEATUREENABLED args;
+
+    (void)call;
+    memset(&args, 0, sizeof(args));
+    args.DeviceHandle = p->state[0].dxgk.DeviceHandle;
+    args.FeatureId = FEATURE_GPUVAIOMMU;
+    args.Enabled = TRUE;
+    feature_status = p->state[0].dxgk.DxgkCbIsFeatureEnabled(&args);
+    feature_enabled = args.Enabled;
+}
+
+static void the_feature_is_never_on(void **state)
+{
+    struct probe_options all = shared;
+    struct probe *p;
+
+    (void)state;
+    all.port.features = UINT64_MAX;
+    p = probe_create(&all);
+    p->after[PROBE_StartDevice] = ask_feature;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("IOMMU-098", !feature_enabled && !NT_SUCCESS(feature_status));
+    probe_destroy(p);
+}
+
 /* ---- processes ---- */
 
 enum { CLIENTS = 2 };
@@ -293,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_three_bits_belong_together),
+        cmocka_unit_test(the_feature_is_never_on),
         cmocka_unit_test(a_process_is_one_address_space),
         cmocka_unit_test(without_the_model_there_is_none),
         cmocka_unit_test(numbers_are_not_given_twice),

@@ -298,6 +298,34 @@ static void visibility_needs_the_cap(void **state)
     mm_run(&o, flag_body);
 }
 
+/* ---- notifications ---- */
+
+static void notify_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 0), system = make(c, MM_SET_APERTURE, 4, PHYSICAL);
+
+    mm_mark(rig);
+    OK(mm_resident(c, h));
+    OK(mm_resident(c, system));
+    OK(mm_evict(c, h, 0));
+    OK(mm_evict(c, system, 0));
+    mm_idle(rig);
+    CHECK(mm_op_count(rig, -1) > 0);
+    /* None but the operations that have always been there: transfers, tables, apertures. */
+    for (uint32_t i = 0; i < mm_op_count(rig, -1); i++)
+        CHECK_RULE("IOMMU-097",
+                   mm_op_at(rig, -1, i)->args.Operation <= DXGK_OPERATION_MAP_APERTURE_SEGMENT2);
+    CHECK_RULE("IOMMU-097",
+               mm_allocation(c, system)->segment == 0 && !mm_allocation(c, system)->logical);
+}
+
+static void no_allocation_is_announced(void **state)
+{
+    (void)state;
+    in_each_isolating_mode(notify_body);
+}
+
 /* ---- logical mode: no frame number in any argument ---- */
 
 static bool frame_of_allocation(const struct mm_rig *rig, uint64_t page)
@@ -366,6 +394,7 @@ int main(void)
         cmocka_unit_test(aperture_mappings_carry_device_pages),
         cmocka_unit_test(the_driver_sees_what_it_asked_to_see),
         cmocka_unit_test(visibility_needs_the_cap),
+        cmocka_unit_test(no_allocation_is_announced),
         cmocka_unit_test(no_frame_number_is_told_in_logical_mode),
     };
 

@@ -137,8 +137,11 @@ NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct load
         if (NT_SUCCESS(status))
             status = call_initialize(module);
         if (!NT_SUCCESS(status)) {
-            nt_image_leak_check(module->nt_image);
+            host_log(machine, "%s: its initialisation failed with 0x%08x", loader_image_name(used),
+                     (unsigned)status);
+            machine->leaks += nt_image_leak_check(module->nt_image);
             destroy(module);
+            host_unload_modules(machine, used);
             return status;
         }
     }

@@ -194,6 +194,11 @@ def case_modules():
                 fail(done.stderr)
             done = program("inspect", path, "--device", device, expect=1)
             expect_lines(done, "library.sys: 4 provided, 0 missing", "provided #9")
+    for path in windows_images("uses_fails.sys", os.path.join("tests", "drivers")):
+        with tempfile.TemporaryDirectory() as folder:
+            done = program("run", path, workload, "--device", device, "--verbose", "--out", folder, expect=1)
+            if "library_fails.sys: its initialisation failed with 0x80000011" not in done.stderr or "entered" in done.stderr or "library_fails.sys left a pool block" not in done.stderr:
+                fail(done.stderr)
     for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
         with tempfile.TemporaryDirectory() as folder:
             start = ["run", path, workload, "--device", device, "--out", folder]

@@ -67,15 +67,13 @@ static double campaign(const char *program, const char *workload, unsigned seeds
              (unsigned long long)bench_options.seed_base + 1,
              (unsigned long long)bench_options.seed_base + seeds, workers);
     result = popen(command, "r"); // NOLINT(cert-env33-c): our own words
-    if (!result)
-        bench_die("no process");
-    while (fgets(line, sizeof(line), result)) {
+    while (result && fgets(line, sizeof(line), result)) {
         const char *found = strstr(line, "\"seconds\": ");
 
         if (found)
             seconds = strtod(found + strlen("\"seconds\": "), NULL);
     }
-    if (pclose(result) != 0 || seconds <= 0)
+    if (!result || pclose(result) != 0 || seconds <= 0)
         bench_die("%s failed", command);
     return seconds;
 }
@@ -98,9 +96,9 @@ void bench_explore(void)
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 16);
 
     switches();
-    if (length < 0)
-        bench_die("who am I?");
-    program[length] = '\0';
+    program[length > 0 ? length : 0] = '\0';
+    if (!strchr(program, '/'))
+        bench_die("no path of my own");
     *strrchr(program, '/') = '\0';
     strcat(program, "/../dxgkhost");
     write_workload(workload);

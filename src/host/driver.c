@@ -101,7 +101,7 @@ static const char *status_text(NTSTATUS status, char *buffer, size_t bytes)
     return buffer;
 }
 
-/* The report that decided: the gravest one made since, the last of several. */
+/* The report that decided: the gravest one made since, the last of several; of bug checks the first, whose machine it is. */
 static const struct verify_record *deciding_record(const struct verify_log *log, size_t since)
 {
     const struct verify_record *best = NULL;
@@ -109,7 +109,8 @@ static const struct verify_record *deciding_record(const struct verify_log *log,
     for (size_t i = since; i < verify_records(log); i++) {
         const struct verify_record *record = verify_record_at(log, i);
 
-        if (!best || record->severity >= best->severity)
+        if (!best || record->severity > best->severity ||
+            (record->severity == best->severity && record->severity != VERIFY_FATAL))
             best = record;
     }
     return best;

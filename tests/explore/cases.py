@@ -108,6 +108,16 @@ def case_sound():
                 fail(f"{workload}: {result}")
 
 
+def case_special_pool():
+    """An access after free stops the machine where it is made."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = explore(planted("use_after_free"), folder, "--seeds", "1..200", "--stress", "--special-pool", "--stop-after", "1", expect=3)
+        failure = result["failures"][0]
+        if failure["rule"] != "NT-025" or "use_after_free.so!tick" not in failure["seen"] or "freed" not in failure["seen"]:
+            fail(f"{result}")
+        repeat(failure["command"], folder, 3)
+
+
 def strip(result):
     return [(f["rule"], f["where"], f["seed"], f["seeds"], f["seen"]) for f in result["failures"]]
 

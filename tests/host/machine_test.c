@@ -244,6 +244,37 @@ static void a_crash_is_a_bug_check_with_a_place(void **state)
     dxgk_machine_destroy(m.dxgk);
 }
 
+static void hear(void *context, const char *line)
+{
+    *(bool *)context |= strcmp(line, "driver said: last words at level 15, 8 bytes") == 0;
+}
+
+static void a_bug_check_lets_drivers_have_their_last_words(void **state)
+{
+    struct dxgk_machine_config config;
+    struct dxgk_statistics s;
+    struct machine m;
+    bool heard = false;
+
+    (void)state;
+    machine_config(&m, &config);
+    config.special_pool = true;
+    config.log = hear;
+    config.log_context = &heard;
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), NULL, 0, m.error,
+                                  sizeof(m.error)) == DXGK_OK);
+    CHECK_RULE("NT-025",
+               dxgk_machine_load_driver(m.dxgk, machine_path("tests/drivers/touches_freed.so"),
+                                        m.error, sizeof(m.error)) == DXGK_DRIVER_STOPPED);
+    check_says(&m, "touches_freed.so!write_to");
+    check_says(&m, "pool that was freed");
+    dxgk_machine_statistics(m.dxgk, &s);
+    CHECK_RULE("NT-025", s.bugcheck && s.bugcheck_code == 0xCC);
+    CHECK(heard); /* one callback ran; the other one's fault ended the machine all the same */
+    dxgk_machine_destroy(m.dxgk);
+}
+
 static void a_loop_is_found_by_the_watchdog(void **state)
 {
     struct machine m;
@@ -547,6 +578,7 @@ int main(void)
         cmocka_unit_test(a_failing_entry_leaves_nothing),
         cmocka_unit_test(an_incomplete_table_is_named),
         cmocka_unit_test(a_crash_is_a_bug_check_with_a_place),
+        cmocka_unit_test(a_bug_check_lets_drivers_have_their_last_words),
         cmocka_unit_test(a_loop_is_found_by_the_watchdog),
         cmocka_unit_test(a_wait_for_ever_is_a_deadlock),
         cmocka_unit_test(the_client_interface_is_not_for_drivers),

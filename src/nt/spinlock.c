@@ -95,7 +95,7 @@ static void take(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_i
 /* A word that is not zero, and no processor holds the lock. */
 static void check_word(volatile ULONG_PTR *lock, const char *routine)
 {
-    if (nt_state()->lock_order)
+    if (nt_state()->lock_order && *lock != NT_LOCK_WORD_INTERLOCKED)
         NT_VERIFIER("NT-059", 0x1002, (uintptr_t)lock, 0, 0, "%s of an uninitialised lock", routine);
     if (*lock == NT_LOCK_WORD_INTERLOCKED)
         VIOLATION("NT-112", "%s of a lock that ExInterlockedXxx routines use", routine);

@@ -7,6 +7,7 @@
 
 #define DXGKDDI_INTERFACE_VERSION DXGKDDI_INTERFACE_VERSION_WDDM2_0
 #include <dispmprt.h>
+#include <dxgk_seh.h>
 
 #include "blitter_hw.h"
 

@@ -35,6 +35,25 @@ static BOOLEAN CommandIsGood(const DXGKARG_RENDER *Args, const struct blitter_co
            OperandIsGood(Args, Command->src, Command->bytes, FALSE);
 }
 
+/* Once: the client may change its buffer at any time. It may also have taken it away, which raises an exception. */
+static NTSTATUS ReadClient(PVOID To, const VOID *From, SIZE_T Bytes)
+{
+#if DXGK_HAS_SEH
+    DXGK_TRY
+    {
+        ProbeForRead((PVOID)(ULONG_PTR)From, Bytes, 1);
+        RtlCopyMemory(To, From, Bytes);
+    }
+    DXGK_EXCEPT(EXCEPTION_EXECUTE_HANDLER)
+    {
+        return GetExceptionCode();
+    }
+#else
+    RtlCopyMemory(To, From, Bytes); /* gcc for Windows has no way to survive a bad address */
+#endif
+    return STATUS_SUCCESS;
+}
+
 /* The 64 bits at `At` bytes from the start of the DMA buffer will become the address of the operand. */
 static VOID AddPatchLocation(DXGKARG_RENDER *Args, ULONGLONG Reference, ULONG At)
 {
@@ -60,13 +79,15 @@ NTSTATUS NTAPI BlitterRender(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_RENDER pRe
     for (; offset < pRender->CommandLength; offset += BLITTER_COMMAND) {
         struct blitter_command command;
         ULONG at = (ULONG)((PUCHAR)pRender->pDmaBuffer - start);
+        NTSTATUS status;
 
         if (pRender->DmaSize < BLITTER_COMMAND || pRender->PatchLocationListOutSize < 2) {
             pRender->MultipassOffset = offset; /* go on from here with the next buffer */
             return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
         }
-        /* Once: the client may change its buffer at any time. */
-        RtlCopyMemory(&command, from + offset, sizeof(command));
+        status = ReadClient(&command, from + offset, sizeof(command));
+        if (!NT_SUCCESS(status))
+            return status;
         if (!CommandIsGood(pRender, &command))
             return STATUS_INVALID_PARAMETER;
         AddPatchLocation(pRender, command.dst, at + FIELD_OFFSET(struct blitter_command, dst));

@@ -205,6 +205,16 @@ static bool is_access(enum sim_fault_kind kind)
     return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
+/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if nobody takes it. */
+static void offer_fault(const struct sim_fault *fault)
+{
+    EXCEPTION_RECORD exception;
+
+    if (x64_exception_of_fault(fault, &exception))
+        nt_try_raise(&exception);
+    x64_fault(fault);
+}
+
 static void on_fault(const struct sim_fault *fault)
 {
     const struct ddi_frame *ddi = ddi_current_ddi();
@@ -229,7 +239,7 @@ static void on_fault(const struct sim_fault *fault)
                          pool == PAGE_FAULT_IN_FREED_SPECIAL_POOL ? "that was freed"
                                                                   : "behind the end of a block");
         else if (code == KMODE_EXCEPTION_NOT_HANDLED)
-            x64_fault(fault);
+            offer_fault(fault);
         verify_fatal("NT-002", code, parameter[0], parameter[1], parameter[2], parameter[3],
                      "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind),
                      fault->address);

@@ -143,8 +143,11 @@ void nt_wait_owed(const char *routine)
 void nt_raise(NTSTATUS status, const char *rule, const char *routine)
 {
     const struct nt_config *config = &nt_state()->config;
+    const EXCEPTION_RECORD exception = {.ExceptionCode = status,
+                                        .ExceptionFlags = EXCEPTION_NONCONTINUABLE};
     const char *name = nt_status_name(status);
 
+    nt_try_raise(&exception);
     if (config->raise)
         config->raise(config->raise_context, status);
     verify_fatal(rule, KMODE_EXCEPTION_NOT_HANDLED, (uint32_t)status, 0, 0, 0,

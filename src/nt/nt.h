@@ -165,6 +165,10 @@ struct nt_device_info {
  * and the like, which IoAllocateWorkItem accepts too (NT-100). False: out of memory. */
 bool nt_pdo_register(void *object, const struct nt_device_info *info);
 bool nt_device_object_register(void *object);
+/* An exception in the driver that runs: goes to its innermost block of <dxgk_seh.h>; returns if there is none that it may reach
+ * from here. Any IRQL. */
+void nt_try_raise(const EXCEPTION_RECORD *exception);
+
 /* A device object (registered if it is not yet) that IoGetDeviceObjectPointer finds by this name, in whatever case (NT-170).
  * `name` is kept, not copied. False: out of memory. */
 bool nt_device_name(void *object, const char *name);

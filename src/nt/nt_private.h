@@ -318,6 +318,7 @@ struct _KTHREAD {
     uint32_t floating_saves;
     KAFFINITY affinity;
     struct nt_raise_record raise[NT_RAISES];
+    struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
     uint32_t raises;
     bool system;    /* made by PsCreateSystemThread */
     bool must_wait; /* KeSetEvent with Wait TRUE was its last call */

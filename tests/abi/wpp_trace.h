@@ -5,8 +5,8 @@
 
 #include <evntrace.h>
 
-#define WPP_CONTROL_GUIDS                                                                          \
-    WPP_DEFINE_CONTROL_GUID(SampleTraceGuid, (3B1F9C22, 5E1D, 4A77, 9C0B, 66F2E0A9D4C1),          \
+#define WPP_CONTROL_GUIDS                                                                \
+    WPP_DEFINE_CONTROL_GUID(SampleTraceGuid, (3B1F9C22, 5E1D, 4A77, 9C0B, 66F2E0A9D4C1), \
                             WPP_DEFINE_BIT(TRACE_START) WPP_DEFINE_BIT(TRACE_MEMORY))
 
 #define WPP_LEVEL_FLAGS_LOGGER(Level, Flags)  WPP_LEVEL_LOGGER(Flags)

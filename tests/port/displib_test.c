@@ -10,10 +10,11 @@
 #define DxgkInitialize                  displib_initialize
 #define DxgkInitializeDisplayOnlyDriver displib_initialize_display_only
 #define DxgkUnInitialize                displib_uninitialize
-NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT, PUNICODE_STRING, PDRIVER_INITIALIZATION_DATA);
-NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT, PUNICODE_STRING,
-                                               PKMDDOD_INITIALIZATION_DATA);
-NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT);
+NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT object, PUNICODE_STRING path,
+                              PDRIVER_INITIALIZATION_DATA data);
+NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT object, PUNICODE_STRING path,
+                                               PKMDDOD_INITIALIZATION_DATA data);
+NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT object);
 #include "../../displib/displib.c"
 #undef DxgkInitialize
 #undef DxgkInitializeDisplayOnlyDriver

@@ -6,6 +6,9 @@
 #ifndef _WDMDDK_
 #define _WDMDDK_
 
+/* #pragma alloc_text, code_seg, prefast and the like: they say nothing to these compilers. */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
 #include <evntprov.h>
 #include <ntdef.h>
 #include <windef.h>

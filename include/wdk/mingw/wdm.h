@@ -14,7 +14,18 @@
 #define __INTRINSIC_DEFINED_InterlockedBitTestAndReset
 #endif
 
+/* #pragma alloc_text, code_seg, prefast and the like, as far as the compiler does not know them. */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
 #include_next <wdm.h>
+
+#include <dxgk_annotations.h>
+
+#ifndef DEFAULT_UNREACHABLE
+#define DEFAULT_UNREACHABLE \
+    default:                \
+        __builtin_unreachable()
+#endif
 
 /* There, an assignment to itself: not for the const parameters of the display interface. */
 #undef UNREFERENCED_PARAMETER

@@ -147,14 +147,11 @@ static void transfers(enum iommu_mode mode, const char *reads, const char *write
 static void plain(void)
 {
     uint64_t count = bench_options.quick ? 100 : 200000;
-    uint8_t *local = aligned_alloc(4096, TRANSFER);
-    uint8_t *other = aligned_alloc(4096, 2 * (size_t)BUFFERS * TRANSFER);
+    static _Alignas(4096) uint8_t local[TRANSFER], other[2 * BUFFERS * TRANSFER];
     double start;
 
-    if (!local || !other)
-        bench_die("out of memory");
-    memset(local, 1, TRANSFER);
-    memset(other, 2, 2 * (size_t)BUFFERS * TRANSFER);
+    memset(local, 1, sizeof(local));
+    memset(other, 2, sizeof(other));
     start = bench_now();
     for (uint64_t i = 0; i < count; i++) {
         memcpy(local, other + i % BUFFERS * 2 * TRANSFER, TRANSFER);
@@ -167,8 +164,6 @@ static void plain(void)
         __asm__ volatile("" ::: "memory");
     }
     bench_result("64 KiB memcpy, out", 0, count, bench_now() - start);
-    free(local);
-    free(other);
 }
 
 /* ---- the GPU's copy engine ---- */

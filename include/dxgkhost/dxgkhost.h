@@ -149,6 +149,12 @@ DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address,
                                          void *to, size_t bytes);
 
+/* Physical memory as it is now: owners, fragmentation, IOMMU domains and what drivers hold, as text; or a picture of it by
+ * owner, as SVG. False: out of memory, or writing failed. */
+enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };
+DXGK_API bool dxgk_machine_write_memory(const struct dxgk_machine *machine,
+                                        enum dxgk_memory_form form, FILE *out);
+
 /* Chrome/Perfetto JSON of the event stream. False: no trace was kept, or writing failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
 

@@ -18,6 +18,7 @@ void cli_usage(void)
         "           --vram SIZE            local memory of the device (default: the model's)\n"
         "           --iommu off|isolation|remap\n"
         "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
+        "           --report memory        who owns physical memory at the end; picture in memory.svg of --out\n"
         "           --trace FILE           event stream for ui.perfetto.dev\n"
         "           --out DIR              folder for results (default: out)\n"
         "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"

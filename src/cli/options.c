@@ -69,7 +69,11 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         return cli_parse_iommu(value, &options->config.iommu)
                    ? CLI_OK
                    : cli_usage_error("--iommu is off, isolation or remap", value);
-    if (strcmp(name, "--trace") == 0)
+    if (strcmp(name, "--report") == 0) {
+        if (strcmp(value, "memory") != 0)
+            return cli_usage_error("--report is memory", value);
+        options->report_memory = true;
+    } else if (strcmp(name, "--trace") == 0)
         options->trace = value;
     else if (strcmp(name, "--out") == 0)
         options->out = value;

@@ -168,6 +168,10 @@ int cli_run(int argc, char **argv)
     status = judge(&session);
     if (session.workload.finished)
         print_report(&session, now() - start);
+    if (session.memory_text)
+        fputs(session.memory_text, stdout);
+    else if (options.report_memory)
+        fprintf(stderr, "dxgkhost: %s: the memory report could not be written\n", options.out);
     if (trace && !write_trace(&session, trace) && status == CLI_OK)
         status = CLI_ERROR;
     if (status == CLI_OK && (unexpected(&session) || session.statistics.leaks)) {

@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,6 +39,25 @@ static bool set_severities(struct cli_session *session)
     return true;
 }
 
+/* The state at the end of the workload, before adapters stop: text for the report, the picture into its file. */
+static bool keep_memory_report(struct cli_session *session)
+{
+    char path[4096];
+    FILE *text = open_memstream(&session->memory_text, &session->memory_bytes), *picture;
+    bool done;
+
+    if (!text)
+        return false;
+    done = dxgk_machine_write_memory(session->machine, DXGK_MEMORY_TEXT, text);
+    done &= fclose(text) == 0;
+    snprintf(path, sizeof(path), "%s/memory.svg", session->options->out);
+    picture = fopen(path, "w");
+    if (!picture)
+        return false;
+    done &= dxgk_machine_write_memory(session->machine, DXGK_MEMORY_SVG, picture);
+    return fclose(picture) == 0 && done;
+}
+
 static void run(struct cli_session *session)
 {
     const struct cli_options *options = session->options;
@@ -57,6 +77,10 @@ static void run(struct cli_session *session)
     if (session->loaded == DXGK_OK)
         session->result = dxgk_machine_run(machine, "workload", lua_workload_run,
                                            &session->workload);
+    if (options->report_memory && !keep_memory_report(session)) {
+        free(session->memory_text);
+        session->memory_text = NULL;
+    }
     session->ended = dxgk_machine_shutdown(machine);
     dxgk_machine_statistics(machine, &session->statistics);
 }
@@ -91,6 +115,8 @@ void cli_session_finish(struct cli_session *session)
 {
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
+    free(session->memory_text);
+    session->memory_text = NULL;
 }
 
 bool cli_session_stopped(const struct cli_session *session)

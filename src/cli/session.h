@@ -17,7 +17,7 @@ struct cli_options {
     size_t device_sets;
     const char *severity[CLI_MAX_OPTIONS]; /* "RULE=severity" */
     size_t severities;
-    bool verbose;
+    bool verbose, report_memory;
     struct dxgk_machine_config config;
     char vram[40], device_path[4096];
 };
@@ -37,6 +37,8 @@ struct cli_session {
         ended;         /* of device and driver; of the workload; of the shutdown */
     bool bad_severity; /* an option that the machine does not know */
     struct dxgk_statistics statistics;
+    char *memory_text; /* report of memory at the end of the workload; NULL: none was wanted, or it failed. Owned */
+    size_t memory_bytes;
     char error[4096];
 };
 

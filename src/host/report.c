@@ -2,7 +2,10 @@
 /* What a machine can be asked: severities, statistics, violations, the trace. */
 #include "host/host.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "report/memory.h"
 
 bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity)
 {
@@ -123,6 +126,34 @@ bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
         .count = record->count,
     };
     return true;
+}
+
+/* ---- memory ---- */
+
+enum { REPORTED_ADAPTERS = 16 };
+
+bool dxgk_machine_write_memory(const struct dxgk_machine *machine, enum dxgk_memory_form form,
+                               FILE *out)
+{
+    struct report_adapter adapters[REPORTED_ADAPTERS];
+    char names[REPORTED_ADAPTERS][24];
+    struct report_memory memory = {
+        .ram = machine->ram, .physical = port_physical_memory(machine->port), .adapters = adapters};
+
+    LIST_FOR(node, &machine->adapters) {
+        struct port_adapter *port = CONTAINER(node, struct host_adapter, link)->port;
+        size_t i = memory.adapter_count;
+
+        if (i == REPORTED_ADAPTERS)
+            break;
+        snprintf(names[i], sizeof(names[i]), "adapter %zu", i);
+        adapters[i] = (struct report_adapter){.name = names[i],
+                                              .domain = port_adapter_domain(port),
+                                              .physical = port_adapter_physical(port)};
+        memory.adapter_count++;
+    }
+    return form == DXGK_MEMORY_SVG ? report_memory_svg(&memory, out)
+                                   : report_memory_text(&memory, out);
 }
 
 bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)

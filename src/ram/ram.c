@@ -22,8 +22,9 @@
  *   its place. Clean frames read as zero, so that a request for zeroed memory costs nothing where
  *   the file has never been written.
  *
- *   Memory below 4 GiB is what devices with short addresses need, so requests that allow higher
- *   frames are placed from the top down; requests that do not, from the bottom up.
+ *   Low memory (below 1 MiB, 16 MiB, 4 GiB) is what devices with short addresses need, so every
+ *   request is served from the top of its window down: frames below such a limit go to those who ask
+ *   for them, and to others when nothing above is left.
  *
  *   Views are laid out by next fit with one page between neighbours: a stale pointer keeps faulting
  *   for as long as possible. Pages that are consecutive in the file and in the view are mapped by
@@ -40,7 +41,6 @@
 #include "util/alloc.h"
 #include "verify/verify.h"
 
-#define LOW_MEMORY_BYTES ((uint64_t)4 << 30)
 #define PUNCH_PAGES      512u /* runs of 2 MiB and more go back to the host at once */
 #define NO_FRAME         UINT32_MAX
 #define ARENA_BASE_BYTES ((uint64_t)256 << 30)
@@ -175,11 +175,6 @@ static bool window(const struct ram *ram, const struct ram_request *request, uin
     return request->pages > 0 && *low < *high;
 }
 
-static bool reaches_above_low_memory(uint64_t high)
-{
-    return high > LOW_MEMORY_BYTES / PAGE_BYTES;
-}
-
 /* Turn the bytes of a run into a hole of the file; they read as zero from then on. */
 static bool punch(struct ram *ram, uint64_t first, uint64_t pages)
 {
@@ -233,7 +228,7 @@ bool ram_take_contiguous(struct ram *ram, const struct ram_request *request,
             return false;
         want.boundary = request->boundary_bytes / PAGE_BYTES;
     }
-    want.from_end = reaches_above_low_memory(want.high);
+    want.from_end = true;
     if (!extent_take(&ram->free, &want, &start))
         return false;
     own_run(ram, request, start, request->pages);
@@ -249,7 +244,7 @@ static uint64_t take_longest(struct ram *ram, uint64_t pages, uint64_t low, uint
     struct extent_request want = {
         .size = longest < pages ? longest : pages, .low = low, .high = high};
 
-    want.from_end = reaches_above_low_memory(high);
+    want.from_end = true;
     return want.size > 0 && extent_take(&ram->free, &want, start) ? want.size : 0;
 }
 
@@ -319,6 +314,15 @@ bool ram_next_free(const struct ram *ram, struct page_number from, struct page_n
         return false;
     next->value = start > from.value ? start : from.value;
     return true;
+}
+
+uint64_t ram_free_run(const struct ram *ram, struct page_number first)
+{
+    uint64_t start, size;
+
+    return extent_next(&ram->free, first.value, &start, &size) && start <= first.value
+               ? start + size - first.value
+               : 0;
 }
 
 /* ---- frames back ---- */

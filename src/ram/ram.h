@@ -70,6 +70,8 @@ uint64_t ram_take_some_pages(struct ram *ram, const struct ram_request *request,
                              struct page_number *pages);
 /* The lowest free frame at or above `from`; false if there is none. */
 bool ram_next_free(const struct ram *ram, struct page_number from, struct page_number *next);
+/* Free frames from this one on without a gap; 0: it is not free. */
+uint64_t ram_free_run(const struct ram *ram, struct page_number first);
 /* Give frames back. A frame still locked or mapped by an IOMMU is reported and kept back until it is
  * neither (PHYS-003). */
 void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pages);

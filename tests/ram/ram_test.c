@@ -119,8 +119,8 @@ static void places_runs_by_window_alignment_and_boundary(void **state)
     request.low.value = 8 * MIB;
     request.high.value = 12 * MIB - 1;
     request.align_bytes = 65536;
-    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 8 * MIB / PAGE_BYTES);
-    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 8 * MIB / PAGE_BYTES + 16);
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 12 * MIB / PAGE_BYTES - 16);
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 12 * MIB / PAGE_BYTES - 32);
     request = ask(700);
     request.boundary_bytes = 4 * MIB;
     for (unsigned i = 0; i < 3; i++) {
@@ -262,7 +262,11 @@ static void a_terabyte_costs_little_and_low_memory_is_spared(void **state)
     (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first) && first.value == ((uint64_t)1 << 28) - 1);
     request.high.value = 4 * GIB - 1;
-    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 1);
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == (1u << 20) - 1);
+    request.high.value = 16 * MIB - 1;
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 4095);
+    request.high.value = MIB - 1;
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 255);
     strcpy(ram_direct(ram, page_phys(first)), "low");
     CHECK(heap.live_bytes < 100000);
     ram_give_contiguous(ram, first, 1);

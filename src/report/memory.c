@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/memory.h"
+
+#include <inttypes.h>
+
+#include "util/alloc.h"
+
+#define MIB     ((uint64_t)1 << 20)
+#define GIB     ((uint64_t)1 << 30)
+#define COLUMNS 96u
+#define ROWS    64u
+#define CELL    8u /* pixels */
+
+/* ---- owners ---- */
+
+static const struct {
+    const char *name, *colour;
+} owners[] = {
+    [RAM_FREE] = {"free", "#eeeeee"},
+    [RAM_HOST] = {"host", "#7f7f7f"},
+    [RAM_POOL] = {"pool", "#1f77b4"},
+    [RAM_CONTIGUOUS] = {"contiguous, by the kernel", "#17becf"},
+    [RAM_DRIVER_BLOCK] = {"contiguous, by DxgkCb", "#2ca02c"},
+    [RAM_MDL_PAGES] = {"pages for MDLs", "#98df8a"},
+    [RAM_OBJECT] = {"physical memory objects", "#bcbd22"},
+    [RAM_ALLOCATION] = {"allocations", "#ff7f0e"},
+    [RAM_CLIENT] = {"clients", "#9467bd"},
+    [RAM_QUARANTINED] = {"quarantined", "#d62728"},
+};
+
+enum { OWNERS = sizeof(owners) / sizeof(owners[0]) };
+
+/* The longest stretch from `first` up to `top` with one owner, free ones in one step. */
+static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enum ram_owner *owner)
+{
+    uint64_t end = first + 1, free_pages;
+    struct page_number page = {first};
+
+    *owner = ram_page_owner(ram, page);
+    free_pages = *owner == RAM_FREE ? ram_free_run(ram, page) : 0;
+    if (free_pages > 0)
+        return free_pages < top - first ? free_pages : top - first;
+    while (end < top && ram_page_owner(ram, (struct page_number){end}) == *owner)
+        end++;
+    return end - first;
+}
+
+/* ---- text ---- */
+
+struct zone {
+    const char *name;
+    uint64_t end; /* bytes */
+    uint64_t pages, free_pages;
+};
+
+static void add_to_zone(struct zone *zone, uint64_t first, uint64_t pages, bool is_free)
+{
+    uint64_t end = zone->end / PAGE_BYTES, here = first >= end          ? 0
+                                                  : first + pages > end ? end - first
+                                                                        : pages;
+
+    zone->pages += here;
+    zone->free_pages += is_free ? here : 0;
+}
+
+static void write_zones(const struct ram *ram, FILE *out)
+{
+    struct zone zones[] = {{"below 1 MiB", MIB, 0, 0},
+                           {"below 16 MiB", 16 * MIB, 0, 0},
+                           {"below 4 GiB", 4 * GIB, 0, 0},
+                           {"all", UINT64_MAX, 0, 0}};
+    uint64_t top = ram_bytes(ram) / PAGE_BYTES, of[OWNERS] = {0}, runs = 0, longest = 0;
+    enum ram_owner owner;
+
+    for (uint64_t at = 0, pages; at < top; at += pages) {
+        pages = stretch(ram, at, top, &owner);
+        of[owner] += pages;
+        runs += owner == RAM_FREE;
+        if (owner == RAM_FREE && pages > longest)
+            longest = pages;
+        for (unsigned i = 0; i < 4; i++)
+            add_to_zone(&zones[i], at, pages, owner == RAM_FREE);
+    }
+    fprintf(out, "physical memory\n");
+    for (unsigned i = 0; i < 4; i++)
+        fprintf(out, "  %-26s %10" PRIu64 " KiB, %10" PRIu64 " KiB free\n", zones[i].name,
+                zones[i].pages * 4, zones[i].free_pages * 4);
+    fprintf(out, "owners\n");
+    for (unsigned i = 0; i < OWNERS; i++)
+        if (of[i])
+            fprintf(out, "  %-26s %10" PRIu64 " KiB\n", owners[i].name, of[i] * 4);
+    fprintf(out,
+            "fragmentation\n  %-26s %10" PRIu64 "\n  %-26s %10" PRIu64 " KiB\n  %-26s %10.1f %%\n",
+            "free runs", runs, "longest free run", longest * 4, "free outside of the longest",
+            of[RAM_FREE] ? 100.0 * (double)(of[RAM_FREE] - longest) / (double)of[RAM_FREE] : 0.0);
+}
+
+static void write_domain(const struct report_adapter *adapter, FILE *out)
+{
+    static const char *const modes[] = {"physical", "isolated", "logical"};
+
+    fprintf(out, "  %-26s %s, %" PRIu64 " pages mapped, %" PRIu64 " map operations\n",
+            adapter->name, modes[iommu_domain_mode(adapter->domain)],
+            iommu_domain_mapped_pages(adapter->domain), iommu_domain_map_count(adapter->domain));
+}
+
+/* By kind, in the order of the first of each kind. */
+static bool write_holdings(const struct report_memory *memory, const char *name,
+                           const struct physical_adapter *adapter, FILE *out)
+{
+    size_t count = physical_holdings(memory->physical, adapter, NULL, 0);
+    struct physical_holding *list = count ? util_alloc(count * sizeof(*list)) : NULL;
+
+    if (count && !list)
+        return false;
+    physical_holdings(memory->physical, adapter, list, count);
+    for (size_t i = 0; i < count; i++) {
+        enum physical_kind kind = list[i].kind;
+        uint64_t number = 0, bytes = 0;
+        bool first = true;
+
+        for (size_t k = 0; k < i && first; k++)
+            first = list[k].kind != kind;
+        for (size_t k = i; k < count && first; k++) {
+            number += list[k].kind == kind;
+            bytes += list[k].kind == kind ? list[k].bytes : 0;
+        }
+        if (first)
+            fprintf(out, "  %-26s %" PRIu64 " x %s, %" PRIu64 " bytes\n", name, number,
+                    physical_kind_name(kind), bytes);
+    }
+    util_free(list);
+    return true;
+}
+
+bool report_memory_text(const struct report_memory *memory, FILE *out)
+{
+    bool done = true;
+
+    write_zones(memory->ram, out);
+    fprintf(out, "IOMMU domains\n");
+    for (size_t i = 0; i < memory->adapter_count; i++)
+        if (memory->adapters[i].domain)
+            write_domain(&memory->adapters[i], out);
+    fprintf(out, "held by drivers\n");
+    for (size_t i = 0; i < memory->adapter_count; i++)
+        if (memory->adapters[i].physical)
+            done &= write_holdings(memory, memory->adapters[i].name, memory->adapters[i].physical,
+                                   out);
+    done &= write_holdings(memory, "no adapter", NULL, out);
+    fprintf(out, "  %-26s %" PRIu64 " bytes\n", "committed sections",
+            physical_memory_commit(memory->physical));
+    return done && !ferror(out);
+}
+
+/* ---- picture ---- */
+
+struct picture {
+    uint64_t cell_pages;
+    uint64_t cells;
+    uint32_t (*frames)[OWNERS]; /* of each cell, by owner */
+};
+
+static void count_frames(const struct ram *ram, struct picture *picture)
+{
+    uint64_t top = ram_bytes(ram) / PAGE_BYTES;
+    enum ram_owner owner;
+
+    for (uint64_t at = 0, pages; at < top; at += pages) {
+        uint64_t cell = at / picture->cell_pages, end = (cell + 1) * picture->cell_pages;
+
+        pages = stretch(ram, at, end < top ? end : top, &owner);
+        picture->frames[cell][owner] += (uint32_t)pages;
+    }
+}
+
+/* What is in use shows, however little it is. */
+static unsigned colour_of(const uint32_t frames[OWNERS])
+{
+    unsigned best = RAM_FREE;
+
+    for (unsigned i = RAM_FREE + 1; i < OWNERS; i++)
+        if (frames[i] > 0 && (best == RAM_FREE || frames[i] > frames[best]))
+            best = i;
+    return best;
+}
+
+/* Cells of one colour that follow each other in a row are one rectangle. */
+static void write_cells(const struct picture *picture, FILE *out)
+{
+    for (uint64_t first = 0, next; first < picture->cells; first = next) {
+        unsigned colour = colour_of(picture->frames[first]);
+
+        for (next = first + 1; next < picture->cells && next % COLUMNS != 0 &&
+                               colour_of(picture->frames[next]) == colour;
+             next++)
+            ;
+        fprintf(out,
+                "<rect x=\"%" PRIu64 "\" y=\"%" PRIu64 "\" width=\"%" PRIu64
+                "\" height=\"%u\" fill=\"%s\"/>\n",
+                first % COLUMNS * CELL, first / COLUMNS * CELL, (next - first) * CELL, CELL,
+                owners[colour].colour);
+    }
+}
+
+static void write_legend(const struct picture *picture, unsigned y, FILE *out)
+{
+    for (unsigned i = 0; i < OWNERS; i++) {
+        unsigned x = i % 3 * (COLUMNS * CELL / 3), line = y + i / 3 * 20;
+
+        fprintf(out,
+                "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+                "<text x=\"%u\" y=\"%u\">%s</text>\n",
+                x, line, owners[i].colour, x + 18, line + 11, owners[i].name);
+    }
+    fprintf(out, "<text x=\"0\" y=\"%u\">one cell: %" PRIu64 " KiB</text>\n", y + 95,
+            picture->cell_pages * 4);
+}
+
+bool report_memory_svg(const struct report_memory *memory, FILE *out)
+{
+    uint64_t pages = ram_bytes(memory->ram) / PAGE_BYTES;
+    struct picture picture = {.cell_pages = pages / (COLUMNS * ROWS) +
+                                            (pages % (COLUMNS * ROWS) != 0)};
+    unsigned rows;
+
+    picture.cells = (pages + picture.cell_pages - 1) / picture.cell_pages;
+    picture.frames = util_zalloc(picture.cells, sizeof(*picture.frames));
+    if (!picture.frames)
+        return false;
+    count_frames(memory->ram, &picture);
+    rows = (unsigned)((picture.cells + COLUMNS - 1) / COLUMNS);
+    fprintf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<title>physical memory by owner</title>\n",
+        COLUMNS * CELL, rows * CELL + 120);
+    write_cells(&picture, out);
+    write_legend(&picture, rows * CELL + 16, out);
+    fprintf(out, "</svg>\n");
+    util_free(picture.frames);
+    return !ferror(out);
+}

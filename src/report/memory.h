@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Physical memory at one moment, for people: who owns how much, how broken up the rest is, what each IOMMU domain maps and what
+ * each driver holds, as text; and a picture of it by owner.
+ */
+#ifndef DXGK_REPORT_MEMORY_H
+#define DXGK_REPORT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "vidmm/physical_memory.h"
+
+struct report_adapter {
+    const char *name;
+    const struct iommu_domain *domain;
+    const struct physical_adapter *physical;
+};
+
+struct report_memory {
+    const struct ram *ram;
+    const struct physical_memory *physical;
+    const struct report_adapter *adapters;
+    size_t adapter_count;
+};
+
+/* False: writing failed. Cost: frames in use and free runs. */
+bool report_memory_text(const struct report_memory *memory, FILE *out);
+/* 96 cells wide, at most 64 high; each cell has the colour of whoever owns most of its frames. Low addresses stand at the top. */
+bool report_memory_svg(const struct report_memory *memory, FILE *out);
+
+#endif

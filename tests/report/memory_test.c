@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of physical memory: the figures are those of the machine, and the picture shows every owner. */
+#include "support/check_rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/memory.h"
+#include "util/alloc.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct {
+    struct util_heap heap;
+    struct ram *ram;
+    struct iommu_domain *domain;
+    struct physical_memory *physical;
+    struct physical_adapter *adapter;
+    struct report_adapter listed;
+    struct report_memory memory;
+} t;
+
+static int set_up(void **state)
+{
+    struct physical_adapter_config config = {.name = "adapter"};
+
+    (void)state;
+    memset(&t, 0, sizeof(t));
+    util_heap_current = &t.heap;
+    t.ram = ram_create(&(struct ram_config){.bytes = 64 * MIB});
+    t.domain = iommu_domain_create(t.ram, IOMMU_ISOLATION, (struct logical_addr){64 * MIB - 1});
+    t.physical = physical_memory_create(t.ram, NULL);
+    config.memory = t.physical;
+    config.domain = t.domain;
+    t.adapter = physical_adapter_create(&config);
+    t.listed = (struct report_adapter){"adapter 0", t.domain, t.adapter};
+    t.memory = (struct report_memory){t.ram, t.physical, &t.listed, 1};
+    return t.adapter ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    physical_adapter_destroy(t.adapter);
+    physical_memory_destroy(t.physical);
+    iommu_domain_destroy(t.domain);
+    ram_destroy(t.ram);
+    util_heap_current = NULL;
+    return t.heap.live_blocks == 0 ? 0 : -1;
+}
+
+static void allocate(uint64_t bytes)
+{
+    DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {.NumberOfBytes = bytes,
+                                               .HighestAcceptableAddress.QuadPart = -1,
+                                               .CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED};
+
+    CHECK(physical_allocate_contiguous(t.adapter, &args) == STATUS_SUCCESS);
+}
+
+/* Freed by the caller. */
+static char *written(bool (*write)(const struct report_memory *memory, FILE *out), bool expected)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CHECK(out != NULL && write(&t.memory, out) == expected && fclose(out) == 0);
+    return text;
+}
+
+static void text_gives_the_figures_of_the_machine(void **state)
+{
+    char *text;
+
+    (void)state;
+    allocate(2 * MIB);
+    allocate(MIB);
+    text = written(report_memory_text, true);
+    CHECK(strstr(text, "all                             65536 KiB,      62460 KiB free"));
+    CHECK(strstr(text, "below 1 MiB                      1024 KiB,       1020 KiB free"));
+    CHECK(strstr(text, "contiguous, by DxgkCb            3072 KiB"));
+    CHECK(strstr(text, "free runs                           1"));
+    CHECK(strstr(text, "adapter 0                  isolated, 768 pages mapped"));
+    CHECK(strstr(text, "adapter 0                  2 x contiguous block, 3145728 bytes"));
+    free(text);
+}
+
+static void the_picture_shows_every_owner(void **state)
+{
+    struct ram_request request = {.pages = 1, .owner = RAM_POOL, .low.value = 32 * MIB};
+    struct page_number first;
+    char *svg;
+
+    (void)state;
+    request.high.value = 32 * MIB + PAGE_BYTES - 1;
+    CHECK(ram_take_contiguous(t.ram, &request, &first));
+    allocate(20 * MIB);
+    svg = written(report_memory_svg, true);
+    CHECK(strncmp(svg, "<svg ", 5) == 0 && strstr(svg, "</svg>"));
+    /* One frame of 16384 has its own cell; a cell is three frames. */
+    CHECK(strstr(svg, "width=\"8\" height=\"8\" fill=\"#1f77b4\"/>") &&
+          strstr(svg, "width=\"768\" height=\"8\" fill=\"#2ca02c\"/>") &&
+          strstr(svg, "one cell: 12 KiB"));
+    CHECK(!strstr(svg, "height=\"8\" fill=\"#d62728\"/>"));
+    free(svg);
+}
+
+static void running_out_of_memory_is_survived(void **state)
+{
+    char *text;
+
+    (void)state;
+    allocate(MIB);
+    t.heap.fail_at = t.heap.requests + 1;
+    text = written(report_memory_text, false);
+    free(text);
+    t.heap.fail_at = t.heap.requests + 1;
+    text = written(report_memory_svg, false);
+    free(text);
+    t.heap.fail_at = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(text_gives_the_figures_of_the_machine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_picture_shows_every_owner, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_is_survived, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

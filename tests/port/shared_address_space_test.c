@@ -239,6 +239,49 @@ static void numbers_are_not_given_twice(void **state)
     probe_destroy(p);
 }
 
+/* Every allocation of the way fails once. */
+static void short_body(struct probe *p)
+{
+    struct util_heap *heap = &sim_current->heap;
+    const uint32_t spaces = bus_pasids(p->bus)->spaces.count;
+    struct nt_process *nt = probe_process(p, "poor");
+    NTSTATUS status = STATUS_NO_MEMORY;
+    struct vidmm_fence_slot slot = {0};
+    struct vidmm_process *mm;
+    unsigned failed = 0;
+
+    for (uint64_t n = 1; !NT_SUCCESS(status); n++) {
+        heap->fail_at = heap->requests + n;
+        status = vidmm_process_open(port_adapter_vidmm(p->adapter[0]), nt, &mm);
+        if (NT_SUCCESS(status)) {
+            status = vidmm_fence_slot_create(mm, &slot);
+            if (!NT_SUCCESS(status))
+                vidmm_process_close(mm);
+        }
+        heap->fail_at = 0;
+        CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
+        CHECK(bus_pasids(p->bus)->spaces.count == spaces + NT_SUCCESS(status));
+        failed += !NT_SUCCESS(status);
+    }
+    CHECK(failed > 5);
+    vidmm_fence_slot_destroy(mm, &slot);
+    vidmm_process_close(mm);
+    CHECK(bus_pasids(p->bus)->spaces.count == spaces);
+    nt_process_destroy(nt);
+}
+
+static void a_failed_allocation_leaves_no_number(void **state)
+{
+    struct probe *p = probe_create(&shared);
+
+    (void)state;
+    offer(p, true, true, true);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    CHECK(probe_run(p, short_body) == SIM_DONE);
+    CHECK(probe_stop(p) == 0);
+    probe_destroy(p);
+}
+
 /* ---- the end of a PASID ---- */
 
 static void late_body(struct probe *p)
@@ -331,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_process_is_one_address_space),
         cmocka_unit_test(without_the_model_there_is_none),
         cmocka_unit_test(numbers_are_not_given_twice),
+        cmocka_unit_test(a_failed_allocation_leaves_no_number),
         cmocka_unit_test(an_access_after_the_end_is_fatal),
         cmocka_unit_test(contexts_may_use_it_where_it_is),
     };

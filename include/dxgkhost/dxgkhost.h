@@ -136,6 +136,7 @@ DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
 struct dxgk_violation {
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
+    const char *stack; /* frames of the driver, innermost first, one a line; "": unknown */
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,

@@ -37,6 +37,16 @@ static uint64_t unexpected(const struct cli_session *session)
     return wrong;
 }
 
+static void print_stack(const char *stack)
+{
+    for (const char *line = stack; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        fprintf(stderr, "            %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static void print_violations(const struct cli_session *session)
 {
     const char *waits = dxgk_machine_waits(session->machine);
@@ -50,6 +60,7 @@ static void print_violations(const struct cli_session *session)
         if (v.where && v.where[0])
             fprintf(stderr, "          in %s, thread %s, at %.6f ms%s\n", v.where, v.thread,
                     (double)v.virtual_ns / 1e6, v.count > 1 ? ", repeatedly" : "");
+        print_stack(v.stack);
     }
     if (waits)
         fputs(waits, stderr);

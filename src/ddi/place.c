@@ -67,6 +67,14 @@ static void describe(struct verify_record *record)
     }
 }
 
+/* Of the fault that is being reported, else of who reports. */
+static bool describe_stack(char *text, size_t bytes)
+{
+    const struct ddi_state *state = ddi_state();
+
+    return state && x64_describe_stack(state->fault, state->hooks.symbolize, text, bytes);
+}
+
 /* ---- bug check ---- */
 
 /* The driver's last word, in a buffer with guards around it (LIFE-141, LIFE-142). The machine may be out of memory: then
@@ -205,14 +213,17 @@ static bool is_access(enum sim_fault_kind kind)
     return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
-/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if nobody takes it. */
+/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if nobody takes it. Handlers run
+ * meanwhile, and what they do wrong is theirs. */
 static void offer_fault(const struct sim_fault *fault)
 {
     EXCEPTION_RECORD exception;
 
+    ddi_state()->fault = NULL;
     if (x64_exception_of_fault(fault, &exception))
         nt_try_raise(&exception);
     x64_fault(fault);
+    ddi_state()->fault = fault;
 }
 
 static void on_fault(const struct sim_fault *fault)
@@ -223,6 +234,7 @@ static void on_fault(const struct sim_fault *fault)
     uint32_t pool = is_access(fault->kind) ? nt_pool_fault((const void *)fault->address) : 0;
     char place[128] = "";
 
+    ddi_state()->fault = fault;
     name_place(fault->pc, place, sizeof(place));
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
         on_overdue(fault, name, place);
@@ -263,7 +275,8 @@ static void on_unwind(uintptr_t sp)
 
 void ddi_install(const struct ddi_hooks *hooks)
 {
-    static const struct verify_place place = {.describe = describe, .bugcheck = bugcheck};
+    static const struct verify_place place = {
+        .describe = describe, .stack = describe_stack, .bugcheck = bugcheck};
     struct ddi_state *state = sim_current->room[SIM_ROOM_DDI];
 
     if (!state) {

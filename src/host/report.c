@@ -124,6 +124,7 @@ bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,
         .thread = record->thread,
         .virtual_ns = record->time,
         .count = record->count,
+        .stack = record->stack ? record->stack : "",
     };
     return true;
 }

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define RECORDS_MAX                        10000u
+#define STACK_BYTES                        2048u
 #define SEVERITIES                         ((size_t)VERIFY_FATAL + 1)
 #define DRIVER_VERIFIER_DETECTED_VIOLATION 0xC4u
 
@@ -74,8 +75,10 @@ void verify_log_destroy(struct verify_log *log)
         return;
     if (verify_current == log)
         verify_current = NULL;
-    for (size_t i = 0; i < log->entries; i++)
+    for (size_t i = 0; i < log->entries; i++) {
+        free((void *)(uintptr_t)log->entry[i]->record.stack);
         free(log->entry[i]);
+    }
     free((void *)log->entry);
     free(log->rule);
     free(log);
@@ -153,6 +156,17 @@ static bool grow(struct verify_log *log)
     return true;
 }
 
+/* NULL: none, or no memory for it. */
+static char *take_stack(const struct verify_log *log, const struct verify_record *record)
+{
+    char text[STACK_BYTES];
+
+    if (record->severity < VERIFY_ERROR || !log->place || !log->place->stack ||
+        !log->place->stack(text, sizeof(text)))
+        return NULL;
+    return strdup(text);
+}
+
 /* Merge with an equal record or keep a copy. False: no memory. */
 static bool keep(struct verify_log *log, struct rule_state *rule, const struct verify_record *record)
 {
@@ -173,6 +187,7 @@ static bool keep(struct verify_log *log, struct rule_state *rule, const struct v
         return false;
     entry->record = *record;
     entry->record.count = 1;
+    entry->record.stack = take_stack(log, record);
     entry->next_of_rule = rule->entries;
     rule->entries = entry;
     log->entry[log->entries++] = entry;

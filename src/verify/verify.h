@@ -27,6 +27,8 @@ struct verify_record {
     uint32_t code; /* bug check code, if fatal or it has one */
     uint64_t parameter[4];
     uint64_t time; /* virtual ns */
+    const char *
+        stack; /* errors and fatal ones: frames of the driver, innermost first, one a line; NULL: unknown. The log's */
     uint64_t count; /* identical ones (same rule, severity and place) merge; the rest is the first one's */
 };
 
@@ -55,6 +57,8 @@ bool verify_strict(const struct verify_log *log);
  * its use. */
 struct verify_place {
     void (*describe)(struct verify_record *record);
+    /* Writes the stack, at most so many bytes with the terminator. Returns false if there is nothing to tell. */
+    bool (*stack)(char *text, size_t bytes);
     /* Carries out a bug check once the record exists: last DDI, then sim_stop. May not return. If another fatal report
      * comes meanwhile, it is called again with the first one's state and must stop at once. */
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);

@@ -228,6 +228,7 @@ static void an_incomplete_table_is_named(void **state)
 
 static void a_crash_is_a_bug_check_with_a_place(void **state)
 {
+    struct dxgk_violation v;
     struct dxgk_statistics s;
     struct machine m;
 
@@ -235,6 +236,9 @@ static void a_crash_is_a_bug_check_with_a_place(void **state)
     CHECK_RULE("LIFE-002", load_bad(&m, "crashes_entry", 0) == DXGK_DRIVER_STOPPED);
     check_says(&m, "crashes_entry.so!write_to");
     check_says(&m, "0x18");
+    CHECK(dxgk_machine_violation(m.dxgk, dxgk_machine_violations(m.dxgk) - 1, &v));
+    CHECK(strncmp(v.stack, "crashes_entry.so!write_to+", 26) == 0 &&
+          strstr(v.stack, "\ncrashes_entry.so!DriverEntry+"));
     dxgk_machine_statistics(m.dxgk, &s);
     CHECK_RULE("LIFE-002", s.bugcheck && s.bugcheck_code == 0x1E);
     CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,

@@ -83,6 +83,18 @@ static bool reported(const struct fixture *f, uint32_t code)
     return state->happened == (code != 0) && state->code == code;
 }
 
+/* The last report's stack. */
+static bool stack_has(const struct fixture *f, const char *part)
+{
+    size_t count = verify_records(f->machine.log);
+    const char *stack = count ? verify_record_at(f->machine.log, count - 1)->stack : NULL;
+
+    if (stack && strstr(stack, part))
+        return true;
+    print_error("no %s in the stack:\n%s\n", part, stack ? stack : "none");
+    return false;
+}
+
 static bool in_place(const struct fixture *f)
 {
     const struct seh_report *r = &f->report;
@@ -410,6 +422,8 @@ static void what_nobody_takes_is_a_bug_check(void **state)
             CHECK_RULE("NT-002", !f->returned && reported(f, 0x1E));
             CHECK(bug->parameter[0] == 0xC0000005 && bug->parameter[3] == 0x18);
             CHECK(loader_image_contains(f->image, (uintptr_t)bug->parameter[1]));
+            CHECK(stack_has(f, "seh.sys!read_at+") && stack_has(f, "\nseh.sys!fault_now+") &&
+                  stack_has(f, "\nseh.sys!DriverEntry+"));
         }
         PLAYED();
     }
@@ -454,7 +468,11 @@ static void exceptions_do_not_go_through_the_host(void **state)
 {
     (void)state;
     PLAY(f, SEH_THROUGH_HOST)
-    CHECK(!f->returned && reported(f, 0x1E) && passed(f, "1"));
+    {
+        CHECK(!f->returned && reported(f, 0x1E) && passed(f, "1"));
+        /* The stack goes on where the search for a handler ends. */
+        CHECK(stack_has(f, "\nseh.sys!queried+") && stack_has(f, "\nseh.sys!through_host+"));
+    }
     PLAYED();
 }
 

@@ -40,7 +40,17 @@ static void carry_out(const struct verify_bugcheck *bugcheck)
     carried_out = *bugcheck;
 }
 
-static const struct verify_place place = {describe, carry_out};
+static unsigned stacks;
+
+static bool tell_stack(char *text, size_t bytes)
+{
+    stacks++;
+    snprintf(text, bytes, "a.sys!f+0x1\na.sys!g+0x2");
+    return true;
+}
+
+static const struct verify_place place = {
+    .describe = describe, .stack = tell_stack, .bugcheck = carry_out};
 
 static struct verify_log *install_with_place(void)
 {
@@ -166,6 +176,21 @@ static void the_first_fatal_one_is_the_bug_check(void **state)
     CHECK(strcmp(bugcheck->rule, "PHYS-136") == 0);
     CHECK(bugchecks == 1 && carried_out.code == 0x1E4);
     CHECK(verify_records(log) == 1 && verify_record_at(log, 0)->severity == VERIFY_FATAL);
+    verify_log_destroy(log);
+}
+
+static void errors_have_a_stack_once(void **state)
+{
+    struct verify_log *log = install_with_place();
+
+    (void)state;
+    stacks = 0;
+    WARNING("PHYS-136", "of no weight");
+    VIOLATION("PHYS-136", "an error");
+    VIOLATION("PHYS-136", "the same again");
+    CHECK(verify_records(log) == 2 && stacks == 1);
+    CHECK(!verify_record_at(log, 0)->stack &&
+          strcmp(verify_record_at(log, 1)->stack, "a.sys!f+0x1\na.sys!g+0x2") == 0);
     verify_log_destroy(log);
 }
 
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(other_rule_place_or_severity_is_another_record),
         cmocka_unit_test(counts_are_by_severity),
         cmocka_unit_test(the_first_fatal_one_is_the_bug_check),
+        cmocka_unit_test(errors_have_a_stack_once),
         cmocka_unit_test(a_second_fatal_one_leaves_the_bug_check_alone),
         cmocka_unit_test(a_lowered_rule_no_longer_stops),
         cmocka_unit_test(a_raised_rule_stops),

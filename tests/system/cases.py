@@ -123,6 +123,19 @@ def case_hang():
             run("hang.lua", "--seed", str(seed), "--out", folder)
 
 
+def case_memory_report():
+    """Physical memory by owner, in words and as a picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run("empty.lua", "--iommu", "isolation", "--report", "memory", "--out", folder)
+        for words in ("physical memory", "free runs", "isolated", "contiguous block"):
+            if words not in done.stdout:
+                fail(f"'{words}' is not in the report\n{done.stdout}")
+        with open(os.path.join(folder, "memory.svg"), encoding="utf-8") as file:
+            if not file.read().endswith("</svg>\n"):
+                fail("memory.svg is no whole picture")
+        program("run", "x", "y", "--report", "everything", expect=2)
+
+
 def one_line(done, *words):
     lines = [line for line in done.stderr.splitlines() if line]
     if len(lines) != 1 or not all(word in lines[0] for word in words):

@@ -195,6 +195,28 @@ static void memory_is_locked_once_for_each_adl(void **state)
     CHECK_RULE("PHYS-172", ram_page_locks(f.ram, page) == 0);
 }
 
+/* Behind each list of RAM stand locked frames, and the host's own check of it stays silent. */
+static void every_page_of_a_list_is_locked(void **state)
+{
+    static const DXGK_PHYSICAL_MEMORY_TYPE types[] = {DXGK_PHYSICAL_MEMORY_TYPE_MDL,
+                                                      DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
+                                                      DXGK_PHYSICAL_MEMORY_TYPE_SECTION};
+
+    (void)state;
+    for (unsigned t = 0; t < 3; t++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[t], 6 * 4096);
+        DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 4 * 4096, ADL_ANY);
+
+        for (unsigned i = 0; i < 4; i++)
+            CHECK_RULE("PHYS-175",
+                       ram_page_locks(f.ram, (struct page_number){device_reach(adl_page(adl, i))}) >
+                               0 &&
+                           reports("PHYS-175") == 0);
+        free_adl(args.hAdapterMemoryObject, adl);
+        destroy_both(&args);
+    }
+}
+
 static void a_retired_address_is_not_used_again(void **state)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
@@ -401,6 +423,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_the_pages_of_the_adl_are_reachable, up_isolated, down),
         cmocka_unit_test_setup_teardown(offsets_and_sizes_are_checked, up_isolated, down),
         cmocka_unit_test_setup_teardown(memory_is_locked_once_for_each_adl, up_logical, down),
+        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_isolated, down),
+        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_logical, down),
         cmocka_unit_test_setup_teardown(a_retired_address_is_not_used_again, up_logical, down),
         cmocka_unit_test_setup_teardown(writing_to_the_list_is_reported_and_not_believed,
                                         up_isolated, down),

@@ -198,13 +198,13 @@ static void memory_is_locked_once_for_each_adl(void **state)
 /* Behind each list of RAM stand locked frames, and the host's own check of it stays silent. */
 static void every_page_of_a_list_is_locked(void **state)
 {
-    static const DXGK_PHYSICAL_MEMORY_TYPE types[] = {DXGK_PHYSICAL_MEMORY_TYPE_MDL,
-                                                      DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
-                                                      DXGK_PHYSICAL_MEMORY_TYPE_SECTION};
+    static const DXGK_PHYSICAL_MEMORY_TYPE lockable[] = {DXGK_PHYSICAL_MEMORY_TYPE_MDL,
+                                                         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
+                                                         DXGK_PHYSICAL_MEMORY_TYPE_SECTION};
 
     (void)state;
     for (unsigned t = 0; t < 3; t++) {
-        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[t], 6 * 4096);
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(lockable[t], 6 * 4096);
         DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 4 * 4096, ADL_ANY);
 
         for (unsigned i = 0; i < 4; i++)

@@ -205,7 +205,7 @@ struct mdl_block *content_mdl_of_run(struct page_number first, uint64_t pages)
     struct mdl_block *block = mdl_of(pages);
 
     for (uint64_t i = 0; block && i < pages; i++)
-        block->pages[i] = (PFN_NUMBER)(first.value + i);
+        block->pages[i] = first.value + i;
     return block;
 }
 

@@ -183,6 +183,54 @@ static void compute_only_caps(void **state)
     COMPUTE_REFUSED("SEG-085", "CAPS-027", p->caps.NumberOfSwizzlingRanges = 1);
 }
 
+/* ---- memory of the driver's own as a segment ---- */
+
+static void *own_memory;
+static SIZE_T own_bytes;
+
+static void take_memory(struct probe *p, struct probe_call *call)
+{
+    PHYSICAL_ADDRESS highest = {.QuadPart = -1};
+
+    (void)call;
+    own_memory = MmAllocateContiguousMemory(own_bytes, highest);
+    CHECK(own_memory);
+    p->segment[0].CpuTranslatedAddress = MmGetPhysicalAddress(own_memory);
+}
+
+static void give_memory(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    MmFreeContiguousMemory(own_memory);
+}
+
+static struct probe *integrated(SIZE_T bytes)
+{
+    struct probe *p = probe_create(NULL);
+
+    own_bytes = bytes;
+    p->segment[0].Size = 4u << 20;
+    p->after[PROBE_StartDevice] = take_memory; /* after its default has set the BAR */
+    p->after[PROBE_StopDevice] = give_memory;
+    return p;
+}
+
+static void a_segment_may_be_taken_out_of_ram(void **state)
+{
+    struct probe *p = integrated(4u << 20);
+
+    (void)state;
+    CHECK_RULE("SEG-028", NT_SUCCESS(probe_start(p)) && probe_rule(p, "SEG-028") == 0 &&
+                              p->segment[0].CpuTranslatedAddress.QuadPart ==
+                                  MmGetPhysicalAddress(own_memory).QuadPart);
+    probe_destroy(p);
+    p = integrated(2u << 20); /* half of it is somebody else's */
+    CHECK_RULE("SEG-028", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                              probe_rule(p, "SEG-028") == 1);
+    probe_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +243,7 @@ int main(void)
         cmocka_unit_test(cross_adapter_resources),
         cmocka_unit_test(required_isolation),
         cmocka_unit_test(compute_only_caps),
+        cmocka_unit_test(a_segment_may_be_taken_out_of_ram),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ struct ddi_state {
     struct ddi_hooks hooks;
     bool in_bugcheck;
     const struct sim_fault *fault; /* being reported, so that the stack told is the driver's; NULL: none */
-    struct hash_map tracks; /* thread id -> row of the trace */
+    struct hash_map tracks;        /* thread id -> row of the trace */
     struct list loans;
 };
 

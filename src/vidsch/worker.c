@@ -17,8 +17,8 @@ void vidsch_worker_wake(struct vidsch *vidsch)
 
 static bool node_closed(const struct vidsch_node *node)
 {
-    return node->vidsch->resetting || node->vidsch->suspended || node->stopped || node->preempting ||
-           node->count >= node->depth;
+    return node->vidsch->resetting || node->vidsch->suspended || node->stopped ||
+           node->preempting || node->count >= node->depth;
 }
 
 static struct vidsch_context *first_ready(const struct vidsch_node *node)

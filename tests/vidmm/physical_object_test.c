@@ -151,8 +151,8 @@ static void contiguous_objects_obey_the_rules_of_contiguous_memory(void **state)
     CHECK(create(&args) == STATUS_SUCCESS);
     view = map(args.hPhysicalMemoryObject, 0, 768 * 1024);
     CHECK_RULE("PHYS-120", physical_of(view.data) == 9 * MIB + 256 * 1024);
-    CHECK_RULE("PHYS-120", physical_of(view.data + 768 * 1024 - 1) == 10 * MIB - 1 &&
-                               *view.data != 0);
+    CHECK_RULE("PHYS-120",
+               physical_of(view.data + 768 * 1024 - 1) == 10 * MIB - 1 && *view.data != 0);
     unmap(&view);
     args.ContiguousMemory.BoundaryAddressMultiple = address(3 * MIB);
     CHECK_RULE("PHYS-120", create(&args) == STATUS_INVALID_PARAMETER);

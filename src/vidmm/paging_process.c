@@ -552,5 +552,7 @@ struct gpu_va scratch_map_table(struct page_table *table)
 
     if (NT_SUCCESS(scratch_map(table->space->vidmm, &table->place.run, 1, false, &va)))
         return va;
-    return table->space->vidmm->lost ? (struct gpu_va){0} : map_in_reserve(table);
+    if (table->space->vidmm->lost)
+        return (struct gpu_va){0};
+    return map_in_reserve(table);
 }

@@ -77,7 +77,7 @@ static bool feed(struct campaign *campaign, struct explore_worker *worker)
 
 static void take(struct campaign *campaign, struct explore_worker *worker)
 {
-    struct explore_result result;
+    struct explore_result result = {0};
     size_t done = 0;
     ssize_t got = 0;
 

@@ -18,6 +18,9 @@
 #include <unistd.h>
 
 #include "sim/sim_private.h"
+#if SIM_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
 
 #define SIGNAL_STACK_BYTES (64u * 1024u)
 #define EMERGENCY_BYTES    (256u * 1024u)
@@ -207,6 +210,10 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     core->fault.trap = (uint8_t)regs[REG_TRAPNO];
     keep_registers(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
+#if SIM_ASAN
+    if (spare_stack) /* frames that were left there by a jump have marked it, and nobody has cleared that */
+        ASAN_UNPOISON_MEMORY_REGION(core->emergency_stack, EMERGENCY_BYTES);
+#endif
     sp = (sp & ~(uintptr_t)15) - 8;
     *(uintptr_t *)sp = 0; /* where a return address would be: the end for unwinders */ // NOLINT
     regs[REG_RSP] = (greg_t)sp;

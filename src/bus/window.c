@@ -214,45 +214,60 @@ static uint64_t register_offset(const struct bus_mapping *mapping, uintptr_t add
     return mapping->offset + (address - (uintptr_t)mapping->address);
 }
 
+static uint64_t ones_of(unsigned width)
+{
+    return width >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * width)) - 1;
+}
+
+/* An access that the device model may now be told of; *offset is where in its BAR. NULL: in no
+ * register window. */
+static const struct bus_mapping *begin_access(struct bus *bus, uintptr_t address, unsigned width,
+                                              uint64_t *offset)
+{
+    const struct bus_mapping *mapping;
+
+    sim_point(); /* before the search: others run here, and may unmap */
+    mapping = find_window(bus, address, width);
+    if (!mapping)
+        return NULL;
+    bus_timers_retry(mapping->device);
+    *offset = register_offset(mapping, address);
+    return mapping;
+}
+
 bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width,
                        uint64_t *value)
 {
-    uint64_t ones = width >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * width)) - 1;
+    uint64_t ones = ones_of(width), offset;
     const struct bus_mapping *mapping;
     struct bus_device *device;
 
     if (!bus_register_space(bus, address))
         return false;
-    sim_point(); /* before the search: others run here, and may unmap */
-    mapping = find_window(bus, (uintptr_t)address, width);
+    mapping = begin_access(bus, (uintptr_t)address, width, &offset);
     if (!mapping)
         return false;
     device = mapping->device;
-    bus_timers_retry(device);
     *value = ones;
     if (answers(device, (uintptr_t)address, width))
-        *value = ones & device->model->read(device->state, mapping->bar,
-                                            register_offset(mapping, (uintptr_t)address), width);
+        *value = ones & device->model->read(device->state, mapping->bar, offset, width);
     return true;
 }
 
 bool bus_register_write(struct bus *bus, volatile void *address, unsigned width, uint64_t value)
 {
-    uint64_t ones = width >= 8 ? UINT64_MAX : ((uint64_t)1 << (8 * width)) - 1;
     const struct bus_mapping *mapping;
     struct bus_device *device;
+    uint64_t offset;
 
     if (!bus_register_space(bus, address))
         return false;
-    sim_point(); /* before the search: others run here, and may unmap */
-    mapping = find_window(bus, (uintptr_t)address, width);
+    mapping = begin_access(bus, (uintptr_t)address, width, &offset);
     if (!mapping)
         return false;
     device = mapping->device;
-    bus_timers_retry(device);
     if (answers(device, (uintptr_t)address, width))
-        device->model->write(device->state, mapping->bar,
-                             register_offset(mapping, (uintptr_t)address), width, value & ones);
+        device->model->write(device->state, mapping->bar, offset, width, value & ones_of(width));
     return true;
 }
 

@@ -235,6 +235,22 @@ NT_EXPORT NTSTATUS NTAPI IoSynchronousCallDriver(PDEVICE_OBJECT DeviceObject, PI
 
 /* ---- building ---- */
 
+/* A request that the I/O manager frees when it is completed. NULL: no memory. */
+static PIRP build_owned(PDEVICE_OBJECT device, PVOID buffer, PKEVENT event, PIO_STATUS_BLOCK result,
+                        void *caller)
+{
+    PIRP irp = allocate((CCHAR)(device && device->StackSize > 0 ? device->StackSize : 1), caller);
+
+    if (!irp)
+        return NULL;
+    irp->AllocationFlags |= OWNED_BY_IO;
+    irp->UserEvent = event;
+    irp->UserIosb = result;
+    irp->UserBuffer = buffer;
+    irp->Tail.Overlay.Thread = (PETHREAD)(void *)nt_thread();
+    return irp;
+}
+
 NT_EXPORT PIRP NTAPI IoBuildDeviceIoControlRequest(ULONG IoControlCode, PDEVICE_OBJECT DeviceObject,
                                                    PVOID InputBuffer, ULONG InputBufferLength,
                                                    PVOID OutputBuffer, ULONG OutputBufferLength,
@@ -247,17 +263,10 @@ NT_EXPORT PIRP NTAPI IoBuildDeviceIoControlRequest(ULONG IoControlCode, PDEVICE_
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__))
         return NULL;
-    irp = allocate(
-        (CCHAR)(DeviceObject && DeviceObject->StackSize > 0 ? DeviceObject->StackSize : 1),
-        NT_CALLER());
+    irp = build_owned(DeviceObject, OutputBuffer, Event, IoStatusBlock, NT_CALLER());
     if (!irp)
         return NULL;
-    irp->AllocationFlags |= OWNED_BY_IO;
-    irp->UserEvent = Event;
-    irp->UserIosb = IoStatusBlock;
-    irp->UserBuffer = OutputBuffer;
     irp->AssociatedIrp.SystemBuffer = InputBuffer;
-    irp->Tail.Overlay.Thread = (PETHREAD)(void *)nt_thread();
     stack = IoGetNextIrpStackLocation(irp);
     stack->MajorFunction = InternalDeviceIoControl ? IRP_MJ_INTERNAL_DEVICE_CONTROL
                                                    : IRP_MJ_DEVICE_CONTROL;
@@ -279,16 +288,9 @@ NT_EXPORT PIRP NTAPI IoBuildSynchronousFsdRequest(ULONG MajorFunction, PDEVICE_O
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__))
         return NULL;
-    irp = allocate(
-        (CCHAR)(DeviceObject && DeviceObject->StackSize > 0 ? DeviceObject->StackSize : 1),
-        NT_CALLER());
+    irp = build_owned(DeviceObject, Buffer, Event, IoStatusBlock, NT_CALLER());
     if (!irp)
         return NULL;
-    irp->AllocationFlags |= OWNED_BY_IO;
-    irp->UserEvent = Event;
-    irp->UserIosb = IoStatusBlock;
-    irp->UserBuffer = Buffer;
-    irp->Tail.Overlay.Thread = (PETHREAD)(void *)nt_thread();
     stack = IoGetNextIrpStackLocation(irp);
     stack->MajorFunction = (UCHAR)MajorFunction;
     stack->Parameters.Read.Length = Length;

@@ -16,6 +16,7 @@
 
 #include <ntddk.h>
 #include <dispmprt.h>
+#include <dxgk_wddm3_2.h>
 
 #include "nt/nt.h"
 #include "trace/trace.h"
@@ -163,6 +164,12 @@ BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a,
                               ULONG message); /* at DIRQL, under the interrupt lock */
 void ddi_dpc_routine(struct ddi_adapter *a);  /* at DISPATCH */
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args);
+NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query);
+NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet);
+/* Routines of an interface that the driver gave (LIFE-128, LIFE-131). */
+void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE routine, PVOID context);
+NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
+                                   DXGKARG_QUERYFEATURESUPPORT *args);
 
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args);
 NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process);

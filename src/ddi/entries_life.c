@@ -158,3 +158,41 @@ NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
     CALL_STATUS(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO, PASSIVE,
                 LIMIT_LONG, a->context, args);
 }
+
+/* ---- interfaces and requests of others: level two ---- */
+
+NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query)
+{
+    CALL_STATUS(a, DxgkDdiQueryInterface, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, query);
+}
+
+NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet)
+{
+    CALL_STATUS(a, DxgkDdiDispatchIoRequest, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, source,
+                packet);
+}
+
+void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE routine, PVOID context)
+{
+    struct ddi_call call;
+
+    if (!NT_SUCCESS(ddi_enter(&call, a, "InterfaceDereference", LEVEL_ZERO, PASSIVE, LIMIT_SHORT)))
+        return;
+    routine(context);
+    ddi_leave(&call);
+}
+
+/* THREAD-022: without a documented level. */
+NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
+                                   DXGKARG_QUERYFEATURESUPPORT *args)
+{
+    struct ddi_call call;
+    NTSTATUS status = ddi_enter(&call, a, "DxgkDdiQueryFeatureSupport", LEVEL_ZERO, PASSIVE,
+                                LIMIT_SHORT);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    status = routine(a->context, args);
+    ddi_leave(&call);
+    return status;
+}

@@ -4,12 +4,17 @@
 
 bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
-    return (UINT)feature < PORT_FEATURES && adapter->features_granted >> (UINT)feature & 1;
+    return (UINT)feature < PORT_FEATURES_3_2 && adapter->features_granted >> (UINT)feature & 1;
+}
+
+bool port_feature_allowed(const struct port *port, DXGK_FEATURE_ID feature)
+{
+    return (UINT)feature < PORT_FEATURES_3_2 && port->config.features >> (UINT)feature & 1;
 }
 
 static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
-    return adapter->port->config.features >> (UINT)feature & 1;
+    return port_feature_allowed(adapter->port, feature);
 }
 
 static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)

@@ -59,6 +59,12 @@ enum port_iommu_flags {
     PORT_IOMMU_ALLOW_FAILURE = 0x10
 };
 
+/* Versions of a feature that the host speaks; of one that is not listed, version 1 alone. */
+struct port_feature_versions {
+    DXGK_FEATURE_ID feature;
+    UINT16 min, max;
+};
+
 struct port_config {
     struct ram *ram;
     struct bus *bus;
@@ -75,6 +81,11 @@ struct port_config {
     NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */
     uint64_t features;           /* bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122) */
     bool experiments;            /* experimental support of a feature will do (LIFE-124) */
+    /* Features as WDDM 3.2 has them: versions, and interfaces on both sides (LIFE-127). The tables that drivers are given stay
+     * those of interface_version. */
+    bool wddm_3_2;
+    const struct port_feature_versions *feature_versions; /* read while the machine lives; may be NULL */
+    size_t feature_version_count;
     uint64_t raised_limit_ns; /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
     bool measure_interrupts;  /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
     uint64_t unload_limit_ns; /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
@@ -129,6 +140,14 @@ UINT port_adapter_isolation(const struct port_adapter *adapter);
 NTSTATUS port_iommu_status(enum iommu_result result);
 /* A profiler asks for constant clocks, or gives them back (LIFE-146). STATUS_NOT_SUPPORTED: the driver has no such entry. */
 NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable);
+/* Ask the driver for an interface (LIFE-131): `interface` has Size and Version preset and room for Size bytes, which are all
+ * set on success. STATUS_NOT_SUPPORTED: it has no such interface; an answer that breaks the rule counts as that. The caller
+ * gives the interface back by its InterfaceDereference. */
+NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
+                                      PINTERFACE interface);
+/* A request to the driver as a device of the video port had them (LIFE-132). STATUS_NOT_SUPPORTED: no such entry. */
+NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
+                                  PVIDEO_REQUEST_PACKET packet);
 /* The machine went to battery or to mains (LIFE-135). */
 NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains);
 /* Tracing of the drivers' own events on or off (LIFE-107); also told to adapters that start later. At first as the machine's

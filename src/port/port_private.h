@@ -11,7 +11,8 @@
 #define PORT_MAX_NODES      DXGK_MAX_ASYMETRICAL_PROCESSING_NODES
 #define PORT_MAX_CHILDREN   64u
 #define PORT_MAX_COMPONENTS 64u
-#define PORT_FEATURES       6u /* DXGK_FEATURE_HWSCH .. DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD */
+#define PORT_FEATURES       6u /* of WDDM 3.1: DXGK_FEATURE_HWSCH .. _SHARE_BACKING_STORE_WITH_KMD */
+#define PORT_FEATURES_3_2   64u /* room for the numbers of WDDM 3.2 */
 
 struct port {
     struct port_config config;
@@ -135,7 +136,9 @@ struct port_adapter {
     DXGK_CHILD_DESCRIPTOR *child;
     BOOLEAN *child_connected;
     ULONG children;
-    uint64_t features_asked, features_granted;
+    uint64_t features_asked, features_granted;   /* by DXGK_FEATURE_ID */
+    DXGKDDI_FEATURE_INTERFACE feature_interface; /* of the driver, while it is started; or zeros */
+    struct port_driver_feature *driver_feature;  /* what it answered; NULL: never asked */
 
     /* what the driver holds while it is started */
     struct ddi_loan start_loan;    /* DXGKRNL_INTERFACE and DXGK_START_INFO (LIFE-061) */
@@ -292,6 +295,15 @@ NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES Service
 NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,
                                               DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
                                               PVOID ProtectedCallbackContext);
+/* feature_interface.c: before StartDevice, from inside which the driver may already ask; and after StopDevice. */
+NTSTATUS port_features_begin(struct port_adapter *adapter);
+void port_features_end(struct port_adapter *adapter);
+void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface);
+/* Whether the host's configuration lets anybody have the feature. */
+bool port_feature_allowed(const struct port *port, DXGK_FEATURE_ID feature);
+/* Let an adapter stand still for a call of level two: the GPU is idle until port_wake (THREAD-026). */
+NTSTATUS port_quiesce(struct port_adapter *adapter);
+void port_wake(struct port_adapter *adapter);
 /* After StopDevice: report and revoke what was not given back (LIFE-116). */
 void port_services_revoke(struct port_adapter *adapter);
 void port_exclusions_wait(struct port_adapter *adapter);

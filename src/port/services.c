@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it stops (LIFE-113 to LIFE-121).
- * Timed operations and debug reports exist; AGP, firmware tables, boot displays and serial buses do not.
+ * Timed operations and debug reports exist, firmware tables where the machine has any, features on a host of WDDM 3.2; AGP, boot
+ * displays and serial buses do not.
  */
 #include <string.h>
 
@@ -308,54 +309,100 @@ static void NTAPI debug_report_complete(DXGK_DEBUG_REPORT_HANDLE handle)
 
 /* ---- the callback ---- */
 
-static NTSTATUS fill_interface(DXGK_SERVICES type, PINTERFACE user, struct service *service)
+static void fill_timed_operations(INTERFACE *interface)
+{
+    DXGK_TIMED_OPERATION_INTERFACE *timed = (void *)interface;
+
+    timed->TimedOperationStart = timed_operation_start;
+    timed->TimedOperationDelay = timed_operation_delay;
+    timed->TimedOperationWaitForSingleObject = timed_operation_wait;
+}
+
+static void fill_debug_reports(INTERFACE *interface)
+{
+    DXGK_DEBUG_REPORT_INTERFACE *report = (void *)interface;
+
+    report->DbgReportCreate = debug_report_create;
+    report->DbgReportSecondaryData = debug_report_data;
+    report->DbgReportComplete = debug_report_complete;
+}
+
+static void fill_features(INTERFACE *interface)
+{
+    port_fill_feature_interface((void *)interface);
+}
+
+static bool always(const struct port_adapter *adapter)
+{
+    (void)adapter;
+    return true;
+}
+
+static bool is_3_2(const struct port_adapter *adapter)
+{
+    return adapter->port->config.wddm_3_2; /* LIFE-127 */
+}
+
+static const struct service_kind {
+    DXGK_SERVICES type;
+    USHORT bytes;
+    const char *name;
+    bool (*offered)(const struct port_adapter *adapter);
+    void (*fill)(INTERFACE *interface);
+} service_kinds[] = {
+    {DxgkServicesTimedOperation, sizeof(DXGK_TIMED_OPERATION_INTERFACE), "timed operation", always,
+     fill_timed_operations},
+    {DxgkServicesDebugReport, sizeof(DXGK_DEBUG_REPORT_INTERFACE), "debug report", always,
+     fill_debug_reports},
+    {DxgkServicesFeature, sizeof(DXGK_FEATURE_INTERFACE), "feature", is_3_2, fill_features},
+};
+
+static const struct service_kind *kind_of(DXGK_SERVICES type)
+{
+    for (size_t i = 0; i < sizeof(service_kinds) / sizeof(service_kinds[0]); i++)
+        if (service_kinds[i].type == type)
+            return &service_kinds[i];
+    return NULL;
+}
+
+static NTSTATUS fill_interface(const struct service_kind *kind, PINTERFACE user,
+                               struct service *service)
 {
     union {
         INTERFACE header;
         DXGK_TIMED_OPERATION_INTERFACE timed;
         DXGK_DEBUG_REPORT_INTERFACE report;
+        DXGK_FEATURE_INTERFACE feature;
     } out;
-    USHORT bytes;
 
     memset(&out, 0, sizeof(out));
-    if (type == DxgkServicesTimedOperation) {
-        bytes = sizeof(out.timed);
-        out.timed.TimedOperationStart = timed_operation_start;
-        out.timed.TimedOperationDelay = timed_operation_delay;
-        out.timed.TimedOperationWaitForSingleObject = timed_operation_wait;
-    } else {
-        bytes = sizeof(out.report);
-        out.report.DbgReportCreate = debug_report_create;
-        out.report.DbgReportSecondaryData = debug_report_data;
-        out.report.DbgReportComplete = debug_report_complete;
-    }
-    out.header.Size = bytes;
+    kind->fill(&out.header);
+    out.header.Size = kind->bytes;
     out.header.Version = 1;
     out.header.Context = service;
     out.header.InterfaceReference = reference;
     out.header.InterfaceDereference = dereference;
-    return sim_copy_checked(user, &out, bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return sim_copy_checked(user, &out, kind->bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-static NTSTATUS check_request(DXGK_SERVICES type, PINTERFACE user)
+static NTSTATUS check_request(const struct port_adapter *adapter, const struct service_kind *kind,
+                              PINTERFACE user)
 {
     USHORT preset[2]; /* Size, Version */
 
     if (!user || !sim_copy_checked(preset, user, sizeof(preset)))
         return STATUS_INVALID_PARAMETER;
-    if (type != DxgkServicesTimedOperation && type != DxgkServicesDebugReport)
+    if (!kind || !kind->offered(adapter))
         return STATUS_NOT_SUPPORTED; /* LIFE-114 */
     if (preset[1] != 1)
         return STATUS_NOT_SUPPORTED;
-    if (preset[0] < (type == DxgkServicesTimedOperation ? sizeof(DXGK_TIMED_OPERATION_INTERFACE)
-                                                        : sizeof(DXGK_DEBUG_REPORT_INTERFACE)))
-        return STATUS_BUFFER_TOO_SMALL;
-    return STATUS_SUCCESS;
+    return preset[0] < kind->bytes ? STATUS_BUFFER_TOO_SMALL : STATUS_SUCCESS;
 }
 
 NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
                                       PINTERFACE Interface)
 {
+    const struct service_kind *kind = kind_of(ServicesType);
     struct callback cb;
     struct service *service = NULL;
     NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbQueryServices", CALLER,
@@ -363,10 +410,10 @@ NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES Service
 
     if (!NT_SUCCESS(status))
         return status;
-    status = check_request(ServicesType, Interface);
+    status = check_request(cb.adapter, kind, Interface);
     if (NT_SUCCESS(status)) {
         service = util_zalloc(1, sizeof(*service));
-        status = service ? fill_interface(ServicesType, Interface, service) : STATUS_NO_MEMORY;
+        status = service ? fill_interface(kind, Interface, service) : STATUS_NO_MEMORY;
     }
     if (NT_SUCCESS(status)) {
         service->adapter = cb.adapter;
@@ -389,7 +436,7 @@ void port_services_revoke(struct port_adapter *adapter)
 
         WARNING("LIFE-116",
                 "the %s interface of DxgkCbQueryServices is still referenced after StopDevice",
-                service->type == DxgkServicesTimedOperation ? "timed operation" : "debug report");
+                kind_of(service->type)->name);
         util_free(service);
     }
     while ((node = list_pop_front(&adapter->timed_operations)) != NULL)

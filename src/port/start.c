@@ -112,6 +112,7 @@ static void after_stop(struct port_adapter *adapter)
 {
     port_interrupts_disconnect(adapter);
     adapter->state = PORT_STOPPED;
+    port_features_end(adapter);
     port_services_revoke(adapter);
     port_maps_remove(adapter); /* LIFE-101 */
     port_resources_revoke(adapter);
@@ -200,6 +201,11 @@ NTSTATUS port_start(struct port_adapter *adapter)
         status = port_resources_create(adapter);
     if (!NT_SUCCESS(status))
         return status;
+    status = port_features_begin(adapter);
+    if (!NT_SUCCESS(status)) {
+        port_resources_revoke(adapter);
+        return status;
+    }
     bus_device_on_fault(adapter->device, port_dma_fault, adapter);
     physical_adapter_set_started(adapter->physical, true);
     adapter->state = PORT_STARTING;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What others ask of a driver past the host: interfaces and requests by number, both of level two (LIFE-131, LIFE-132). */
+#include <string.h>
+
+#include "port/port_private.h"
+
+#define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
+#define GUARD_BYTES   64u
+#define GUARD_FILL    0xA7
+
+NTSTATUS port_quiesce(struct port_adapter *adapter)
+{
+    return adapter->vidsch ? vidsch_suspend(adapter->vidsch, IDLE_LIMIT_NS) : STATUS_SUCCESS;
+}
+
+void port_wake(struct port_adapter *adapter)
+{
+    if (adapter->vidsch)
+        vidsch_resume(adapter->vidsch);
+}
+
+/* What the driver filled in. */
+static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uint8_t *guard,
+                             USHORT room)
+{
+    if (!NT_SUCCESS(status)) {
+        if (status != STATUS_NOT_SUPPORTED)
+            WARNING("LIFE-131",
+                    "DxgkDdiQueryInterface returned 0x%08x for an interface; one that it does not "
+                    "know is STATUS_NOT_SUPPORTED",
+                    (unsigned)status);
+        return STATUS_NOT_SUPPORTED;
+    }
+    for (unsigned i = 0; i < GUARD_BYTES; i++)
+        if (guard[i] != GUARD_FILL) {
+            VIOLATION("LIFE-131", "DxgkDdiQueryInterface wrote outside its %u bytes", room);
+            return STATUS_NOT_SUPPORTED;
+        }
+    if (answer->Size > room || answer->Size < sizeof(*answer)) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface set Size to %u; it was given %u", answer->Size,
+                  room);
+        return STATUS_NOT_SUPPORTED;
+    }
+    if (!answer->InterfaceReference || !answer->InterfaceDereference) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface left %s NULL",
+                  answer->InterfaceReference ? "InterfaceDereference" : "InterfaceReference");
+        return STATUS_NOT_SUPPORTED;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *type,
+                                      PINTERFACE interface)
+{
+    const USHORT room = interface->Size, version = interface->Version;
+    QUERY_INTERFACE query;
+    uint8_t *buffer;
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiQueryInterface))
+        return STATUS_NOT_SUPPORTED;
+    if (room < sizeof(*interface))
+        return STATUS_INVALID_PARAMETER;
+    buffer = util_zalloc(1, (size_t)room + GUARD_BYTES);
+    if (!buffer)
+        return STATUS_NO_MEMORY;
+    memset(buffer + room, GUARD_FILL, GUARD_BYTES);
+    memset(&query, 0, sizeof(query));
+    query.InterfaceType = type;
+    query.Size = room;
+    query.Version = version;
+    query.Interface = (PINTERFACE)(void *)buffer;
+    query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
+    status = port_quiesce(adapter);
+    if (NT_SUCCESS(status)) {
+        status = ddi_query_interface(&adapter->ddi, &query);
+        port_wake(adapter);
+        status = check_answer(status, (const INTERFACE *)(const void *)buffer, buffer + room, room);
+    }
+    if (NT_SUCCESS(status))
+        memcpy(interface, buffer, room);
+    util_free(buffer);
+    return status;
+}
+
+NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
+                                  PVIDEO_REQUEST_PACKET packet)
+{
+    NTSTATUS status;
+
+    if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
+        return STATUS_NOT_SUPPORTED;
+    if (adapter->state != PORT_STARTED || adapter->unplugged)
+        return STATUS_INVALID_DEVICE_STATE;
+    status = port_quiesce(adapter);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = ddi_dispatch_io_request(&adapter->ddi, source, packet);
+    port_wake(adapter);
+    return status;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* What the callbacks tell of the device and let a driver reach: information, spaces, mappings, presence, firmware. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+#include <acpiioct.h>
+
+#include "x64/x64.h"
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define DXGK               A->dxgk
+
+static struct probe *start(void)
+{
+    struct probe *p = probe_create(NULL);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    return p;
+}
+
+static void end(struct probe *p, void (*body)(struct probe *p))
+{
+    CHECK(probe_run(p, body) == SIM_DONE);
+    probe_destroy(p);
+}
+
+static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
+{
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
+        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
+
+    return first[index].u.Memory.Start;
+}
+
+/* ---- information ---- */
+
+static void information_body(struct probe *p)
+{
+    const CM_PARTIAL_RESOURCE_LIST *list;
+    DXGK_DEVICE_INFO info;
+    char path[128] = "";
+    uint32_t one = 1;
+
+    CHECK(NT_SUCCESS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info)));
+    for (unsigned i = 0; i < info.DeviceRegistryPath.Length / sizeof(WCHAR) && i < sizeof(path) - 1;
+         i++)
+        path[i] = (char)info.DeviceRegistryPath.Buffer[i];
+    CHECK_RULE("LIFE-085", info.MiniportDeviceContext == A->context &&
+                               info.PhysicalDeviceObject == A->pdo &&
+                               nt_registry_set(path, "HardwareInformation.MemorySize", REG_DWORD,
+                                               &one, sizeof(one)) &&
+                               port_adapter_memory_size(p->adapter[0]) == 1u << 20);
+    CHECK_RULE("LIFE-086", info.SystemMemorySize.QuadPart == 64 << 20 &&
+                               info.HighestPhysicalAddress.QuadPart == (64 << 20) - 1);
+    CHECK_RULE("LIFE-087", info.AgpApertureBase.QuadPart == 0 && info.AgpApertureSize == 0);
+    CHECK_RULE("LIFE-088", info.DockingState == DockStateUnsupported);
+    CHECK_RULE("LIFE-089", info.TranslatedResourceList->Count == 1);
+    list = &info.TranslatedResourceList->List[0].PartialResourceList;
+    CHECK_RULE("LIFE-089", list->Count == 3 &&
+                               list->PartialDescriptors[0].Type == CmResourceTypeMemory &&
+                               list->PartialDescriptors[0].u.Memory.Start.QuadPart ==
+                                   (LONGLONG)bus_device_bar(p->device[0], 0).value &&
+                               list->PartialDescriptors[0].u.Memory.Length == 0x1000 &&
+                               list->PartialDescriptors[2].Type == CmResourceTypeInterrupt &&
+                               list->PartialDescriptors[2].u.MessageInterrupt.Translated.Level ==
+                                   SIM_IRQL_DEVICE);
+    CHECK_RULE("LIFE-090", list->PartialDescriptors[2].Flags & CM_RESOURCE_INTERRUPT_MESSAGE);
+}
+
+static void device_information(void **state)
+{
+    (void)state;
+    end(start(), information_body);
+}
+
+static void large_bars(void **state)
+{
+    static const char *const vram[] = {"vram=8589934592", "messages=2", NULL};
+    const struct probe_options options = {.device = vram};
+    struct probe *p = probe_create(&options);
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *list;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    list = A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
+    CHECK_RULE("LIFE-090",
+               list[1].Type == CmResourceTypeMemoryLarge &&
+                   (list[1].Flags & (CM_RESOURCE_MEMORY_LARGE_40 | CM_RESOURCE_MEMORY_LARGE_48 |
+                                     CM_RESOURCE_MEMORY_LARGE_64)) == CM_RESOURCE_MEMORY_LARGE_40 &&
+                   (uint64_t)list[1].u.Memory40.Length40 << 8 == 8ull << 30);
+    CHECK_RULE(
+        "LIFE-091",
+        list[0].u.Memory.Start.QuadPart == (LONGLONG)bus_device_bar(p->device[0], 0).value &&
+            list[1].u.Memory40.Start.QuadPart == (LONGLONG)bus_device_bar(p->device[0], 2).value &&
+            list[2].Type == CmResourceTypeInterrupt && list[3].Type == CmResourceTypeInterrupt &&
+            A->device.TranslatedResourceList->List[0].PartialResourceList.Count == 4);
+    probe_destroy(p);
+}
+
+static void write_the_list(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    A->device.TranslatedResourceList->Count = 0;
+}
+
+static void read_the_list(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    A->device.DockingState = (DOCKING_STATE)A->device.TranslatedResourceList->Count;
+}
+
+static void resource_list_is_on_loan(void **state)
+{
+    struct probe *p = probe_create(NULL);
+
+    (void)state;
+    p->before[PROBE_GetNodeMetadata] = write_the_list;
+    (void)probe_start(p);
+    CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "wrote to"));
+    probe_destroy(p);
+
+    p = start();
+    p->after[PROBE_StopDevice] = read_the_list; /* still there */
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-091", !p->sim->stopped && probe_rule(p, "LIFE-091") == 0);
+    probe_destroy(p);
+
+    p = start();
+    p->before[PROBE_RemoveDevice] = read_the_list;
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "read from"));
+    probe_destroy(p);
+}
+
+/* ---- spaces and mappings ---- */
+
+static NTSTATUS space(struct probe *p, bool write, ULONG type, void *buffer, ULONG offset,
+                      ULONG length, ULONG *moved)
+{
+    *moved = 99;
+    return write
+               ? DXGK.DxgkCbWriteDeviceSpace(DXGK.DeviceHandle, type, buffer, offset, length, moved)
+               : DXGK.DxgkCbReadDeviceSpace(DXGK.DeviceHandle, type, buffer, offset, length, moved);
+}
+
+static void spaces_body(struct probe *p)
+{
+    UCHAR bytes[16];
+    USHORT id;
+    ULONG moved;
+
+    CHECK_RULE("LIFE-092",
+               IS(space(p, false, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
+                   moved == 2 && id == 0x1AF4 &&
+                   IS(space(p, false, 7, &id, 0, 2, &moved), STATUS_INVALID_PARAMETER) &&
+                   IS(space(p, false, DXGK_WHICHSPACE_CONFIG, NULL, 0, 2, &moved),
+                      STATUS_INVALID_PARAMETER) &&
+                   IS(space(p, false, DXGK_WHICHSPACE_ROM, &id, 0, 2, &moved), STATUS_UNSUCCESSFUL) &&
+                   moved == 0);
+    CHECK_RULE(
+        "LIFE-093",
+        IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 250, 16, &moved), STATUS_SUCCESS) &&
+            moved == 6 &&
+            IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes, 256, 1, &moved), STATUS_UNSUCCESSFUL) &&
+            moved == 0 &&
+            IS(space(p, false, DXGK_WHICHSPACE_MCH, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
+            moved == 0 &&
+            IS(space(p, true, DXGK_WHICHSPACE_ROM, bytes, 0, 1, &moved), STATUS_UNSUCCESSFUL) &&
+            moved == 0);
+    (void)space(p, false, DXGK_WHICHSPACE_BRIDGE, bytes, 0, 4, &moved);
+    CHECK_RULE("LIFE-094", probe_rule(p, "LIFE-094") == 1);
+    bytes[0] = 0x42;
+    CHECK_RULE("LIFE-095",
+               IS(space(p, true, DXGK_WHICHSPACE_CONFIG, bytes, 0x3C, 1, &moved), STATUS_SUCCESS) &&
+                   probe_rule(p, "LIFE-095") == 0 &&
+                   IS(space(p, false, DXGK_WHICHSPACE_CONFIG, bytes + 1, 0x3C, 1, &moved),
+                      STATUS_SUCCESS) &&
+                   bytes[1] == 0x42);
+    id = 0xFFFF;
+    CHECK_RULE("LIFE-095",
+               IS(space(p, true, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
+                   probe_rule(p, "LIFE-095") == 1 &&
+                   probe_record(p, "LIFE-095")->severity == VERIFY_WARNING &&
+                   IS(space(p, false, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
+                   id == 0x1AF4);
+}
+
+static void device_spaces(void **state)
+{
+    (void)state;
+    end(start(), spaces_body);
+}
+
+static void mappings_body(struct probe *p)
+{
+    PHYSICAL_ADDRESS registers = bar(p, 0), beyond = bar(p, 0), ram = {.QuadPart = 0x1000};
+    PVOID a, b, c;
+
+    beyond.QuadPart += 1;
+    CHECK_RULE("LIFE-096", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                   FALSE, MmNonCached, &a),
+                              STATUS_SUCCESS) &&
+                               READ_REGISTER_ULONG(a) == PROBE_ID);
+    CHECK_RULE(
+        "LIFE-098",
+        IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, beyond, 0x1000, FALSE, FALSE, MmNonCached, &b),
+           STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0, FALSE, FALSE, MmNonCached, &b),
+               STATUS_INVALID_PARAMETER) &&
+            IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 4, FALSE, FALSE,
+                                    (MEMORY_CACHING_TYPE)9, &b),
+               STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-027", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, ram, 0x1000, FALSE, FALSE,
+                                                   MmNonCached, &b),
+                              STATUS_INVALID_PARAMETER) &&
+                               probe_rule(p, "PHYS-027") == 2);
+    CHECK_RULE("LIFE-098", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                   FALSE, MmNonCached, &b),
+                              STATUS_SUCCESS) &&
+                               IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, FALSE,
+                                                       FALSE, MmCached, &c),
+                                  STATUS_CONFLICTING_ADDRESSES) &&
+                               probe_rule(p, "LIFE-098") == 1);
+    CHECK_RULE("LIFE-099", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, a), STATUS_SUCCESS) &&
+                               IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, b), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-100",
+               IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, a), STATUS_INVALID_PARAMETER) &&
+                   probe_rule(p, "LIFE-100") == 1);
+    CHECK_RULE("LIFE-097", IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, registers, 0x1000, TRUE, TRUE,
+                                                   MmNonCached, &a),
+                              STATUS_INVALID_PARAMETER)); /* no ports */
+}
+
+static void pointer_body(struct probe *p)
+{
+    volatile ULONG *mapped;
+    PVOID address;
+
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 0x1000, FALSE, FALSE,
+                                          MmNonCached, &address)));
+    mapped = address;
+    CHECK_RULE("NT-171", mapped[0] == PROBE_ID && x64_traps() == 1);
+    CHECK(NT_SUCCESS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, address)));
+}
+
+static void mapped_registers_are_read_through_pointers(void **state)
+{
+    struct probe *p = start();
+
+    (void)state;
+    CHECK(x64_create());
+    CHECK(probe_run(p, pointer_body) == SIM_DONE);
+    x64_destroy();
+    probe_destroy(p);
+}
+
+static PVOID user_mapping;
+
+static void map_for_user(struct probe *p)
+{
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 0x1000, FALSE, TRUE,
+                                          MmWriteCombined, &user_mapping)));
+}
+
+static void unmap_elsewhere(struct probe *p)
+{
+    CHECK_RULE("LIFE-100", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping),
+                              STATUS_INVALID_PARAMETER));
+}
+
+static void unmap_here(struct probe *p)
+{
+    CHECK_RULE("LIFE-100",
+               IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping), STATUS_SUCCESS));
+}
+
+static void in_process(struct probe *p, struct nt_process *process, void (*body)(struct probe *p))
+{
+    struct sim_thread *thread = probe_thread(p, process, "client", body);
+
+    while (!sim_thread_ended(thread))
+        probe_sleep(1000000);
+    sim_thread_release(thread);
+}
+
+static void user_mappings_body(struct probe *p)
+{
+    struct nt_process *process = probe_process(p, "client");
+
+    in_process(p, process, map_for_user);
+    unmap_elsewhere(p); /* the system process */
+    in_process(p, process, unmap_here);
+}
+
+static void mappings(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    end(start(), mappings_body);
+    end(start(), user_mappings_body);
+    p = start();
+    A->registers = NULL; /* StopDevice forgets to unmap */
+    (void)probe_stop(p);
+    CHECK_RULE("LIFE-101", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    probe_destroy(p);
+}
+
+static void presence_body(struct probe *p)
+{
+    PCI_DEVICE_PRESENCE_PARAMETERS query = {
+        .Size = sizeof(query), .Flags = PCI_USE_VENDEV_IDS, .VendorID = 0x1AF4, .DeviceID = 0x1234};
+    BOOLEAN present = FALSE;
+
+    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                              STATUS_SUCCESS) &&
+                               present);
+    query.Flags |= PCI_USE_CLASS_SUBCLASS | PCI_USE_REVISION | PCI_USE_SUBSYSTEM_IDS;
+    query.RevisionID = 2;
+    query.SubVendorID = 0x1AF4;
+    query.SubSystemID = 40;
+    query.BaseClass = 3;
+    query.SubClass = 0x80;
+    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                              STATUS_SUCCESS) &&
+                               present);
+    query.DeviceID = 0x4321;
+    CHECK_RULE("LIFE-102", IS(DXGK.DxgkCbIsDevicePresent(DXGK.DeviceHandle, &query, &present),
+                              STATUS_SUCCESS) &&
+                               !present);
+}
+
+static void device_presence(void **state)
+{
+    (void)state;
+    end(start(), presence_body);
+}
+
+static void firmware_body(struct probe *p)
+{
+    ACPI_EVAL_INPUT_BUFFER_COMPLEX input = {.Signature = 0x12345678};
+    UCHAR output[32];
+    DXGK_DISPLAY_INFORMATION display;
+    DXGK_DISPLAY_OWNERSHIP_FLAGS flags;
+
+    memset(output, 0x5A, sizeof(output));
+    CHECK_RULE("LIFE-104", IS(DXGK.DxgkCbEvalAcpiMethod(
+                                  DXGK.DeviceHandle, DISPLAY_ADAPTER_HW_ID, &input, sizeof(input),
+                                  (PACPI_EVAL_OUTPUT_BUFFER)output, sizeof(output)),
+                              STATUS_OBJECT_NAME_NOT_FOUND) &&
+                               output[0] == 0x5A && output[31] == 0x5A);
+    CHECK_RULE("LIFE-103", input.Signature == ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE);
+    memset(&display, 0x5A, sizeof(display));
+    CHECK_RULE("LIFE-073", IS(DXGK.DxgkCbAcquirePostDisplayOwnership(DXGK.DeviceHandle, &display),
+                              STATUS_UNSUCCESSFUL) &&
+                               display.Width == 0 && display.PhysicAddress.QuadPart == 0);
+    memset(&display, 0x5A, sizeof(display));
+    flags.Value = 3;
+    CHECK_RULE("LIFE-073",
+               IS(DXGK.DxgkCbAcquirePostDisplayOwnership2(DXGK.DeviceHandle, &display, &flags),
+                  STATUS_UNSUCCESSFUL) &&
+                   display.Height == 0 && flags.Value == 0);
+    CHECK_RULE("LIFE-083", IS(DXGK.DxgkCbIndicateChildStatus(
+                                  DXGK.DeviceHandle,
+                                  &(DXGK_CHILD_STATUS){.Type = StatusConnection, .ChildUid = 5}),
+                              STATUS_INVALID_PARAMETER) &&
+                               probe_rule(p, "LIFE-083") == 1);
+}
+
+static void firmware_and_displays(void **state)
+{
+    (void)state;
+    end(start(), firmware_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_information),
+        cmocka_unit_test(large_bars),
+        cmocka_unit_test(resource_list_is_on_loan),
+        cmocka_unit_test(device_spaces),
+        cmocka_unit_test(mappings),
+        cmocka_unit_test(mapped_registers_are_read_through_pointers),
+        cmocka_unit_test(device_presence),
+        cmocka_unit_test(firmware_and_displays),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -55,8 +55,8 @@ void bench_result(const char *name, uint64_t live, uint64_t count, double second
     keep(name, live, count, seconds, false);
     if (live)
         snprintf(alive, sizeof(alive), "%llu", (unsigned long long)live);
-    printf("%-36s %9s %12.1f ns %14.0f /s\n", name, alive, seconds * 1e9 / (double)count,
-           (double)count / seconds);
+    printf("%-36s %9s %12.*f ns %14.0f /s\n", name, alive, seconds < (double)count * 1e-8 ? 2 : 1,
+           seconds * 1e9 / (double)count, (double)count / seconds);
     fflush(stdout);
 }
 

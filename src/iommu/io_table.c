@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* IO page tables. The theory of operation is in io_table.h. */
-#include "iommu/io_table.h"
+#include "iommu/io_table_private.h"
 
 #include <string.h>
 
 #include "util/alloc.h"
-
-enum { SPARE_TABLES = 64 };
-
-static unsigned slot_at(uint64_t page, unsigned level)
-{
-    return (unsigned)(page >> (level * IO_TABLE_BITS)) & (IO_TABLE_ENTRIES - 1);
-}
-
-static struct io_table *child_of(uint64_t entry)
-{
-    return (struct io_table *)(uintptr_t)entry;
-}
 
 static uint64_t entry_of(const struct io_table *table)
 {
@@ -27,10 +15,23 @@ static uint64_t entry_of(const struct io_table *table)
 
 void io_tables_init(struct io_tables *tables, bool shared)
 {
-    *tables = (struct io_tables){.shared = shared};
+    *tables = (struct io_tables){.shared = shared, .work = io_entry_work()};
 }
 
-static struct io_table *table_new(struct io_tables *tables)
+static struct io_table *table_alloc(void)
+{
+    const size_t align = _Alignof(struct io_table);
+    char *block = util_zalloc(1, sizeof(struct io_table) + align - 1);
+    struct io_table *table;
+
+    if (!block)
+        return NULL;
+    table = (struct io_table *)(void *)(block + (align - (uintptr_t)block % align) % align);
+    table->block = block;
+    return table;
+}
+
+static struct io_table *table_new(struct io_tables *tables, uint64_t page, unsigned level)
 {
     struct io_table *table = tables->spare;
 
@@ -38,22 +39,29 @@ static struct io_table *table_new(struct io_tables *tables)
         tables->spare = table->next_spare;
         tables->spares--;
     } else {
-        table = util_zalloc(1, sizeof(*table));
+        table = table_alloc();
         if (!table)
             return NULL;
     }
+    table->page = page & ~(io_span(level + 1) - 1);
+    table->level = level;
+    table->parent = NULL;
     tables->tables++;
+    tables->idle += level == 0;
     return table;
 }
 
-/* The table is empty. */
+/* The table is empty and nowhere any more. */
 static void table_drop(struct io_tables *tables, struct io_table *table)
 {
+    struct io_table **near = &tables->near[io_near_index(table->page)];
+
     tables->tables--;
-    if (tables->near == table)
-        tables->near = NULL;
-    if (tables->spares >= SPARE_TABLES) {
-        util_free(table);
+    tables->idle -= table->level == 0;
+    if (*near == table)
+        *near = NULL;
+    if (tables->spares >= IO_SPARE_TABLES) {
+        util_free(table->block);
         return;
     }
     table->next_spare = tables->spare;
@@ -61,59 +69,119 @@ static void table_drop(struct io_tables *tables, struct io_table *table)
     tables->spares++;
 }
 
-static void table_free(struct io_table *table, unsigned level)
+static void link_table(struct io_table *parent, struct io_table *table)
 {
-    for (unsigned i = 0; level > 0 && i < IO_TABLE_ENTRIES; i++)
+    uint64_t *entry = &parent->entry[io_slot_at(table->page, parent->level)];
+
+    parent->used += *entry == 0;
+    *entry = entry_of(table);
+    table->parent = parent;
+}
+
+/* It is on the way to what is being mapped. */
+static bool kept(const struct io_tables *tables, const struct io_table *table)
+{
+    return tables->keep_count > 0 && table->page < tables->keep_page + tables->keep_count &&
+           tables->keep_page < table->page + io_span(table->level + 1);
+}
+
+/* If the table is empty it goes, and those above it that are empty then. */
+static void unlink_empty(struct io_tables *tables, struct io_table *table)
+{
+    while (table && table->used == 0 && !kept(tables, table)) {
+        struct io_table *parent = table->parent;
+
+        if (parent) {
+            parent->entry[io_slot_at(table->page, parent->level)] = 0;
+            parent->used--;
+        } else {
+            tables->root = NULL;
+            tables->levels = 0;
+        }
+        table_drop(tables, table);
+        table = parent;
+    }
+}
+
+static void free_spares(struct io_tables *tables)
+{
+    while (tables->spare) {
+        struct io_table *table = tables->spare;
+
+        tables->spare = table->next_spare;
+        util_free(table->block);
+    }
+    tables->spares = 0;
+}
+
+void io_tables_trim(struct io_tables *tables)
+{
+    for (unsigned i = 0; i < IO_NEAR_TABLES; i++)
+        unlink_empty(tables, tables->near[i]);
+    free_spares(tables);
+}
+
+static void table_free(struct io_table *table)
+{
+    for (unsigned i = 0; table->level > 0 && i < IO_TABLE_ENTRIES; i++)
         if (table->entry[i] && !io_is_leaf(table->entry[i]))
-            table_free(child_of(table->entry[i]), level - 1);
-    util_free(table);
+            table_free(io_child_of(table->entry[i]));
+    util_free(table->block);
 }
 
 void io_tables_finish(struct io_tables *tables)
 {
     if (tables->root)
-        table_free(tables->root, tables->levels - 1);
-    while (tables->spare) {
-        struct io_table *table = tables->spare;
-
-        tables->spare = table->next_spare;
-        util_free(table);
-    }
+        table_free(tables->root);
+    free_spares(tables);
     io_tables_init(tables, tables->shared);
 }
 
-static bool covered(const struct io_tables *tables, uint64_t page)
-{
-    return tables->levels > 0 && page >> (tables->levels * IO_TABLE_BITS) == 0;
-}
-
-/* Unlink the tables on the way to the page that are empty, from the lowest up. */
+/* Unlink the tables on the way to the page that are empty. */
 static void prune(struct io_tables *tables, uint64_t page)
 {
-    struct io_table *way[IO_MAX_LEVELS] = {0};
-    struct io_table *table = covered(tables, page) ? tables->root : NULL;
-    unsigned level = tables->levels;
+    struct io_table *table = io_covered(tables, page) ? tables->root : NULL;
 
-    while (table) {
-        uint64_t entry;
+    while (table && table->level > 0) {
+        uint64_t entry = table->entry[io_slot_at(page, table->level)];
 
-        way[--level] = table;
-        entry = level > 0 ? table->entry[slot_at(page, level)] : 0;
-        table = entry && !io_is_leaf(entry) ? child_of(entry) : NULL;
+        if (!entry || io_is_leaf(entry))
+            break;
+        table = io_child_of(entry);
     }
-    for (; level + 1 < tables->levels; level++) {
-        if (way[level]->used > 0)
-            return;
-        way[level + 1]->entry[slot_at(page, level + 1)] = 0;
-        way[level + 1]->used--;
-        table_drop(tables, way[level]);
-    }
-    if (tables->root && tables->root->used == 0) {
-        table_drop(tables, tables->root);
-        tables->root = NULL;
-        tables->levels = 0;
+    unlink_empty(tables, table);
+}
+
+/* ---- the walk cache ---- */
+
+/* Make room for the table of the page; the one in its place goes, out of the tree if it is idle. */
+static void near_clear(struct io_tables *tables, uint64_t page)
+{
+    struct io_table **place = &tables->near[io_near_index(page)], *table = *place;
+
+    if (!table || page - table->page < IO_TABLE_ENTRIES)
+        return;
+    *place = NULL;
+    unlink_empty(tables, table);
+}
+
+/* Idle tables inside the range go, since they are in the way of large leaves. */
+static void drop_idle(struct io_tables *tables, uint64_t page, uint64_t count)
+{
+    uint64_t first = page >> IO_TABLE_BITS, last = (page + count - 1) >> IO_TABLE_BITS;
+    uint64_t places = last - first + 1;
+
+    if (places > IO_NEAR_TABLES)
+        places = IO_NEAR_TABLES;
+    for (uint64_t i = 0; i < places; i++) {
+        struct io_table *table = tables->near[(first + i) % IO_NEAR_TABLES];
+
+        if (table && table->page >= page && table->page - page < count)
+            unlink_empty(tables, table);
     }
 }
+
+/* ---- the way down ---- */
 
 /* Put roots on top until there is a table of `level` for the page. An empty tree gets one root, of
  * the right level. */
@@ -124,33 +192,32 @@ static bool deepen(struct io_tables *tables, uint64_t page, unsigned level)
     while (levels < IO_MAX_LEVELS && page >> (levels * IO_TABLE_BITS) != 0)
         levels++;
     while (tables->levels < levels) {
-        struct io_table *root = table_new(tables);
+        unsigned top = tables->root ? tables->levels : levels - 1;
+        struct io_table *root = table_new(tables, 0, top);
 
         if (!root)
             return false;
-        if (tables->root) {
-            root->entry[0] = entry_of(tables->root);
-            root->used = 1;
-            tables->levels++;
-        } else {
-            tables->levels = levels;
-        }
+        if (tables->root)
+            link_table(root, tables->root);
         tables->root = root;
+        tables->levels = top + 1;
     }
     return true;
 }
 
-/* The leaf at `entry` of `level` becomes a table of smaller ones that say the same. */
-static bool split(struct io_tables *tables, uint64_t *entry, unsigned level)
+/* The leaf at the page in a table becomes a table of smaller ones that say the same. */
+static bool split(struct io_tables *tables, struct io_table *parent, uint64_t page)
 {
-    struct io_table *table = table_new(tables);
+    const unsigned level = parent->level;
+    const uint64_t leaf = parent->entry[io_slot_at(page, level)];
+    struct io_table *table = table_new(tables, page, level - 1);
 
     if (!table)
         return false;
-    for (uint64_t i = 0; i < IO_TABLE_ENTRIES; i++)
-        table->entry[i] = *entry + i * io_span(level - 1) * IO_FRAME_ONE;
+    tables->work->fill_run(table->entry, IO_TABLE_ENTRIES, leaf, io_span(level - 1) * IO_FRAME_ONE);
     table->used = IO_TABLE_ENTRIES;
-    *entry = entry_of(table);
+    tables->idle -= level - 1 == 0;
+    link_table(parent, table);
     tables->large += level > 1 ? IO_TABLE_ENTRIES - 1 : (uint64_t)-1;
     return true;
 }
@@ -161,31 +228,32 @@ static struct io_table *descend(struct io_tables *tables, uint64_t page, unsigne
 {
     struct io_table *table;
 
-    if (level == 0 && tables->near && page - tables->near_page < IO_TABLE_ENTRIES)
-        return tables->near;
+    if (level == 0) {
+        table = io_near(tables, page);
+        if (table)
+            return table;
+        near_clear(tables, page);
+    }
     if (!deepen(tables, page, level))
         return NULL;
     table = tables->root;
-    for (unsigned at = tables->levels; --at > level;) {
-        uint64_t *entry = &table->entry[slot_at(page, at)];
+    while (table->level > level) {
+        uint64_t entry = table->entry[io_slot_at(page, table->level)];
 
-        if (io_is_leaf(*entry)) {
-            if (!split(tables, entry, at))
+        if (io_is_leaf(entry)) {
+            if (!split(tables, table, page))
                 return NULL;
-        } else if (!*entry) {
-            struct io_table *made = table_new(tables);
+        } else if (!entry) {
+            struct io_table *made = table_new(tables, page, table->level - 1);
 
             if (!made)
                 return NULL;
-            *entry = entry_of(made);
-            table->used++;
+            link_table(table, made);
         }
-        table = child_of(*entry);
+        table = io_child_of(table->entry[io_slot_at(page, table->level)]);
     }
-    if (level == 0) {
-        tables->near = table;
-        tables->near_page = page & ~(uint64_t)(IO_TABLE_ENTRIES - 1);
-    }
+    if (level == 0)
+        tables->near[io_near_index(page)] = table;
     return table;
 }
 
@@ -197,6 +265,7 @@ struct mapping {
     const struct page_number *frames; /* or NULL: first, first + 1, ... */
     uint64_t first, count;
     unsigned rights;
+    unsigned largest; /* level of a leaf that there may be */
 };
 
 /* What stands at `level` for the page: a leaf, a table, or 0. */
@@ -204,16 +273,16 @@ static uint64_t entry_at(const struct io_tables *tables, uint64_t page, unsigned
 {
     const struct io_table *table = tables->root;
 
-    if (!covered(tables, page) || tables->levels <= level)
+    if (!io_covered(tables, page) || tables->levels <= level)
         return 0;
     for (unsigned at = tables->levels; --at > level;) {
-        uint64_t entry = table->entry[slot_at(page, at)];
+        uint64_t entry = table->entry[io_slot_at(page, at)];
 
         if (!entry || io_is_leaf(entry))
             return 0;
-        table = child_of(entry);
+        table = io_child_of(entry);
     }
-    return table->entry[slot_at(page, level)];
+    return table->entry[io_slot_at(page, level)];
 }
 
 /* The level of the entries that page `done` of the mapping and those after it get, and how many of
@@ -223,7 +292,7 @@ static unsigned next_chunk(const struct io_tables *tables, const struct mapping 
 {
     uint64_t page = map->page + done, left = map->count - done;
 
-    for (unsigned level = IO_LARGE_LEVELS; !map->frames && level > 0; level--) {
+    for (unsigned level = map->largest; level > 0; level--) {
         uint64_t span = io_span(level), there;
 
         if (left < span || (page | (map->first + done)) & (span - 1))
@@ -234,7 +303,7 @@ static unsigned next_chunk(const struct io_tables *tables, const struct mapping 
             return level;
         }
     }
-    *entries = IO_TABLE_ENTRIES - slot_at(page, 0);
+    *entries = IO_TABLE_ENTRIES - io_slot_at(page, 0);
     if (*entries > left)
         *entries = left;
     return 0;
@@ -245,25 +314,25 @@ static uint64_t frame_at(const struct mapping *map, uint64_t index)
     return map->frames ? map->frames[index].value : map->first + index;
 }
 
-static bool frames_fit(const struct mapping *map)
-{
-    uint64_t all = 0;
-
-    if (!map->frames)
-        return map->first < (uint64_t)1 << IO_FRAME_BITS &&
-               map->count <= ((uint64_t)1 << IO_FRAME_BITS) - map->first;
-    for (uint64_t i = 0; i < map->count; i++)
-        all |= map->frames[i].value;
-    return all >> IO_FRAME_BITS == 0;
-}
-
-static bool all_zero(const uint64_t *entries, uint64_t count)
+/* The bits that any of them has. */
+static uint64_t any_of(const struct io_tables *tables, const uint64_t *entries, uint64_t count)
 {
     uint64_t any = 0;
 
+    if (count >= IO_ENTRIES_MANY)
+        return tables->work->differ(entries, count, 0);
     for (uint64_t i = 0; i < count; i++)
         any |= entries[i];
-    return any == 0;
+    return any;
+}
+
+static bool frames_fit(const struct io_tables *tables, const struct page_number *frames,
+                       uint64_t first, uint64_t count)
+{
+    if (!frames)
+        return first < (uint64_t)1 << IO_FRAME_BITS &&
+               count <= ((uint64_t)1 << IO_FRAME_BITS) - first;
+    return any_of(tables, &frames->value, count) >> IO_FRAME_BITS == 0;
 }
 
 /* May the entries take one more mapping? A page may have several only where logical = physical
@@ -273,7 +342,7 @@ static bool addable(const struct io_tables *tables, const struct io_table *table
 {
     const uint64_t *entries = &table->entry[slot];
 
-    if (table->used == 0 || all_zero(entries, count))
+    if (table->used == 0 || any_of(tables, entries, count) == 0)
         return true;
     if (!tables->shared)
         return false;
@@ -286,8 +355,7 @@ static bool addable(const struct io_tables *tables, const struct io_table *table
 }
 
 /* Make the tables that the mapping needs. */
-static enum io_result prepare(struct io_tables *tables, const struct mapping *map,
-                              uint64_t *prepared)
+static enum io_result prepare(struct io_tables *tables, const struct mapping *map)
 {
     uint64_t entries;
 
@@ -295,53 +363,58 @@ static enum io_result prepare(struct io_tables *tables, const struct mapping *ma
         unsigned level = next_chunk(tables, map, done, &entries);
         struct io_table *table;
 
-        *prepared = done + 1; /* also what a failure left half made is looked at */
+        tables->keep_page = map->page;
+        tables->keep_count = done + 1; /* also what a failure leaves half made is looked at */
         table = descend(tables, map->page + done, level);
         if (!table)
             return IO_NO_MEMORY;
-        if (!addable(tables, table, slot_at(map->page + done, level), entries, map, done))
+        if (!addable(tables, table, io_slot_at(map->page + done, level), entries, map, done))
             return IO_TAKEN;
         done += entries * io_span(level);
-        *prepared = done;
     }
     return IO_DONE;
 }
 
-static void fill_free(uint64_t *entries, uint64_t count, const struct mapping *map, uint64_t done)
+static uint64_t leaf_flags(unsigned rights)
 {
-    uint64_t flags = IO_COUNT_ONE | IO_LEAF | map->rights;
+    return IO_COUNT_ONE | IO_LEAF | rights;
+}
 
-    if (map->frames) {
-        const struct page_number *frames = map->frames + done;
-
+/* Leaves of level 0, or one of any. */
+static inline void fill_free(const struct io_tables *tables, uint64_t *entries,
+                             const struct page_number *frames, uint64_t first, uint64_t count,
+                             uint64_t flags)
+{
+    if (count < IO_ENTRIES_MANY)
         for (uint64_t i = 0; i < count; i++)
-            entries[i] = frames[i].value << IO_FRAME_SHIFT | flags;
-    } else {
-        uint64_t value = (map->first + done) << IO_FRAME_SHIFT | flags;
-
-        for (uint64_t i = 0; i < count; i++)
-            entries[i] = value + i * IO_FRAME_ONE;
-    }
+            entries[i] = (frames ? frames[i].value : first + i) << IO_FRAME_SHIFT | flags;
+    else if (frames)
+        tables->work->fill_list(entries, frames, count, IO_FRAME_SHIFT, flags);
+    else
+        tables->work->fill_run(entries, count, first << IO_FRAME_SHIFT | flags, IO_FRAME_ONE);
 }
 
 static void fill(struct io_tables *tables, struct io_table *table, unsigned slot, uint64_t count,
                  unsigned level, const struct mapping *map, uint64_t done)
 {
     uint64_t *entries = &table->entry[slot];
+    const uint64_t flags = leaf_flags(map->rights);
     uint64_t added = count;
 
     /* Not shared: they are free, since they were addable. */
-    if (!tables->shared || table->used == 0 || all_zero(entries, count)) {
-        fill_free(entries, count, map, done);
+    if (!tables->shared || table->used == 0 || any_of(tables, entries, count) == 0) {
+        fill_free(tables, entries, map->frames ? map->frames + done : NULL, map->first + done,
+                  count, flags);
     } else {
         for (uint64_t i = 0; i < count; i++) {
             added -= entries[i] != 0;
             if (entries[i])
                 entries[i] = (entries[i] + IO_COUNT_ONE) | map->rights;
             else
-                fill_free(&entries[i], 1, map, done + i);
+                entries[i] = frame_at(map, done + i) << IO_FRAME_SHIFT | flags;
         }
     }
+    tables->idle -= table->used == 0 && level == 0;
     table->used += (uint32_t)added;
     tables->pages += added * io_span(level);
     tables->large += level > 0 ? added : 0;
@@ -354,7 +427,7 @@ static void commit(struct io_tables *tables, const struct mapping *map)
     for (uint64_t done = 0; done < map->count; done += entries) {
         unsigned level = next_chunk(tables, map, done, &entries);
 
-        fill(tables, descend(tables, map->page + done, level), slot_at(map->page + done, level),
+        fill(tables, descend(tables, map->page + done, level), io_slot_at(map->page + done, level),
              entries, level, map, done);
         entries *= io_span(level);
     }
@@ -371,35 +444,113 @@ static void abandon(struct io_tables *tables, uint64_t page, uint64_t count)
     }
 }
 
+/* More than one stretch of entries: make all tables and look at all entries, then fill. */
+static enum io_result map_many(struct io_tables *tables, const struct mapping *map)
+{
+    const enum io_result result = prepare(tables, map);
+    const uint64_t prepared = tables->keep_count;
+
+    if (result == IO_DONE)
+        commit(tables, map);
+    tables->keep_count = 0;
+    if (result != IO_DONE)
+        abandon(tables, map->page, prepared);
+    return result;
+}
+
+static enum io_result map_one(struct io_tables *tables, const struct mapping *map, unsigned level,
+                              uint64_t entries)
+{
+    struct io_table *table = descend(tables, map->page, level);
+    unsigned slot = io_slot_at(map->page, level);
+    enum io_result result = IO_NO_MEMORY;
+
+    if (table && addable(tables, table, slot, entries, map, 0)) {
+        fill(tables, table, slot, entries, level, map, 0);
+        return IO_DONE;
+    }
+    if (table)
+        result = IO_TAKEN;
+    prune(tables, map->page);
+    return result;
+}
+
+/* What most calls are: free entries of a table that is near. False, and nothing done: look closer. */
+static inline bool map_near(struct io_tables *tables, uint64_t page,
+                            const struct page_number *frames, uint64_t first, uint64_t count,
+                            uint64_t flags)
+{
+    struct io_table *table = io_near(tables, page);
+    const unsigned slot = io_slot_at(page, 0);
+    uint64_t *entries;
+
+    if (!table || count > IO_TABLE_ENTRIES - slot)
+        return false;
+    entries = &table->entry[slot];
+    if (table->used > 0 && any_of(tables, entries, count) != 0)
+        return false;
+    fill_free(tables, entries, frames, first, count, flags);
+    tables->idle -= table->used == 0;
+    table->used += (uint32_t)count;
+    tables->pages += count;
+    return true;
+}
+
+static enum io_result map_far(struct io_tables *tables, const struct mapping *map)
+{
+    uint64_t entries;
+    unsigned level;
+
+    if (map->largest > 0 && tables->idle > 0)
+        drop_idle(tables, map->page, map->count);
+    level = next_chunk(tables, map, 0, &entries);
+    if (entries * io_span(level) == map->count)
+        return map_one(tables, map, level, entries);
+    return map_many(tables, map);
+}
+
 enum io_result io_tables_map(struct io_tables *tables, uint64_t page,
                              const struct page_number *frames, uint64_t first, uint64_t count,
                              unsigned rights)
 {
-    const struct mapping map = {
-        .page = page, .frames = frames, .first = first, .count = count, .rights = rights};
     const uint64_t limit = (uint64_t)1 << (IO_MAX_LEVELS * IO_TABLE_BITS);
-    uint64_t prepared = 0;
-    enum io_result result;
+    const bool large = !frames && count >= io_span(1) && ((page ^ first) & (io_span(1) - 1)) == 0;
 
-    if (page >= limit || count > limit - page || !frames_fit(&map))
+    if (page >= limit || count > limit - page || !frames_fit(tables, frames, first, count))
         return IO_TAKEN;
-    result = prepare(tables, &map, &prepared);
-    if (result == IO_DONE)
-        commit(tables, &map);
-    else
-        abandon(tables, page, prepared);
-    return result;
+    if (!large && map_near(tables, page, frames, first, count, leaf_flags(rights)))
+        return IO_DONE;
+    return map_far(tables, &(struct mapping){.page = page,
+                                             .frames = frames,
+                                             .first = first,
+                                             .count = count,
+                                             .rights = rights,
+                                             .largest = !large               ? 0
+                                                        : count < io_span(2) ? 1
+                                                                             : IO_LARGE_LEVELS});
 }
 
 /* ---- unmap ---- */
 
-static bool all_single(const uint64_t *entries, uint64_t count)
+/* All of them stand for one mapping each. */
+static bool all_single(const struct io_tables *tables, const uint64_t *entries, uint64_t count)
 {
     uint64_t other = 0;
 
-    for (uint64_t i = 0; i < count; i++)
-        other |= (entries[i] >> IO_COUNT_SHIFT) ^ 1;
-    return other == 0;
+    if (count >= IO_ENTRIES_MANY)
+        other = tables->work->differ(entries, count, IO_COUNT_ONE);
+    else
+        for (uint64_t i = 0; i < count; i++)
+            other |= entries[i] ^ IO_COUNT_ONE;
+    return other >> IO_COUNT_SHIFT == 0;
+}
+
+static inline void clear(uint64_t *entries, uint64_t count)
+{
+    if (count == 1)
+        entries[0] = 0;
+    else
+        memset(entries, 0, count * sizeof(*entries));
 }
 
 /* Entries that are 0 or leaves. */
@@ -407,12 +558,10 @@ static void remove_entries(struct io_tables *tables, struct io_table *table, uns
                            uint64_t count, unsigned level)
 {
     uint64_t *entries = &table->entry[slot];
-    const bool whole = !tables->shared && table->used == IO_TABLE_ENTRIES &&
-                       count == IO_TABLE_ENTRIES;
     uint64_t removed = 0;
 
-    if (whole || all_single(entries, count)) {
-        memset(entries, 0, count * sizeof(*entries));
+    if (all_single(tables, entries, count)) {
+        clear(entries, count);
         removed = count;
     } else {
         for (uint64_t i = 0; i < count; i++) {
@@ -428,40 +577,67 @@ static void remove_entries(struct io_tables *tables, struct io_table *table, uns
     table->used -= (uint32_t)removed;
     tables->pages -= removed * io_span(level);
     tables->large -= level > 0 ? removed : 0;
+    if (table->used > 0)
+        return;
+    if (level == 0)
+        tables->idle += removed > 0; /* and stays, since it is near */
+    else
+        unlink_empty(tables, table);
 }
 
-/* The table and level at which the page is decided: its leaf, or the 0 on the way. A large leaf that
- * [page, page + count) covers in part is split, unless there is no memory. */
-static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t count,
-                               unsigned *level)
+/* The table that decides about the page: by its leaf, or the 0 on the way. One of level 0 is near
+ * then. A large leaf that [page, page + count) covers in part is split, unless there is no memory. */
+static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t count)
 {
-    struct io_table *table = tables->root;
+    struct io_table *table = io_near(tables, page);
 
-    *level = 0;
-    if (tables->near && page - tables->near_page < IO_TABLE_ENTRIES)
-        return tables->near;
-    for (unsigned at = tables->levels; --at > 0;) {
-        uint64_t *entry = &table->entry[slot_at(page, at)];
-        bool whole = (page & (io_span(at) - 1)) == 0 && count >= io_span(at);
+    if (table)
+        return table;
+    for (table = tables->root; table->level > 0;) {
+        const uint64_t entry = table->entry[io_slot_at(page, table->level)];
+        const uint64_t span = io_span(table->level);
+        const bool whole = (page & (span - 1)) == 0 && count >= span;
 
-        if (!*entry || (io_is_leaf(*entry) && (whole || !split(tables, entry, at)))) {
-            *level = at;
+        if (!entry || (io_is_leaf(entry) && (whole || !split(tables, table, page))))
             return table;
-        }
-        table = child_of(*entry);
+        table = io_child_of(table->entry[io_slot_at(page, table->level)]);
     }
-    tables->near = table;
-    tables->near_page = page & ~(uint64_t)(IO_TABLE_ENTRIES - 1);
+    near_clear(tables, page);
+    tables->near[io_near_index(page)] = table;
     return table;
+}
+
+/* What most calls are: entries with one mapping each, of a table that is near. False, and nothing
+ * done: look closer. */
+static inline bool unmap_near(struct io_tables *tables, uint64_t page, uint64_t count,
+                              io_released *released, void *context)
+{
+    struct io_table *table = io_near(tables, page);
+    const unsigned slot = io_slot_at(page, 0);
+    uint64_t *entries;
+
+    if (!table || count > IO_TABLE_ENTRIES - slot)
+        return false;
+    entries = &table->entry[slot];
+    if ((tables->shared || table->used < IO_TABLE_ENTRIES) && !all_single(tables, entries, count))
+        return false;
+    if (released)
+        released(context, entries, count, 0);
+    clear(entries, count);
+    table->used -= (uint32_t)count;
+    tables->idle += table->used == 0;
+    tables->pages -= count;
+    return true;
 }
 
 void io_tables_unmap(struct io_tables *tables, uint64_t page, uint64_t count, io_released *released,
                      void *context)
 {
-    while (count > 0 && covered(tables, page)) {
-        unsigned level;
-        struct io_table *table = decide(tables, page, count, &level);
-        unsigned slot = slot_at(page, level);
+    if (count == 0 || unmap_near(tables, page, count, released, context))
+        return;
+    while (count > 0 && io_covered(tables, page)) {
+        struct io_table *table = decide(tables, page, count);
+        unsigned level = table->level, slot = io_slot_at(page, level);
         uint64_t entries = level > 0 ? 1 : IO_TABLE_ENTRIES - slot;
         uint64_t now = entries * io_span(level) - (page & (io_span(level) - 1));
 
@@ -472,115 +648,7 @@ void io_tables_unmap(struct io_tables *tables, uint64_t page, uint64_t count, io
         if (released)
             released(context, &table->entry[slot], entries, level);
         remove_entries(tables, table, slot, entries, level);
-        if (table->used == 0)
-            prune(tables, page);
         page += now;
         count -= now;
     }
-}
-
-/* ---- look ---- */
-
-uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned *level)
-{
-    const struct io_table *table = tables->root;
-    uint64_t entry;
-
-    *level = 0;
-    if (!covered(tables, page))
-        return 0;
-    for (unsigned at = tables->levels; at-- > 0; table = child_of(entry)) {
-        entry = table->entry[slot_at(page, at)];
-        *level = at;
-        if (!entry || io_is_leaf(entry))
-            return entry;
-    }
-    return 0;
-}
-
-static void each(const struct io_table *table, unsigned level, uint64_t page,
-                 void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),
-                 void *context)
-{
-    for (uint64_t i = 0; i < IO_TABLE_ENTRIES; i++) {
-        uint64_t entry = table->entry[i];
-
-        if (io_is_leaf(entry))
-            leaf(context, page + i * io_span(level), entry, level);
-        else if (entry)
-            each(child_of(entry), level - 1, page + i * io_span(level), leaf, context);
-    }
-}
-
-void io_tables_each(const struct io_tables *tables,
-                    void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),
-                    void *context)
-{
-    if (tables->root)
-        each(tables->root, tables->levels - 1, 0, leaf, context);
-}
-
-uint64_t io_tables_bytes(const struct io_tables *tables)
-{
-    return (tables->tables + tables->spares) * sizeof(struct io_table);
-}
-
-/* ---- validation ---- */
-
-struct totals {
-    uint64_t pages, large, tables;
-};
-
-static bool valid_leaf(const struct io_tables *tables, uint64_t page, uint64_t entry, unsigned level)
-{
-    uint64_t span = io_span(level);
-
-    return level <= IO_LARGE_LEVELS && io_entry_count(entry) > 0 && (entry & IO_RIGHTS) != 0 &&
-           ((page | io_entry_frame(entry)) & (span - 1)) == 0 &&
-           (tables->shared || io_entry_count(entry) == 1);
-}
-
-static bool valid_table(const struct io_tables *tables, const struct io_table *table,
-                        unsigned level, uint64_t page, struct totals *totals)
-{
-    uint32_t used = 0;
-
-    totals->tables++;
-    for (uint64_t i = 0; i < IO_TABLE_ENTRIES; i++) {
-        uint64_t entry = table->entry[i], at = page + i * io_span(level);
-
-        used += entry != 0;
-        if (io_is_leaf(entry)) {
-            if (!valid_leaf(tables, at, entry, level))
-                return false;
-            totals->pages += io_span(level);
-            totals->large += level > 0;
-        } else if (entry &&
-                   (level == 0 || !valid_table(tables, child_of(entry), level - 1, at, totals))) {
-            return false;
-        }
-    }
-    return used == table->used && used > 0;
-}
-
-static bool valid_spares(const struct io_tables *tables)
-{
-    unsigned count = 0;
-
-    for (const struct io_table *table = tables->spare; table; table = table->next_spare, count++)
-        if (table->used != 0 || !all_zero(table->entry, IO_TABLE_ENTRIES))
-            return false;
-    return count == tables->spares;
-}
-
-bool io_tables_validate(const struct io_tables *tables)
-{
-    struct totals totals = {0};
-
-    if ((tables->root == NULL) != (tables->levels == 0) || !valid_spares(tables))
-        return false;
-    if (tables->root && !valid_table(tables, tables->root, tables->levels - 1, 0, &totals))
-        return false;
-    return totals.pages == tables->pages && totals.large == tables->large &&
-           totals.tables == tables->tables;
 }

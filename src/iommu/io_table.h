@@ -13,12 +13,16 @@
  * stretch that is aligned so on both sides, and split when a part of it gets another fate.
  *
  * The depth grows with the highest page mapped, so that the usual few GiB cost three levels although
- * device windows may stand near 2^52. A table that becomes empty is unlinked at once and kept (it
- * is all zero, as a new one has to be) on a short list for the next need: memory follows what is
- * mapped. The table of level 0 that was used last is remembered, for pages that are mapped one call
- * each.
+ * device windows may stand near 2^52.
  *
- * Cost: one descent for each 512 pages and call, then entries side by side.
+ * Walk cache: the tables of level 0 used last are found without a descent, by their page. A table of
+ * level 0 that becomes empty stays in the tree as long as it is there (it is "idle"), for the next
+ * mapping in its place; any other empty table is unlinked at once, and a few of those (all zero, as
+ * a new one has to be) are kept for the next need. So memory follows what is mapped, but for
+ * IO_NEAR_TABLES idle tables, the way to them, and IO_SPARE_TABLES.
+ *
+ * Cost: one look into the walk cache, or one descent, for each 512 pages and call, then entries side
+ * by side as vectors (io_entries.h). Books are kept by table and call, never by entry.
  */
 #ifndef DXGK_IOMMU_IO_TABLE_H
 #define DXGK_IOMMU_IO_TABLE_H
@@ -27,13 +31,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "iommu/io_entries.h"
 #include "util/address.h"
 
 enum {
     IO_TABLE_BITS = 9,
     IO_TABLE_ENTRIES = 1 << IO_TABLE_BITS,
-    IO_MAX_LEVELS = 5,  /* 45 bits of page number */
-    IO_LARGE_LEVELS = 2 /* leaves stand at level 0 .. this */
+    IO_MAX_LEVELS = 5,   /* 45 bits of page number */
+    IO_LARGE_LEVELS = 2, /* leaves stand at level 0 .. this */
+    IO_NEAR_TABLES = 64,
+    IO_SPARE_TABLES = 16
 };
 
 #define IO_RIGHTS      ((uint64_t)3)
@@ -46,10 +53,15 @@ enum {
 #define IO_COUNT_ONE   ((uint64_t)1 << IO_COUNT_SHIFT)
 #define IO_COUNT_MAX   (((uint64_t)1 << (64 - IO_COUNT_SHIFT)) - 1)
 
+/* On a cache line of its own, with the entries on those behind it. */
 struct io_table {
-    uint64_t entry[IO_TABLE_ENTRIES];
-    uint32_t used; /* entries that are not 0 */
+    _Alignas(64) uint64_t page; /* the first one it stands for */
+    struct io_table *parent;    /* NULL: the root */
+    uint32_t used;              /* entries that are not 0 */
+    uint32_t level;
     struct io_table *next_spare;
+    void *block; /* of the heap, that it is in */
+    _Alignas(64) uint64_t entry[IO_TABLE_ENTRIES];
 };
 
 struct io_tables {
@@ -59,10 +71,13 @@ struct io_tables {
     uint64_t pages;  /* mapped, of 4 KiB */
     uint64_t large;  /* leaves above level 0 */
     uint64_t tables; /* in the tree */
+    uint64_t idle;   /* of these, the empty ones; all of level 0, and near */
     struct io_table *spare;
     unsigned spares;
-    struct io_table *near; /* the table of level 0 used last, or NULL */
-    uint64_t near_page;    /* its first page */
+    struct io_table *near[IO_NEAR_TABLES]; /* of level 0, by page; or NULL */
+    /* Being mapped: tables on the way to these pages stay, even if they are empty. */
+    uint64_t keep_page, keep_count;
+    const struct io_entry_work *work;
 };
 
 enum io_result { IO_DONE, IO_TAKEN, IO_NO_MEMORY };
@@ -92,6 +107,8 @@ uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned 
 void io_tables_each(const struct io_tables *tables,
                     void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),
                     void *context);
+/* Give back the tables that are kept for later, idle and spare. */
+void io_tables_trim(struct io_tables *tables);
 /* Bytes of tables, those kept for later included. */
 uint64_t io_tables_bytes(const struct io_tables *tables);
 /* Every invariant of the tree. */

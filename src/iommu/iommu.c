@@ -92,6 +92,11 @@ static void unbook(void *context, const uint64_t *entries, uint64_t count, unsig
 {
     struct iommu_domain *domain = context;
 
+    if (count > 1 && io_is_leaf(entries[0]) &&
+        domain->tables.work->rising(entries, count, io_span(level) * IO_FRAME_ONE)) {
+        book_run(domain, io_entry_frame(entries[0]), count * io_span(level), false);
+        return;
+    }
     for (uint64_t i = 0; i < count;) {
         const uint64_t first = i++;
 
@@ -165,8 +170,7 @@ uint64_t iommu_domain_large_pages(const struct iommu_domain *domain)
 
 uint64_t iommu_domain_bytes(const struct iommu_domain *domain)
 {
-    return sizeof(*domain) + io_tables_bytes(&domain->tables) +
-           (TLB_ENTRIES + TLB_LARGE_ENTRIES) * sizeof(struct tlb_entry) +
+    return sizeof(*domain) + io_tables_bytes(&domain->tables) + sizeof(*domain->tlb) +
            (domain->ring ? RING_RANGES * sizeof(*domain->ring) : 0);
 }
 

@@ -65,6 +65,7 @@ enum iommu_result iommu_detach(struct iommu_domain *domain, struct iommu_device 
     } else {
         device->domain = NULL;
         domain->attached--;
+        io_tables_trim(&domain->tables); /* nothing is mapped and unmapped in a hurry now */
     }
     device->changing = false;
     return result;

@@ -22,6 +22,14 @@ struct tlb_entry {
     uint64_t rights;
 };
 
+/* `used` has a bit for each place that holds a translation, so that a flush costs what there is. */
+struct iommu_tlb {
+    uint64_t used[TLB_ENTRIES / 64], used_large;
+    struct tlb_entry page[TLB_ENTRIES], large[TLB_LARGE_ENTRIES];
+};
+
+_Static_assert(TLB_LARGE_ENTRIES == 64, "they have one word of bits");
+
 struct logical_range {
     uint64_t start, size;
 };
@@ -45,7 +53,7 @@ struct iommu_domain {
     size_t reserved_count;
 
     /* iommu_translate.c */
-    struct tlb_entry *tlb, *tlb_large;
+    struct iommu_tlb *tlb;
     struct logical_range recent[RECENT_RANGES]; /* unmapped last */
     unsigned recent_next;
     unsigned lose_flushes;

@@ -7,31 +7,43 @@
  */
 #include "iommu/iommu_private.h"
 
-#include <string.h>
-
 #include "util/alloc.h"
 
 bool iommu_tlb_init(struct iommu_domain *domain)
 {
-    domain->tlb = util_zalloc(TLB_ENTRIES, sizeof(*domain->tlb));
-    domain->tlb_large = util_zalloc(TLB_LARGE_ENTRIES, sizeof(*domain->tlb_large));
-    return domain->tlb && domain->tlb_large;
+    domain->tlb = util_zalloc(1, sizeof(*domain->tlb));
+    return domain->tlb != NULL;
 }
 
 void iommu_tlb_finish(struct iommu_domain *domain)
 {
     util_free(domain->tlb);
-    util_free(domain->tlb_large);
 }
 
 static struct tlb_entry *page_slot(const struct iommu_domain *domain, uint64_t page)
 {
-    return &domain->tlb[page % TLB_ENTRIES];
+    return &domain->tlb->page[page % TLB_ENTRIES];
 }
 
 static struct tlb_entry *large_slot(const struct iommu_domain *domain, uint64_t piece)
 {
-    return &domain->tlb_large[piece % TLB_LARGE_ENTRIES];
+    return &domain->tlb->large[piece % TLB_LARGE_ENTRIES];
+}
+
+static void keep_page(const struct iommu_domain *domain, uint64_t page, uint64_t frame,
+                      uint64_t rights)
+{
+    const uint64_t slot = page % TLB_ENTRIES;
+
+    *page_slot(domain, page) = (struct tlb_entry){page + 1, frame, rights};
+    domain->tlb->used[slot / 64] |= (uint64_t)1 << slot % 64;
+}
+
+static void keep_large(const struct iommu_domain *domain, uint64_t piece, uint64_t frame,
+                       uint64_t rights)
+{
+    *large_slot(domain, piece) = (struct tlb_entry){piece + 1, frame, rights};
+    domain->tlb->used_large |= (uint64_t)1 << piece % TLB_LARGE_ENTRIES;
 }
 
 #define NO_FRAME UINT64_MAX
@@ -46,10 +58,9 @@ static uint64_t look_up(const struct iommu_domain *domain, uint64_t page, uint64
         return NO_FRAME;
     frame = io_entry_frame(entry) + (page & (io_span(level) - 1));
     if (level == 0)
-        *page_slot(domain, page) = (struct tlb_entry){page + 1, frame, entry & IO_RIGHTS};
+        keep_page(domain, page, frame, entry & IO_RIGHTS);
     else
-        *large_slot(domain, page / io_span(1)) = (struct tlb_entry){
-            page / io_span(1) + 1, frame & ~(io_span(1) - 1), entry & IO_RIGHTS};
+        keep_large(domain, page / io_span(1), frame & ~(io_span(1) - 1), entry & IO_RIGHTS);
     return frame;
 }
 
@@ -93,25 +104,44 @@ void iommu_domain_lose_flushes(struct iommu_domain *domain, unsigned count)
     domain->lose_flushes = count;
 }
 
+/* Of 64 places those that hold a translation inside the range become free. */
+static void flush_places(uint64_t *used, struct tlb_entry *entries, uint64_t first, uint64_t count)
+{
+    for (uint64_t left = *used; left; left &= left - 1) {
+        const unsigned place = (unsigned)__builtin_ctzll(left);
+
+        if (entries[place].tag - 1 - first >= count)
+            continue;
+        entries[place].tag = 0;
+        *used &= ~((uint64_t)1 << place);
+    }
+}
+
+static void flush_pages(struct iommu_tlb *tlb, uint64_t first, uint64_t count)
+{
+    const uint64_t all = TLB_ENTRIES / 64;
+    const uint64_t words = count < TLB_ENTRIES ? (first % 64 + count + 63) / 64 : all;
+
+    for (uint64_t i = 0; i < words && i < all; i++) {
+        const uint64_t word = (first / 64 + i) % all;
+
+        flush_places(&tlb->used[word], &tlb->page[word * 64], first, count);
+    }
+}
+
 void iommu_flush_run(struct iommu_domain *domain, struct page_number logical_first, uint64_t count)
 {
-    const uint64_t first = logical_first.value, end = first + count;
+    const uint64_t first = logical_first.value;
+    const uint64_t piece = first / io_span(1), last = (first + count - 1) / io_span(1);
 
+    if (count == 0)
+        return;
     if (domain->lose_flushes > 0) {
         domain->lose_flushes--;
         return;
     }
-    if (count >= TLB_ENTRIES)
-        memset(domain->tlb, 0, TLB_ENTRIES * sizeof(*domain->tlb));
-    for (uint64_t page = first; count < TLB_ENTRIES && page < end; page++)
-        if (page_slot(domain, page)->tag == page + 1)
-            page_slot(domain, page)->tag = 0;
-    if (count >= TLB_LARGE_ENTRIES * io_span(1))
-        memset(domain->tlb_large, 0, TLB_LARGE_ENTRIES * sizeof(*domain->tlb_large));
-    for (uint64_t piece = first / io_span(1);
-         count < TLB_LARGE_ENTRIES * io_span(1) && piece * io_span(1) < end; piece++)
-        if (large_slot(domain, piece)->tag == piece + 1)
-            large_slot(domain, piece)->tag = 0;
+    flush_pages(domain->tlb, first, count);
+    flush_places(&domain->tlb->used_large, domain->tlb->large, piece, last - piece + 1);
 }
 
 /* ---- refusal ---- */

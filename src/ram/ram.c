@@ -441,23 +441,46 @@ void ram_iommu_unmap_page(struct ram *ram, struct page_number page)
     end_quarantine(ram, page.value);
 }
 
+/* A record in words: locks, iommu_maps, owner and what is beside it, next_late. */
+typedef uint32_t record __attribute__((vector_size(16), aligned(4), may_alias));
+
+_Static_assert(offsetof(struct ram_frame, iommu_maps) == 4 && offsetof(struct ram_frame, owner) == 8,
+               "as a record has them");
+
 void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count)
 {
-    struct ram_frame *frames = &ram->frames[first.value];
+    const record one = {0, 1, 0, 0};
+    record *records = (record *)&ram->frames[first.value], *end = records + count;
 
-    for (uint64_t i = 0; i < count; i++)
-        frames[i].iommu_maps++;
+    for (; end - records >= 4; records += 4) {
+        records[0] += one;
+        records[1] += one;
+        records[2] += one;
+        records[3] += one;
+    }
+    for (; records < end; records++)
+        *records += one;
 }
 
 void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t count)
 {
-    struct ram_frame *frames = &ram->frames[first.value];
+    const record one = {0, 1, 0, 0}, owner = {0, 0, 0xFF, 0},
+                 quarantined = {1, 1, RAM_QUARANTINED, 1};
+    record *records = (record *)&ram->frames[first.value], *end = records + count, any = {0};
 
-    for (uint64_t i = 0; i < count; i++) {
-        frames[i].iommu_maps--;
-        if (frames[i].owner == RAM_QUARANTINED)
-            end_quarantine(ram, first.value + i);
+    for (; end - records >= 2; records += 2) {
+        const record a = records[0], b = records[1];
+
+        records[0] = a - one;
+        records[1] = b - one;
+        any |= (record)((a & owner) == quarantined) | (record)((b & owner) == quarantined);
     }
+    for (; records < end; records++) {
+        any |= (record)((*records & owner) == quarantined);
+        *records -= one;
+    }
+    for (uint64_t i = 0; any[2] != 0 && i < count; i++)
+        end_quarantine(ram, first.value + i);
 }
 
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page)

@@ -67,7 +67,9 @@ static void aligned_runs_get_large_leaves(void **state)
     CHECK(io_tables_map(&t, 512, NULL, 1000, 512, 3) == IO_DONE && t.large == 2);
     io_tables_unmap(&t, 3 << 18, (1 << 18) + 512 + 3, NULL, NULL);
     io_tables_unmap(&t, 512, 512, NULL, NULL);
-    CHECK(t.pages == 0 && t.large == 0 && t.tables == 0 && io_tables_validate(&t));
+    CHECK(t.pages == 0 && t.large == 0 && io_tables_validate(&t));
+    io_tables_trim(&t);
+    CHECK(io_tables_bytes(&t) == 0 && heap.live_blocks == 0 && io_tables_validate(&t));
     io_tables_finish(&t);
 }
 
@@ -84,7 +86,7 @@ static void a_leaf_is_split_where_a_part_of_it_goes(void **state)
     CHECK(frame_of(&t, (1 << 18) + 999, &count, &rights) == (1 << 18) + 999 && rights == 3);
     CHECK(frame_of(&t, (1 << 18) + 1000, &count, &rights) == 0);
     io_tables_unmap(&t, 1 << 18, 1 << 18, NULL, NULL);
-    CHECK(t.pages == 0 && t.tables == 0 && io_tables_validate(&t));
+    CHECK(t.pages == 0 && io_tables_validate(&t));
     io_tables_finish(&t);
 }
 
@@ -147,9 +149,156 @@ static void what_is_taken_stays(void **state)
     io_tables_finish(&t);
 }
 
+/* ---- tables kept for later ---- */
+
+/* What is mapped and unmapped in turns needs no memory, and no more is kept than is said. */
+static void empty_tables_wait_for_their_next_use(void **state)
+{
+    struct io_tables t;
+    uint64_t requests;
+
+    (void)state;
+    io_tables_init(&t, false);
+    for (uint64_t i = 0; i < IO_NEAR_TABLES; i++)
+        CHECK(io_tables_map(&t, i * 512, NULL, 7, 1, 3) == IO_DONE);
+    for (uint64_t i = 0; i < IO_NEAR_TABLES; i++)
+        io_tables_unmap(&t, i * 512, 1, NULL, NULL);
+    CHECK(t.idle == IO_NEAR_TABLES && io_tables_validate(&t));
+    requests = heap.requests;
+    for (uint64_t i = 0; i < IO_NEAR_TABLES; i++)
+        CHECK(io_tables_map(&t, i * 512 + 99, NULL, 7, 1, 3) == IO_DONE);
+    CHECK(heap.requests == requests && t.idle == 0);
+    for (uint64_t i = 0; i < IO_NEAR_TABLES; i++)
+        io_tables_unmap(&t, i * 512 + 99, 1, NULL, NULL);
+    /* Far apart, so that the way to each is its own. */
+    for (uint64_t i = 0; i < 5000; i++) {
+        uint64_t page = (i * 7919 % 65536) << 27 | (i * 31 % 512) << 9;
+
+        CHECK(io_tables_map(&t, page, NULL, i, 1, 3) == IO_DONE);
+        io_tables_unmap(&t, page, 1, NULL, NULL);
+        CHECK(t.idle <= IO_NEAR_TABLES && t.spares <= IO_SPARE_TABLES);
+        CHECK(t.tables <= (uint64_t)IO_NEAR_TABLES * IO_MAX_LEVELS);
+    }
+    CHECK(t.pages == 0 && io_tables_validate(&t));
+    io_tables_trim(&t);
+    CHECK(heap.live_blocks == 0);
+    io_tables_finish(&t);
+}
+
+static void empty_tables_are_not_in_the_way_of_large_leaves(void **state)
+{
+    struct io_tables t;
+    unsigned level;
+
+    (void)state;
+    io_tables_init(&t, false);
+    for (uint64_t i = 0; i < 8; i++) {
+        CHECK(io_tables_map(&t, (1 << 18) + i * 512 + 5, NULL, 7, 1, 3) == IO_DONE);
+        io_tables_unmap(&t, (1 << 18) + i * 512 + 5, 1, NULL, NULL);
+    }
+    CHECK(t.idle == 8);
+    CHECK(io_tables_map(&t, (1 << 18) + 512, NULL, 512, 512, 3) == IO_DONE && t.large == 1);
+    CHECK(t.idle == 7 && io_tables_validate(&t));
+    io_tables_unmap(&t, (1 << 18) + 512, 512, NULL, NULL);
+    CHECK(io_tables_map(&t, 1 << 18, NULL, 1 << 18, 1 << 18, 3) == IO_DONE && t.idle == 0);
+    io_tables_find(&t, (1 << 18) + 5, &level);
+    CHECK(level == 2 && t.large == 1 && io_tables_validate(&t));
+    io_tables_finish(&t);
+}
+
+/* A stretch of more tables than the walk cache has places for, that needs more than there is. */
+static void a_failed_mapping_leaves_no_tables(void **state)
+{
+    struct io_tables t;
+    uint64_t live;
+
+    (void)state;
+    io_tables_init(&t, false);
+    CHECK(io_tables_map(&t, 100 * 512 + 3, NULL, 7, 1, 3) == IO_DONE);
+    CHECK(io_tables_map(&t, 300 * 512 + 3, NULL, 7, 1, 3) == IO_DONE);
+    io_tables_unmap(&t, 300 * 512 + 3, 1, NULL, NULL);
+    io_tables_trim(&t);
+    live = heap.live_blocks;
+    for (uint64_t nth = 1; nth < 2 * IO_NEAR_TABLES; nth++) {
+        io_tables_trim(&t);
+        heap.fail_at = heap.requests + nth;
+        CHECK(io_tables_map(&t, 101 * 512 + 7, NULL, 1, 130ull * 512, 3) == IO_NO_MEMORY);
+        CHECK(t.pages == 1 && t.tables == t.levels && io_tables_validate(&t));
+    }
+    heap.fail_at = 0;
+    CHECK(io_tables_map(&t, 0, NULL, 1, 110ull * 512, 3) == IO_TAKEN);
+    CHECK(t.pages == 1 && t.idle == 0 && io_tables_validate(&t));
+    io_tables_trim(&t);
+    CHECK(heap.live_blocks == live);
+    CHECK(io_tables_map(&t, 101 * 512 + 7, NULL, 1, 130ull * 512, 3) == IO_DONE);
+    CHECK(io_tables_validate(&t));
+    io_tables_finish(&t);
+}
+
+/* ---- entries as vectors ---- */
+
+static void vectors_agree_with_loops(const struct io_entry_work *work, uint64_t count,
+                                     uint64_t *entries, const struct page_number *frames)
+{
+    const uint64_t flags = IO_COUNT_ONE | IO_LEAF | 3, guard = entries[count];
+
+    work->fill_run(entries, count, flags, IO_FRAME_ONE);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(entries[i] == flags + i * IO_FRAME_ONE);
+    CHECK(work->rising(entries, count, IO_FRAME_ONE));
+    CHECK(count < 2 || !work->rising(entries, count, 2 * IO_FRAME_ONE));
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK(work->differ(entries, count, IO_COUNT_ONE) >> IO_COUNT_SHIFT == 0);
+        entries[i] += IO_COUNT_ONE;
+        CHECK(work->differ(entries, count, IO_COUNT_ONE) >> IO_COUNT_SHIFT != 0);
+        CHECK(work->rising(entries, count, IO_FRAME_ONE) == (count == 1));
+        entries[i] -= IO_COUNT_ONE;
+    }
+    work->fill_list(entries, frames, count, IO_FRAME_SHIFT, flags);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(entries[i] == (frames[i].value << IO_FRAME_SHIFT | flags));
+    memset(entries, 0, count * sizeof(*entries));
+    CHECK(work->differ(entries, count, 0) == 0);
+    for (uint64_t i = 0; i < count; i++) {
+        entries[i] = (uint64_t)1 << i % 64;
+        CHECK(work->differ(entries, count, 0) == entries[i]);
+        entries[i] = 0;
+    }
+    CHECK(entries[count] == guard);
+}
+
+static void entries_are_the_same_with_any_instructions(void **state)
+{
+    static const char *const sets[] = {"baseline", "avx2"};
+    static uint64_t entries[IO_TABLE_ENTRIES + 2];
+    static struct page_number frames[IO_TABLE_ENTRIES];
+
+    (void)state;
+    for (uint64_t i = 0; i < IO_TABLE_ENTRIES; i++)
+        frames[i].value = i * 7919 % 100003;
+    CHECK(io_entry_work_named("none such") == NULL);
+    for (size_t set = 0; set < sizeof(sets) / sizeof(sets[0]); set++) {
+        const struct io_entry_work *work = io_entry_work_named(sets[set]);
+
+        for (uint64_t count = 0; work && count <= 70; count++) {
+            entries[count] = entries[count + 1] = 0x5555;
+            vectors_agree_with_loops(work, count, entries, frames);
+            vectors_agree_with_loops(work, count, entries + 1, frames);
+        }
+        if (work)
+            vectors_agree_with_loops(work, IO_TABLE_ENTRIES, entries + 1, frames);
+    }
+}
+
 /* ---- the tables against arrays ---- */
 
-enum { MODEL_PAGES = 4096, MODEL_RUNS = 40 };
+/* More tables than the walk cache has places for. */
+enum {
+    MODEL_TABLES = 160,
+    MODEL_PAGES = MODEL_TABLES * 512,
+    MODEL_RUNS = 40,
+    MODEL_LONGEST = 4096
+};
 
 struct run {
     uint64_t first, count;
@@ -159,7 +308,7 @@ struct model {
     uint64_t frame[MODEL_PAGES], count[MODEL_PAGES];
     struct run runs[MODEL_RUNS];
     unsigned live;
-    uint64_t released;
+    uint64_t released, failures;
 };
 
 static void count_released(void *context, const uint64_t *entries, uint64_t count, unsigned level)
@@ -170,15 +319,15 @@ static void count_released(void *context, const uint64_t *entries, uint64_t coun
         m->released += entries[i] ? io_span(level) : 0;
 }
 
-/* Mostly short, now and then across tables or large and aligned. */
+/* Mostly short, now and then across tables or large and aligned; at most MODEL_LONGEST. */
 static struct run random_run(struct rng *rng)
 {
     struct run run;
 
     switch (rng_below(rng, 8)) {
     case 0:
-        run.first = 512 * rng_below(rng, 7);
-        run.count = 512 * (1 + (uint64_t)rng_below(rng, 8 - (uint32_t)(run.first / 512)));
+        run.first = 512 * rng_below(rng, MODEL_TABLES - 8);
+        run.count = 512 * (1 + (uint64_t)rng_below(rng, MODEL_LONGEST / 512));
         break;
     case 1:
         run.first = rng_below(rng, MODEL_PAGES - 1200);
@@ -194,7 +343,7 @@ static struct run random_run(struct rng *rng)
 static bool model_map(struct model *m, struct io_tables *t, struct rng *rng, uint64_t base)
 {
     struct run run = random_run(rng);
-    struct page_number frames[MODEL_PAGES];
+    struct page_number frames[MODEL_LONGEST];
     bool list = !t->shared && rng_below(rng, 2), taken = false;
     uint64_t first = t->shared ? base + run.first : 1 + 512 * rng_below(rng, 9) + run.first % 512;
     enum io_result result;
@@ -203,7 +352,13 @@ static bool model_map(struct model *m, struct io_tables *t, struct rng *rng, uin
         frames[i].value = list ? 1 + rng_below(rng, 100000) : first + i;
         taken |= !t->shared && m->count[run.first + i] > 0;
     }
+    heap.fail_at = rng_below(rng, 16) ? 0 : heap.requests + 1 + rng_below(rng, 4);
     result = io_tables_map(t, base + run.first, list ? frames : NULL, first, run.count, 3);
+    heap.fail_at = 0;
+    if (result == IO_NO_MEMORY) {
+        m->failures++;
+        return true;
+    }
     if ((result == IO_DONE) == taken)
         return false;
     if (taken)
@@ -258,9 +413,13 @@ static void agree(bool shared, uint64_t base, uint64_t seed)
         for (uint64_t page = 0; step % 4096 == 0 && page < MODEL_PAGES; page++)
             CHECK(model_agrees(&m, &t, base, page));
     }
+    CHECK(m.failures > 0);
     while (m.live > 0)
         CHECK(model_unmap(&m, &t, &rng, base));
-    CHECK(t.pages == 0 && t.tables == 0 && io_tables_validate(&t));
+    CHECK(t.pages == 0 && t.tables - t.idle <= (uint64_t)IO_NEAR_TABLES * (IO_MAX_LEVELS - 1));
+    CHECK(io_tables_validate(&t));
+    io_tables_trim(&t);
+    CHECK(t.tables == 0 && io_tables_bytes(&t) == 0 && io_tables_validate(&t));
     io_tables_finish(&t);
 }
 
@@ -397,6 +556,10 @@ int main(void)
         WITH(a_split_without_memory_unmaps_the_whole_leaf),
         WITH(shared_large_leaves_count),
         WITH(what_is_taken_stays),
+        WITH(empty_tables_wait_for_their_next_use),
+        WITH(empty_tables_are_not_in_the_way_of_large_leaves),
+        WITH(a_failed_mapping_leaves_no_tables),
+        WITH(entries_are_the_same_with_any_instructions),
         WITH(tables_agree_with_arrays),
         WITH(shared_tables_agree_with_arrays),
         WITH(logical_addresses_agree_with_a_bitmap),

@@ -36,13 +36,6 @@ struct bus_bar {
     int file;        /* of a memory BAR; -1: none */
 };
 
-/* Bytes of device memory: a memory file and its one mapping. */
-struct bus_memory {
-    uint8_t *bytes;
-    uint64_t size;
-    int file;
-};
-
 /* A mapping of BAR bytes for the kernel. Mappings of memory BARs at one address share a record. */
 struct bus_mapping {
     struct bus_device *device;
@@ -69,7 +62,7 @@ struct bus_device {
     void *state; /* the model's */
     struct dxgk_device_description description;
     struct bus_bar bar[DXGK_DEVICE_BARS];
-    struct bus_memory memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */
+    struct ram_file memory[DXGK_DEVICE_BARS + 1]; /* the last: device memory behind no BAR */
     struct iommu_device iommu;
     bool unplugged;
     bool dma_quiet;  /* exclusive access: it must be silent */
@@ -110,10 +103,6 @@ void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, 
 void bus_config_init(struct bus_device *device);
 bool bus_config_decodes_memory(const struct bus_device *device);
 bool bus_config_is_master(const struct bus_device *device);
-
-/* memory.c */
-bool bus_memory_create(struct bus_memory *memory, uint64_t bytes);
-void bus_memory_destroy(struct bus_memory *memory);
 
 /* window.c */
 bool bus_window_init(struct bus *bus);

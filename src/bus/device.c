@@ -126,9 +126,10 @@ static bool place_bars(struct bus_device *device, char *error, size_t error_byte
  */
 static bool create_memory(struct bus_device *device)
 {
-    struct bus_memory *whole = &device->memory[DXGK_DEVICE_BARS];
+    struct ram_file *whole = &device->memory[DXGK_DEVICE_BARS];
     struct bus_bar *first = NULL;
     uint64_t bytes = align_up(device->description.device_memory, PAGE_BYTES);
+    struct ram_depot *depot = ram_depot(device->bus->ram);
 
     for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
         struct bus_bar *bar = &device->bar[i];
@@ -139,14 +140,14 @@ static bool create_memory(struct bus_device *device)
             first = bar;
             continue;
         }
-        if (!bus_memory_create(&device->memory[i], bar->bytes))
+        if (!ram_file_open(depot, bar->bytes, &device->memory[i]))
             return false;
         bar->memory = device->memory[i].bytes;
         bar->file = device->memory[i].file;
     }
     if (first && bytes < first->bytes)
         bytes = first->bytes;
-    if (bytes != 0 && !bus_memory_create(whole, bytes))
+    if (bytes != 0 && !ram_file_open(depot, bytes, whole))
         return false;
     if (first) {
         first->memory = whole->bytes;
@@ -163,7 +164,7 @@ static void dispose(struct bus_device *device)
         device->model->destroy(device->state);
     bus_timers_cancel(device);
     for (unsigned i = 0; i <= DXGK_DEVICE_BARS; i++)
-        bus_memory_destroy(&device->memory[i]);
+        ram_file_close(ram_depot(device->bus->ram), &device->memory[i]);
     util_free(device->interrupt);
     util_free(device);
 }

@@ -100,16 +100,14 @@ static void add_rest(struct explore_result *result, const struct cli_session *se
     }
 }
 
-static void run_seed(const struct explore_options *options, uint64_t seed,
-                     struct explore_result *result)
+static void run_seed(struct cli_options *run, uint64_t seed, struct explore_result *result)
 {
-    struct cli_options run = options->run;
     struct cli_session session;
 
-    run.config.seed = seed;
+    run->config.seed = seed;
     memset(result, 0, sizeof(*result));
     result->seed = seed;
-    cli_session_run(&session, &run);
+    cli_session_run(&session, run);
     if (session.machine)
         add_violations(result, &session);
     add_rest(result, &session);
@@ -163,13 +161,15 @@ static void be_quiet(void)
 
 _Noreturn static void work(const struct explore_options *options, int from, int to)
 {
+    struct cli_options run = options->run;
     struct explore_result result;
     uint64_t seed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     be_quiet();
+    run.config.depot = dxgk_depot_create(); /* without one it takes longer, that is all */
     while (read_all(from, &seed, sizeof(seed))) {
-        run_seed(options, seed, &result);
+        run_seed(&run, seed, &result);
         if (!write_all(to, &result, sizeof(result)) || result.last)
             break;
     }

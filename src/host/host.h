@@ -59,6 +59,10 @@ struct host_totals {
     uint64_t iommu_maps, ddi_calls;
 };
 
+struct dxgk_depot {
+    struct ram_depot *ram;
+};
+
 struct dxgk_machine {
     struct dxgk_machine_config config;
     struct sim_machine *sim;

@@ -142,11 +142,35 @@ static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
                                            : IOMMU_OFF;
 }
 
+/* ---- from one machine to the next ---- */
+
+struct dxgk_depot *dxgk_depot_create(void)
+{
+    struct dxgk_depot *depot = calloc(1, sizeof(*depot));
+
+    if (!depot)
+        return NULL;
+    depot->ram = ram_depot_create();
+    if (depot->ram)
+        return depot;
+    free(depot);
+    return NULL;
+}
+
+void dxgk_depot_destroy(struct dxgk_depot *depot)
+{
+    if (!depot)
+        return;
+    ram_depot_destroy(depot->ram);
+    free(depot);
+}
+
 /* ---- creation ---- */
 
 static bool create_services(struct dxgk_machine *machine)
 {
-    struct ram_config ram = {.bytes = machine->config.ram_bytes};
+    struct ram_config ram = {.bytes = machine->config.ram_bytes,
+                             .depot = machine->config.depot ? machine->config.depot->ram : NULL};
     struct nt_config nt = {
         .debug_print = debug_print,
         .debug_context = machine,

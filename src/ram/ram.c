@@ -36,7 +36,6 @@
 #include <linux/falloc.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "util/alloc.h"
 #include "verify/verify.h"
@@ -63,23 +62,6 @@ static void unmap(void *memory, uint64_t bytes)
         munmap(memory, bytes);
 }
 
-static bool open_file(struct ram *ram)
-{
-    void *direct;
-
-    if (util_fault_point())
-        return false;
-    ram->file = memfd_create("dxgkhost-ram", MFD_CLOEXEC);
-    if (ram->file < 0 || ftruncate(ram->file, (off_t)(ram->pages * PAGE_BYTES)) != 0)
-        return false;
-    direct = mmap(NULL, ram->pages * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                  ram->file, 0);
-    if (direct == MAP_FAILED)
-        return false;
-    ram->direct = direct;
-    return true;
-}
-
 struct ram *ram_create(const struct ram_config *config)
 {
     struct ram *ram;
@@ -92,12 +74,14 @@ struct ram *ram_create(const struct ram_config *config)
         return NULL;
     ram->pages = config->bytes / PAGE_BYTES;
     ram->arena_pages = (ARENA_BASE_BYTES + 4 * config->bytes) / PAGE_BYTES;
-    ram->file = -1;
+    ram->depot = config->depot;
     ram->late_first = NO_FRAME;
     extent_tree_init(&ram->free);
     extent_tree_init(&ram->arena_free);
-    if (!open_file(ram))
+    if (!ram_file_open(ram->depot, config->bytes, &ram->memory))
         goto failed;
+    ram->direct = (char *)ram->memory.bytes;
+    ram->file = ram->memory.file;
     ram->frames = map_sparse(ram->pages * sizeof(*ram->frames), PROT_READ | PROT_WRITE);
     ram->arena = map_sparse(ram->arena_pages * PAGE_BYTES, PROT_NONE);
     ram->arena_frames = map_sparse(ram->arena_pages * sizeof(*ram->arena_frames),
@@ -125,10 +109,13 @@ void ram_destroy(struct ram *ram)
     unmap(ram->arena_frames, ram->arena_pages * sizeof(*ram->arena_frames));
     unmap(ram->arena, ram->arena_pages * PAGE_BYTES);
     unmap(ram->frames, ram->pages * sizeof(*ram->frames));
-    unmap(ram->direct, ram->pages * PAGE_BYTES);
-    if (ram->file >= 0)
-        close(ram->file);
+    ram_file_close(ram->depot, &ram->memory);
     util_free(ram);
+}
+
+struct ram_depot *ram_depot(const struct ram *ram)
+{
+    return ram->depot;
 }
 
 uint64_t ram_bytes(const struct ram *ram)

@@ -17,12 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ram/file.h"
 #include "util/address.h"
 
 struct ram;
 
 struct ram_config {
-    uint64_t bytes; /* multiple of 4 KiB; 1 MiB .. 1 TiB */
+    uint64_t bytes;          /* multiple of 4 KiB; 1 MiB .. 1 TiB */
+    struct ram_depot *depot; /* where memory files come from and go to; NULL: new ones */
 };
 
 enum ram_cache { RAM_NON_CACHED, RAM_CACHED, RAM_WRITE_COMBINED };
@@ -44,6 +46,8 @@ enum ram_owner {
 struct ram *ram_create(const struct ram_config *config); /* NULL: out of memory */
 void ram_destroy(struct ram *ram);
 
+/* As configured; may be NULL. */
+struct ram_depot *ram_depot(const struct ram *ram);
 uint64_t ram_bytes(const struct ram *ram);
 /* Address of the last byte (PHYS-002). */
 struct phys_addr ram_highest(const struct ram *ram);

@@ -21,8 +21,10 @@ _Static_assert(sizeof(struct ram_frame) == 16, "as documented");
 
 struct ram {
     uint64_t pages;
-    int file;
-    char *direct;
+    struct ram_depot *depot;
+    struct ram_file memory;
+    int file;     /* of the memory */
+    char *direct; /* its bytes */
     struct ram_frame *frames;
     struct extent_tree free;
     uint32_t late_first;

@@ -211,6 +211,8 @@ static bool on_trap(struct sim_trap *trap)
     }
     if (!is_ours(trap, regs))
         return false;
+    if (x64->vector_bytes == 0)
+        x64_measure_vectors(x64);
     if (!has_room(x64, (uintptr_t)regs[REG_RSP])) {
         trap->kind = SIM_FAULT_STACK;
         return false;

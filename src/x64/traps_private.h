@@ -125,7 +125,7 @@ struct x64_machine {
     struct x64_plan *plan; /* X64_PLANS of them, by address */
     uint64_t traps;
     uint64_t vector_mask;
-    uint32_t vector_bytes;
+    uint32_t vector_bytes; /* 0: not measured yet */
     enum x64_save vector_save;
     uintptr_t running; /* place of the instruction that runs in a stub */
     /* A trap that is a fault after all: the next one at this place goes through, as this. */
@@ -200,6 +200,9 @@ static inline uint64_t x64_get(const struct x64_interrupted *frame, unsigned reg
 
 /* Where rewritten code finds a pointer to the current level, relative to the GS base. */
 #define X64_BLOCK_LEVEL (-8)
+
+/* x64.c */
+void x64_measure_vectors(struct x64_machine *x64);
 
 /* block.c */
 bool x64_blocks_init(struct x64_machine *x64);

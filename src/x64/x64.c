@@ -15,8 +15,9 @@
 #define STATE_AVX     2u
 #define STATE_LAST    7u
 
-/* Components of the vector state, and the bytes that XSAVE wants for them. */
-static void measure_vectors(struct x64_machine *x64)
+/* Components of the vector state, and the bytes that XSAVE wants for them. In a virtual machine, CPUID is slow enough to ask
+ * only when there is a trap. */
+void x64_measure_vectors(struct x64_machine *x64)
 {
     uint32_t a, b, c, d, low, high;
 
@@ -46,7 +47,6 @@ bool x64_create(void)
         return false;
     x64->stubs.file = -1;
     sim_current->room[SIM_ROOM_TRAPS] = x64;
-    measure_vectors(x64);
     x64->plan = util_zalloc(X64_PLANS, sizeof(*x64->plan));
     if (x64->plan && x64_stubs_init(&x64->stubs) && x64_shared_data_init(x64) &&
         x64_blocks_init(x64)) {

@@ -428,7 +428,7 @@ static void work(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static char *traced_run(uint64_t seed, size_t *bytes)
+static char *traced_run(uint64_t seed, struct dxgk_depot *depot, size_t *bytes)
 {
     struct dxgk_machine_config config;
     struct machine m;
@@ -438,6 +438,7 @@ static char *traced_run(uint64_t seed, size_t *bytes)
     machine_config(&m, &config);
     config.seed = seed;
     config.trace = true;
+    config.depot = depot;
     machine_create(&m, &config);
     machine_add_refgpu(&m);
     machine_run(&m, work);
@@ -450,8 +451,8 @@ static char *traced_run(uint64_t seed, size_t *bytes)
 static void the_same_seed_gives_the_same_trace(void **state)
 {
     size_t first_bytes, second_bytes, other_bytes;
-    char *first = traced_run(42, &first_bytes), *second = traced_run(42, &second_bytes),
-         *other = traced_run(43, &other_bytes);
+    char *first = traced_run(42, NULL, &first_bytes), *second = traced_run(42, NULL, &second_bytes),
+         *other = traced_run(43, NULL, &other_bytes);
 
     (void)state;
     CHECK(first_bytes > 1000 && first_bytes == second_bytes &&
@@ -461,6 +462,24 @@ static void the_same_seed_gives_the_same_trace(void **state)
     free(first);
     free(second);
     free(other);
+}
+
+/* Memory that others have written to comes back as new. */
+static void what_a_machine_leaves_does_not_show_in_the_next(void **state)
+{
+    struct dxgk_depot *depot = dxgk_depot_create();
+    size_t alone_bytes, after_bytes;
+    char *alone = traced_run(42, NULL, &alone_bytes), *after;
+
+    (void)state;
+    CHECK(depot);
+    for (uint64_t seed = 50; seed < 53; seed++)
+        free(traced_run(seed, depot, &after_bytes));
+    after = traced_run(42, depot, &after_bytes);
+    CHECK(after_bytes == alone_bytes && memcmp(after, alone, alone_bytes) == 0);
+    free(alone);
+    free(after);
+    dxgk_depot_destroy(depot);
 }
 
 static void statistics_add_up(void **state)
@@ -603,6 +622,7 @@ int main(void)
         cmocka_unit_test(a_run_ends_with_its_last_thread),
         cmocka_unit_test(time_limits_end_a_run),
         cmocka_unit_test(the_same_seed_gives_the_same_trace),
+        cmocka_unit_test(what_a_machine_leaves_does_not_show_in_the_next),
         cmocka_unit_test(statistics_add_up),
         cmocka_unit_test(machines_leave_no_trace_in_the_process),
         cmocka_unit_test(machines_do_not_disturb_each_other),

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "ram/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+
+#define DEPOT_FILES 8u
+/* A file with more in it is not kept: to clear it would cost more than a new one, and memory that
+ * one machine needed would stay taken for all that follow. */
+#define DEPOT_BYTES ((uint64_t)32 << 20)
+
+struct ram_depot {
+    struct ram_file kept[DEPOT_FILES];
+    unsigned count;
+};
+
+/* ---- one file ---- */
+
+static bool open_new(uint64_t size, struct ram_file *file)
+{
+    void *mapped = MAP_FAILED;
+    int memory = memfd_create("dxgkhost", MFD_CLOEXEC);
+
+    if (memory < 0)
+        return false;
+    if (ftruncate(memory, (off_t)size) == 0)
+        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+    if (mapped == MAP_FAILED) {
+        close(memory);
+        return false;
+    }
+    *file = (struct ram_file){.bytes = mapped, .size = size, .file = memory};
+    return true;
+}
+
+static void close_for_good(const struct ram_file *file)
+{
+    munmap(file->bytes, file->size);
+    close(file->file);
+}
+
+/* Every page that is there becomes zero. What was never touched is no data to the host, and costs
+ * nothing here. */
+static bool clear(const struct ram_file *file)
+{
+    off_t end, at = 0, size = (off_t)file->size;
+
+    while (at < size && (at = lseek(file->file, at, SEEK_DATA)) >= 0) {
+        end = lseek(file->file, at, SEEK_HOLE);
+        if (end <= at || end > size)
+            return false;
+        memset(file->bytes + at, 0, (size_t)(end - at));
+        at = end;
+    }
+    return true; /* no data behind `at` is told as an error */
+}
+
+/* ---- the depot ---- */
+
+struct ram_depot *ram_depot_create(void)
+{
+    return calloc(1, sizeof(struct ram_depot));
+}
+
+void ram_depot_destroy(struct ram_depot *depot)
+{
+    if (!depot)
+        return;
+    for (unsigned i = 0; i < depot->count; i++)
+        close_for_good(&depot->kept[i]);
+    free(depot);
+}
+
+static bool take_kept(struct ram_depot *depot, uint64_t size, struct ram_file *file)
+{
+    for (unsigned i = 0; depot && i < depot->count; i++) {
+        struct ram_file kept = depot->kept[i];
+
+        if (kept.size != size)
+            continue;
+        depot->kept[i] = depot->kept[--depot->count];
+        if (clear(&kept)) {
+            *file = kept;
+            return true;
+        }
+        close_for_good(&kept);
+        return false;
+    }
+    return false;
+}
+
+bool ram_file_open(struct ram_depot *depot, uint64_t size, struct ram_file *file)
+{
+    *file = (struct ram_file){.file = -1};
+    if (util_fault_point())
+        return false;
+    return take_kept(depot, size, file) || open_new(size, file);
+}
+
+static bool worth_keeping(const struct ram_file *file)
+{
+    struct stat status;
+
+    return fstat(file->file, &status) == 0 && (uint64_t)status.st_blocks * 512 <= DEPOT_BYTES;
+}
+
+void ram_file_close(struct ram_depot *depot, struct ram_file *file)
+{
+    if (!file->bytes)
+        return;
+    if (depot && depot->count < DEPOT_FILES && worth_keeping(file))
+        depot->kept[depot->count++] = *file;
+    else
+        close_for_good(file);
+    *file = (struct ram_file){.file = -1};
+}

@@ -204,7 +204,8 @@ void context_allocations_restore(struct vidmm *vidmm);
 /* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given:
  * what is left is a leak and freed. Lock not held. */
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);
-/* Process goes. Lock not held. */
+void fence_memory_init(struct vidmm_process *process);
+/* Process goes. Waits until all its pages are gone. Lock not held. */
 void fence_memory_finish(struct vidmm_process *process);
 
 #endif

@@ -4,6 +4,10 @@
  * the host (read, write), by the client's CPU (read), and by the GPU in the process's address space
  * (read, write; GPUVA-095, GPUVA-096). A page holds SLOTS of them and is made when the last one is
  * full; making and freeing a slot is O(1). An empty page is kept if it is the only one with room.
+ *
+ * Who frees a slot does not wait for the page to go: it may be the scheduler's worker, at the end of the
+ * work that used the fence last, and that same worker has to submit what takes the page out of the
+ * GPU's page tables. The end of the process waits for all of them.
  */
 #include "vidmm/address_space.h"
 
@@ -19,6 +23,8 @@ struct fence_page {
     uint8_t *client;
     bool shared; /* entered in the address space that the adapter shares */
     struct gpu_va va;
+    struct vidmm_process *process;
+    struct paging_job departure;
 };
 
 /* ---- pages ---- */
@@ -39,10 +45,10 @@ static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
 
 static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
 {
-    struct map_call *call = arg;
+    struct fence_page *page = arg;
 
     (void)vidmm;
-    space_unmap_internal(call->space, call->va, 1);
+    space_unmap_internal(page->process->space, page->va, 1);
     return STATUS_SUCCESS;
 }
 
@@ -78,8 +84,9 @@ static NTSTATUS page_views(struct vidmm_process *process, struct fence_page *pag
 }
 
 /* The GPU does not reach it (any more). */
-static void page_free(struct vidmm_process *process, struct fence_page *page)
+static void page_free(struct fence_page *page)
 {
+    struct vidmm_process *process = page->process;
     struct vidmm *vidmm = process->vidmm;
     struct ram *ram = vidmm->config.ram;
 
@@ -105,6 +112,7 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
     if (!page)
         return status;
     list_init(&page->link);
+    page->process = process;
     if (ram_take_contiguous(vidmm->config.ram, &request, &page->frame))
         status = page_views(process, page);
     else
@@ -117,20 +125,37 @@ static NTSTATUS page_make(struct vidmm_process *process, struct fence_page **out
         page->va = call.va;
     }
     if (!NT_SUCCESS(status)) {
-        page_free(process, page);
+        page_free(page);
         return status;
     }
     *out = page;
     return STATUS_SUCCESS;
 }
 
-static void page_destroy(struct vidmm_process *process, struct fence_page *page)
+static void departed(struct vidmm *vidmm, void *arg, NTSTATUS status)
 {
-    struct map_call call = {.space = process->space, .va = page->va};
+    (void)vidmm;
+    (void)status; /* without the adapter nothing reaches it either */
+    page_free(arg);
+}
 
-    if (page->va.value && process->space)
-        (void)paging_run(process->vidmm, unmap_job, &call);
-    page_free(process, page);
+/* It goes when the GPU does not reach it any more. */
+static void page_destroy(struct fence_page *page)
+{
+    struct vidmm_process *process = page->process;
+    struct vidmm *vidmm = process->vidmm;
+
+    if (!page->va.value || !process->space) {
+        page_free(page);
+    } else if (paging_may_build(vidmm)) {
+        (void)paging_run(vidmm, unmap_job, page);
+        page_free(page);
+    } else {
+        page->departure = (struct paging_job){.fn = unmap_job, .release = departed, .arg = page};
+        sim_mutex_lock(&vidmm->lock);
+        paging_job_post(&process->fence_departures, &page->departure);
+        sim_mutex_unlock(&vidmm->lock);
+    }
 }
 
 /* ---- slots ---- */
@@ -212,13 +237,23 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     *slot = (struct vidmm_fence_slot){.page = NULL};
     sim_mutex_unlock(&vidmm->lock);
     if (spare)
-        page_destroy(process, spare);
+        page_destroy(spare);
+}
+
+void fence_memory_init(struct vidmm_process *process)
+{
+    list_init(&process->fence_pages);
+    paging_queue_init(&process->fence_departures, process->vidmm, NULL, 0);
 }
 
 void fence_memory_finish(struct vidmm_process *process)
 {
+    struct vidmm *vidmm = process->vidmm;
     struct list *node;
 
     while ((node = list_pop_front(&process->fence_pages)) != NULL)
-        page_destroy(process, CONTAINER(node, struct fence_page, link));
+        page_destroy(CONTAINER(node, struct fence_page, link));
+    sim_mutex_lock(&vidmm->lock);
+    paging_queue_drain(&process->fence_departures);
+    sim_mutex_unlock(&vidmm->lock);
 }

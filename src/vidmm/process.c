@@ -79,7 +79,7 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
     process->references = 1;
     list_init(&process->link);
     list_init(&process->contexts);
-    list_init(&process->fence_pages);
+    fence_memory_init(process);
     sim_waitq_init(&process->idle);
     process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles,
                                                             DDI_HANDLE_PROCESS, process);

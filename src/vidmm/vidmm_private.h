@@ -306,15 +306,16 @@ struct vidmm_process {
     uint32_t references;
     struct vidmm_space *space;
     struct list link;
-    struct list contexts;    /* struct vidmm_context.link */
-    struct list fence_pages; /* fence_memory.c */
-    bool in_create_process;  /* DxgkCbReserveGpuVirtualAddressRange is allowed */
-    bool ready;              /* DxgkDdiCreateProcess has succeeded */
-    bool suspended;          /* by the job that runs now: its devices count as idle */
-    uint32_t holds;          /* the worker is using it without a reference */
-    struct sim_waitq idle;   /* woken when that ends */
-    uint64_t reservation[2]; /* by memory segment group */
-    uint64_t usage[2];       /* bytes on its residency lists, shared allocations once */
+    struct list contexts;                 /* struct vidmm_context.link */
+    struct list fence_pages;              /* fence_memory.c */
+    struct paging_queue fence_departures; /* pages of fences on their way out */
+    bool in_create_process;               /* DxgkCbReserveGpuVirtualAddressRange is allowed */
+    bool ready;                           /* DxgkDdiCreateProcess has succeeded */
+    bool suspended;                       /* by the job that runs now: its devices count as idle */
+    uint32_t holds;                       /* the worker is using it without a reference */
+    struct sim_waitq idle;                /* woken when that ends */
+    uint64_t reservation[2];              /* by memory segment group */
+    uint64_t usage[2]; /* bytes on its residency lists, shared allocations once */
 };
 
 struct vidmm_device {

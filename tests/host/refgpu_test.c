@@ -130,6 +130,78 @@ static void process_end_cleans_up(void **state)
     on_each_iommu(leave_everything);
 }
 
+/* ---- many fences ---- */
+
+#define FENCES 1200u /* more than two pages of them */
+
+static NTSTATUS destroy_fence(D3DKMT_HANDLE fence)
+{
+    D3DKMT_DESTROYSYNCHRONIZATIONOBJECT destroy = {fence};
+
+    return D3DKMTDestroySynchronizationObject(&destroy);
+}
+
+static NTSTATUS open_gate(const struct gpu *g, D3DKMT_HANDLE gate, UINT64 value)
+{
+    D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU signal;
+
+    memset(&signal, 0, sizeof(signal));
+    signal.hDevice = g->device;
+    signal.ObjectCount = 1;
+    signal.ObjectHandleArray = &gate;
+    signal.FenceValueArray = &value;
+    return D3DKMTSignalSynchronizationObjectFromCpu(&signal);
+}
+
+/* Fences are destroyed while signals to them wait in a queue. So each goes when the scheduler has carried out its signal, and
+ * the last of a page takes the page with it, which needs a paging operation, which the scheduler has to submit. */
+static void destroy_fences_in_use(struct client *c)
+{
+    static const unsigned rounds = 3;
+    D3DKMT_CREATESYNCHRONIZATIONOBJECT2 gate, last, fence[2];
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, gpu_create_fence(&g, &gate) == STATUS_SUCCESS);
+    TRY(c, gpu_create_fence(&g, &last) == STATUS_SUCCESS);
+    for (unsigned round = 1; round <= rounds; round++) {
+        D3DKMT_HANDLE handle[FENCES];
+
+        TRY(c, gpu_wait(g.copy, gate.hSyncObject, round) == STATUS_SUCCESS);
+        for (unsigned i = 0; i < FENCES; i++) {
+            TRY(c, gpu_create_fence(&g, &fence[0]) == STATUS_SUCCESS);
+            handle[i] = fence[0].hSyncObject;
+            TRY(c, gpu_signal(g.copy, handle[i], 1) == STATUS_SUCCESS);
+        }
+        TRY(c, gpu_signal(g.copy, last.hSyncObject, round) == STATUS_SUCCESS);
+        for (unsigned i = 0; i < FENCES; i++)
+            TRY(c, destroy_fence(handle[i]) == STATUS_SUCCESS);
+        TRY(c, open_gate(&g, gate.hSyncObject, round) == STATUS_SUCCESS);
+        TRY(c, gpu_wait_cpu(&g, last.hSyncObject, round) == STATUS_SUCCESS);
+        /* what is made now may stand where those stood */
+        TRY(c, gpu_create_fence(&g, &fence[1]) == STATUS_SUCCESS);
+        TRY(c, *(volatile UINT64 *)fence[1].Info.MonitoredFence.FenceValueCPUVirtualAddress == 0);
+        TRY(c, gpu_signal(g.copy, fence[1].hSyncObject, 7) == STATUS_SUCCESS);
+        TRY(c, gpu_wait_cpu(&g, fence[1].hSyncObject, 7) == STATUS_SUCCESS);
+        TRY(c, destroy_fence(fence[1].hSyncObject) == STATUS_SUCCESS);
+    }
+    /* and once with the device going away under it all */
+    TRY(c, gpu_wait(g.copy, gate.hSyncObject, rounds + 1) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < FENCES; i++) {
+        TRY(c, gpu_create_fence(&g, &fence[0]) == STATUS_SUCCESS);
+        TRY(c, gpu_signal(g.copy, fence[0].hSyncObject, 1) == STATUS_SUCCESS);
+        TRY(c, destroy_fence(fence[0].hSyncObject) == STATUS_SUCCESS);
+    }
+    TRY(c, open_gate(&g, gate.hSyncObject, rounds + 1) == STATUS_SUCCESS);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+static void fences_may_go_before_the_work_that_signals_them(void **state)
+{
+    (void)state;
+    on_each_iommu(destroy_fences_in_use);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +210,7 @@ int main(void)
         cmocka_unit_test(copy_engine_moves_bytes),
         cmocka_unit_test(render_engine_fills),
         cmocka_unit_test(process_end_cleans_up),
+        cmocka_unit_test(fences_may_go_before_the_work_that_signals_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,39 +67,36 @@ bool budget_fits_elsewhere(const struct vidmm_open *open, UINT segment)
 /* ---- the budget of a process ---- */
 
 /* Shares a group out: those whose reservation is more than an equal share get that, the others
- * equal shares of the rest. Processes count that have something there or reserved, and `process`
- * itself. */
+ * equal shares of the rest (RES-042). Processes count that have something there or reserved, and
+ * `process` itself. */
 static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
                             uint64_t size)
 {
-    uint64_t rest = size;
     uint64_t users = 1;
     uint64_t share;
-    bool changed = true;
+    uint64_t next;
 
     LIST_FOR(node, &process->vidmm->processes) {
         const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
 
         users += other != process && (other->usage[group] || other->reservation[group]);
     }
-    for (share = size / users; changed; share = rest / users) {
+    /* Each one that takes more than its share leaves less to the others, of whom more may have
+     * reserved more than that then. */
+    for (share = UINT64_MAX, next = size / users; next < share;) {
         uint64_t reserved = 0;
-        uint64_t greedy = users;
+        uint64_t left = users;
 
-        changed = false;
+        share = next;
         LIST_FOR(node, &process->vidmm->processes) {
             const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
 
             if (other != process && other->reservation[group] > share) {
                 reserved += other->reservation[group];
-                greedy--;
+                left--;
             }
         }
-        if (greedy < users && reserved < size && size - reserved != rest) {
-            rest = size - reserved;
-            users = greedy;
-            changed = true;
-        }
+        next = reserved < size ? (size - reserved) / left : 0;
     }
     return share;
 }

@@ -201,7 +201,8 @@ NTSTATUS compact(struct vidmm *vidmm, const struct room_request *room)
     uint64_t hole = 0;
 
     if (look_around(&survey, vidmm)) {
-        qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
+        if (survey.count > 0)
+            qsort(survey.spans, survey.count, sizeof(*survey.spans), by_address);
         status = choose(&survey, room, &hole) ? move_away(vidmm, &survey, hole, room->pages)
                                               : STATUS_NO_MEMORY;
     }

@@ -99,6 +99,32 @@ static void budgets_are_shared_out(void **state)
     mm_run(NULL, budget_body);
 }
 
+static void uneven_body(struct mm_rig *rig)
+{
+    const D3DKMT_MEMORY_SEGMENT_GROUP local = D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
+    struct mm_client *c = &rig->client[0];
+
+    for (unsigned i = 1; i < 5; i++)
+        OK(mm_client_open(rig, i, i));
+    /* 4 MB are more than a fifth of 16, and 3.5 MB more than a quarter of what is left then. */
+    OK(vidmm_set_reservation(rig->client[1].process, local, 4 * MM_MB));
+    OK(vidmm_set_reservation(rig->client[2].process, local, 3 * MM_MB + MM_MB / 2));
+    OK(mm_resident(c, vram(c, 8)));
+    OK(mm_resident(&rig->client[3], vram(&rig->client[3], 8)));
+    OK(mm_make_resident(&rig->client[4], (D3DKMT_HANDLE[]){vram(&rig->client[4], 4)}, 1, 1,
+                        &(uint64_t){0}));
+    CHECK_RULE("RES-042", query(c, 0).Budget == (8 * MM_MB + MM_MB / 2) / 3);
+    CHECK_RULE("RES-042", query(&rig->client[1], 0).Budget == 4 * MM_MB);
+    CHECK(query(&rig->client[2], 0).Budget == 3 * MM_MB + MM_MB / 2);
+    mm_idle(rig);
+}
+
+static void reservations_leave_less_to_others(void **state)
+{
+    (void)state;
+    mm_run(NULL, uneven_body);
+}
+
 /* ---- offers ---- */
 
 static NTSTATUS offer(struct mm_client *c, D3DKMT_HANDLE h, int priority, UINT flags)
@@ -245,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(budgets_are_shared_out),
+        cmocka_unit_test(reservations_leave_less_to_others),
         cmocka_unit_test(offered_content_may_go),
         cmocka_unit_test(reclaimed_can_be_locked_at_once),
         cmocka_unit_test(queries_and_priorities),

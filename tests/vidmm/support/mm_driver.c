@@ -380,7 +380,7 @@ static NTSTATUS process_suspend(struct vidmm_process *process)
     struct mm_rig *rig = mm_rig;
 
     rig->suspends++;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < MM_CLIENTS; i++) {
         if (rig->client[i].process != process)
             continue;
         rig->client[i].suspended = true;
@@ -392,7 +392,7 @@ static NTSTATUS process_suspend(struct vidmm_process *process)
 static void process_resume(struct vidmm_process *process)
 {
     mm_rig->resumes++;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < MM_CLIENTS; i++)
         if (mm_rig->client[i].process == process)
             mm_rig->client[i].suspended = false;
 }

@@ -286,7 +286,7 @@ static void run_thread(void *arg)
     if (!run->bare && rig->vidmm) {
         rig->hold = false;
         mm_release(rig);
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < MM_CLIENTS; i++)
             mm_client_close(rig, i);
         mm_idle(rig);
         CHECK(vidmm_validate(rig->vidmm));
@@ -330,9 +330,10 @@ static void set_up(struct mm_rig *rig)
     nt.bus = rig->bus;
     rig->nt = nt_create(&nt);
     CHECK(rig->nt);
-    rig->nt_process[0] = nt_process_create("client");
-    rig->nt_process[1] = nt_process_create("other");
-    CHECK(rig->nt_process[0] && rig->nt_process[1]);
+    for (unsigned i = 0; i < MM_CLIENTS; i++) {
+        rig->nt_process[i] = nt_process_create(i == 0 ? "client" : "other");
+        CHECK(rig->nt_process[i]);
+    }
     sim_waitq_init(&rig->done);
     rig->ops = calloc(MM_MAX_OPS, sizeof(*rig->ops));
     rig->events = calloc(MM_MAX_EVENTS, sizeof(*rig->events));
@@ -352,8 +353,8 @@ static void tear_down(struct mm_rig *rig)
     free(rig->events);
     free(rig->aperture);
     ddi_adapter_finish(&rig->ddi);
-    nt_process_destroy(rig->nt_process[1]);
-    nt_process_destroy(rig->nt_process[0]);
+    for (unsigned i = MM_CLIENTS; i-- > 0;)
+        nt_process_destroy(rig->nt_process[i]);
     nt_destroy(rig->nt);
     bus_device_remove(rig->device);
     iommu_domain_destroy(rig->domain);

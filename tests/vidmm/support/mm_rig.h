@@ -33,6 +33,7 @@
 #define MM_MB            (1u << 20)
 #define MM_MAX_OPS       400000u
 #define MM_MAX_EVENTS    4096u
+#define MM_CLIENTS       6u
 
 /* Private data of an allocation: what the driver is to answer. Zeroes mean the defaults of
  * mm_private. */
@@ -125,8 +126,8 @@ struct mm_rig {
     struct nt *nt;
     struct ddi_adapter ddi;
     struct vidmm *vidmm;
-    struct nt_process *nt_process[2];
-    struct mm_client client[4];
+    struct nt_process *nt_process[MM_CLIENTS];
+    struct mm_client client[MM_CLIENTS];
 
     /* driver */
     struct mm_op *ops;

@@ -40,14 +40,30 @@ struct dxgk_depot;
 
 enum dxgk_iommu { DXGK_IOMMU_OFF, DXGK_IOMMU_ISOLATION, DXGK_IOMMU_REMAP };
 
+/* The setting IOMMUFlags (IOMMU-034 to IOMMU-038): what isolation of an adapter consists of. Each of the first three has an effect
+ * only with those before it; all three are what DXGK_IOMMU_ISOLATION asks for. */
+enum dxgk_iommu_flags {
+    DXGK_IOMMU_DOMAIN = 0x01,
+    DXGK_IOMMU_MAPPINGS = 0x02,      /* what the device may use is mapped there */
+    DXGK_IOMMU_ATTACH = 0x04,        /* and the device is confined to it */
+    DXGK_IOMMU_BYPASS_CAP = 0x08,    /* also for a driver without IoMmuSecureModeSupported */
+    DXGK_IOMMU_ALLOW_FAILURE = 0x10, /* if isolation fails, the adapter starts without it */
+};
+
 struct dxgk_machine_config {
     uint32_t size;         /* of this structure; set by dxgk_machine_config_init */
     uint64_t seed;         /* default 1 */
     uint64_t ram_bytes;    /* default 16 GiB; 64 MiB .. 1 TiB */
     unsigned processors;   /* default 4; 1..64 */
     enum dxgk_iommu iommu; /* default OFF */
-    bool trace;            /* keep the event stream */
-    bool strict;           /* every violation of severity error stops the machine */
+    uint32_t iommu_flags;  /* IOMMUFlags; default 0 */
+    /* There is an IOMMU that nothing uses at first. Implied by all but DXGK_IOMMU_OFF, by iommu_flags and by shared_address_space. */
+    bool iommu_present;
+    bool shared_address_space; /* the IoMmu model: devices share address spaces of processes, by PASID (IOMMU-102, in outline) */
+    bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible = 3 (IOMMU-028) */
+    bool dma_unjudged; /* accesses of a device to RAM that nobody holds for it are no violations (IOMMU-075) */
+    bool trace;  /* keep the event stream */
+    bool strict; /* every violation of severity error stops the machine */
     bool stress; /* preempt at a grain that the seed chooses, also at function boundaries of drivers built with -finstrument-functions */
     bool special_pool; /* pages of its own for each pool block, so that an access beyond it or after its free is found at once */
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
@@ -125,6 +141,11 @@ DXGK_API bool dxgk_client_process(const char *process, void (*fn)(void *argument
 /* From a client: let virtual time pass; read it. */
 DXGK_API void dxgk_client_sleep(uint64_t ns);
 DXGK_API uint64_t dxgk_client_time(void);
+
+/* A secure virtual machine is made on the adapters: isolation is switched on where it is not (IOMMU-042). Fails without an IOMMU,
+ * and for drivers without IoMmuSecureModeSupported unless iommu_flags say otherwise; then *error says why. */
+DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, char *error,
+                                                        size_t error_bytes);
 
 /* Stop and remove adapters, unload drivers, check for leaks. Idempotent. */
 DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);

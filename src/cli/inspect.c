@@ -44,8 +44,8 @@ int cli_inspect(int argc, char **argv)
         if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
             device = argv[++i];
         } else if (strcmp(argv[i], "--iommu") == 0 && i + 1 < argc) {
-            if (!cli_parse_iommu(argv[++i], &config.iommu)) {
-                fprintf(stderr, "dxgkhost: --iommu is off, isolation or remap: %s\n", argv[i]);
+            if (!cli_parse_iommu(argv[++i], &config)) {
+                fprintf(stderr, "dxgkhost: " CLI_IOMMU_WORDS ": %s\n", argv[i]);
                 return CLI_USAGE;
             }
         } else if (strncmp(argv[i], "--", 2) != 0 && !driver) {

@@ -16,7 +16,7 @@ void cli_usage(void)
         "           --seed N               seed of the run (default 1)\n"
         "           --ram SIZE             physical memory, 64M to 1T (default 16G)\n"
         "           --vram SIZE            local memory of the device (default: the model's)\n"
-        "           --iommu off|isolation|remap\n"
+        "           --iommu off|isolation|remap[,flags=N][,present][,svm][,opt-out][,unjudged]\n"
         "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
         "           --report memory        who owns physical memory at the end; picture in memory.svg of --out\n"
         "           --trace FILE           event stream for ui.perfetto.dev\n"
@@ -86,19 +86,6 @@ bool cli_parse_size(const char *text, uint64_t *bytes)
         return false;
     *bytes <<= shift;
     return true;
-}
-
-bool cli_parse_iommu(const char *text, enum dxgk_iommu *iommu)
-{
-    static const char *const modes[] = {"off", "isolation", "remap"};
-
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, modes[i]) == 0) {
-            *iommu = (enum dxgk_iommu)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 bool cli_default_device(const char *driver, char *path, size_t bytes)

@@ -66,9 +66,9 @@ static int parse_option(struct cli_options *options, const char *name, const cha
                    ? CLI_OK
                    : cli_usage_error("--fail-allocation wants a number", value);
     if (strcmp(name, "--iommu") == 0)
-        return cli_parse_iommu(value, &options->config.iommu)
+        return cli_parse_iommu(options->iommu = value, &options->config)
                    ? CLI_OK
-                   : cli_usage_error("--iommu is off, isolation or remap", value);
+                   : cli_usage_error(CLI_IOMMU_WORDS, value);
     if (strcmp(name, "--report") == 0) {
         if (strcmp(value, "memory") != 0)
             return cli_usage_error("--report is memory", value);

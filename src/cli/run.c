@@ -68,14 +68,13 @@ static void print_violations(const struct cli_session *session)
 
 static void print_report(const struct cli_session *session, double wall)
 {
-    static const char *const modes[] = {"off", "isolation", "remap"};
     const struct cli_options *options = session->options;
     const struct lua_workload *workload = &session->workload;
     const struct dxgk_statistics *s = &session->statistics;
 
     printf("dxgkhost run %s %s\n", options->driver, options->workload);
     row("seed", "%" PRIu64 ", %u processors, IOMMU %s", options->config.seed,
-        options->config.processors, modes[options->config.iommu]);
+        options->config.processors, options->iommu ? options->iommu : "off");
     for (size_t i = 0; i < workload->rows; i++)
         row(workload->row[i].name, "%s", workload->row[i].value);
     row("submissions", "%" PRIu64 " (and %" PRIu64 " paging)", s->submissions,

@@ -10,7 +10,7 @@
 #define CLI_MAX_OPTIONS 64u
 
 struct cli_options {
-    const char *driver, *workload, *device, *registry, *trace, *out;
+    const char *driver, *workload, *device, *registry, *trace, *out, *iommu;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];

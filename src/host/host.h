@@ -123,4 +123,10 @@ void host_free_drivers(struct dxgk_machine *machine);
 /* report.c: add what the adapter counted to the totals. */
 void host_count_adapter(struct host_totals *totals, struct port_adapter *adapter);
 
+/* ---- the IOMMU (iommu.c) ---- */
+
+/* NULL: the configuration is possible; else why not. */
+const char *host_check_iommu(const struct dxgk_machine_config *config);
+void host_configure_iommu(const struct dxgk_machine_config *config, struct port_config *port);
+
 #endif

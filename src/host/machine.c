@@ -130,16 +130,7 @@ static const char *check_config(const struct dxgk_machine_config *config)
         return "ram_bytes must be whole pages between 64 MiB and 1 TiB";
     if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
         return "processors must be 1 to 64";
-    if ((unsigned)config->iommu > DXGK_IOMMU_REMAP)
-        return "iommu has no such mode";
-    return NULL;
-}
-
-static enum iommu_mode iommu_mode(enum dxgk_iommu iommu)
-{
-    return iommu == DXGK_IOMMU_REMAP       ? IOMMU_REMAP
-           : iommu == DXGK_IOMMU_ISOLATION ? IOMMU_ISOLATION
-                                           : IOMMU_OFF;
+    return host_check_iommu(config);
 }
 
 /* ---- from one machine to the next ---- */
@@ -204,7 +195,6 @@ static bool create_graphics(struct dxgk_machine *machine)
     struct port_config port = {
         .ram = machine->ram,
         .bus = machine->bus,
-        .iommu = iommu_mode(machine->config.iommu),
         .tdr = {.level = 3,
                 .delay = 2,
                 .ddi_delay = 5,
@@ -217,6 +207,7 @@ static bool create_graphics(struct dxgk_machine *machine)
         .observe_context = machine,
     };
 
+    host_configure_iommu(&machine->config, &port);
     if (!NT_SUCCESS(port_create(&port, &machine->port)))
         return false;
     machine->kmt = kmt_create(machine->port);

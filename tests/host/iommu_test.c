@@ -116,11 +116,9 @@ static void switch_soon(void *argument)
 
 static void loaded(struct client *c)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
     struct work w;
     uint32_t rounds = 0;
 
-    port->config.iommu_present = true; /* which the machine does not use by itself */
     TRY(c, begin_work(&w));
     TRY(c, copies_arrive(&w.g, &w.commands, &w.from, &w.to, 1));
     TRY(c, dxgk_client_thread("switch", switch_soon, NULL));
@@ -145,9 +143,120 @@ static void a_switch_under_load_loses_nothing(void **state)
         memset(&change, 0, sizeof(change));
         machine_config(&m, &config);
         config.seed = 11 + i;
+        config.iommu_present = true; /* which the machine does not use by itself */
         machine_create(&m, &config);
         machine_add_refgpu(&m);
         machine_run(&m, loaded);
+        machine_end(&m);
+    }
+}
+
+/* ---- what a machine can be told of its IOMMU ---- */
+
+static void check_flags(uint32_t flags, UINT wanted)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    UINT isolation;
+    bool entered;
+
+    machine_config(&m, &config);
+    config.iommu_flags = flags;
+    machine_create(&m, &config);
+    machine_add_refgpu(&m);
+    entered = host_enter(m.dxgk);
+    isolation = port_adapter_isolation(adapter());
+    CHECK((port_adapter_dma_mode(adapter()) == IOMMU_ISOLATION) ==
+          ((wanted & DXGK_IOMMU_ATTACH) != 0));
+    host_leave(entered);
+    CHECK(isolation == wanted);
+    machine_run(&m, all_kinds_of_work);
+    machine_end(&m);
+}
+
+static void flags_say_what_isolation_consists_of(void **state)
+{
+    const uint32_t all = DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH;
+
+    (void)state;
+    check_flags(0, 0);
+    check_flags(DXGK_IOMMU_ATTACH | DXGK_IOMMU_MAPPINGS, 0);
+    check_flags(DXGK_IOMMU_DOMAIN | DXGK_IOMMU_ATTACH, DXGK_IOMMU_DOMAIN);
+    check_flags(DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS, DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS);
+    check_flags(all, all);
+    check_flags(all | DXGK_IOMMU_BYPASS_CAP | DXGK_IOMMU_ALLOW_FAILURE, all);
+}
+
+static enum iommu_mode mode_of(struct machine *m)
+{
+    bool entered = host_enter(m->dxgk);
+    enum iommu_mode mode = port_adapter_dma_mode(adapter());
+
+    host_leave(entered);
+    return mode;
+}
+
+static void a_secure_virtual_machine_isolates(void **state)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    (void)state;
+    machine_begin(&m, DXGK_IOMMU_OFF);
+    CHECK(dxgk_machine_create_secure_vm(m.dxgk, m.error, sizeof(m.error)) == DXGK_ERROR);
+    CHECK(strstr(m.error, "STATUS_NOT_SUPPORTED") && mode_of(&m) == IOMMU_OFF);
+    machine_end(&m);
+
+    machine_config(&m, &config);
+    config.iommu_present = true;
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_create_secure_vm(m.dxgk, m.error, sizeof(m.error)) == DXGK_ERROR);
+    machine_add_refgpu(&m);
+    machine_run(&m, all_kinds_of_work);
+    CHECK(mode_of(&m) == IOMMU_OFF);
+    CHECK(dxgk_machine_create_secure_vm(m.dxgk, NULL, 0) == DXGK_OK);
+    CHECK(mode_of(&m) == IOMMU_ISOLATION);
+    CHECK(dxgk_machine_create_secure_vm(m.dxgk, NULL, 0) == DXGK_OK);
+    machine_run(&m, all_kinds_of_work);
+    machine_end(&m);
+}
+
+static void a_driver_installed_without_remapping_is_not_remapped(void **state)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+
+    (void)state;
+    machine_config(&m, &config);
+    config.iommu = DXGK_IOMMU_REMAP;
+    config.remapping_opt_out = true;
+    machine_create(&m, &config);
+    CHECK(dxgk_machine_add_device(m.dxgk, machine_path("devices/refgpu.so"), NULL, 0, m.error,
+                                  sizeof(m.error)) == DXGK_OK);
+    CHECK(dxgk_machine_load_driver(m.dxgk, machine_path("drivers/refgpu.so"), m.error,
+                                   sizeof(m.error)) == DXGK_ERROR);
+    CHECK(strstr(m.error, "IOMMU-026"));
+    dxgk_machine_destroy(m.dxgk);
+}
+
+/* What the model does is shown with a driver that has it (tests/port); here, that a user can ask for it. */
+static void a_machine_offers_to_share_address_spaces(void **state)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    bool entered;
+
+    (void)state;
+    for (int offered = 0; offered < 2; offered++) {
+        machine_config(&m, &config);
+        config.shared_address_space = offered;
+        config.dma_unjudged = offered;
+        machine_create(&m, &config);
+        machine_add_refgpu(&m);
+        entered = host_enter(m.dxgk);
+        CHECK(port_shares_address_spaces(sim_current->room[SIM_ROOM_PORT]) == offered);
+        host_leave(entered);
+        machine_run(&m, all_kinds_of_work);
         machine_end(&m);
     }
 }
@@ -185,6 +294,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_never_faults),
         cmocka_unit_test(a_switch_under_load_loses_nothing),
+        cmocka_unit_test(flags_say_what_isolation_consists_of),
+        cmocka_unit_test(a_secure_virtual_machine_isolates),
+        cmocka_unit_test(a_driver_installed_without_remapping_is_not_remapped),
+        cmocka_unit_test(a_machine_offers_to_share_address_spaces),
         cmocka_unit_test(processes_leave_nothing_behind),
     };
 

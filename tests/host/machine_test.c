@@ -15,7 +15,7 @@ static void impossible_configurations_are_refused(void **state)
     char error[128];
 
     (void)state;
-    for (unsigned i = 0; i < 7; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         dxgk_machine_config_init(&config);
         switch (i) {
         case 0:
@@ -35,6 +35,9 @@ static void impossible_configurations_are_refused(void **state)
             break;
         case 5:
             config.processors = 65;
+            break;
+        case 6:
+            config.iommu_flags = 0x20;
             break;
         default:
             config.iommu = (enum dxgk_iommu)9;

@@ -116,6 +116,31 @@ def case_escape():
                     fail(f"{iommu}: the logical address is not in the report\n{done.stderr}")
 
 
+def case_iommu_words():
+    """--iommu takes IOMMUFlags and more, and says what it does not know."""
+    with tempfile.TemporaryDirectory() as folder:
+        for words in ("flags=0x7", "off,flags=31", "remap,svm,present"):
+            done = run("escape.lua", "--iommu", words, "--out", folder)
+            if "0x12345000" not in done.stderr or f"IOMMU {words}" not in done.stdout:
+                fail(f"{words}: the address is not in the report, or the words are not\n{done.stdout}{done.stderr}")
+        for words in ("off", "flags=0x5", "svm,present"):
+            done = run("escape.lua", "--iommu", words, "--out", folder, expect=1)
+            if "IOMMU-075" not in done.stderr:
+                fail(f"{words}: the access was not judged\n{done.stderr}")
+        done = run("escape.lua", "--iommu", "off,unjudged", "--out", folder, expect=1)
+        if "IOMMU-075" in done.stderr:
+            fail(f"the access was judged\n{done.stderr}")
+        done = run("empty.lua", "--iommu", "remap,opt-out", "--out", folder, expect=1)
+        if "IOMMU-026" not in done.stderr:
+            fail(f"remapping was not refused\n{done.stderr}")
+        run("empty.lua", "--iommu", "remap", "--iommu", "isolation", "--out", folder)
+        for words in ("", "on", "off,", ",off", "flags=", "flags=x", "flags=0x100000000", "isolation remap"):
+            run("empty.lua", "--iommu", words, "--out", folder, expect=2)
+        done = run("empty.lua", "--iommu", "flags=0x20", "--out", folder, expect=1)
+        if "IOMMUFlags" not in done.stderr:
+            fail(f"a bit that IOMMUFlags does not have was taken\n{done.stderr}")
+
+
 def case_hang():
     """A command that never ends is noticed in virtual time, and the engine works again."""
     with tempfile.TemporaryDirectory() as folder:

@@ -4,97 +4,26 @@
 #include <string.h>
 
 #include "bench.h"
-#include "bus/bus.h"
-#include "sim/sim.h"
+#include "bus/support/dma_rig.h"
 
 enum { TRANSFER = 65536, PAGES = TRANSFER / 4096, BUFFERS = 16 };
 
-static struct {
-    const struct dxgk_device_services *services;
-    void *host;
-} mover;
-
-static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
-                      const char **error)
-{
-    (void)config;
-    (void)error;
-    out->vendor = 0x1AF4;
-    out->device = 1;
-    out->class_code = 0x038000;
-    out->bar[0].kind = DXGK_BAR_REGISTERS;
-    out->bar[0].bytes = 4096;
-    out->messages = 1;
-    out->dma_bits = 48;
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    (void)config;
-    mover.services = services;
-    mover.host = host;
-    return &mover;
-}
-
-static void ignore(void *device)
-{
-    (void)device;
-}
-
-static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
-                           uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "mover",
-    .configure = configure,
-    .create = create,
-    .destroy = ignore,
-    .reset = ignore,
-    .read = read_register,
-    .write = write_register,
-    .timer = timer,
-};
-
 /* Every other frame of a stretch, in an order that is never ascending; isolated: side by side, since the device sees the frames'
  * own addresses. */
-static uint64_t map_buffer(struct ram *ram, struct iommu_domain *domain)
+static uint64_t map_buffer(const struct dma_rig *rig)
 {
     const struct ram_request request = {
         .pages = 2 * PAGES, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
     struct page_number first, pages[PAGES], logical[PAGES];
 
-    if (!ram_take_contiguous(ram, &request, &first))
+    if (!ram_take_contiguous(rig->ram, &request, &first))
         bench_die("out of memory");
     for (unsigned i = 0; i < PAGES; i++) {
-        pages[i].value = first.value + (iommu_domain_mode(domain) == IOMMU_REMAP ? 2 * (i ^ 1u) : i);
-        memset(ram_direct(ram, page_phys(pages[i])), (int)i, 4096);
+        pages[i].value = first.value +
+                         (iommu_domain_mode(rig->domain) == IOMMU_REMAP ? 2 * (i ^ 1u) : i);
+        memset(ram_direct(rig->ram, page_phys(pages[i])), (int)i, 4096);
     }
-    if (!iommu_map(domain, pages, PAGES, IOMMU_READ | IOMMU_WRITE, logical))
+    if (!iommu_map(rig->domain, pages, PAGES, IOMMU_READ | IOMMU_WRITE, logical))
         bench_die("out of memory");
     return page_phys(logical[0]).value;
 }
@@ -102,46 +31,29 @@ static uint64_t map_buffer(struct ram *ram, struct iommu_domain *domain)
 static void transfers(enum iommu_mode mode, const char *reads, const char *writes)
 {
     uint64_t count = bench_options.quick ? 100 : 200000;
-    struct sim_config sim = {.seed = 1, .processors = 1};
-    struct sim_machine *machine = sim_machine_create(&sim);
-    struct iommu_domain *domain;
-    struct bus_device *device;
     uint64_t logical[BUFFERS];
-    uint8_t *local = aligned_alloc(4096, TRANSFER);
-    struct ram *ram;
-    struct bus *bus;
-    char error[256];
+    static _Alignas(4096) uint8_t local[TRANSFER];
+    struct dma_rig rig;
     double start;
     bool fine = true;
 
-    if (!machine || !local)
+    if (!dma_rig_create(&rig, mode, 64u << 20, (1ull << 40) - 1))
         bench_die("out of memory");
-    sim_enter(machine);
-    ram = ram_create(&(struct ram_config){.bytes = 64u << 20});
-    bus = bus_create(ram);
-    domain = iommu_domain_create(ram, mode, (struct logical_addr){(1ull << 40) - 1});
-    device = bus_device_add(bus, &model, NULL, error, sizeof(error));
-    if (!device || bus_device_attach(device, domain) != IOMMU_DONE)
-        bench_die("no device");
     for (unsigned i = 0; i < BUFFERS; i++)
-        logical[i] = map_buffer(ram, domain);
+        logical[i] = map_buffer(&rig);
     memset(local, 1, TRANSFER);
     start = bench_now();
     for (uint64_t i = 0; i < count; i++)
-        fine &= mover.services->dma_read(mover.host, logical[i % BUFFERS], local, TRANSFER);
+        fine &= dma_rig_read(&rig, logical[i % BUFFERS], local, TRANSFER);
     bench_result(reads, 0, count, bench_now() - start);
     start = bench_now();
     for (uint64_t i = 0; i < count; i++)
-        fine &= mover.services->dma_write(mover.host, logical[i % BUFFERS], local, TRANSFER);
+        fine &= dma_rig_write(&rig, logical[i % BUFFERS], local, TRANSFER);
     bench_result(writes, 0, count, bench_now() - start);
     if (!fine)
         bench_die("an access was refused");
-    bus_destroy(bus);
-    iommu_domain_destroy(domain);
-    ram_destroy(ram);
-    sim_leave();
-    sim_machine_destroy(machine);
-    free(local);
+    if (!dma_rig_destroy(&rig))
+        bench_die("the domain could not be deleted");
 }
 
 static void plain(void)

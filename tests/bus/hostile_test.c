@@ -4,87 +4,15 @@
  * keeps its own idea of what is mapped and a copy of all RAM: what the device reads, and what became of every byte, must follow
  * from them. DXGK_LONG=1: all of the million; otherwise a tenth.
  */
+#include "bus/support/dma_rig.h"
 #include "support/check_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/bus.h"
 #include "util/rng.h"
 
 enum { RAM_PAGES = 4096, LOGICAL_PAGES = 1 << 14, RUNS = 200, LONGEST = 3 * 4096 };
-
-struct hostile {
-    const struct dxgk_device_services *services;
-    void *host;
-};
-
-static struct hostile hostile;
-
-static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
-                      const char **error)
-{
-    (void)config;
-    (void)error;
-    *out = (struct dxgk_device_description){.vendor = 0x1AF4,
-                                            .device = 0x666,
-                                            .class_code = 0x038000,
-                                            .bar = {{DXGK_BAR_REGISTERS, 4096}},
-                                            .messages = 1,
-                                            .dma_bits = 40};
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    (void)config;
-    hostile.services = services;
-    hostile.host = host;
-    return &hostile;
-}
-
-static void nothing(void *device)
-{
-    (void)device;
-}
-
-static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
-                           uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "hostile",
-    .configure = configure,
-    .create = create,
-    .destroy = nothing,
-    .reset = nothing,
-    .read = read_register,
-    .write = write_register,
-    .timer = timer,
-};
 
 /* ---- what should be ---- */
 
@@ -94,8 +22,7 @@ struct run {
 };
 
 struct world {
-    struct ram *ram;
-    struct iommu_domain *domain;
+    struct dma_rig rig;
     enum iommu_mode mode;
     struct rng rng;
     uint8_t *shadow;
@@ -134,7 +61,7 @@ static void map(struct world *w)
             pages[i].value = 7;
     if (w->mode == IOMMU_ISOLATION && pages[0].value + run->count > RAM_PAGES)
         return;
-    CHECK(iommu_map(w->domain, pages, run->count, rights, run->logical));
+    CHECK(iommu_map(w->rig.domain, pages, run->count, rights, run->logical));
     for (unsigned i = 0; i < run->count; i++) {
         uint64_t at = run->logical[i].value;
 
@@ -152,7 +79,7 @@ static void unmap(struct world *w)
     struct run run = w->runs[pick];
 
     w->runs[pick] = w->runs[--w->live];
-    iommu_unmap(w->domain, run.logical, run.count);
+    iommu_unmap(w->rig.domain, run.logical, run.count);
     for (unsigned i = 0; i < run.count; i++)
         if (--w->owners[run.logical[i].value] == 0)
             w->frame[run.logical[i].value] = 0;
@@ -208,7 +135,7 @@ static void try_one(struct world *w)
     memset(bytes, (int)rng_below(&w->rng, 255), count);
     memcpy(before, bytes, count);
     if (write) {
-        bool did = hostile.services->dma_write(hostile.host, address, bytes, count);
+        bool did = dma_rig_write(&w->rig, address, bytes, count);
 
         for (size_t i = 0; i < count; i++) {
             uint8_t *at = expected(w, address + i, IOMMU_WRITE);
@@ -219,7 +146,7 @@ static void try_one(struct world *w)
         }
         CHECK(did == whole);
     } else {
-        bool did = hostile.services->dma_read(hostile.host, address, bytes, count);
+        bool did = dma_rig_read(&w->rig, address, bytes, count);
 
         for (size_t i = 0; i < count; i++) {
             const uint8_t *at = expected(w, address + i, IOMMU_READ);
@@ -238,33 +165,22 @@ static void try_one(struct world *w)
 
 static bool ram_is_as_it_should_be(const struct world *w)
 {
-    return memcmp(ram_direct(w->ram, (struct phys_addr){0}), w->shadow, RAM_PAGES * 4096u) == 0;
+    return memcmp(ram_direct(w->rig.ram, (struct phys_addr){0}), w->shadow, RAM_PAGES * 4096u) == 0;
 }
 
 static void attack(enum iommu_mode mode, uint64_t seed)
 {
-    const struct sim_config config = {.seed = 5, .processors = 1};
-    struct sim_machine *machine = sim_machine_create(&config);
     static struct world w;
-    struct bus_device *device;
-    struct bus *bus;
     const unsigned accesses = getenv("DXGK_LONG") ? 1000000 : 100000;
-    char error[256];
     uint8_t *all;
 
     memset(&w, 0, sizeof(w));
-    sim_enter(machine);
     w.mode = mode;
     w.rng.state = seed;
-    w.ram = ram_create(&(struct ram_config){.bytes = RAM_PAGES * 4096u});
-    bus = bus_create(w.ram);
-    w.domain = iommu_domain_create(w.ram, mode, (struct logical_addr){LOGICAL_PAGES * 4096u - 1});
-    device = bus_device_add(bus, &model, NULL, error, sizeof(error));
     w.shadow = malloc(RAM_PAGES * 4096u);
-    CHECK(w.ram && bus && w.domain && device && w.shadow);
-    bus_device_on_fault(device, count_fault, &w);
-    CHECK(bus_device_attach(device, w.domain) == IOMMU_DONE);
-    all = ram_direct(w.ram, (struct phys_addr){0});
+    CHECK(w.shadow && dma_rig_create(&w.rig, mode, RAM_PAGES * 4096u, LOGICAL_PAGES * 4096u - 1));
+    bus_device_on_fault(w.rig.device, count_fault, &w);
+    all = ram_direct(w.rig.ram, (struct phys_addr){0});
     for (size_t i = 0; i < RAM_PAGES * 4096u; i += 8) {
         uint64_t value = rng_next(&w.rng);
 
@@ -284,15 +200,9 @@ static void attack(enum iommu_mode mode, uint64_t seed)
     }
     CHECK_RULE("IOMMU-070", ram_is_as_it_should_be(&w) && w.refused > accesses / 4);
     CHECK_RULE("IOMMU-071", ram_is_as_it_should_be(&w) && w.refused < accesses);
-    CHECK(w.wrong_cause == 0 && iommu_validate(w.domain));
-    bus_device_attach(device, NULL);
-    iommu_domain_clear(w.domain);
-    CHECK(iommu_domain_delete(w.domain) == IOMMU_DONE);
-    bus_destroy(bus);
-    ram_destroy(w.ram);
+    CHECK(w.wrong_cause == 0 && iommu_validate(w.rig.domain));
+    CHECK(dma_rig_destroy(&w.rig));
     free(w.shadow);
-    sim_leave();
-    sim_machine_destroy(machine);
 }
 
 static void isolated(void **state)

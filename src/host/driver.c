@@ -13,7 +13,7 @@ struct loading {
 
 /* ---- on a kernel thread ---- */
 
-/* CAPS-065: what an isolated driver must not import. */
+/* CAPS-065: what an isolated driver must not import. Reports of one place are merged, so each of them names all. */
 static void check_imports(const struct loader_image *image, const struct port_adapter *adapter)
 {
     static const char *const banned[] = {
@@ -22,14 +22,22 @@ static void check_imports(const struct loader_image *image, const struct port_ad
         "MmAllocatePagesForMdlEx",    "MmFreePagesFromMdl",
         "MmProbeAndLockPages",
     };
+    char found[256] = "";
+    unsigned count = 0;
 
     if (!port_adapter_caps(adapter)->MemoryManagementCaps.IoMmuSecureModeSupported)
         return;
-    for (size_t i = 0; i < sizeof(banned) / sizeof(banned[0]); i++)
-        if (loader_image_imports(image, banned[i]))
-            VIOLATION("CAPS-065",
-                      "%s imports %s, which a driver with IoMmuSecureModeSupported must not use",
-                      loader_image_name(image), banned[i]);
+    for (size_t i = 0; i < sizeof(banned) / sizeof(banned[0]); i++) {
+        const size_t length = strlen(found);
+
+        if (!loader_image_imports(image, banned[i]))
+            continue;
+        snprintf(found + length, sizeof(found) - length, "%s%s", count++ ? ", " : "", banned[i]);
+    }
+    for (unsigned i = 0; i < count; i++)
+        VIOLATION("CAPS-065",
+                  "%s imports %s, which a driver with IoMmuSecureModeSupported must not use",
+                  loader_image_name(image), found);
 }
 
 static NTSTATUS start_adapter(struct loading *loading, struct host_device *device)

@@ -20,7 +20,7 @@ extern _Thread_local struct verify_log *verify_current;
 struct verify_record {
     const char *rule;
     enum verify_severity severity;
-    char seen[192]; /* what was seen, one sentence */
+    char seen[320]; /* what was seen, one sentence */
     char where[96]; /* "DxgkDdiPatch", "DxgkCbMapMemory called by refgpu.so!StartDevice+0x42" */
     char thread[32];
     uint8_t irql;

@@ -5,7 +5,7 @@
  * tables are walked page by page, directly and through a TLB that forgets nothing unasked, and
  * compared with the model.
  */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct model_range {
 struct model {
     struct model_page page[PAGES];
     struct model_range range[RANGES + 1];
-    struct b_object *object[OBJECTS];
+    struct gva_object *object[OBJECTS];
     uint64_t place[OBJECTS][LARGEST]; /* page << 5 | segment */
     struct rng rng;
     uint64_t end;
@@ -147,12 +147,12 @@ static bool failed(const struct model *m, NTSTATUS status)
     return status == STATUS_NO_MEMORY && heap->failures != m->failures;
 }
 
-static void do_map(struct b_rig *rig, struct model *m)
+static void do_map(struct gva_rig *rig, struct model *m)
 {
     int object = (int)below(m, OBJECTS), inside;
     uint64_t offset = below(m, LARGEST), pages = 1 + below(m, (uint32_t)(LARGEST - offset));
     uint64_t base, low, high;
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(m->object[object], pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(m->object[object], pages);
     enum entry_state state = ENTRY_PAGES;
     NTSTATUS expected, status;
 
@@ -172,7 +172,7 @@ static void do_map(struct b_rig *rig, struct model *m)
     args.OffsetInPages = offset;
     expected = predict(m, &base, low, high, pages, false, state, &inside);
     maybe_fail(m);
-    status = b_map(rig, &args);
+    status = gva_map(rig, &args);
     if (failed(m, status))
         return;
     CHECK(NT_SUCCESS(expected) ? NT_SUCCESS(status) : status == expected);
@@ -194,7 +194,7 @@ static void do_map(struct b_rig *rig, struct model *m)
                                                 .protection = args.Protection.Value};
 }
 
-static void do_reserve(struct b_rig *rig, struct model *m)
+static void do_reserve(struct gva_rig *rig, struct model *m)
 {
     uint64_t pages = 16u * (1 + below(m, 12)), base, low, high;
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
@@ -225,7 +225,7 @@ static void do_reserve(struct b_rig *rig, struct model *m)
         m->page[base + i].state = state;
 }
 
-static void do_free(struct b_rig *rig, struct model *m)
+static void do_free(struct gva_rig *rig, struct model *m)
 {
     int range = 1 + (int)below(m, RANGES);
 
@@ -234,20 +234,20 @@ static void do_free(struct b_rig *rig, struct model *m)
     if (!m->range[range].used)
         return;
     if (below(m, 10) == 0) {
-        CHECK(b_free(rig, m->range[range].first << 12, m->range[range].pages + 1) ==
+        CHECK(gva_free(rig, m->range[range].first << 12, m->range[range].pages + 1) ==
               STATUS_INVALID_PARAMETER);
         return;
     }
-    CHECK(b_free(rig, m->range[range].first << 12, m->range[range].pages) == STATUS_SUCCESS);
+    CHECK(gva_free(rig, m->range[range].first << 12, m->range[range].pages) == STATUS_SUCCESS);
     end_range(m, range);
 }
 
 /* Place an object as one to three runs, in VRAM or system memory, or nowhere. */
-static void do_place(struct b_rig *rig, struct model *m)
+static void do_place(struct gva_rig *rig, struct model *m)
 {
     int object = (int)below(m, OBJECTS);
     struct vidmm_run runs[3];
-    uint32_t count = below(m, 4), segment = below(m, 3) ? B_VRAM_SEGMENT : 0;
+    uint32_t count = below(m, 4), segment = below(m, 3) ? GVA_VRAM_SEGMENT : 0;
     uint64_t left = LARGEST, page = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -261,14 +261,14 @@ static void do_place(struct b_rig *rig, struct model *m)
     }
     if (count == 0)
         memset(m->place[object], 0xFF, sizeof(m->place[object]));
-    b_object_place(rig, m->object[object], runs, count);
+    gva_object_place(rig, m->object[object], runs, count);
 }
 
-static void do_destroy(struct b_rig *rig, struct model *m)
+static void do_destroy(struct gva_rig *rig, struct model *m)
 {
     int object = (int)below(m, OBJECTS);
 
-    b_object_destroy(rig, m->object[object]);
+    gva_object_destroy(rig, m->object[object]);
     for (int i = 1; i <= RANGES; i++) {
         struct model_range *range = &m->range[i];
         bool had = false, left = false;
@@ -285,11 +285,11 @@ static void do_destroy(struct b_rig *rig, struct model *m)
         if (range->used && range->owned && had && !left)
             end_range(m, i);
     }
-    m->object[object] = b_object_create(rig, rig->mm_device, LARGEST);
+    m->object[object] = gva_object_create(rig, rig->mm_device, LARGEST);
     memset(m->place[object], 0xFF, sizeof(m->place[object]));
 }
 
-static void check_page(struct b_rig *rig, struct model *m, uint64_t p,
+static void check_page(struct gva_rig *rig, struct model *m, uint64_t p,
                        const DXGKARG_SETROOTPAGETABLE *root)
 {
     const struct model_page *page = &m->page[p];
@@ -300,35 +300,35 @@ static void check_page(struct b_rig *rig, struct model *m, uint64_t p,
     bool expected = page->range &&
                     (page->state == ENTRY_ZERO || (page->state == ENTRY_PAGES && ~place != 0));
     uint64_t entry = 0, cached = 0;
-    bool reached = b_walk(rig, root, p << 12, &entry);
+    bool reached = gva_walk(rig, root, p << 12, &entry);
 
     CHECK(reached == expected);
     if (expected && page->state == ENTRY_ZERO)
-        CHECK((entry & (B_VALID | B_ZERO)) == (B_VALID | B_ZERO));
+        CHECK((entry & (GVA_VALID | GVA_ZERO)) == (GVA_VALID | GVA_ZERO));
     if (expected && page->state == ENTRY_PAGES) {
-        CHECK(b_entry_page(entry) == place >> 5 && b_entry_segment(entry) == (place & 31) &&
-              !(entry & B_ZERO));
-        if (!(entry & B_LARGE)) {
-            CHECK(((entry & B_READ_ONLY) != 0) ==
+        CHECK(gva_entry_page(entry) == place >> 5 && gva_entry_segment(entry) == (place & 31) &&
+              !(entry & GVA_ZERO));
+        if (!(entry & GVA_LARGE)) {
+            CHECK(((entry & GVA_READ_ONLY) != 0) ==
                   (caps->ReadOnlyMemorySupported && !(page->protection & 1)));
-            CHECK(((entry & B_NO_EXECUTE) != 0) ==
+            CHECK(((entry & GVA_NO_EXECUTE) != 0) ==
                   (caps->NoExecuteMemorySupported && !(page->protection & 2)));
         }
     }
     /* GPUVA-219: what the TLB remembers is what the tables say. */
-    CHECK(b_access(rig, root, p << 12, &cached) == reached);
-    CHECK(!reached || (cached | B_LARGE) == (entry | B_LARGE));
+    CHECK(gva_access(rig, root, p << 12, &cached) == reached);
+    CHECK(!reached || (cached | GVA_LARGE) == (entry | GVA_LARGE));
 }
 
-static void check_all(struct b_rig *rig, struct model *m)
+static void check_all(struct gva_rig *rig, struct model *m)
 {
     DXGKARG_SETROOTPAGETABLE root;
 
-    b_idle(rig);
-    CHECK(b_valid(rig));
+    gva_idle(rig);
+    CHECK(gva_valid(rig));
     if (!rig->process->space->root->ready)
         return; /* nothing was ever written: no context was told of it either */
-    root = b_root(rig->process->space);
+    root = gva_root(rig->process->space);
     for (uint64_t p = 0; p < m->end; p++)
         check_page(rig, m, p, &root);
     check_rule_record("GPUVA-219", __FILE__, __LINE__, __func__);
@@ -336,7 +336,7 @@ static void check_all(struct b_rig *rig, struct model *m)
     check_rule_record("GPUVA-093", __FILE__, __LINE__, __func__);
 }
 
-static void step(struct b_rig *rig, struct model *m)
+static void step(struct gva_rig *rig, struct model *m)
 {
     uint32_t what = below(m, 100);
 
@@ -356,7 +356,7 @@ static uint64_t walk_seed;
 static unsigned walk_steps;
 static bool walk_faults;
 
-static void walk(struct b_rig *rig)
+static void walk(struct gva_rig *rig)
 {
     struct model *m = calloc(1, sizeof(*m));
 
@@ -369,26 +369,26 @@ static void walk(struct b_rig *rig)
     rig->sticky = true;
     rig->delay = 3000;
     for (int i = 0; i < OBJECTS; i++) {
-        m->object[i] = b_object_create(rig, rig->mm_device, LARGEST);
+        m->object[i] = gva_object_create(rig, rig->mm_device, LARGEST);
         memset(m->place[i], 0xFF, sizeof(m->place[i]));
     }
-    for (unsigned i = 0; i < walk_steps && rig->op_count < B_MAX_OPS - 8000; i++) {
+    for (unsigned i = 0; i < walk_steps && rig->op_count < GVA_MAX_OPS - 8000; i++) {
         step(rig, m);
         if (i % 40 == 39)
             check_all(rig, m);
     }
     check_all(rig, m);
     for (int i = 0; i < OBJECTS; i++)
-        b_object_destroy(rig, m->object[i]);
-    b_idle(rig);
-    CHECK(b_valid(rig));
+        gva_object_destroy(rig, m->object[i]);
+    gva_idle(rig);
+    CHECK(gva_valid(rig));
     free(m);
 }
 
 /* 13 bits of pages: levels of the given index bits. */
-static void geometry(struct b_options *options, UINT levels, const UINT *bits, UINT segment)
+static void geometry(struct gva_options *options, UINT levels, const UINT *bits, UINT segment)
 {
-    b_options_default(options);
+    gva_options_default(options);
     options->mmu.VirtualAddressBitCount = 25;
     options->mmu.PageTableLevelCount = levels;
     for (UINT level = 0; level < levels; level++)
@@ -399,15 +399,15 @@ static void geometry(struct b_options *options, UINT levels, const UINT *bits, U
             .PageTableSizeInBytes = 4096};
 }
 
-static void random_walks(const struct b_options *options, unsigned seeds, unsigned steps)
+static void random_walks(const struct gva_options *options, unsigned seeds, unsigned steps)
 {
     for (unsigned seed = 1; seed <= seeds; seed++) {
-        struct b_options copy = *options;
+        struct gva_options copy = *options;
 
         copy.seed = seed;
         walk_seed = seed * 77;
         walk_steps = steps;
-        b_run(&copy, walk);
+        gva_run(&copy, walk);
     }
 }
 
@@ -417,39 +417,39 @@ static const UINT two[] = {4, 0};
 
 static void four_levels(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 4, four, B_VRAM_SEGMENT);
+    geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     random_walks(&options, 6, 400);
 }
 
 static void invalid_entries_not_cached(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.InvalidTlbEntriesNotCached = 1;
     random_walks(&options, 4, 300);
 }
 
 static void explicit_invalidation(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 4, four, B_VRAM_SEGMENT);
+    geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     options.mmu.ExplicitPageTableInvalidation = 1;
     random_walks(&options, 4, 300);
 }
 
 static void large_pages(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 4, four, B_VRAM_SEGMENT);
+    geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     options.mmu.LargePageSupported = 1;
     options.mmu.AllowNonAlignedLargePageAddress = 1;
     options.mmu.SysMemLargePageSupported = 1;
@@ -458,10 +458,10 @@ static void large_pages(void **state)
 
 static void without_zero(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.ZeroInPteSupported = 0;
     options.mmu.ReadOnlyMemorySupported = 0;
     options.mmu.NoExecuteMemorySupported = 0;
@@ -470,17 +470,17 @@ static void without_zero(void **state)
 
 static void updates_by_virtual_address(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
     random_walks(&options, 3, 150);
 }
 
 static void updates_by_cpu(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
     geometry(&options, 3, three, 0);
@@ -490,10 +490,10 @@ static void updates_by_cpu(void **state)
 
 static void resizable_root(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 2, two, B_VRAM_SEGMENT);
+    geometry(&options, 2, two, GVA_VRAM_SEGMENT);
     options.level[1].PageTableSizeInBytes = 0;
     random_walks(&options, 4, 300);
 }
@@ -501,19 +501,19 @@ static void resizable_root(void **state)
 /* Memory fails now and then, in the client's calls and in the worker. */
 static void memory_fails(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
     walk_faults = true;
-    geometry(&options, 4, four, B_VRAM_SEGMENT);
+    geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     random_walks(&options, 4, 400);
     geometry(&options, 3, three, 0);
     options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
     random_walks(&options, 2, 300);
-    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
     random_walks(&options, 3, 150);
-    geometry(&options, 2, two, B_VRAM_SEGMENT);
+    geometry(&options, 2, two, GVA_VRAM_SEGMENT);
     options.level[1].PageTableSizeInBytes = 0;
     random_walks(&options, 2, 300);
     walk_faults = false;
@@ -521,10 +521,10 @@ static void memory_fails(void **state)
 
 static void idle_address_spaces(void **state)
 {
-    struct b_options options;
+    struct gva_options options;
 
     (void)state;
-    geometry(&options, 3, three, B_VRAM_SEGMENT);
+    geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.PageTableUpdateRequireAddressSpaceIdle = 1;
     random_walks(&options, 2, 200);
 }

@@ -24,9 +24,10 @@ static bool breach(struct mm_rig *rig, struct mm_private p, const char *rule)
 
 static bool fine(struct mm_rig *rig, struct mm_private p)
 {
-    size_t before = verify_count(rig->log, VERIFY_WARNING);
+    size_t before = verify_count(rig->base.log, VERIFY_WARNING);
 
-    return outcome(rig, p) == STATUS_SUCCESS && verify_count(rig->log, VERIFY_WARNING) == before;
+    return outcome(rig, p) == STATUS_SUCCESS &&
+           verify_count(rig->base.log, VERIFY_WARNING) == before;
 }
 
 static void outputs_body(struct mm_rig *rig)

@@ -311,9 +311,9 @@ static void existing_memory_body(struct mm_rig *rig)
     uint8_t *memory;
     struct vidmm_allocation *a;
 
-    CHECK(ram_take_pages(rig->ram, &want, frames));
-    memory = ram_view_reserve(rig->ram, 3);
-    CHECK(memory && ram_view_point(rig->ram, memory, 0, frames, 3, true));
+    CHECK(ram_take_pages(rig->base.ram, &want, frames));
+    memory = ram_view_reserve(rig->base.ram, 3);
+    CHECK(memory && ram_view_point(rig->base.ram, memory, 0, frames, 3, true));
     memset(memory, 0x5A, 3 * PAGE_BYTES);
 
     request_init(&r, 1);
@@ -339,8 +339,8 @@ static void existing_memory_body(struct mm_rig *rig)
     r.data[0].flags = 0x10;
     r.item[0].system_memory = memory;
     CHECK_RULE("KMT-200", request_make(&r, c) == STATUS_SUCCESS);
-    CHECK_RULE("ALLOC-020", ram_page_locks(rig->ram, frames[0]) == 1 &&
-                                ram_page_locks(rig->ram, frames[2]) == 1);
+    CHECK_RULE("ALLOC-020", ram_page_locks(rig->base.ram, frames[0]) == 1 &&
+                                ram_page_locks(rig->base.ram, frames[2]) == 1);
     CHECK(NT_SUCCESS(mm_resident(c, r.info[0].hAllocation)));
     a = mm_allocation(c, r.info[0].hAllocation);
     CHECK(a->segment == 1 && mm_page(rig, a, 2)[5] == 0x5A);
@@ -350,9 +350,9 @@ static void existing_memory_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-050",
                !a->resident && mm_check_content(rig, a, 9) && memory[1] == mm_page(rig, a, 0)[1]);
     CHECK(mm_destroy(c, r.info[0].hAllocation, 2) == STATUS_SUCCESS);
-    CHECK(ram_page_locks(rig->ram, frames[0]) == 0);
-    ram_view_release(rig->ram, memory, 3);
-    ram_give_pages(rig->ram, frames, 3);
+    CHECK(ram_page_locks(rig->base.ram, frames[0]) == 0);
+    ram_view_release(rig->base.ram, memory, 3);
+    ram_give_pages(rig->base.ram, frames, 3);
 }
 
 static void existing_memory_stays_the_clients(void **state)
@@ -383,7 +383,7 @@ static void lost_device_creates_nothing(void **state)
 static void faults_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    struct util_heap *heap = &rig->machine->heap;
+    struct util_heap *heap = &rig->base.sim->heap;
     uint32_t handles = c->process->nt->handles.live;
     NTSTATUS status = STATUS_NO_MEMORY;
 

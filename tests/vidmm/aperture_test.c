@@ -67,11 +67,11 @@ static void aperture_body(struct mm_rig *rig)
     rig->hold = true;
     OK(mm_evict(c, h, 0));
     sim_stall(1000000);
-    CHECK_RULE("PAGE-050", iommu_page_mapped(rig->domain, (struct page_number){op->pages[0]}));
+    CHECK_RULE("PAGE-050", iommu_page_mapped(rig->base.domain, (struct page_number){op->pages[0]}));
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK_RULE("PAGE-050", !iommu_page_mapped(rig->domain, (struct page_number){op->pages[0]}));
+    CHECK_RULE("PAGE-050", !iommu_page_mapped(rig->base.domain, (struct page_number){op->pages[0]}));
     op = mm_op_at(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT, 0);
     CHECK_RULE("PAGE-048", op->args.UnmapApertureSegment.SegmentId == MM_APERTURE &&
                                op->args.UnmapApertureSegment.OffsetInPages == first &&
@@ -80,7 +80,7 @@ static void aperture_body(struct mm_rig *rig)
                                op->args.UnmapApertureSegment.hAllocation == a->driver_handle);
     CHECK_RULE("PAGE-048", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) != NULL);
     CHECK_RULE("IOMMU-085", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) ==
-                                ram_direct(rig->ram, page_phys(rig->vidmm->dummy_frame)));
+                                ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
     CHECK(mm_check_content(rig, a, 4) && rig->faults == 0);
 
     /* a stray write is found at the next unmap */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Context allocations: who may have them, where they are, when they are initialised, mapped,
  * updated and freed. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct client {
     struct vidmm_context context;
 };
 
-static void open_context(struct b_rig *rig, struct client *client, bool virtual_addressing)
+static void open_context(struct gva_rig *rig, struct client *client, bool virtual_addressing)
 {
     vidmm_context_init(&client->context, rig->mm_device, virtual_addressing, false);
     client->context.host_handle = (HANDLE)(uintptr_t)handle_create(
@@ -34,7 +34,7 @@ static void attach(struct client *client)
     CHECK(NT_SUCCESS(vidmm_context_attach(&client->context)));
 }
 
-static void close_context(struct b_rig *rig, struct client *client)
+static void close_context(struct gva_rig *rig, struct client *client)
 {
     vidmm_context_detach(&client->context);
     vidmm_context_finish(&client->context);
@@ -43,10 +43,10 @@ static void close_context(struct b_rig *rig, struct client *client)
     if (client->device)
         CHECK(handle_remove(&rig->ddi.handles, (uint32_t)(uintptr_t)client->device,
                             DDI_HANDLE_DEVICE));
-    b_idle(rig);
+    gva_idle(rig);
 }
 
-static DXGKARGCB_CREATECONTEXTALLOCATION request(const struct b_rig *rig,
+static DXGKARGCB_CREATECONTEXTALLOCATION request(const struct gva_rig *rig,
                                                  const struct client *client)
 {
     DXGKARGCB_CREATECONTEXTALLOCATION args = {.hAdapter = (HANDLE)(uintptr_t)1,
@@ -60,31 +60,31 @@ static DXGKARGCB_CREATECONTEXTALLOCATION request(const struct b_rig *rig,
     return args;
 }
 
-static NTSTATUS create(struct b_rig *rig, DXGKARGCB_CREATECONTEXTALLOCATION *args)
+static NTSTATUS create(struct gva_rig *rig, DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {
     return vidmm_cb_create_context_allocation(&rig->ddi, args);
 }
 
-static NTSTATUS destroy(struct b_rig *rig, HANDLE handle)
+static NTSTATUS destroy(struct gva_rig *rig, HANDLE handle)
 {
     NTSTATUS status = vidmm_cb_destroy_context_allocation(&rig->ddi, handle);
 
-    b_idle(rig);
+    gva_idle(rig);
     return status;
 }
 
-static struct vidmm_allocation *allocation_of(struct b_rig *rig, HANDLE handle)
+static struct vidmm_allocation *allocation_of(struct gva_rig *rig, HANDLE handle)
 {
     return context_allocation_find(&rig->ddi, handle)->allocation;
 }
 
 /* ---- creation ---- */
 
-B_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
+GVA_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args, second;
-    const struct b_op *op;
+    const struct gva_op *op;
 
     open_context(rig, &client, true);
     args = request(rig, &client);
@@ -92,15 +92,15 @@ B_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
     second = request(rig, &client);
     CHECK_RULE("CTXA-026",
                create(rig, &second) == STATUS_SUCCESS && second.hAllocation != args.hAllocation);
-    b_idle(rig);
-    CHECK_RULE("CTXA-036", b_op_count(rig, INIT) == 0);
+    gva_idle(rig);
+    CHECK_RULE("CTXA-036", gva_op_count(rig, INIT) == 0);
     CHECK_RULE("CTXA-016", allocation_of(rig, args.hAllocation)->pages == 2);
     attach(&client);
-    CHECK_RULE("CTXA-035", b_op_count(rig, INIT) == 2);
-    op = b_op_at(rig, INIT, 0);
+    CHECK_RULE("CTXA-035", gva_op_count(rig, INIT) == 2);
+    op = gva_op_at(rig, INIT, 0);
     CHECK_RULE("CTXA-038", op->args.InitContextResource.hAllocation == args.hAllocation);
     CHECK_RULE("CTXA-039",
-               op->args.InitContextResource.Destination.SegmentId == B_VRAM_SEGMENT &&
+               op->args.InitContextResource.Destination.SegmentId == GVA_VRAM_SEGMENT &&
                    op->args.InitContextResource.Destination.SegmentAddress.QuadPart ==
                        (LONGLONG)allocation_of(rig, args.hAllocation)->runs[0].first << 12);
     CHECK_RULE("CTXA-040", op->args.InitContextResource.Destination.VirtualAddress == NULL);
@@ -109,23 +109,23 @@ B_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
     /* The memory is not cleared for the driver. */
     CHECK_RULE("CTXA-036",
                ((uint32_t *)bus_device_memory(
-                   rig->device, 0))[allocation_of(rig, args.hAllocation)->runs[0].first * 1024] ==
-                   0xCACACACA);
+                   rig->base.device,
+                   0))[allocation_of(rig, args.hAllocation)->runs[0].first * 1024] == 0xCACACACA);
     CHECK(NT_SUCCESS(vidmm_context_prepare(&client.context)));
-    CHECK_RULE("CTXA-036", b_op_count(rig, INIT) == 2);
+    CHECK_RULE("CTXA-036", gva_op_count(rig, INIT) == 2);
     CHECK_RULE("CTXA-062", destroy(rig, args.hAllocation) == STATUS_SUCCESS);
     CHECK_RULE("CTXA-063", destroy(rig, args.hAllocation) == STATUS_INVALID_PARAMETER &&
-                               verify_rule_count(rig->log, "CTXA-063") == 1);
+                               verify_rule_count(rig->base.log, "CTXA-063") == 1);
     CHECK_RULE("CTXA-065", destroy(rig, second.hAllocation) == STATUS_SUCCESS &&
-                               verify_rule_count(rig->log, "CTXA-066") == 0);
+                               verify_rule_count(rig->base.log, "CTXA-066") == 0);
     close_context(rig, &client);
 }
 
-B_TEST(system_memory_is_described_by_an_mdl)
+GVA_TEST(system_memory_is_described_by_an_mdl)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args, visible;
-    const struct b_op *op;
+    const struct gva_op *op;
     bool seen_view = false, seen_none = false;
 
     open_context(rig, &client, true);
@@ -137,7 +137,7 @@ B_TEST(system_memory_is_described_by_an_mdl)
     CHECK(create(rig, &visible) == STATUS_SUCCESS);
     attach(&client);
     for (uint32_t i = 0; i < 2; i++) {
-        op = b_op_at(rig, INIT, i);
+        op = gva_op_at(rig, INIT, i);
         CHECK_RULE("CTXA-039", op->args.InitContextResource.Destination.SegmentId == 0);
         if (op->args.InitContextResource.hAllocation == visible.hAllocation)
             seen_view = op->args.InitContextResource.Destination.VirtualAddress != NULL;
@@ -153,7 +153,7 @@ B_TEST(system_memory_is_described_by_an_mdl)
     close_context(rig, &client);
 }
 
-B_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
+GVA_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
 {
     struct client first = {0}, second = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -169,7 +169,8 @@ B_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
     CHECK_RULE("CTXA-006", create(rig, &args) == STATUS_SUCCESS);
     CHECK(!context_allocations_ready(&second.context));
     attach(&second);
-    CHECK_RULE("CTXA-031", b_op_count(rig, INIT) == 1 && context_allocations_ready(&first.context));
+    CHECK_RULE("CTXA-031",
+               gva_op_count(rig, INIT) == 1 && context_allocations_ready(&first.context));
     second.device = NULL;
     close_context(rig, &second);
     CHECK_RULE("CTXA-006", context_allocation_find(&rig->ddi, args.hAllocation) != NULL);
@@ -177,7 +178,7 @@ B_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
     close_context(rig, &first);
 }
 
-B_TEST(owners_must_fit_together)
+GVA_TEST(owners_must_fit_together)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -196,14 +197,14 @@ B_TEST(owners_must_fit_together)
     client.context.system = true;
     CHECK_RULE("CTXA-011", create(rig, &args) == STATUS_INVALID_PARAMETER);
     client.context.system = false;
-    CHECK_RULE("CTXA-010", verify_rule_count(rig->log, "CTXA-010") == 4);
+    CHECK_RULE("CTXA-010", verify_rule_count(rig->base.log, "CTXA-010") == 4);
     vidmm_context_detach(&client.context);
     CHECK_RULE("CTXA-012", create(rig, &args) == STATUS_INVALID_DEVICE_REQUEST);
     CHECK(rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
     close_context(rig, &client);
 }
 
-B_TEST(malformed_requests_are_refused)
+GVA_TEST(malformed_requests_are_refused)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -230,7 +231,7 @@ B_TEST(malformed_requests_are_refused)
     BAD("CTXA-027", STATUS_INVALID_PARAMETER, args.PhysicalAdapterIndex = 1);
     BAD("CTXA-028", STATUS_INVALID_PARAMETER, args.PhysicalAdapterIndex = 1);
     BAD("CTXA-028", STATUS_NO_MEMORY, args.Size = 1ull << 40);
-    CHECK_RULE("CTXA-022", verify_rule_count(rig->log, "CTXA-022") >= 4);
+    CHECK_RULE("CTXA-022", verify_rule_count(rig->base.log, "CTXA-022") >= 4);
     args = request(rig, &client);
     args.Flags.Value = 1 | 8;
     CHECK_RULE("CTXA-024", create(rig, &args) == STATUS_SUCCESS);
@@ -238,12 +239,12 @@ B_TEST(malformed_requests_are_refused)
     close_context(rig, &client);
 }
 
-static void physical(struct b_options *options)
+static void physical(struct gva_options *options)
 {
     options->no_gpu_mmu = true;
 }
 
-B_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
+GVA_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -257,7 +258,7 @@ B_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
     args.ContextAllocationFlags.Value = 0;
     CHECK(create(rig, &args) == STATUS_SUCCESS);
     attach(&client);
-    CHECK_RULE("CTXA-035", b_op_count(rig, INIT) == 1);
+    CHECK_RULE("CTXA-035", gva_op_count(rig, INIT) == 1);
     map.hAllocation = update.hAllocation = args.hAllocation;
     CHECK_RULE("CTXA-050", vidmm_cb_map_context_allocation(&rig->ddi, &map) == 0);
     CHECK_RULE("CTXA-058",
@@ -266,11 +267,11 @@ B_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
     close_context(rig, &client);
 }
 
-B_TEST(initialisation_may_use_a_gpu_address)
+GVA_TEST(initialisation_may_use_a_gpu_address)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
-    const struct b_op *op;
+    const struct gva_op *op;
 
     open_context(rig, &client, true);
     args = request(rig, &client);
@@ -278,14 +279,14 @@ B_TEST(initialisation_may_use_a_gpu_address)
     args.Alignment = 65536;
     CHECK(create(rig, &args) == STATUS_SUCCESS);
     attach(&client);
-    op = b_op_at(rig, INIT, 0);
+    op = gva_op_at(rig, INIT, 0);
     CHECK_RULE("CTXA-015", op->args.InitContextResource.Destination.GpuVirtualAddress >=
                                rig->vidmm->scratch->scratch_first << 12);
     /* The rig's GPU wrote through it, in the paging process. */
     CHECK_RULE("CTXA-041",
                ((uint32_t *)bus_device_memory(
-                   rig->device, 0))[allocation_of(rig, args.hAllocation)->runs[0].first * 1024] ==
-                   0x1417);
+                   rig->base.device,
+                   0))[allocation_of(rig, args.hAllocation)->runs[0].first * 1024] == 0x1417);
     CHECK_RULE("CTXA-017", allocation_of(rig, args.hAllocation)->runs[0].first % 16 == 0);
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
     close_context(rig, &client);
@@ -293,7 +294,7 @@ B_TEST(initialisation_may_use_a_gpu_address)
 
 /* ---- addresses ---- */
 
-static D3DGPU_VIRTUAL_ADDRESS map_context(struct b_rig *rig, HANDLE handle, uint64_t base,
+static D3DGPU_VIRTUAL_ADDRESS map_context(struct gva_rig *rig, HANDLE handle, uint64_t base,
                                           uint64_t offset, uint64_t pages, uint64_t protection)
 {
     DXGKARGCB_MAPCONTEXTALLOCATION args = {
@@ -304,14 +305,14 @@ static D3DGPU_VIRTUAL_ADDRESS map_context(struct b_rig *rig, HANDLE handle, uint
     return vidmm_cb_map_context_allocation(&rig->ddi, &args);
 }
 
-B_TEST(mappings_stand_in_the_clients_space)
+GVA_TEST(mappings_stand_in_the_clients_space)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
     uint64_t before, after, first, reserved = GB, page;
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS map = b_map_args(object, 1);
-    const struct b_op *op = NULL;
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS map = gva_map_args(object, 1);
+    const struct gva_op *op = NULL;
 
     open_context(rig, &client, true);
     args = request(rig, &client);
@@ -320,10 +321,10 @@ B_TEST(mappings_stand_in_the_clients_space)
     CHECK_RULE("CTXA-044", before != 0);
     attach(&client);
     first = allocation_of(rig, args.hAllocation)->runs[0].first;
-    CHECK_RULE("CTXA-051", b_entry_page(b_look(rig, before)) == first &&
-                               b_entry_page(b_look(rig, before + 4096)) == first + 1);
-    for (uint32_t i = 0; i < b_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++) {
-        op = b_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i);
+    CHECK_RULE("CTXA-051", gva_entry_page(gva_look(rig, before)) == first &&
+                               gva_entry_page(gva_look(rig, before + 4096)) == first + 1);
+    for (uint32_t i = 0; i < gva_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++) {
+        op = gva_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i);
         if (op->args.UpdatePageTable.PageTableLevel == 0 && op->entries[0].Valid &&
             op->args.UpdatePageTable.hProcess == rig->process->driver_handle)
             break;
@@ -333,34 +334,34 @@ B_TEST(mappings_stand_in_the_clients_space)
                op->args.UpdatePageTable.DriverProtection == 0x77 && !op->entries[0].ReadOnly);
     after = map_context(rig, args.hAllocation, 2 * GB, 1, 1, 0);
     CHECK_RULE("CTXA-046", after == 2 * GB);
-    CHECK_RULE("CTXA-051",
-               b_entry_page(b_look(rig, after)) == first + 1 && (b_look(rig, after) & B_READ_ONLY));
+    CHECK_RULE("CTXA-051", gva_entry_page(gva_look(rig, after)) == first + 1 &&
+                               (gva_look(rig, after) & GVA_READ_ONLY));
     CHECK_RULE("CTXA-052", after != before);
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &reserved)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &reserved)));
     CHECK_RULE("CTXA-046", map_context(rig, args.hAllocation, GB + 4096, 0, 1, 0) == 0);
     CHECK_RULE("CTXA-048", map_context(rig, args.hAllocation, 0, 1, 2, 0) == 0);
     CHECK_RULE("CTXA-050", map_context(rig, args.hAllocation, 0, 0, 0, 0) == 0 &&
                                map_context(rig, args.hAllocation, 0, 0, 1, 4) == 0 &&
                                map_context(rig, args.hAllocation, 0, 0, 1, 16) == 0 &&
                                map_context(rig, args.hAllocation, 77, 0, 1, 0) == 0);
-    CHECK_RULE("CTXA-050", verify_rule_count(rig->log, "CTXA-050") >= 4);
+    CHECK_RULE("CTXA-050", verify_rule_count(rig->base.log, "CTXA-050") >= 4);
     CHECK_RULE("CTXA-045", map_context(rig, (HANDLE)(uintptr_t)object->handle, 0, 0, 1, 0) == 0 &&
-                               verify_rule_count(rig->log, "CTXA-045") == 1);
+                               verify_rule_count(rig->base.log, "CTXA-045") == 1);
     map.BaseAddress = before;
-    CHECK_RULE("CTXA-053", b_map(rig, &map) == STATUS_INVALID_PARAMETER &&
-                               b_free(rig, before, 2) == STATUS_INVALID_PARAMETER &&
-                               b_entry_page(b_look(rig, before)) == first);
+    CHECK_RULE("CTXA-053", gva_map(rig, &map) == STATUS_INVALID_PARAMETER &&
+                               gva_free(rig, before, 2) == STATUS_INVALID_PARAMETER &&
+                               gva_entry_page(gva_look(rig, before)) == first);
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
-    CHECK_RULE("CTXA-052", b_look(rig, before) == B_FAULT && b_look(rig, after) == B_FAULT);
+    CHECK_RULE("CTXA-052", gva_look(rig, before) == GVA_FAULT && gva_look(rig, after) == GVA_FAULT);
     page = 2 * GB;
     map.BaseAddress = page;
-    CHECK_RULE("CTXA-052", NT_SUCCESS(b_map(rig, &map)));
-    CHECK(b_valid(rig));
+    CHECK_RULE("CTXA-052", NT_SUCCESS(gva_map(rig, &map)));
+    CHECK(gva_valid(rig));
     close_context(rig, &client);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(windows_of_mappings)
+GVA_TEST(windows_of_mappings)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -381,14 +382,14 @@ B_TEST(windows_of_mappings)
 
 /* ---- updates ---- */
 
-B_TEST(updates_are_done_when_the_callback_returns)
+GVA_TEST(updates_are_done_when_the_callback_returns)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
     uint8_t data[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     DXGKARGCB_UPDATECONTEXTALLOCATION update = {.pPrivateDriverData = data,
                                                 .PrivateDriverDataSize = sizeof(data)};
-    const struct b_op *op;
+    const struct gva_op *op;
     uint8_t *memory;
 
     open_context(rig, &client, true);
@@ -398,18 +399,19 @@ B_TEST(updates_are_done_when_the_callback_returns)
     rig->delay = 100000; /* a slow GPU */
     CHECK_RULE("CTXA-054", vidmm_cb_update_context_allocation(&rig->ddi, &update) == STATUS_SUCCESS);
     rig->delay = 0;
-    op = b_op_at(rig, UPDATE_CONTEXT, 0);
-    CHECK_RULE("CTXA-054", b_op_count(rig, UPDATE_CONTEXT) == 1 && op->executed);
+    op = gva_op_at(rig, UPDATE_CONTEXT, 0);
+    CHECK_RULE("CTXA-054", gva_op_count(rig, UPDATE_CONTEXT) == 1 && op->executed);
     CHECK_RULE("CTXA-055", op->args.UpdateContextAllocation.DriverPrivateDataSize == 16 &&
                                memcmp(op->data, data, 16) == 0);
     CHECK_RULE("CTXA-057", op->args.UpdateContextAllocation.ContextAllocationSize == 5000);
     CHECK_RULE("CTXA-056", op->args.UpdateContextAllocation.ContextAllocation >=
                                rig->vidmm->scratch->scratch_first << 12);
-    memory = (uint8_t *)bus_device_memory(rig->device, 0) +
+    memory = (uint8_t *)bus_device_memory(rig->base.device, 0) +
              (allocation_of(rig, args.hAllocation)->runs[0].first << 12);
     CHECK_RULE("CTXA-056", memcmp(memory, data, 16) == 0 && memory[4999] == 0x99);
-    CHECK_RULE("CTXA-058", b_op_count(rig, INIT) == 1 &&
-                               b_op_position(rig, INIT, 0) < b_op_position(rig, UPDATE_CONTEXT, 0));
+    CHECK_RULE("CTXA-058",
+               gva_op_count(rig, INIT) == 1 &&
+                   gva_op_position(rig, INIT, 0) < gva_op_position(rig, UPDATE_CONTEXT, 0));
     update.pPrivateDriverData = NULL;
     CHECK_RULE("CTXA-058",
                vidmm_cb_update_context_allocation(&rig->ddi, &update) == STATUS_INVALID_PARAMETER);
@@ -425,7 +427,7 @@ B_TEST(updates_are_done_when_the_callback_returns)
 static HANDLE callback_handle;
 static NTSTATUS callback_status[4];
 
-static void update_in_set_root(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
+static void update_in_set_root(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
 {
     uint64_t root = args->Address.SegmentOffset;
     DXGKARGCB_UPDATECONTEXTALLOCATION update = {
@@ -434,7 +436,7 @@ static void update_in_set_root(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE
     callback_status[0] = vidmm_cb_update_context_allocation(&rig->ddi, &update);
 }
 
-B_TEST(updates_work_inside_set_root_page_table)
+GVA_TEST(updates_work_inside_set_root_page_table)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -446,7 +448,7 @@ B_TEST(updates_work_inside_set_root_page_table)
     callback_handle = args.hAllocation;
     rig->on_set_root = update_in_set_root;
     attach(&client);
-    memory = (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->device, 0) +
+    memory = (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->base.device, 0) +
                                   (allocation_of(rig, args.hAllocation)->runs[0].first << 12));
     CHECK_RULE("CTXA-059", callback_status[0] == STATUS_SUCCESS &&
                                memory[0] == rig->last_root.Address.SegmentOffset);
@@ -458,7 +460,7 @@ B_TEST(updates_work_inside_set_root_page_table)
 
 static struct client *callback_client;
 
-static void callbacks_in_build(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *build)
+static void callbacks_in_build(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *build)
 {
     DXGKARGCB_UPDATECONTEXTALLOCATION update = {.hAllocation = callback_handle};
     DXGKARGCB_CREATECONTEXTALLOCATION args = request(rig, callback_client);
@@ -473,7 +475,7 @@ static void callbacks_in_build(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFE
     callback_status[3] = vidmm_cb_destroy_context_allocation(&rig->ddi, callback_handle);
 }
 
-B_TEST(callbacks_inside_build_paging_buffer_are_refused)
+GVA_TEST(callbacks_inside_build_paging_buffer_are_refused)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -486,18 +488,18 @@ B_TEST(callbacks_inside_build_paging_buffer_are_refused)
     rig->on_build = callbacks_in_build;
     attach(&client);
     CHECK_RULE("CTXA-060", callback_status[0] == STATUS_INVALID_DEVICE_REQUEST &&
-                               verify_rule_count(rig->log, "CTXA-060") == 1);
+                               verify_rule_count(rig->base.log, "CTXA-060") == 1);
     CHECK_RULE("CTXA-067", callback_status[1] == STATUS_INVALID_DEVICE_REQUEST &&
                                callback_status[2] == STATUS_INVALID_DEVICE_REQUEST &&
                                callback_status[3] == STATUS_INVALID_DEVICE_REQUEST &&
-                               verify_rule_count(rig->log, "CTXA-067") == 3);
+                               verify_rule_count(rig->base.log, "CTXA-067") == 3);
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
     close_context(rig, &client);
 }
 
 /* ---- the end ---- */
 
-B_TEST(what_is_left_is_a_leak)
+GVA_TEST(what_is_left_is_a_leak)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -507,14 +509,14 @@ B_TEST(what_is_left_is_a_leak)
     CHECK(create(rig, &args) == STATUS_SUCCESS);
     attach(&client);
     close_context(rig, &client);
-    CHECK_RULE("CTXA-066", verify_rule_count(rig->log, "CTXA-066") == 1);
+    CHECK_RULE("CTXA-066", verify_rule_count(rig->base.log, "CTXA-066") == 1);
     CHECK_RULE("CTXA-066", vidmm_cb_destroy_context_allocation(&rig->ddi, args.hAllocation) ==
                                STATUS_INVALID_PARAMETER);
     CHECK_RULE("CTXA-066",
                rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
 }
 
-B_TEST(a_reset_initialises_those_in_vram_again)
+GVA_TEST(a_reset_initialises_those_in_vram_again)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION vram, sysmem;
@@ -528,22 +530,22 @@ B_TEST(a_reset_initialises_those_in_vram_again)
     sysmem.SupportedSegmentSet = 2;
     CHECK(create(rig, &vram) == STATUS_SUCCESS && create(rig, &sysmem) == STATUS_SUCCESS);
     attach(&client);
-    CHECK(b_op_count(rig, INIT) == 2);
+    CHECK(gva_op_count(rig, INIT) == 2);
     vidmm_reset_cleanup(rig->vidmm);
     while (hash_next(&rig->tables, &cursor, &key, &value))
-        ((struct b_table *)value)->initialised = false;
-    b_mark(rig);
+        ((struct gva_table *)value)->initialised = false;
+    gva_mark(rig);
     CHECK(NT_SUCCESS(vidmm_reset_restore(rig->vidmm)));
     CHECK(NT_SUCCESS(vidmm_context_prepare(&client.context)));
-    CHECK_RULE("CTXA-068",
-               b_op_count(rig, INIT) == 1 &&
-                   b_op_at(rig, INIT, 0)->args.InitContextResource.hAllocation == vram.hAllocation);
+    CHECK_RULE("CTXA-068", gva_op_count(rig, INIT) == 1 &&
+                               gva_op_at(rig, INIT, 0)->args.InitContextResource.hAllocation ==
+                                   vram.hAllocation);
     CHECK(destroy(rig, vram.hAllocation) == STATUS_SUCCESS &&
           destroy(rig, sysmem.hAllocation) == STATUS_SUCCESS);
     close_context(rig, &client);
 }
 
-B_TEST(every_failed_allocation_leaves_nothing)
+GVA_TEST(every_failed_allocation_leaves_nothing)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -559,7 +561,7 @@ B_TEST(every_failed_allocation_leaves_nothing)
         CHECK_RULE("CTXA-028",
                    NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && args.hAllocation == NULL &&
                                           list_empty(&client.context.allocations)));
-        b_idle(rig);
+        gva_idle(rig);
         CHECK(n < 100);
     }
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);

@@ -44,7 +44,7 @@ static void vram_body(struct mm_rig *rig)
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, 1);
     struct vidmm_allocation *a = mm_allocation(c, h);
-    uint8_t *bar = bus_device_memory(rig->device, 0);
+    uint8_t *bar = bus_device_memory(rig->base.device, 0);
     uint8_t *view;
 
     OK(mm_resident(c, make(c, MM_SET_VRAM, 5, 1)));
@@ -291,7 +291,7 @@ static void permanent_body(struct mm_rig *rig)
     view = lock(c, h);
     view[10] = 0x31;
     CHECK_RULE("ALLOC-047",
-               *((uint8_t *)ram_direct(rig->ram, page_phys(a->backing[0])) + 10) == 0x31);
+               *((uint8_t *)ram_direct(rig->base.ram, page_phys(a->backing[0])) + 10) == 0x31);
     OK(vidmm_unlock2(c->device, h));
     mm_idle(rig);
     mm_submit(c);
@@ -386,7 +386,7 @@ static void lock_does_not_wait_for_clients_work(void **state)
 /* Every internal request of a lock, and of a move under a lock, fails in turn. */
 static void faults_body(struct mm_rig *rig)
 {
-    struct util_heap *heap = &rig->machine->heap;
+    struct util_heap *heap = &rig->base.sim->heap;
 
     for (uint64_t nth = 1; nth < 60; nth++) {
         struct mm_client *c = &rig->client[0];

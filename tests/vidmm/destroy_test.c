@@ -167,7 +167,7 @@ static void order_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
-    uint64_t free_pages = ram_free_pages(rig->ram);
+    uint64_t free_pages = ram_free_pages(rig->base.ram);
     D3DKMT_HANDLE h;
 
     p.flags |= 0x8000;
@@ -183,7 +183,7 @@ static void order_body(struct mm_rig *rig)
     mm_idle(rig);
     CHECK_RULE("ALLOC-092",
                mm_event_position(rig, MM_CLOSE, 0) < mm_event_position(rig, MM_DESTROY, 0));
-    CHECK_RULE("ALLOC-092", ram_free_pages(rig->ram) == free_pages);
+    CHECK_RULE("ALLOC-092", ram_free_pages(rig->base.ram) == free_pages);
 }
 
 static void destruction_is_in_order(void **state)

@@ -240,7 +240,7 @@ static void capture_is_pinned(void **state)
 static void faults_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    struct util_heap *heap = &rig->machine->heap;
+    struct util_heap *heap = &rig->base.sim->heap;
 
     for (uint64_t nth = 1; nth < 60; nth++) {
         struct mm_client *d = &rig->client[1];

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots for monitored fences: three views of eight bytes. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #include <string.h>
 
-static uint64_t *gpu_view(struct b_rig *rig, uint64_t va)
+static uint64_t *gpu_view(struct gva_rig *rig, uint64_t va)
 {
-    DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+    DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
     struct phys_addr physical;
     uint64_t entry;
 
-    CHECK(b_walk(rig, &root, va, &entry) && b_entry_segment(entry) == 0 && !(entry & B_READ_ONLY));
-    CHECK(iommu_translate(rig->domain,
-                          (struct logical_addr){(b_entry_page(entry) << 12) + va % 4096},
+    CHECK(gva_walk(rig, &root, va, &entry) && gva_entry_segment(entry) == 0 &&
+          !(entry & GVA_READ_ONLY));
+    CHECK(iommu_translate(rig->base.domain,
+                          (struct logical_addr){(gva_entry_page(entry) << 12) + va % 4096},
                           IOMMU_WRITE, &physical));
-    return ram_direct(rig->ram, physical);
+    return ram_direct(rig->base.ram, physical);
 }
 
-B_TEST(a_slot_is_seen_by_host_client_and_gpu)
+GVA_TEST(a_slot_is_seen_by_host_client_and_gpu)
 {
     struct vidmm_fence_slot slot;
     uint64_t old = 1;
@@ -36,17 +37,17 @@ B_TEST(a_slot_is_seen_by_host_client_and_gpu)
     CHECK(slot.page == NULL);
 }
 
-static struct page_number device_page(struct b_rig *rig, uint64_t va)
+static struct page_number device_page(struct gva_rig *rig, uint64_t va)
 {
-    DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+    DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
     uint64_t entry;
 
-    CHECK(b_walk(rig, &root, va, &entry));
-    return (struct page_number){b_entry_page(entry)};
+    CHECK(gva_walk(rig, &root, va, &entry));
+    return (struct page_number){gva_entry_page(entry)};
 }
 
 /* IOMMU-067: mapped for the device without the driver's doing. A page goes with its last fence, if there is room elsewhere. */
-B_TEST(fence_memory_is_in_reach_for_its_life)
+GVA_TEST(fence_memory_is_in_reach_for_its_life)
 {
     enum { SLOTS = 513 };
     struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
@@ -58,48 +59,51 @@ B_TEST(fence_memory_is_in_reach_for_its_life)
     page = device_page(rig, slot[SLOTS - 1].va.value);
     CHECK(page.value != device_page(rig, slot[0].va.value).value);
     *gpu_view(rig, slot[SLOTS - 1].va.value) = 9;
-    CHECK_RULE("IOMMU-067", *slot[SLOTS - 1].kernel == 9 && iommu_page_mapped(rig->domain, page));
+    CHECK_RULE("IOMMU-067",
+               *slot[SLOTS - 1].kernel == 9 && iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_slot_destroy(rig->process, &slot[0]);
-    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->domain, page));
+    CHECK_RULE("IOMMU-067", iommu_page_mapped(rig->base.domain, page));
     vidmm_fence_slot_destroy(rig->process, &slot[SLOTS - 1]);
-    b_idle(rig);
-    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->domain, page));
+    gva_idle(rig);
+    CHECK_RULE("IOMMU-067", !iommu_page_mapped(rig->base.domain, page));
     for (int i = 1; i < SLOTS - 1; i++)
         vidmm_fence_slot_destroy(rig->process, &slot[i]);
     util_free(slot);
 }
 
-B_TEST(pages_are_mapped_without_an_allocation_handle)
+GVA_TEST(pages_are_mapped_without_an_allocation_handle)
 {
     struct vidmm_fence_slot slot;
 
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
-    for (uint32_t i = 0; i < b_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++)
+    for (uint32_t i = 0; i < gva_op_count(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE); i++)
         CHECK_RULE(
             "GPUVA-176",
-            b_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i)->args.UpdatePageTable.hAllocation ==
+            gva_op_at(rig, DXGK_OPERATION_UPDATE_PAGE_TABLE, i)->args.UpdatePageTable.hAllocation ==
                 NULL);
     {
-        DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+        DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
         uint64_t entry;
 
         /* Cached system memory is snooped. */
-        CHECK_RULE("GPUVA-195", b_walk(rig, &root, slot.va.value, &entry) && (entry & B_COHERENT));
-        CHECK_RULE("GPUVA-196", b_entry_segment(entry) == 0);
+        CHECK_RULE("GPUVA-195",
+                   gva_walk(rig, &root, slot.va.value, &entry) && (entry & GVA_COHERENT));
+        CHECK_RULE("GPUVA-196", gva_entry_segment(entry) == 0);
     }
     vidmm_fence_slot_destroy(rig->process, &slot);
 }
 
-B_TEST(slots_share_pages)
+GVA_TEST(slots_share_pages)
 {
     enum { SLOTS = 1300 };
     struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
-    uint64_t frames = ram_free_pages(rig->ram), operations;
+    uint64_t frames = ram_free_pages(rig->base.ram), operations;
 
     CHECK(slot);
     for (int i = 0; i < SLOTS; i++)
         CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot[i])));
-    CHECK(frames - ram_free_pages(rig->ram) >= 3 && frames - ram_free_pages(rig->ram) <= 8);
+    CHECK(frames - ram_free_pages(rig->base.ram) >= 3 &&
+          frames - ram_free_pages(rig->base.ram) <= 8);
     for (int i = 0; i < SLOTS; i++)
         *slot[i].kernel = (uint64_t)i + 1;
     for (int i = 0; i < SLOTS; i++)
@@ -110,19 +114,19 @@ B_TEST(slots_share_pages)
     CHECK(rig->op_count == operations && *slot[700].kernel == 0); /* a used page had room */
     for (int i = 0; i < SLOTS; i++)
         vidmm_fence_slot_destroy(rig->process, &slot[(i * 7) % SLOTS]);
-    b_idle(rig);
-    CHECK(b_valid(rig));
-    CHECK(frames - ram_free_pages(rig->ram) <= 4);
+    gva_idle(rig);
+    CHECK(gva_valid(rig));
+    CHECK(frames - ram_free_pages(rig->base.ram) <= 4);
     util_free(slot);
 }
 
-static void narrow(struct b_options *options)
+static void narrow(struct gva_options *options)
 {
     options->internal_start = 1ull << 32;
     options->internal_end = (1ull << 32) + 65536;
 }
 
-B_TEST_WITH(pages_come_from_the_internal_range, narrow)
+GVA_TEST_WITH(pages_come_from_the_internal_range, narrow)
 {
     struct vidmm_fence_slot slot;
 
@@ -131,26 +135,26 @@ B_TEST_WITH(pages_come_from_the_internal_range, narrow)
     vidmm_fence_slot_destroy(rig->process, &slot);
 }
 
-static void physical(struct b_options *options)
+static void physical(struct gva_options *options)
 {
     options->no_gpu_mmu = true;
 }
 
-B_TEST_WITH(without_gpu_mmu_there_is_no_gpu_address, physical)
+GVA_TEST_WITH(without_gpu_mmu_there_is_no_gpu_address, physical)
 {
     struct vidmm_fence_slot slot;
 
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
-    CHECK_RULE("GPUVA-001", slot.va.value == 0 && b_op_count(rig, -1) == 0);
+    CHECK_RULE("GPUVA-001", slot.va.value == 0 && gva_op_count(rig, -1) == 0);
     *slot.kernel = 3;
     CHECK(*(const volatile uint64_t *)slot.client == 3);
     vidmm_fence_slot_destroy(rig->process, &slot);
 }
 
-B_TEST(every_failed_allocation_leaves_nothing)
+GVA_TEST(every_failed_allocation_leaves_nothing)
 {
     struct util_heap *heap = &sim_current->heap;
-    uint64_t frames = ram_free_pages(rig->ram);
+    uint64_t frames = ram_free_pages(rig->base.ram);
     struct vidmm_fence_slot slot = {0};
     NTSTATUS status = STATUS_NO_MEMORY;
 
@@ -158,10 +162,10 @@ B_TEST(every_failed_allocation_leaves_nothing)
         heap->fail_at = heap->requests + n;
         status = vidmm_fence_slot_create(rig->process, &slot);
         heap->fail_at = 0;
-        b_idle(rig);
-        CHECK(b_valid(rig));
+        gva_idle(rig);
+        CHECK(gva_valid(rig));
         CHECK(NT_SUCCESS(status) ||
-              (status == STATUS_NO_MEMORY && ram_free_pages(rig->ram) == frames));
+              (status == STATUS_NO_MEMORY && ram_free_pages(rig->base.ram) == frames));
         CHECK(n < 100);
     }
     vidmm_fence_slot_destroy(rig->process, &slot);

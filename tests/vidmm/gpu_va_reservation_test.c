@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* Reservations of clients and drivers, the Zero and NoAccess states, and driver protections. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
-#define SPAN           (512ull * 4096)
-#define GB             (1ull << 30)
-#define OPS(kind)      DXGK_OPERATION_##kind
-#define IS_ZERO(entry) ((entry) != B_FAULT && ((entry) & (B_VALID | B_ZERO)) == (B_VALID | B_ZERO))
+#define SPAN      (512ull * 4096)
+#define GB        (1ull << 30)
+#define OPS(kind) DXGK_OPERATION_##kind
+#define IS_ZERO(entry) \
+    ((entry) != GVA_FAULT && ((entry) & (GVA_VALID | GVA_ZERO)) == (GVA_VALID | GVA_ZERO))
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+static NTSTATUS map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
                        uint64_t pages, uint64_t protection)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
 
     args.BaseAddress = base;
     args.DriverProtection = protection;
-    return b_map(rig, &args);
+    return gva_map(rig, &args);
 }
 
-static NTSTATUS map_state(struct b_rig *rig, bool zero, uint64_t *base, uint64_t pages)
+static NTSTATUS map_state(struct gva_rig *rig, bool zero, uint64_t *base, uint64_t pages)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(NULL, pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(NULL, pages);
     NTSTATUS status;
 
     args.BaseAddress = *base;
     args.Protection.Zero = zero;
     args.Protection.NoAccess = !zero;
-    status = b_map(rig, &args);
+    status = gva_map(rig, &args);
     if (NT_SUCCESS(status))
         *base = args.VirtualAddress;
     return status;
 }
 
-static struct b_object *resident(struct b_rig *rig, uint64_t pages, uint64_t first)
+static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, pages);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, first);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
     return object;
 }
 
-static uint64_t pinned(const struct b_rig *rig)
+static uint64_t pinned(const struct gva_rig *rig)
 {
-    return rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes;
+    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
 }
 
 /* ---- clients' reservations ---- */
 
-B_TEST(reservations_are_in_64k)
+GVA_TEST(reservations_are_in_64k)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536};
 
@@ -70,17 +71,17 @@ B_TEST(reservations_are_in_64k)
                    args.VirtualAddress % 65536 == 0);
 }
 
-B_TEST(reservations_never_overlay)
+GVA_TEST(reservations_never_overlay)
 {
     uint64_t base = GB, again = GB, straddle = GB + 65536;
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
         .Size = 65536, .BaseAddress = 2 * GB, .MinimumAddress = 77, .MaximumAddress = 3};
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
-    CHECK_RULE("GPUVA-107", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &again) ==
-                                STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-109", b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
-                                      &straddle) == STATUS_INVALID_PARAMETER);
+    CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK_RULE("GPUVA-107", gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                        &again) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-109", gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                        &straddle) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-107",
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
                    args.VirtualAddress == 2 * GB);
@@ -88,10 +89,10 @@ B_TEST(reservations_never_overlay)
         .Size = 65536, .ReservationType = (D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE)9};
     CHECK_RULE("GPUVA-109",
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
-    CHECK(b_valid(rig));
+    CHECK(gva_valid(rig));
 }
 
-B_TEST(reservations_keep_to_the_window)
+GVA_TEST(reservations_keep_to_the_window)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .MinimumAddress = GB};
 
@@ -105,28 +106,28 @@ B_TEST(reservations_keep_to_the_window)
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_NO_MEMORY);
 }
 
-B_TEST(reservation_types_show_in_the_entries)
+GVA_TEST(reservation_types_show_in_the_entries)
 {
     uint64_t none = 0, zero = 0, commit = 0;
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
         .Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
     CHECK_RULE("GPUVA-110",
-               b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero) == STATUS_SUCCESS);
-    CHECK_RULE("GPUVA-112", b_look(rig, none) == B_FAULT && b_look(rig, commit) == B_FAULT &&
-                                IS_ZERO(b_look(rig, zero)) &&
-                                IS_ZERO(b_look(rig, zero + 65536 - 4096)) &&
-                                b_look(rig, zero + 65536) == B_FAULT);
+               gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-112",
+               gva_look(rig, none) == GVA_FAULT && gva_look(rig, commit) == GVA_FAULT &&
+                   IS_ZERO(gva_look(rig, zero)) && IS_ZERO(gva_look(rig, zero + 65536 - 4096)) &&
+                   gva_look(rig, zero + 65536) == GVA_FAULT);
     CHECK_RULE("GPUVA-111", NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, NULL, &args)) &&
                                 args.PagingFenceValue == 0);
     /* ... complete on return: nothing was waited for since. */
     {
-        DXGKARG_SETROOTPAGETABLE root = b_root(rig->process->space);
+        DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);
         uint64_t entry;
 
-        CHECK_RULE("GPUVA-111", b_walk(rig, &root, args.VirtualAddress, &entry) && IS_ZERO(entry));
+        CHECK_RULE("GPUVA-111", gva_walk(rig, &root, args.VirtualAddress, &entry) && IS_ZERO(entry));
     }
     args = (D3DDDI_RESERVEGPUVIRTUALADDRESS){
         .Size = 65536, .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
@@ -138,44 +139,48 @@ B_TEST(reservation_types_show_in_the_entries)
     CHECK_RULE("GPUVA-110",
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_SUCCESS &&
                    args.PagingFenceValue == 0);
-    b_release(rig);
+    gva_release(rig);
 }
 
-B_TEST(huge_reservations_cost_nothing)
+GVA_TEST(huge_reservations_cost_nothing)
 {
     uint64_t commit = 1ull << 40, none = 1ull << 42, zero = 1ull << 45, before = pinned(rig);
     uint32_t tables = 0;
 
-    CHECK(
-        NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
+    CHECK(NT_SUCCESS(
+        gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
     CHECK_RULE("GPUVA-113", pinned(rig) == before);
-    CHECK(NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
+    CHECK(
+        NT_SUCCESS(gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
     CHECK(pinned(rig) == before);
-    b_mark(rig);
+    gva_mark(rig);
     /* Two root entries (512 GB each) say Zero. */
-    CHECK(NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
-        tables += b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel < 3;
-    CHECK_RULE("GPUVA-114", pinned(rig) == before && tables == 0 && IS_ZERO(b_look(rig, zero + GB)));
-    CHECK(b_free(rig, zero, 1ull << 28) == STATUS_SUCCESS);
-    CHECK(b_look(rig, zero + GB) == B_FAULT);
+    CHECK(NT_SUCCESS(gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
+        tables += gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel < 3;
+    CHECK_RULE("GPUVA-114",
+               pinned(rig) == before && tables == 0 && IS_ZERO(gva_look(rig, zero + GB)));
+    CHECK(gva_free(rig, zero, 1ull << 28) == STATUS_SUCCESS);
+    CHECK(gva_look(rig, zero + GB) == GVA_FAULT);
 }
 
-B_TEST(full_spans_of_zero_need_no_leaf_table)
+GVA_TEST(full_spans_of_zero_need_no_leaf_table)
 {
     uint64_t zero = 4 * SPAN;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 512, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
+    CHECK(NT_SUCCESS(gva_reserve(rig, 512, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
         CHECK_RULE("GPUVA-114",
-                   b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel > 0);
-    CHECK_RULE("GPUVA-114", IS_ZERO(b_look(rig, zero)) && IS_ZERO(b_look(rig, zero + SPAN - 4096)) &&
-                                b_look(rig, zero + SPAN) == B_FAULT);
+                   gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel >
+                       0);
+    CHECK_RULE("GPUVA-114", IS_ZERO(gva_look(rig, zero)) &&
+                                IS_ZERO(gva_look(rig, zero + SPAN - 4096)) &&
+                                gva_look(rig, zero + SPAN) == GVA_FAULT);
 }
 
-B_TEST(reservations_belong_to_the_process)
+GVA_TEST(reservations_belong_to_the_process)
 {
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
@@ -188,86 +193,88 @@ B_TEST(reservations_belong_to_the_process)
     vidmm_device_destroy(device);
     CHECK_RULE("GPUVA-116",
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-116", b_free(rig, GB, 16) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-116", gva_free(rig, GB, 16) == STATUS_SUCCESS);
 }
 
 /* ---- states ---- */
 
-B_TEST(zero_and_no_access_change_reserved_pages)
+GVA_TEST(zero_and_no_access_change_reserved_pages)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t base = 0, page;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     page = base + 4096;
     CHECK(NT_SUCCESS(map_state(rig, true, &page, 2)));
-    CHECK_RULE("GPUVA-086", IS_ZERO(b_look(rig, page)) && IS_ZERO(b_look(rig, page + 4096)) &&
-                                b_look(rig, page + 8192) == B_FAULT);
-    CHECK_RULE("GPUVA-192", IS_ZERO(b_look(rig, page)) && b_entry_page(b_look(rig, page)) == 0);
+    CHECK_RULE("GPUVA-086", IS_ZERO(gva_look(rig, page)) && IS_ZERO(gva_look(rig, page + 4096)) &&
+                                gva_look(rig, page + 8192) == GVA_FAULT);
+    CHECK_RULE("GPUVA-192",
+               IS_ZERO(gva_look(rig, page)) && gva_entry_page(gva_look(rig, page)) == 0);
     CHECK(NT_SUCCESS(map_at(rig, object, page, 1, 0)));
-    CHECK(b_entry_page(b_look(rig, page)) == 0x1000 && IS_ZERO(b_look(rig, page + 4096)));
+    CHECK(gva_entry_page(gva_look(rig, page)) == 0x1000 && IS_ZERO(gva_look(rig, page + 4096)));
     CHECK_RULE("GPUVA-088", NT_SUCCESS(map_state(rig, false, &page, 2)));
-    CHECK_RULE("GPUVA-086", b_look(rig, page) == B_FAULT && b_look(rig, page + 4096) == B_FAULT);
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-086",
+               gva_look(rig, page) == GVA_FAULT && gva_look(rig, page + 4096) == GVA_FAULT);
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(mapped_ranges_cannot_become_zero_or_no_access)
+GVA_TEST(mapped_ranges_cannot_become_zero_or_no_access)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    uint64_t va = b_map_simple(rig, object, 8), at = va;
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    uint64_t va = gva_map_simple(rig, object, 8), at = va;
 
     CHECK_RULE("GPUVA-088", map_state(rig, false, &at, 1) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-088", map_state(rig, true, &at, 8) == STATUS_INVALID_PARAMETER);
-    CHECK(b_entry_page(b_look(rig, va)) == 0x1000);
-    b_object_destroy(rig, object);
+    CHECK(gva_entry_page(gva_look(rig, va)) == 0x1000);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(ranges_without_an_allocation_stay)
+GVA_TEST(ranges_without_an_allocation_stay)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t none = 0, zero = 3 * GB, again;
 
     CHECK_RULE("GPUVA-089", NT_SUCCESS(map_state(rig, false, &none, 8)) && none != 0);
     CHECK_RULE("GPUVA-089", NT_SUCCESS(map_state(rig, true, &zero, 8)) && zero == 3 * GB);
     CHECK(NT_SUCCESS(map_at(rig, object, zero, 2, 0)));
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
     again = zero;
     CHECK_RULE("GPUVA-089", map_state(rig, true, &again, 9) == STATUS_INVALID_PARAMETER &&
-                                IS_ZERO(b_look(rig, zero)));
-    CHECK_RULE("GPUVA-089",
-               b_free(rig, none, 8) == STATUS_SUCCESS && b_free(rig, zero, 8) == STATUS_SUCCESS);
-    CHECK(b_look(rig, zero) == B_FAULT);
+                                IS_ZERO(gva_look(rig, zero)));
+    CHECK_RULE("GPUVA-089", gva_free(rig, none, 8) == STATUS_SUCCESS &&
+                                gva_free(rig, zero, 8) == STATUS_SUCCESS);
+    CHECK(gva_look(rig, zero) == GVA_FAULT);
 }
 
-static void no_zero(struct b_options *options)
+static void no_zero(struct gva_options *options)
 {
     options->mmu.ZeroInPteSupported = 0;
 }
 
-B_TEST_WITH(zero_needs_its_cap, no_zero)
+GVA_TEST_WITH(zero_needs_its_cap, no_zero)
 {
     uint64_t base = 0, va = 0;
 
-    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base) ==
+    CHECK_RULE("GPUVA-090", gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base) ==
                                 STATUS_NOT_SUPPORTED);
     CHECK_RULE("GPUVA-090", map_state(rig, true, &va, 1) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("GPUVA-090", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
-                                STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-090", gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                        &base) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-090", map_state(rig, false, &va, 1) == STATUS_SUCCESS);
 }
 
 /* ---- driver protections ---- */
 
 /* The driver protection of the last level-0 update that covers the address. */
-static uint64_t last_protection(struct b_rig *rig, uint64_t va)
+static uint64_t last_protection(struct gva_rig *rig, uint64_t va)
 {
     uint64_t found = UINT64_MAX;
 
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
-            &b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable;
+            &gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable;
 
         if (update->PageTableLevel == 0 && !update->Flags.InitialUpdate &&
             va >= update->FirstPteVirtualAddress &&
@@ -277,23 +284,23 @@ static uint64_t last_protection(struct b_rig *rig, uint64_t va)
     return found;
 }
 
-B_TEST(driver_protection_comes_back_in_every_update)
+GVA_TEST(driver_protection_comes_back_in_every_update)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
     CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
-    b_mark(rig);
-    b_object_place(rig, object, NULL, 0);
+    gva_mark(rig);
+    gva_object_place(rig, object, NULL, 0);
     CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
-    b_mark(rig);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x3000);
+    gva_mark(rig);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x3000);
     CHECK_RULE("GPUVA-099", last_protection(rig, GB + 7 * 4096) == 0xABCD);
     CHECK(NT_SUCCESS(map_at(rig, object, 2 * GB, 8, 0)));
     CHECK_RULE("GPUVA-099", last_protection(rig, 2 * GB) == 0);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(reserved_pages_carry_the_protection_of_the_reservation)
+GVA_TEST(reserved_pages_carry_the_protection_of_the_reservation)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = SPAN + 65536,
                                             .BaseAddress = 4 * SPAN,
@@ -304,8 +311,8 @@ B_TEST(reserved_pages_carry_the_protection_of_the_reservation)
     CHECK(NT_SUCCESS(vidmm_reserve_gpu_va(rig->process, rig->queue, &args)));
     CHECK_RULE("GPUVA-099", last_protection(rig, 5 * SPAN + 4096) == 0x55);
     /* The first span is Zero by an entry of level 1, which has no driver protection. */
-    for (uint32_t i = 0; i < b_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
-        const struct b_op *op = b_op_at(rig, OPS(UPDATE_PAGE_TABLE), i);
+    for (uint32_t i = 0; i < gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++) {
+        const struct gva_op *op = gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), i);
 
         if (op->args.UpdatePageTable.PageTableLevel == 1 && op->entries[0].Zero) {
             CHECK_RULE("GPUVA-100", op->args.UpdatePageTable.DriverProtection == 0);
@@ -315,63 +322,63 @@ B_TEST(reserved_pages_carry_the_protection_of_the_reservation)
     CHECK(upper);
 }
 
-B_TEST(freed_pages_keep_their_protection_to_the_end)
+GVA_TEST(freed_pages_keep_their_protection_to_the_end)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
     CHECK(NT_SUCCESS(map_at(rig, object, GB + 65536, 8, 0))); /* keeps the leaf */
-    b_idle(rig);
-    b_mark(rig);
-    CHECK(b_free(rig, GB, 8) == STATUS_SUCCESS);
+    gva_idle(rig);
+    gva_mark(rig);
+    CHECK(gva_free(rig, GB, 8) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 #define UNIQUE D3DGPU_UNIQUE_DRIVER_PROTECTION
 
-B_TEST(unique_driver_protection_binds)
+GVA_TEST(unique_driver_protection_binds)
 {
-    struct b_object *object = resident(rig, 16, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    struct gva_object *object = resident(rig, 16, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
 
     args.DriverProtection = UNIQUE | 1;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
     CHECK_RULE("GPUVA-101", map_at(rig, object, 2 * GB, 1, UNIQUE | 2) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-101", map_at(rig, object, 2 * GB, 1, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-101", map_at(rig, object, 2 * GB, 8, UNIQUE | 1) == STATUS_PENDING);
     args.OffsetInPages = 8;
     args.DriverProtection = 7;
-    CHECK_RULE("GPUVA-102", NT_SUCCESS(b_map(rig, &args)));
+    CHECK_RULE("GPUVA-102", NT_SUCCESS(gva_map(rig, &args)));
     args.DriverProtection = UNIQUE | 9;
-    CHECK_RULE("GPUVA-102", NT_SUCCESS(b_map(rig, &args)));
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-102", NT_SUCCESS(gva_map(rig, &args)));
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(unique_driver_protection_is_given_up)
+GVA_TEST(unique_driver_protection_is_given_up)
 {
-    struct b_object *object = resident(rig, 16, 0x1000);
+    struct gva_object *object = resident(rig, 16, 0x1000);
     uint64_t base = 0, at;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     CHECK(NT_SUCCESS(map_at(rig, object, base, 4, UNIQUE | 1)));
     CHECK(map_at(rig, object, base, 4, UNIQUE | 2) == STATUS_INVALID_PARAMETER);
     at = base;
     CHECK(NT_SUCCESS(map_state(rig, false, &at, 4)));
-    b_idle(rig);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-103", NT_SUCCESS(map_at(rig, object, base, 4, UNIQUE | 2)));
     at = base;
     CHECK(NT_SUCCESS(map_state(rig, false, &at, 4)));
-    b_idle(rig);
+    gva_idle(rig);
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 4, UNIQUE | 3)));
-    CHECK(b_free(rig, GB, 4) == STATUS_SUCCESS);
+    CHECK(gva_free(rig, GB, 4) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-103", NT_SUCCESS(map_at(rig, object, GB, 4, UNIQUE | 4)));
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 struct scratch {
-    struct b_object *object;
+    struct gva_object *object;
     uint64_t page, pages;
     struct gpu_va va;
 };
@@ -380,7 +387,7 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
 {
     struct scratch *scratch = arg;
     const struct vidmm_run run = {
-        .segment = B_VRAM_SEGMENT, .first = 0x1000 + scratch->page, .pages = scratch->pages};
+        .segment = GVA_VRAM_SEGMENT, .first = 0x1000 + scratch->page, .pages = scratch->pages};
     NTSTATUS status = scratch_map_allocation(vidmm, &scratch->object->allocation, scratch->page,
                                              &run, 1, true, &scratch->va);
 
@@ -389,18 +396,18 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
     return status;
 }
 
-B_TEST(paging_uses_unique_driver_protections)
+GVA_TEST(paging_uses_unique_driver_protections)
 {
-    struct b_object *object = resident(rig, 16, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 4);
+    struct gva_object *object = resident(rig, 16, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 4);
     struct scratch scratch = {.object = object, .page = 4, .pages = 4};
-    const struct b_op *op;
+    const struct gva_op *op;
     uint64_t pages;
 
     args.OffsetInPages = 4;
     args.DriverProtection = UNIQUE | 5;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    b_idle(rig);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
     CHECK_RULE("GPUVA-104",
                space_driver_protection(&object->allocation, 0, &pages) == 0 && pages == 4);
     CHECK_RULE("GPUVA-104",
@@ -408,17 +415,17 @@ B_TEST(paging_uses_unique_driver_protections)
                    pages == 4);
     CHECK_RULE("GPUVA-104",
                space_driver_protection(&object->allocation, 8, &pages) == 0 && pages == 8);
-    b_mark(rig);
+    gva_mark(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
-    op = b_op_at(rig, OPS(UPDATE_PAGE_TABLE), 0);
+    op = gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), 0);
     CHECK_RULE("GPUVA-104", op->args.UpdatePageTable.DriverProtection == (UNIQUE | 5));
     CHECK_RULE("GPUVA-176",
                op->args.UpdatePageTable.hAllocation == object->allocation.driver_handle &&
                    op->args.UpdatePageTable.AllocationOffsetInBytes == 4 * 4096);
-    CHECK(b_free(rig, args.VirtualAddress, 4) == STATUS_SUCCESS);
+    CHECK(gva_free(rig, args.VirtualAddress, 4) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-105",
                space_driver_protection(&object->allocation, 4, &pages) == 0 && pages == 12);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- the driver's reservations ---- */
@@ -426,8 +433,8 @@ B_TEST(paging_uses_unique_driver_protections)
 static NTSTATUS driver_status[8];
 static DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE driver_range[8];
 
-static NTSTATUS reserve_for_driver(struct b_rig *rig, HANDLE process, unsigned slot, uint64_t size,
-                                   UINT alignment, uint64_t base, bool user)
+static NTSTATUS reserve_for_driver(struct gva_rig *rig, HANDLE process, unsigned slot,
+                                   uint64_t size, UINT alignment, uint64_t base, bool user)
 {
     driver_range[slot] = (DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE){.hDxgkProcess = process,
                                                                    .SizeInBytes = size,
@@ -439,7 +446,7 @@ static NTSTATUS reserve_for_driver(struct b_rig *rig, HANDLE process, unsigned s
     return driver_status[slot];
 }
 
-static void reserve_good_and_bad(struct b_rig *rig, HANDLE process)
+static void reserve_good_and_bad(struct gva_rig *rig, HANDLE process)
 {
     rig->on_create_process = NULL;
     CHECK_RULE("GPUVA-048", reserve_for_driver(rig, process, 0, SPAN / 2, 0, 0, false) ==
@@ -474,14 +481,14 @@ static void reserve_good_and_bad(struct b_rig *rig, HANDLE process)
                driver_range[2].StartVirtualAddress != driver_range[0].StartVirtualAddress);
 }
 
-B_TEST(driver_reservations)
+GVA_TEST(driver_reservations)
 {
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
     D3DDDI_RESERVEGPUVIRTUALADDRESS reserve = {.Size = SPAN};
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(NULL, 16);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(NULL, 16);
 
     rig->on_create_process = reserve_good_and_bad;
     CHECK(nt);
@@ -509,21 +516,21 @@ B_TEST(driver_reservations)
     }
     CHECK_RULE("GPUVA-045", reserve_for_driver(rig, process->host_handle, 4, SPAN, 0, 0, false) ==
                                     STATUS_INVALID_DEVICE_REQUEST &&
-                                verify_rule_count(rig->log, "GPUVA-045") > 0);
+                                verify_rule_count(rig->base.log, "GPUVA-045") > 0);
     CHECK_RULE("GPUVA-046", driver_status[4] == STATUS_INVALID_DEVICE_REQUEST &&
-                                verify_rule_count(rig->log, "GPUVA-046") > 0);
+                                verify_rule_count(rig->base.log, "GPUVA-046") > 0);
     vidmm_device_destroy(device);
     vidmm_process_close(process);
     nt_process_destroy(nt);
 }
 
-B_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
+GVA_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
 {
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
-    struct b_object *object;
+    struct gva_object *object;
     D3DDDI_MAPGPUVIRTUALADDRESS args;
     DXGKARG_SETROOTPAGETABLE root;
     uint64_t entry;
@@ -534,46 +541,46 @@ B_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
     CHECK(NT_SUCCESS(
         vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
-    object = b_object_create(rig, device, 8);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    args = b_map_args(object, 8);
+    object = gva_object_create(rig, device, 8);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    args = gva_map_args(object, 8);
     args.BaseAddress = 5 * SPAN + 4096;
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
-    b_idle(rig);
-    root = b_root(process->space);
+    gva_idle(rig);
+    root = gva_root(process->space);
     CHECK_RULE("GPUVA-055",
-               b_walk(rig, &root, args.BaseAddress, &entry) && b_entry_page(entry) == 0x1000);
-    CHECK_RULE("GPUVA-054", !b_walk(rig, &root, SPAN, &entry));
-    b_object_destroy(rig, object);
+               gva_walk(rig, &root, args.BaseAddress, &entry) && gva_entry_page(entry) == 0x1000);
+    CHECK_RULE("GPUVA-054", !gva_walk(rig, &root, SPAN, &entry));
+    gva_object_destroy(rig, object);
     vidmm_device_destroy(device);
     vidmm_process_close(process);
     nt_process_destroy(nt);
 }
 
-static void reserve_in_system_process(struct b_rig *rig, HANDLE process)
+static void reserve_in_system_process(struct gva_rig *rig, HANDLE process)
 {
     rig->on_create_process = NULL;
     reserve_for_driver(rig, process, 0, 64 * SPAN, 0, 256 * SPAN, false);
 }
 
-static void start_with_reservation(struct b_rig *rig)
+static void start_with_reservation(struct gva_rig *rig)
 {
     struct vidmm_space *space;
 
     rig->on_create_process = reserve_in_system_process;
-    CHECK(NT_SUCCESS(b_start(rig)));
+    CHECK(NT_SUCCESS(gva_start(rig)));
     CHECK_RULE("GPUVA-047", driver_status[0] == STATUS_SUCCESS);
     space = rig->vidmm->paging_process->space;
     for (uint64_t page = 256 * 512; page < 320 * 512; page += 512)
         CHECK_RULE("GPUVA-047", !extent_is_free(&rig->vidmm->scratch->scratch, page, 1));
     CHECK(space_validate(space));
-    b_stop(rig);
+    gva_stop(rig);
 }
 
 static void scratch_area_avoids_driver_reservations(void **state)
 {
     (void)state;
-    b_run_bare(NULL, start_with_reservation);
+    gva_run_bare(NULL, start_with_reservation);
 }
 
 int main(void)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* What clients may ask of their GPU virtual address space, and what comes of it in the page
  * tables. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #define SPAN      (512ull * 4096)
 #define GB        (1ull << 30)
 #define TOP       (1ull << 48)
 #define OPS(kind) DXGK_OPERATION_##kind
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+static NTSTATUS map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
                        uint64_t pages)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
 
     args.BaseAddress = base;
-    return b_map(rig, &args);
+    return gva_map(rig, &args);
 }
 
 static void no_progress(void *context, uint64_t value)
@@ -23,190 +23,192 @@ static void no_progress(void *context, uint64_t value)
     (void)value;
 }
 
-static struct b_object *resident(struct b_rig *rig, uint64_t pages, uint64_t first)
+static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, pages);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, first);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
     return object;
 }
 
 /* ---- placement ---- */
 
-B_TEST(automatic_maps_are_64k_apart)
+GVA_TEST(automatic_maps_are_64k_apart)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    uint64_t first = b_map_simple(rig, object, 1), second = b_map_simple(rig, object, 1);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    uint64_t first = gva_map_simple(rig, object, 1), second = gva_map_simple(rig, object, 1);
 
     CHECK_RULE("GPUVA-058", first >= SPAN && second >= SPAN);
     CHECK_RULE("GPUVA-062", first == SPAN && second == first + 65536);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void large(struct b_options *options)
+static void large(struct gva_options *options)
 {
     options->mmu.LargePageSupported = 1;
 }
 
-B_TEST_WITH(automatic_maps_of_a_span_are_aligned_to_it, large)
+GVA_TEST_WITH(automatic_maps_of_a_span_are_aligned_to_it, large)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 1024);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
 
-    b_map_simple(rig, object, 1);
-    CHECK_RULE("GPUVA-062", b_map_simple(rig, object, 512) % SPAN == 0);
-    CHECK_RULE("GPUVA-062", b_map_simple(rig, object, 300) % SPAN != 0);
-    b_object_destroy(rig, object);
+    gva_map_simple(rig, object, 1);
+    CHECK_RULE("GPUVA-062", gva_map_simple(rig, object, 512) % SPAN == 0);
+    CHECK_RULE("GPUVA-062", gva_map_simple(rig, object, 300) % SPAN != 0);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(first_span_is_never_given_out)
+GVA_TEST(first_span_is_never_given_out)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
 
     CHECK_RULE("GPUVA-058", map_at(rig, object, 4096, 1) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-058", map_at(rig, object, SPAN - 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK(NT_SUCCESS(map_at(rig, object, SPAN, 1)));
-    CHECK(b_look(rig, 0) == B_FAULT);
-    b_object_destroy(rig, object);
+    CHECK(gva_look(rig, 0) == GVA_FAULT);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(space_ends_with_the_address_bits)
+GVA_TEST(space_ends_with_the_address_bits)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 2);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 2);
 
     CHECK_RULE("GPUVA-061", map_at(rig, object, TOP - 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-061", map_at(rig, object, UINT64_MAX - 4095, 2) == STATUS_INVALID_PARAMETER);
     CHECK(NT_SUCCESS(map_at(rig, object, TOP - 2 * 4096, 2)));
     args.MinimumAddress = TOP - GB;
     args.MaximumAddress = TOP * 2;
-    CHECK_RULE("GPUVA-061", NT_SUCCESS(b_map(rig, &args)) && args.VirtualAddress + 2 * 4096 <= TOP);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-061",
+               NT_SUCCESS(gva_map(rig, &args)) && args.VirtualAddress + 2 * 4096 <= TOP);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(base_address_rules_over_the_window)
+GVA_TEST(base_address_rules_over_the_window)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 2);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 2);
 
     args.BaseAddress = GB;
     args.MinimumAddress = 77;
     args.MaximumAddress = 3;
-    CHECK_RULE("GPUVA-077", NT_SUCCESS(b_map(rig, &args)) && args.VirtualAddress == GB);
+    CHECK_RULE("GPUVA-077", NT_SUCCESS(gva_map(rig, &args)) && args.VirtualAddress == GB);
     CHECK_RULE("GPUVA-077", map_at(rig, object, 2 * GB + 1, 1) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(window_bounds_the_choice)
+GVA_TEST(window_bounds_the_choice)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 32);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 16);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 32);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 16);
 
     args.MinimumAddress = GB;
     args.MaximumAddress = GB + 65536;
-    CHECK_RULE("GPUVA-080", NT_SUCCESS(b_map(rig, &args)) && args.VirtualAddress == GB);
-    CHECK_RULE("GPUVA-081", b_map(rig, &args) == STATUS_NO_MEMORY);
+    CHECK_RULE("GPUVA-080", NT_SUCCESS(gva_map(rig, &args)) && args.VirtualAddress == GB);
+    CHECK_RULE("GPUVA-081", gva_map(rig, &args) == STATUS_NO_MEMORY);
     args.SizeInPages = 17;
-    CHECK_RULE("GPUVA-081", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-081", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     args.SizeInPages = 1;
     args.MaximumAddress = GB + 100;
-    CHECK_RULE("GPUVA-080", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-080", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, object);
 }
 
-static void narrow(struct b_options *options)
+static void narrow(struct gva_options *options)
 {
     options->internal_start = GB;
     options->internal_end = GB + 65536 * 4;
 }
 
-B_TEST_WITH(internal_range_is_for_the_host_and_for_explicit_requests, narrow)
+GVA_TEST_WITH(internal_range_is_for_the_host_and_for_explicit_requests, narrow)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 32);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 16);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 32);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 16);
     struct vidmm_fence_slot slot;
 
     CHECK(NT_SUCCESS(vidmm_fence_slot_create(rig->process, &slot)));
     CHECK_RULE("GPUVA-059", slot.va.value >= GB && slot.va.value < GB + 65536 * 4);
     args.MinimumAddress = GB - 65536;
     for (int i = 0; i < 8; i++) {
-        CHECK(NT_SUCCESS(b_map(rig, &args)));
+        CHECK(NT_SUCCESS(gva_map(rig, &args)));
         CHECK_RULE("GPUVA-060",
                    args.VirtualAddress + 65536 <= GB || args.VirtualAddress >= GB + 65536 * 4);
     }
     CHECK_RULE("GPUVA-060", NT_SUCCESS(map_at(rig, object, GB, 1)));
     vidmm_fence_slot_destroy(rig->process, &slot);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- arguments ---- */
 
-B_TEST(zero_and_no_access_take_no_allocation)
+GVA_TEST(zero_and_no_access_take_no_allocation)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 1);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
 
     args.Protection.Value = 0;
     args.Protection.Zero = 1;
-    CHECK_RULE("GPUVA-082", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    args = b_map_args(NULL, 1);
-    CHECK_RULE("GPUVA-082", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    args = b_map_args(object, 1);
+    CHECK_RULE("GPUVA-082", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    args = gva_map_args(NULL, 1);
+    CHECK_RULE("GPUVA-082", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    args = gva_map_args(object, 1);
     args.hAllocation ^= 0x100;
-    CHECK_RULE("GPUVA-082", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-082", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(pages_must_lie_in_the_allocation)
+GVA_TEST(pages_must_lie_in_the_allocation)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 9);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 9);
 
-    CHECK_RULE("GPUVA-083", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-083", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     args.OffsetInPages = UINT64_MAX;
     args.SizeInPages = 2;
-    CHECK_RULE("GPUVA-083", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-083", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     args.OffsetInPages = 0;
     args.SizeInPages = 0;
-    CHECK_RULE("GPUVA-084", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-084", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     args.SizeInPages = UINT64_MAX;
-    CHECK(b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    CHECK(gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     args.OffsetInPages = 3;
     args.SizeInPages = 2;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    CHECK_RULE("GPUVA-083", b_entry_page(b_look(rig, args.VirtualAddress)) == 0x1003 &&
-                                b_entry_page(b_look(rig, args.VirtualAddress + 4096)) == 0x1004 &&
-                                b_look(rig, args.VirtualAddress + 8192) == B_FAULT);
-    b_object_destroy(rig, object);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    CHECK_RULE("GPUVA-083",
+               gva_entry_page(gva_look(rig, args.VirtualAddress)) == 0x1003 &&
+                   gva_entry_page(gva_look(rig, args.VirtualAddress + 4096)) == 0x1004 &&
+                   gva_look(rig, args.VirtualAddress + 8192) == GVA_FAULT);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(protections_that_contradict_are_refused)
+GVA_TEST(protections_that_contradict_are_refused)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     static const UINT64 bad[] = {4 | 8, 4 | 1, 8 | 1, 8 | 2, 4 | 2, 16, 16 | 1, 32, 1ull << 63};
     D3DDDI_MAPGPUVIRTUALADDRESS args;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        args = b_map_args(bad[i] & 12 ? NULL : object, 1);
+        args = gva_map_args(bad[i] & 12 ? NULL : object, 1);
         args.Protection.Value = bad[i];
-        CHECK_RULE("GPUVA-087", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
+        CHECK_RULE("GPUVA-087", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
     }
-    args = b_map_args(object, 1);
+    args = gva_map_args(object, 1);
     args.Reserved0 = 1;
-    CHECK_RULE("GPUVA-087", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    args = b_map_args(object, 1);
+    CHECK_RULE("GPUVA-087", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    args = gva_map_args(object, 1);
     args.Reserved1 = 1;
-    CHECK_RULE("GPUVA-087", b_map(rig, &args) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-087", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(fixed_places_are_free_or_inside_one_own_range)
+GVA_TEST(fixed_places_are_free_or_inside_one_own_range)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 64);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
     uint64_t base = GB, second = GB + 65536;
     struct vidmm_fence_slot slot;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &second)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &second)));
     CHECK_RULE("GPUVA-078", NT_SUCCESS(map_at(rig, object, GB + 4096, 2)));
     CHECK_RULE("GPUVA-079", map_at(rig, object, GB + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-079", map_at(rig, object, second + 15 * 4096, 2) == STATUS_INVALID_PARAMETER);
@@ -216,161 +218,161 @@ B_TEST(fixed_places_are_free_or_inside_one_own_range)
                map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-096",
                map_at(rig, object, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER &&
-                   b_free(rig, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
+                   gva_free(rig, slot.va.value & ~4095ull, 1) == STATUS_INVALID_PARAMETER);
     /* A map inside makes no range of its own (GPUVA-079). */
-    CHECK_RULE("GPUVA-079", b_free(rig, GB + 4096, 2) == STATUS_INVALID_PARAMETER &&
-                                b_free(rig, GB, 16) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-079", gva_free(rig, GB + 4096, 2) == STATUS_INVALID_PARAMETER &&
+                                gva_free(rig, GB, 16) == STATUS_SUCCESS);
     vidmm_fence_slot_destroy(rig->process, &slot);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- what the GPU sees ---- */
 
-B_TEST(nothing_is_mapped_unasked)
+GVA_TEST(nothing_is_mapped_unasked)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
-    b_idle(rig);
-    CHECK_RULE("GPUVA-040", b_op_count(rig, OPS(UPDATE_PAGE_TABLE)) == 0);
-    CHECK_RULE("GPUVA-150", b_op_count(rig, OPS(UPDATE_PAGE_TABLE)) == 0);
-    b_object_destroy(rig, object);
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-040", gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)) == 0);
+    CHECK_RULE("GPUVA-150", gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)) == 0);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(an_allocation_may_be_mapped_many_times)
+GVA_TEST(an_allocation_may_be_mapped_many_times)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS first = b_map_args(object, 8), second = b_map_args(object, 4);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 4);
     uint64_t a, b;
 
     second.Protection.Value = 2;
     second.OffsetInPages = 4;
-    CHECK(NT_SUCCESS(b_map(rig, &first)) && NT_SUCCESS(b_map(rig, &second)));
-    a = b_look(rig, first.VirtualAddress + 4 * 4096);
-    b = b_look(rig, second.VirtualAddress);
-    CHECK_RULE("GPUVA-041", b_entry_page(a) == 0x1004 && b_entry_page(b) == 0x1004);
-    CHECK_RULE("GPUVA-041", (a & (B_READ_ONLY | B_NO_EXECUTE)) == B_NO_EXECUTE &&
-                                (b & (B_READ_ONLY | B_NO_EXECUTE)) == B_READ_ONLY);
-    b_object_destroy(rig, object);
+    CHECK(NT_SUCCESS(gva_map(rig, &first)) && NT_SUCCESS(gva_map(rig, &second)));
+    a = gva_look(rig, first.VirtualAddress + 4 * 4096);
+    b = gva_look(rig, second.VirtualAddress);
+    CHECK_RULE("GPUVA-041", gva_entry_page(a) == 0x1004 && gva_entry_page(b) == 0x1004);
+    CHECK_RULE("GPUVA-041", (a & (GVA_READ_ONLY | GVA_NO_EXECUTE)) == GVA_NO_EXECUTE &&
+                                (b & (GVA_READ_ONLY | GVA_NO_EXECUTE)) == GVA_READ_ONLY);
+    gva_object_destroy(rig, object);
 }
 
-static void no_protection_caps(struct b_options *options)
+static void no_protection_caps(struct gva_options *options)
 {
     options->mmu.ReadOnlyMemorySupported = 0;
     options->mmu.NoExecuteMemorySupported = 0;
 }
 
-B_TEST(protection_reaches_the_entries)
+GVA_TEST(protection_reaches_the_entries)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
     for (UINT64 protection = 0; protection < 4; protection++) {
-        D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 1);
+        D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
         uint64_t entry;
 
         args.Protection.Value = protection;
-        CHECK(NT_SUCCESS(b_map(rig, &args)));
-        entry = b_look(rig, args.VirtualAddress);
-        CHECK_RULE("GPUVA-085", ((entry & B_READ_ONLY) == 0) == (protection & 1) &&
-                                    ((entry & B_NO_EXECUTE) == 0) == (protection >> 1));
-        CHECK_RULE("GPUVA-193", ((entry & B_READ_ONLY) == 0) == (protection & 1));
-        CHECK_RULE("GPUVA-194", ((entry & B_NO_EXECUTE) == 0) == (protection >> 1));
+        CHECK(NT_SUCCESS(gva_map(rig, &args)));
+        entry = gva_look(rig, args.VirtualAddress);
+        CHECK_RULE("GPUVA-085", ((entry & GVA_READ_ONLY) == 0) == (protection & 1) &&
+                                    ((entry & GVA_NO_EXECUTE) == 0) == (protection >> 1));
+        CHECK_RULE("GPUVA-193", ((entry & GVA_READ_ONLY) == 0) == (protection & 1));
+        CHECK_RULE("GPUVA-194", ((entry & GVA_NO_EXECUTE) == 0) == (protection >> 1));
     }
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST_WITH(protection_without_caps_stays_out_of_the_entries, no_protection_caps)
+GVA_TEST_WITH(protection_without_caps_stays_out_of_the_entries, no_protection_caps)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 1);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
 
     args.Protection.Value = 0;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    CHECK_RULE("GPUVA-193", !(b_look(rig, args.VirtualAddress) & B_READ_ONLY));
-    CHECK_RULE("GPUVA-194", !(b_look(rig, args.VirtualAddress) & B_NO_EXECUTE));
-    b_object_destroy(rig, object);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    CHECK_RULE("GPUVA-193", !(gva_look(rig, args.VirtualAddress) & GVA_READ_ONLY));
+    CHECK_RULE("GPUVA-194", !(gva_look(rig, args.VirtualAddress) & GVA_NO_EXECUTE));
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(entries_follow_residency)
+GVA_TEST(entries_follow_residency)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     const struct vidmm_run runs[] = {{.segment = 0, .first = 0x70, .pages = 3},
                                      {.segment = 0, .first = 0x90, .pages = 5}};
 
-    CHECK_RULE("GPUVA-076", b_map(rig, &args) == STATUS_SUCCESS && args.PagingFenceValue == 0);
-    CHECK_RULE("GPUVA-092", b_look(rig, args.VirtualAddress) == B_FAULT);
-    CHECK(b_op_count(rig, -1) == 0);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    CHECK_RULE("GPUVA-092", b_entry_page(b_look(rig, args.VirtualAddress + 4096)) == 0x1001);
-    b_object_place(rig, object, runs, 2);
-    CHECK_RULE("GPUVA-093", b_entry_page(b_look(rig, args.VirtualAddress + 4 * 4096)) == 0x91 &&
-                                b_entry_segment(b_look(rig, args.VirtualAddress)) == 0);
-    b_object_place(rig, object, NULL, 0);
-    CHECK_RULE("GPUVA-092", b_look(rig, args.VirtualAddress) == B_FAULT);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-076", gva_map(rig, &args) == STATUS_SUCCESS && args.PagingFenceValue == 0);
+    CHECK_RULE("GPUVA-092", gva_look(rig, args.VirtualAddress) == GVA_FAULT);
+    CHECK(gva_op_count(rig, -1) == 0);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    CHECK_RULE("GPUVA-092", gva_entry_page(gva_look(rig, args.VirtualAddress + 4096)) == 0x1001);
+    gva_object_place(rig, object, runs, 2);
+    CHECK_RULE("GPUVA-093", gva_entry_page(gva_look(rig, args.VirtualAddress + 4 * 4096)) == 0x91 &&
+                                gva_entry_segment(gva_look(rig, args.VirtualAddress)) == 0);
+    gva_object_place(rig, object, NULL, 0);
+    CHECK_RULE("GPUVA-092", gva_look(rig, args.VirtualAddress) == GVA_FAULT);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- queues and fences ---- */
 
-B_TEST(fence_follows_the_entries)
+GVA_TEST(fence_follows_the_entries)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     uint64_t before = 0;
 
     rig->hold = true;
     for (int i = 0; i < 3; i++) {
         args.VirtualAddress = 0;
-        CHECK_RULE("GPUVA-076", b_map(rig, &args) == STATUS_PENDING && args.PagingFenceValue != 0);
+        CHECK_RULE("GPUVA-076", gva_map(rig, &args) == STATUS_PENDING && args.PagingFenceValue != 0);
         CHECK_RULE("GPUVA-075", args.VirtualAddress != 0);
         CHECK_RULE("GPUVA-067", args.PagingFenceValue > before);
         before = args.PagingFenceValue;
     }
     sim_stall(1000000);
     CHECK_RULE("GPUVA-067", rig->progress == 0);
-    b_release(rig);
-    b_idle(rig);
+    gva_release(rig);
+    gva_idle(rig);
     sim_stall(1000000);
     CHECK_RULE("GPUVA-067", rig->progress == before);
-    CHECK(b_entry_page(b_look(rig, args.VirtualAddress)) == 0x1000);
-    b_object_destroy(rig, object);
+    CHECK(gva_entry_page(gva_look(rig, args.VirtualAddress)) == 0x1000);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(queued_maps_of_a_freed_range_are_dropped)
+GVA_TEST(queued_maps_of_a_freed_range_are_dropped)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    D3DDDI_MAPGPUVIRTUALADDRESS first = b_map_args(object, 8), second = b_map_args(object, 8);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 8);
 
     sim_mutex_lock(&rig->vidmm->lock); /* the worker cannot begin */
     sim_mutex_unlock(&rig->vidmm->lock);
     rig->hold = true;
-    CHECK(b_map(rig, &first) == STATUS_PENDING);
-    CHECK(b_map(rig, &second) == STATUS_PENDING);
-    CHECK(b_free(rig, second.VirtualAddress, 8) == STATUS_SUCCESS);
-    b_release(rig);
-    b_idle(rig);
+    CHECK(gva_map(rig, &first) == STATUS_PENDING);
+    CHECK(gva_map(rig, &second) == STATUS_PENDING);
+    CHECK(gva_free(rig, second.VirtualAddress, 8) == STATUS_SUCCESS);
+    gva_release(rig);
+    gva_idle(rig);
     sim_stall(1000000);
     CHECK_RULE("GPUVA-120", rig->progress == second.PagingFenceValue);
-    CHECK_RULE("GPUVA-120", b_look(rig, second.VirtualAddress) == B_FAULT);
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-120", gva_look(rig, second.VirtualAddress) == GVA_FAULT);
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(free_is_synchronous_and_ordered_before_the_next_range)
+GVA_TEST(free_is_synchronous_and_ordered_before_the_next_range)
 {
-    struct b_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x2000);
-    uint64_t va = b_map_simple(rig, a, 8);
+    struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x2000);
+    uint64_t va = gva_map_simple(rig, a, 8);
     uint32_t invalid = UINT32_MAX, flush = UINT32_MAX, valid = UINT32_MAX;
 
-    b_idle(rig);
-    b_mark(rig);
+    gva_idle(rig);
+    gva_mark(rig);
     rig->hold = true;
     CHECK_RULE("GPUVA-119",
-               b_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(map_at(rig, b, va, 8)));
-    b_release(rig);
-    CHECK(b_entry_page(b_look(rig, va)) == 0x2000);
-    for (uint32_t i = 0; i < b_op_count(rig, -1); i++) {
-        const struct b_op *op = b_op_at(rig, -1, i);
+               gva_free(rig, va, 8) == STATUS_SUCCESS && NT_SUCCESS(map_at(rig, b, va, 8)));
+    gva_release(rig);
+    CHECK(gva_entry_page(gva_look(rig, va)) == 0x2000);
+    for (uint32_t i = 0; i < gva_op_count(rig, -1); i++) {
+        const struct gva_op *op = gva_op_at(rig, -1, i);
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->args.UpdatePageTable;
 
         if (op->args.Operation == OPS(FLUSH_TLB) && invalid != UINT32_MAX && flush == UINT32_MAX)
@@ -384,98 +386,99 @@ B_TEST(free_is_synchronous_and_ordered_before_the_next_range)
             valid = i;
     }
     CHECK_RULE("GPUVA-121", invalid < flush && flush < valid);
-    b_object_destroy(rig, a);
-    b_object_destroy(rig, b);
+    gva_object_destroy(rig, a);
+    gva_object_destroy(rig, b);
 }
 
-B_TEST(free_takes_exactly_one_range_of_the_client)
+GVA_TEST(free_takes_exactly_one_range_of_the_client)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 64);
-    uint64_t va = b_map_simple(rig, object, 32), base = 0;
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
+    uint64_t va = gva_map_simple(rig, object, 32), base = 0;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     CHECK_RULE("GPUVA-117",
                vidmm_free_gpu_va(rig->process, va + 1, 32 * 4096) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("GPUVA-117",
                vidmm_free_gpu_va(rig->process, va, 32 * 4096 + 1) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-118", b_free(rig, base, 16) == STATUS_INVALID_PARAMETER &&
-                                b_free(rig, base + 65536, 16) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-118", b_free(rig, va, 64) == STATUS_INVALID_PARAMETER &&
-                                b_free(rig, 5 * GB, 16) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("GPUVA-117",
-               b_free(rig, va, 32) == STATUS_SUCCESS && b_free(rig, base, 32) == STATUS_SUCCESS);
-    CHECK_RULE("GPUVA-118", b_free(rig, va, 32) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-118", gva_free(rig, base, 16) == STATUS_INVALID_PARAMETER &&
+                                gva_free(rig, base + 65536, 16) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-118", gva_free(rig, va, 64) == STATUS_INVALID_PARAMETER &&
+                                gva_free(rig, 5 * GB, 16) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("GPUVA-117", gva_free(rig, va, 32) == STATUS_SUCCESS &&
+                                gva_free(rig, base, 32) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-118", gva_free(rig, va, 32) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(a_lost_device_gets_no_addresses_but_may_free)
+GVA_TEST(a_lost_device_gets_no_addresses_but_may_free)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
-    uint64_t va = b_map_simple(rig, object, 8), base = 0;
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
+    uint64_t va = gva_map_simple(rig, object, 8), base = 0;
 
     rig->mm_device->lost = true;
-    CHECK_RULE("GPUVA-073", b_map(rig, &args) == STATUS_DEVICE_REMOVED);
-    CHECK_RULE("GPUVA-073", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
-                                STATUS_DEVICE_REMOVED);
-    CHECK_RULE("GPUVA-073", b_free(rig, va, 8) == STATUS_SUCCESS);
+    CHECK_RULE("GPUVA-073", gva_map(rig, &args) == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("GPUVA-073", gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                        &base) == STATUS_DEVICE_REMOVED);
+    CHECK_RULE("GPUVA-073", gva_free(rig, va, 8) == STATUS_SUCCESS);
     rig->mm_device->lost = false;
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void no_mmu(struct b_options *options)
+static void no_mmu(struct gva_options *options)
 {
     options->no_gpu_mmu = true;
 }
 
-B_TEST_WITH(without_gpu_mmu_there_are_no_address_services, no_mmu)
+GVA_TEST_WITH(without_gpu_mmu_there_are_no_address_services, no_mmu)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(NULL, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(NULL, 8);
     uint64_t base = 0;
 
     args.Protection.NoAccess = 1;
-    CHECK_RULE("GPUVA-074", b_map(rig, &args) == STATUS_NOT_SUPPORTED);
-    CHECK_RULE("GPUVA-074", b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base) ==
-                                STATUS_NOT_SUPPORTED);
-    CHECK_RULE("GPUVA-074", b_free(rig, GB, 16) == STATUS_NOT_SUPPORTED);
-    CHECK(b_op_count(rig, -1) == 0);
+    CHECK_RULE("GPUVA-074", gva_map(rig, &args) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("GPUVA-074", gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS,
+                                        &base) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("GPUVA-074", gva_free(rig, GB, 16) == STATUS_NOT_SUPPORTED);
+    CHECK(gva_op_count(rig, -1) == 0);
 }
 
 /* ---- allocations that go ---- */
 
-B_TEST(ranges_of_a_destroyed_allocation_are_released)
+GVA_TEST(ranges_of_a_destroyed_allocation_are_released)
 {
-    struct b_object *object = resident(rig, 8, 0x1000), *other = resident(rig, 8, 0x2000), *third;
-    uint64_t va = b_map_simple(rig, object, 8), mixed = b_map_simple(rig, object, 8);
+    struct gva_object *object = resident(rig, 8, 0x1000), *other = resident(rig, 8, 0x2000), *third;
+    uint64_t va = gva_map_simple(rig, object, 8), mixed = gva_map_simple(rig, object, 8);
 
     CHECK(NT_SUCCESS(map_at(rig, other, mixed + 4096, 2)));
-    b_idle(rig);
-    b_object_destroy(rig, object);
-    CHECK_RULE("GPUVA-097", b_look(rig, va) == B_FAULT);
-    third = b_object_create(rig, rig->mm_device, 8);
+    gva_idle(rig);
+    gva_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-097", gva_look(rig, va) == GVA_FAULT);
+    third = gva_object_create(rig, rig->mm_device, 8);
     CHECK_RULE("GPUVA-097", NT_SUCCESS(map_at(rig, third, va, 8)));
-    CHECK_RULE("GPUVA-098",
-               b_look(rig, mixed) == B_FAULT && b_entry_page(b_look(rig, mixed + 4096)) == 0x2000);
-    CHECK_RULE("GPUVA-098", b_free(rig, mixed, 8) == STATUS_SUCCESS);
-    CHECK(b_valid(rig));
-    mixed = b_map_simple(rig, other, 8);
-    b_object_destroy(rig, other);
-    CHECK_RULE("GPUVA-098", b_free(rig, mixed, 8) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, third);
+    CHECK_RULE("GPUVA-098", gva_look(rig, mixed) == GVA_FAULT &&
+                                gva_entry_page(gva_look(rig, mixed + 4096)) == 0x2000);
+    CHECK_RULE("GPUVA-098", gva_free(rig, mixed, 8) == STATUS_SUCCESS);
+    CHECK(gva_valid(rig));
+    mixed = gva_map_simple(rig, other, 8);
+    gva_object_destroy(rig, other);
+    CHECK_RULE("GPUVA-098", gva_free(rig, mixed, 8) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, third);
 }
 
-B_TEST(reserved_pages_return_to_their_initial_state)
+GVA_TEST(reserved_pages_return_to_their_initial_state)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t base = 0;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base)));
     CHECK(NT_SUCCESS(map_at(rig, object, base + 4096, 2)));
-    CHECK(b_entry_page(b_look(rig, base + 4096)) == 0x1000);
-    b_object_destroy(rig, object);
-    CHECK_RULE("GPUVA-098", (b_look(rig, base + 4096) & (B_VALID | B_ZERO)) == (B_VALID | B_ZERO));
-    CHECK_RULE("GPUVA-098", b_free(rig, base, 32) == STATUS_SUCCESS);
-    CHECK(b_look(rig, base) == B_FAULT);
+    CHECK(gva_entry_page(gva_look(rig, base + 4096)) == 0x1000);
+    gva_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-098",
+               (gva_look(rig, base + 4096) & (GVA_VALID | GVA_ZERO)) == (GVA_VALID | GVA_ZERO));
+    CHECK_RULE("GPUVA-098", gva_free(rig, base, 32) == STATUS_SUCCESS);
+    CHECK(gva_look(rig, base) == GVA_FAULT);
 }
 
 struct closed {
@@ -492,18 +495,18 @@ static NTSTATUS closed_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-B_TEST(a_shared_allocation_goes_for_one_process_only)
+GVA_TEST(a_shared_allocation_goes_for_one_process_only)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
     struct vidmm_open open = {.allocation = &object->allocation};
     struct closed closed = {.allocation = &object->allocation};
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     DXGKARG_SETROOTPAGETABLE root;
-    uint64_t va = b_map_simple(rig, object, 8), entry;
+    uint64_t va = gva_map_simple(rig, object, 8), entry;
 
     CHECK(nt);
     CHECK(NT_SUCCESS(vidmm_process_open(rig->vidmm, nt, &process)));
@@ -516,17 +519,17 @@ B_TEST(a_shared_allocation_goes_for_one_process_only)
     CHECK_RULE("GPUVA-082", vidmm_map_gpu_va(queue, &args) == STATUS_INVALID_PARAMETER);
     args.hAllocation = handle_create(&nt->handles, NT_CLIENT_ALLOCATION, &open);
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
-    b_idle(rig);
-    root = b_root(process->space);
-    CHECK_RULE("GPUVA-041",
-               b_walk(rig, &root, args.VirtualAddress, &entry) && b_entry_page(entry) == 0x1000);
+    gva_idle(rig);
+    root = gva_root(process->space);
+    CHECK_RULE("GPUVA-041", gva_walk(rig, &root, args.VirtualAddress, &entry) &&
+                                gva_entry_page(entry) == 0x1000);
     closed.space = rig->process->space;
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, closed_job, &closed)));
     CHECK_RULE("GPUVA-097",
-               b_look(rig, va) == B_FAULT && b_walk(rig, &root, args.VirtualAddress, &entry));
-    CHECK_RULE("GPUVA-097", b_free(rig, va, 8) == STATUS_INVALID_PARAMETER);
-    b_object_destroy(rig, object);
-    CHECK_RULE("GPUVA-097", !b_walk(rig, &root, args.VirtualAddress, &entry));
+               gva_look(rig, va) == GVA_FAULT && gva_walk(rig, &root, args.VirtualAddress, &entry));
+    CHECK_RULE("GPUVA-097", gva_free(rig, va, 8) == STATUS_INVALID_PARAMETER);
+    gva_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-097", !gva_walk(rig, &root, args.VirtualAddress, &entry));
     vidmm_device_destroy(device);
     vidmm_process_close(process);
     nt_process_destroy(nt);

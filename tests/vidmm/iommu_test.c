@@ -22,7 +22,7 @@ static bool reaches(const struct mm_rig *rig, uint64_t page)
 {
     struct phys_addr physical;
 
-    return iommu_translate(rig->domain, (struct logical_addr){page << PAGE_BITS}, IOMMU_WRITE,
+    return iommu_translate(rig->base.domain, (struct logical_addr){page << PAGE_BITS}, IOMMU_WRITE,
                            &physical);
 }
 
@@ -44,17 +44,18 @@ static void transfer_body(struct mm_rig *rig)
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 8, 0);
     D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 4, 0);
-    const uint64_t mapped = iommu_domain_mapped_pages(rig->domain);
+    const uint64_t mapped = iommu_domain_mapped_pages(rig->base.domain);
     uint64_t page, frame;
 
     OK(mm_resident(c, h));
     mm_write_content(rig, mm_allocation(c, h), 3);
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("IOMMU-066", iommu_domain_mapped_pages(rig->domain) == mapped && rig->faults == 0);
+    CHECK_RULE("IOMMU-066",
+               iommu_domain_mapped_pages(rig->base.domain) == mapped && rig->faults == 0);
     OK(mm_resident(c, h));
     CHECK_RULE("IOMMU-066", rig->faults == 0 && mm_check_content(rig, mm_allocation(c, h), 3) &&
-                                iommu_domain_mapped_pages(rig->domain) == mapped);
+                                iommu_domain_mapped_pages(rig->base.domain) == mapped);
 
     /* Resident in the implicit system segment: as long as that, and until the GPU is done. */
     OK(mm_resident(c, system));
@@ -67,11 +68,11 @@ static void transfer_body(struct mm_rig *rig)
     sim_stall(1000000);
     CHECK_RULE("IOMMU-069",
                reaches(rig, page) &&
-                   ram_page_owner(rig->ram, (struct page_number){frame}) == RAM_ALLOCATION);
+                   ram_page_owner(rig->base.ram, (struct page_number){frame}) == RAM_ALLOCATION);
     mm_finish(c);
     mm_idle(rig);
-    CHECK_RULE("IOMMU-066",
-               !reaches(rig, page) && !iommu_page_mapped(rig->domain, (struct page_number){page}));
+    CHECK_RULE("IOMMU-066", !reaches(rig, page) &&
+                                !iommu_page_mapped(rig->base.domain, (struct page_number){page}));
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
     CHECK_RULE("IOMMU-069", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
@@ -94,16 +95,16 @@ static void lost_flush_body(struct mm_rig *rig)
     OK(mm_resident(c, system));
     page = mm_allocation(c, system)->logical[0].value;
     CHECK(reaches(rig, page));
-    iommu_domain_lose_flushes(rig->domain, UINT32_MAX);
+    iommu_domain_lose_flushes(rig->base.domain, UINT32_MAX);
     OK(mm_evict(c, system, 0));
     OK(mm_destroy(c, system, 2));
     mm_idle(rig);
     CHECK_RULE("IOMMU-074",
-               !iommu_page_mapped(rig->domain, (struct page_number){page}) &&
-                   iommu_translate(rig->domain, (struct logical_addr){page << PAGE_BITS},
+               !iommu_page_mapped(rig->base.domain, (struct page_number){page}) &&
+                   iommu_translate(rig->base.domain, (struct logical_addr){page << PAGE_BITS},
                                    IOMMU_WRITE, &physical) &&
-                   ram_page_iommu_maps(rig->ram, phys_page(physical)) == 0);
-    iommu_domain_lose_flushes(rig->domain, 0);
+                   ram_page_iommu_maps(rig->base.ram, phys_page(physical)) == 0);
+    iommu_domain_lose_flushes(rig->base.domain, 0);
 }
 
 static void a_missing_flush_shows(void **state)
@@ -152,12 +153,12 @@ static bool list_is_array;
 static struct page_number *scatter(struct mm_rig *rig, uint64_t *count)
 {
     struct ram_request all = {
-        .pages = ram_free_pages(rig->ram), .owner = RAM_HOST, .cache = RAM_CACHED};
+        .pages = ram_free_pages(rig->base.ram), .owner = RAM_HOST, .cache = RAM_CACHED};
     struct page_number *frames = malloc(all.pages * sizeof(*frames));
 
-    CHECK(frames && ram_take_pages(rig->ram, &all, frames));
+    CHECK(frames && ram_take_pages(rig->base.ram, &all, frames));
     for (uint64_t i = 0; i < 1000; i++)
-        ram_give_contiguous(rig->ram, frames[all.pages - 1 - 2 * i], 1);
+        ram_give_contiguous(rig->base.ram, frames[all.pages - 1 - 2 * i], 1);
     *count = all.pages;
     return frames;
 }
@@ -166,7 +167,7 @@ static void unscatter(struct mm_rig *rig, struct page_number *frames, uint64_t c
 {
     for (uint64_t i = 0; i < count; i++)
         if (count - 1 - i >= 2000 || (count - 1 - i) % 2)
-            ram_give_contiguous(rig->ram, frames[i], 1);
+            ram_give_contiguous(rig->base.ram, frames[i], 1);
     free(frames);
 }
 
@@ -284,7 +285,7 @@ static void flag_body(struct mm_rig *rig)
 
     p.flags = PHYSICAL | CACHED | CPU_VISIBLE;
     CHECK_RULE("IOMMU-091", mm_create(c, p, &status) == 0 && status == STATUS_INVALID_PARAMETER &&
-                                verify_count(rig->log, VERIFY_ERROR) == 1);
+                                verify_count(rig->base.log, VERIFY_ERROR) == 1);
 }
 
 static void visibility_needs_the_cap(void **state)
@@ -330,8 +331,8 @@ static void no_allocation_is_announced(void **state)
 
 static bool frame_of_allocation(const struct mm_rig *rig, uint64_t page)
 {
-    return page < ram_bytes(rig->ram) / PAGE_BYTES &&
-           ram_page_owner(rig->ram, (struct page_number){page}) == RAM_ALLOCATION;
+    return page < ram_bytes(rig->base.ram) / PAGE_BYTES &&
+           ram_page_owner(rig->base.ram, (struct page_number){page}) == RAM_ALLOCATION;
 }
 
 /* RAM stands high, logical addresses low, so that one is not taken for the other. */
@@ -342,7 +343,7 @@ static void addresses_body(struct mm_rig *rig)
     struct page_number first;
     D3DKMT_HANDLE h[4];
 
-    CHECK(ram_take_contiguous(rig->ram, &low, &first));
+    CHECK(ram_take_contiguous(rig->base.ram, &low, &first));
     mm_mark(rig);
     for (unsigned i = 0; i < 4; i++) {
         h[i] = make(c, i & 1 ? MM_SET_BOTH : MM_SET_APERTURE, 5, i & 2 ? PHYSICAL : 0);
@@ -367,12 +368,12 @@ static void addresses_body(struct mm_rig *rig)
             CHECK_RULE(
                 "IOMMU-084",
                 mm_gpu_memory(rig, 0, (uint64_t)op->args.UnmapApertureSegment.DummyPage.QuadPart) ==
-                    ram_direct(rig->ram, page_phys(rig->vidmm->dummy_frame)));
+                    ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
     }
     for (unsigned i = 0; i < 4; i++)
         OK(mm_destroy(c, h[i], 2));
     mm_idle(rig);
-    ram_give_contiguous(rig->ram, first, 8192);
+    ram_give_contiguous(rig->base.ram, first, 8192);
 }
 
 static void no_frame_number_is_told_in_logical_mode(void **state)

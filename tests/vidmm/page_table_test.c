@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* Page tables: their memory, their life, and the operations that write them. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #define SPAN   (512ull * 4096)
 #define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
 #define FLUSH  DXGK_OPERATION_FLUSH_TLB
 
-static struct b_object *resident(struct b_rig *rig, uint64_t pages, uint64_t first)
+static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, pages);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, first);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
     return object;
 }
 
-static NTSTATUS map_at(struct b_rig *rig, const struct b_object *object, uint64_t base,
+static NTSTATUS map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
                        uint64_t offset, uint64_t pages)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
 
     args.BaseAddress = base;
     args.OffsetInPages = offset;
-    return b_map(rig, &args);
+    return gva_map(rig, &args);
 }
 
-static const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update_at(const struct b_rig *rig, uint32_t n)
+static const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update_at(const struct gva_rig *rig, uint32_t n)
 {
-    const struct b_op *op = b_op_at(rig, UPDATE, n);
+    const struct gva_op *op = gva_op_at(rig, UPDATE, n);
 
     return op ? &op->args.UpdatePageTable : NULL;
 }
 
 /* The n-th update since the mark that writes a valid leaf entry. */
-static const struct b_op *leaf_write(const struct b_rig *rig, uint32_t n)
+static const struct gva_op *leaf_write(const struct gva_rig *rig, uint32_t n)
 {
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
-        const struct b_op *op = b_op_at(rig, UPDATE, i);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
+        const struct gva_op *op = gva_op_at(rig, UPDATE, i);
 
         if (op->args.UpdatePageTable.PageTableLevel == 0 && op->entries[0].Valid && n-- == 0)
             return op;
@@ -44,22 +44,22 @@ static const struct b_op *leaf_write(const struct b_rig *rig, uint32_t n)
     return NULL;
 }
 
-static uint64_t pinned(const struct b_rig *rig)
+static uint64_t pinned(const struct gva_rig *rig)
 {
-    return rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes;
+    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
 }
 
 /* ---- the first map: order, initial updates, links ---- */
 
-B_TEST(tables_are_initialised_then_linked_then_written)
+GVA_TEST(tables_are_initialised_then_linked_then_written)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *u;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB + 5 * 4096, 0, 2)));
-    b_idle(rig);
+    gva_idle(rig);
     /* root, level 2 + link, level 1 + link, leaf + link, entries */
-    CHECK(b_op_count(rig, UPDATE) == 8);
+    CHECK(gva_op_count(rig, UPDATE) == 8);
     for (uint32_t i = 0; i < 8; i++) {
         u = update_at(rig, i);
         CHECK_RULE("GPUVA-180", u->hProcess == rig->process->driver_handle);
@@ -74,11 +74,12 @@ B_TEST(tables_are_initialised_then_linked_then_written)
         u = update_at(rig, i == 0 ? 0 : 2 * i - 1);
         CHECK_RULE("GPUVA-175", u->Flags.InitialUpdate && u->Flags.Repeat && u->StartIndex == 0 &&
                                     u->NumPageTableEntries == 512);
-        CHECK_RULE("GPUVA-149", u->PageTableLevel == 3 - i &&
-                                    !b_op_at(rig, UPDATE, i == 0 ? 0 : 2 * i - 1)->entries[0].Valid);
+        CHECK_RULE("GPUVA-149",
+                   u->PageTableLevel == 3 - i &&
+                       !gva_op_at(rig, UPDATE, i == 0 ? 0 : 2 * i - 1)->entries[0].Valid);
     }
     for (uint32_t i = 0; i < 3; i++) {
-        const struct b_op *link = b_op_at(rig, UPDATE, 2 * i + 2);
+        const struct gva_op *link = gva_op_at(rig, UPDATE, 2 * i + 2);
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *below = update_at(rig, 2 * i + 1);
 
         u = &link->args.UpdatePageTable;
@@ -99,19 +100,19 @@ B_TEST(tables_are_initialised_then_linked_then_written)
     CHECK_RULE("GPUVA-185", update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentOffset ==
                                 update_at(rig, 5)->PageTableAddress.GpuPhysical.SegmentOffset);
     CHECK_RULE("GPUVA-016",
-               update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentId == B_VRAM_SEGMENT);
-    CHECK_RULE("GPUVA-219", b_op_position(rig, FLUSH, 0) > b_op_position(rig, UPDATE, 7));
-    b_object_destroy(rig, object);
+               update_at(rig, 7)->PageTableAddress.GpuPhysical.SegmentId == GVA_VRAM_SEGMENT);
+    CHECK_RULE("GPUVA-219", gva_op_position(rig, FLUSH, 0) > gva_op_position(rig, UPDATE, 7));
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(leaf_updates_describe_what_they_map)
+GVA_TEST(leaf_updates_describe_what_they_map)
 {
-    struct b_object *object = resident(rig, 64, 0x1000);
-    const struct b_op *op;
+    struct gva_object *object = resident(rig, 64, 0x1000);
+    const struct gva_op *op;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 4, 4)) &&
           NT_SUCCESS(map_at(rig, object, GB + 65536, 10, 1)));
-    b_idle(rig);
+    gva_idle(rig);
     op = leaf_write(rig, 0);
     CHECK_RULE("GPUVA-178",
                op->args.UpdatePageTable.AllocationOffsetInBytes == 16384 &&
@@ -121,73 +122,73 @@ B_TEST(leaf_updates_describe_what_they_map)
     CHECK_RULE("GPUVA-172", op->args.UpdatePageTable.NumPageTableEntries == 4 &&
                                 op->entries[3].PageAddress == 0x1007);
     CHECK_RULE("GPUVA-197", op->entries[0].PageAddress == 0x1004);
-    CHECK_RULE("GPUVA-196", op->entries[0].Segment == B_VRAM_SEGMENT);
+    CHECK_RULE("GPUVA-196", op->entries[0].Segment == GVA_VRAM_SEGMENT);
     CHECK_RULE("GPUVA-189", op->args.UpdatePageTable.NumPageTableEntries == 4);
     CHECK_RULE("GPUVA-195", !op->entries[0].CacheCoherent);
     CHECK_RULE("GPUVA-199", op->entries[0].PhysicalAdapterIndex == 0 &&
                                 op->entries[0].Reserved == 0 && op->entries[0].SystemReserved0 == 0);
     CHECK_RULE("GPUVA-191", op->entries[0].Valid && !op->entries[0].Zero);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(one_operation_addresses_one_table)
+GVA_TEST(one_operation_addresses_one_table)
 {
-    struct b_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = resident(rig, 64, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB + SPAN - 4 * 4096, 0, 8)));
-    b_idle(rig);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-170", leaf_write(rig, 0)->args.UpdatePageTable.NumPageTableEntries == 4 &&
                                 leaf_write(rig, 1)->args.UpdatePageTable.NumPageTableEntries == 4 &&
                                 leaf_write(rig, 1)->args.UpdatePageTable.StartIndex == 0 &&
                                 !leaf_write(rig, 2));
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
         CHECK_RULE("GPUVA-171",
                    update_at(rig, i)->NumPageTableEntries >= 1 &&
                        update_at(rig, i)->StartIndex + update_at(rig, i)->NumPageTableEntries <=
                            512);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(operations_split_at_changes_of_allocation_and_protection)
+GVA_TEST(operations_split_at_changes_of_allocation_and_protection)
 {
-    struct b_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x1008);
+    struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x1008);
     uint64_t base = GB;
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(a, 2);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(a, 2);
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
     CHECK(NT_SUCCESS(map_at(rig, a, GB, 0, 8)) && NT_SUCCESS(map_at(rig, b, GB + 8 * 4096, 0, 8)));
     args.BaseAddress = GB + 4096;
     args.DriverProtection = 5;
     args.OffsetInPages = 1;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    b_idle(rig);
-    b_mark(rig);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
+    gva_mark(rig);
     CHECK(NT_SUCCESS(paging_process_rebuild(rig->vidmm)));
-    b_object_place(rig, a, NULL, 0);
-    b_mark(rig);
-    b_object_place_at(rig, a, B_VRAM_SEGMENT, 0x1000);
+    gva_object_place(rig, a, NULL, 0);
+    gva_mark(rig);
+    gva_object_place_at(rig, a, GVA_VRAM_SEGMENT, 0x1000);
     /* 0..1 with 0, 1..3 with 5, 3..8 with 0; b is another allocation, though its pages follow */
     CHECK_RULE("GPUVA-179", leaf_write(rig, 0)->args.UpdatePageTable.DriverProtection !=
                                     leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection ||
                                 leaf_write(rig, 1)->args.UpdatePageTable.DriverProtection !=
                                     leaf_write(rig, 2)->args.UpdatePageTable.DriverProtection);
     CHECK_RULE("GPUVA-179", leaf_write(rig, 2) && !leaf_write(rig, 3));
-    b_object_destroy(rig, a);
-    b_object_destroy(rig, b);
+    gva_object_destroy(rig, a);
+    gva_object_destroy(rig, b);
 }
 
-B_TEST(repeat_is_for_invalid_and_zero)
+GVA_TEST(repeat_is_for_invalid_and_zero)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t zero = 0;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)) &&
           NT_SUCCESS(map_at(rig, object, 2 * GB, 3, 1)));
-    CHECK(NT_SUCCESS(b_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
-    b_object_place(rig, object, NULL, 0);
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
-        const struct b_op *op = b_op_at(rig, UPDATE, i);
+    CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
+    gva_object_place(rig, object, NULL, 0);
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
+        const struct gva_op *op = gva_op_at(rig, UPDATE, i);
 
         if (op->args.UpdatePageTable.Flags.Repeat)
             CHECK_RULE("GPUVA-174", !op->entries[0].Valid || op->entries[0].Zero);
@@ -198,10 +199,10 @@ B_TEST(repeat_is_for_invalid_and_zero)
         /* tables are pinned */
         CHECK_RULE("GPUVA-167", !op->args.UpdatePageTable.Flags.NotifyEviction);
     }
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void expect_poison(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
+static void expect_poison(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
 {
     static DXGK_PTE *kept;
     static DXGK_PTE value;
@@ -217,324 +218,326 @@ static void expect_poison(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *ar
     }
 }
 
-B_TEST(arrays_are_poisoned_after_the_call)
+GVA_TEST(arrays_are_poisoned_after_the_call)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
     rig->on_build = expect_poison;
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)));
-    b_idle(rig);
+    gva_idle(rig);
     rig->on_build = NULL;
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(multipass_repeats_the_same_arguments)
+GVA_TEST(multipass_repeats_the_same_arguments)
 {
-    struct b_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = resident(rig, 64, 0x1000);
 
     rig->insufficient_every = 2;
     for (uint64_t i = 0; i < 20; i++)
         CHECK(NT_SUCCESS(map_at(rig, object, GB + i * 65536, i, 3)));
-    b_idle(rig);
+    gva_idle(rig);
     for (uint64_t i = 0; i < 20; i++)
-        CHECK_RULE("GPUVA-188", b_entry_page(b_look(rig, GB + i * 65536 + 8192)) == 0x1002 + i);
+        CHECK_RULE("GPUVA-188", gva_entry_page(gva_look(rig, GB + i * 65536 + 8192)) == 0x1002 + i);
     rig->insufficient_every = 0;
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- flushes ---- */
 
-B_TEST(flushes_name_the_space_and_the_range)
+GVA_TEST(flushes_name_the_space_and_the_range)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush;
 
-    b_map_simple(rig, object, 1);
-    b_idle(rig);
-    b_mark(rig);
+    gva_map_simple(rig, object, 1);
+    gva_idle(rig);
+    gva_mark(rig);
     CHECK(NT_SUCCESS(map_at(rig, object, SPAN + 65536, 0, 1)));
-    b_idle(rig);
-    flush = &b_op_at(rig, FLUSH, 0)->args.FlushTlb;
+    gva_idle(rig);
+    flush = &gva_op_at(rig, FLUSH, 0)->args.FlushTlb;
     CHECK_RULE("GPUVA-217", flush->hProcess == rig->process->driver_handle &&
                                 flush->RootPageTableAddress.SegmentOffset ==
                                     table_address(rig->process->space->root).SegmentOffset);
     CHECK_RULE("GPUVA-218", flush->StartVirtualAddress == SPAN + 65536 &&
                                 flush->EndVirtualAddress == SPAN + 65536 + 4096);
-    CHECK_RULE("GPUVA-190", b_op_position(rig, FLUSH, 0) > b_op_position(rig, UPDATE, 0));
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-190", gva_op_position(rig, FLUSH, 0) > gva_op_position(rig, UPDATE, 0));
+    gva_object_destroy(rig, object);
 }
 
-static void not_cached(struct b_options *options)
+static void not_cached(struct gva_options *options)
 {
     options->mmu.InvalidTlbEntriesNotCached = 1;
 }
 
-static void not_cached_old(struct b_options *options)
+static void not_cached_old(struct gva_options *options)
 {
     options->mmu.InvalidTlbEntriesNotCached = 1;
     options->version = DXGKDDI_INTERFACE_VERSION_WDDM2_0;
 }
 
-B_TEST_WITH(fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not_cached)
+GVA_TEST_WITH(fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not_cached)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
-    uint64_t va = b_map_simple(rig, object, 8);
+    struct gva_object *object = resident(rig, 8, 0x1000);
+    uint64_t va = gva_map_simple(rig, object, 8);
 
-    b_idle(rig);
-    CHECK_RULE("GPUVA-220", b_op_count(rig, UPDATE) > 0 && b_op_count(rig, FLUSH) == 0);
-    CHECK_RULE("CAPS-090", b_op_count(rig, FLUSH) == 0);
-    b_mark(rig);
-    CHECK(b_free(rig, va, 8) == STATUS_SUCCESS);
-    b_idle(rig);
-    CHECK_RULE("GPUVA-220", b_op_count(rig, FLUSH) == 1);
-    b_object_destroy(rig, object);
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-220", gva_op_count(rig, UPDATE) > 0 && gva_op_count(rig, FLUSH) == 0);
+    CHECK_RULE("CAPS-090", gva_op_count(rig, FLUSH) == 0);
+    gva_mark(rig);
+    CHECK(gva_free(rig, va, 8) == STATUS_SUCCESS);
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-220", gva_op_count(rig, FLUSH) == 1);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST_WITH(caps_newer_than_the_driver_are_ignored, not_cached_old)
+GVA_TEST_WITH(caps_newer_than_the_driver_are_ignored, not_cached_old)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
-    b_map_simple(rig, object, 8);
-    b_idle(rig);
-    CHECK_RULE("GPUVA-026", b_op_count(rig, FLUSH) > 0);
-    b_object_destroy(rig, object);
+    gva_map_simple(rig, object, 8);
+    gva_idle(rig);
+    CHECK_RULE("GPUVA-026", gva_op_count(rig, FLUSH) > 0);
+    gva_object_destroy(rig, object);
 }
 
-static void idle_spaces(struct b_options *options)
+static void idle_spaces(struct gva_options *options)
 {
     options->mmu.PageTableUpdateRequireAddressSpaceIdle = 1;
 }
 
-static void expect_suspended(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
+static void expect_suspended(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
 {
     if (args->Operation == UPDATE && args->UpdatePageTable.hProcess == rig->process->driver_handle)
         CHECK_RULE("GPUVA-221", rig->suspends == rig->resumes + 1);
 }
 
-B_TEST_WITH(contexts_are_suspended_around_updates_if_asked, idle_spaces)
+GVA_TEST_WITH(contexts_are_suspended_around_updates_if_asked, idle_spaces)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
     struct vidmm_context context;
 
     vidmm_context_init(&context, rig->mm_device, true, false);
     context.driver_handle = (HANDLE)(uintptr_t)0xCC;
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
     rig->on_build = expect_suspended;
-    b_map_simple(rig, object, 8);
-    b_idle(rig);
+    gva_map_simple(rig, object, 8);
+    gva_idle(rig);
     rig->on_build = NULL;
     CHECK_RULE("GPUVA-221", rig->suspends > 0 && rig->suspends == rig->resumes);
     CHECK_RULE("CAPS-089", rig->suspends > 0);
     vidmm_context_detach(&context);
     vidmm_context_finish(&context);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- memory ---- */
 
-static void odd_sizes(struct b_options *options)
+static void odd_sizes(struct gva_options *options)
 {
     options->level[0].PageTableSizeInBytes = 8192;
     options->level[0].PageTableAlignmentInBytes = 65536;
 }
 
-B_TEST_WITH(tables_take_their_size_and_alignment, odd_sizes)
+GVA_TEST_WITH(tables_take_their_size_and_alignment, odd_sizes)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 1024);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
     uint64_t before = pinned(rig), va;
 
-    va = b_map_simple(rig, object, 512);
+    va = gva_map_simple(rig, object, 512);
     CHECK_RULE("GPUVA-148", pinned(rig) == before + 4096 * 2 + 8192); /* levels 2 and 1, a leaf */
     CHECK(NT_SUCCESS(map_at(rig, object, va + SPAN, 0, 512)));
     CHECK_RULE("GPUVA-148", pinned(rig) == before + 4096 * 2 + 8192 * 2);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
         if (update_at(rig, i)->PageTableLevel == 0)
             CHECK_RULE("GPUVA-020",
                        update_at(rig, i)->PageTableAddress.GpuPhysical.SegmentOffset % 65536 == 0);
-    CHECK(b_free(rig, va, 512) == STATUS_SUCCESS && b_free(rig, va + SPAN, 512) == STATUS_SUCCESS);
-    b_idle(rig);
+    CHECK(gva_free(rig, va, 512) == STATUS_SUCCESS &&
+          gva_free(rig, va + SPAN, 512) == STATUS_SUCCESS);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-148", pinned(rig) == before);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void tiny(struct b_options *options)
+static void tiny(struct gva_options *options)
 {
     options->vram_bytes = 4u << 20;
 }
 
-B_TEST_WITH(no_room_for_tables_fails_the_map_and_nothing_else, tiny)
+GVA_TEST_WITH(no_room_for_tables_fails_the_map_and_nothing_else, tiny)
 {
-    struct b_object *object = resident(rig, 8, 0x100);
-    uint64_t first = b_map_simple(rig, object, 8), base = 4 * GB, mapped = 0;
+    struct gva_object *object = resident(rig, 8, 0x100);
+    uint64_t first = gva_map_simple(rig, object, 8), base = 4 * GB, mapped = 0;
     NTSTATUS status;
 
-    b_idle(rig);
+    gva_idle(rig);
     while (NT_SUCCESS(status = map_at(rig, object, base, 0, 1))) {
         base += SPAN;
         CHECK(++mapped < 100000);
     }
     CHECK_RULE("GPUVA-151", status == STATUS_NO_MEMORY && mapped > 0);
-    CHECK(b_valid(rig));
-    CHECK_RULE("GPUVA-151", b_entry_page(b_look(rig, first)) == 0x100 &&
-                                b_entry_page(b_look(rig, 4 * GB)) == 0x100);
-    CHECK(b_free(rig, 4 * GB, 1) == STATUS_SUCCESS);
-    b_idle(rig);
+    CHECK(gva_valid(rig));
+    CHECK_RULE("GPUVA-151", gva_entry_page(gva_look(rig, first)) == 0x100 &&
+                                gva_entry_page(gva_look(rig, 4 * GB)) == 0x100);
+    CHECK(gva_free(rig, 4 * GB, 1) == STATUS_SUCCESS);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-151", NT_SUCCESS(map_at(rig, object, base, 0, 1)));
-    CHECK(b_entry_page(b_look(rig, base)) == 0x100);
-    b_object_destroy(rig, object);
+    CHECK(gva_entry_page(gva_look(rig, base)) == 0x100);
+    gva_object_destroy(rig, object);
 }
 
-static void explicit_invalidation(struct b_options *options)
+static void explicit_invalidation(struct gva_options *options)
 {
     options->mmu.ExplicitPageTableInvalidation = 1;
 }
 
 /* Level-0 entries invalidated by updates that are not initial. */
-static uint32_t invalidated(const struct b_rig *rig)
+static uint32_t invalidated(const struct gva_rig *rig)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
-        if (update_at(rig, i)->PageTableLevel == 0 && !b_op_at(rig, UPDATE, i)->entries[0].Valid &&
-            !update_at(rig, i)->Flags.InitialUpdate)
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
+        if (update_at(rig, i)->PageTableLevel == 0 &&
+            !gva_op_at(rig, UPDATE, i)->entries[0].Valid && !update_at(rig, i)->Flags.InitialUpdate)
             count += update_at(rig, i)->NumPageTableEntries;
     return count;
 }
 
-B_TEST_WITH(explicit_invalidation_pairs_up, explicit_invalidation)
+GVA_TEST_WITH(explicit_invalidation_pairs_up, explicit_invalidation)
 {
-    struct b_object *object = resident(rig, 1024, 0x1000);
-    uint64_t va = b_map_simple(rig, object, 1024);
+    struct gva_object *object = resident(rig, 1024, 0x1000);
+    uint64_t va = gva_map_simple(rig, object, 1024);
 
-    b_idle(rig);
-    b_mark(rig);
-    CHECK(b_free(rig, va, 1024) == STATUS_SUCCESS);
-    b_idle(rig);
+    gva_idle(rig);
+    gva_mark(rig);
+    CHECK(gva_free(rig, va, 1024) == STATUS_SUCCESS);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-152", invalidated(rig) >= 1024);
     CHECK_RULE("CAPS-089", invalidated(rig) >= 1024);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-B_TEST(tables_are_freed_whole_without_explicit_invalidation)
+GVA_TEST(tables_are_freed_whole_without_explicit_invalidation)
 {
-    struct b_object *object = resident(rig, 1024, 0x1000);
-    uint64_t before = pinned(rig), va = b_map_simple(rig, object, 1024);
+    struct gva_object *object = resident(rig, 1024, 0x1000);
+    uint64_t before = pinned(rig), va = gva_map_simple(rig, object, 1024);
 
-    b_idle(rig);
-    b_mark(rig);
+    gva_idle(rig);
+    gva_mark(rig);
     rig->hold = true;
-    CHECK(b_free(rig, va, 1024) == STATUS_SUCCESS);
+    CHECK(gva_free(rig, va, 1024) == STATUS_SUCCESS);
     sim_stall(1000000);
     CHECK_RULE("GPUVA-153", pinned(rig) > before); /* not before the GPU is done */
-    b_release(rig);
-    b_idle(rig);
+    gva_release(rig);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-152", invalidated(rig) == 0);
-    CHECK_RULE("GPUVA-153", pinned(rig) == before && b_op_count(rig, FLUSH) == 1 &&
-                                b_op_position(rig, FLUSH, 0) > b_op_position(rig, UPDATE, 0));
-    b_object_destroy(rig, object);
+    CHECK_RULE("GPUVA-153", pinned(rig) == before && gva_op_count(rig, FLUSH) == 1 &&
+                                gva_op_position(rig, FLUSH, 0) > gva_op_position(rig, UPDATE, 0));
+    gva_object_destroy(rig, object);
 }
 
 /* ---- large pages ---- */
 
-static void large(struct b_options *options)
+static void large(struct gva_options *options)
 {
     options->mmu.LargePageSupported = 1;
 }
 
-static void large_unaligned(struct b_options *options)
+static void large_unaligned(struct gva_options *options)
 {
     options->mmu.LargePageSupported = 1;
     options->mmu.AllowNonAlignedLargePageAddress = 1;
 }
 
-B_TEST_WITH(a_whole_block_is_one_large_page, large)
+GVA_TEST_WITH(a_whole_block_is_one_large_page, large)
 {
-    struct b_object *object = resident(rig, 512, 0x1000), *off = resident(rig, 512, 0x1100);
+    struct gva_object *object = resident(rig, 512, 0x1000), *off = resident(rig, 512, 0x1100);
     const struct vidmm_run system = {.segment = 0, .first = 0x2000, .pages = 512};
     uint64_t entry;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 512)));
-    entry = b_look(rig, GB + 7 * 4096);
+    entry = gva_look(rig, GB + 7 * 4096);
     CHECK_RULE("GPUVA-213",
-               (entry & B_LARGE) && b_entry_page(entry) == 0x1007 && !leaf_write(rig, 0));
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
-        if (b_op_at(rig, UPDATE, i)->entries[0].LargePage)
+               (entry & GVA_LARGE) && gva_entry_page(entry) == 0x1007 && !leaf_write(rig, 0));
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
+        if (gva_op_at(rig, UPDATE, i)->entries[0].LargePage)
             CHECK_RULE("GPUVA-177",
                        update_at(rig, i)->hAllocation == object->allocation.driver_handle &&
                            update_at(rig, i)->PageTableLevel == 1);
     CHECK(NT_SUCCESS(map_at(rig, off, 2 * GB, 0, 512)));
-    CHECK_RULE("GPUVA-214", !(b_look(rig, 2 * GB) & B_LARGE));
-    b_object_place(rig, object, &system, 1);
-    CHECK_RULE("GPUVA-216", !(b_look(rig, GB) & B_LARGE) && b_entry_page(b_look(rig, GB)) == 0x2000);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    CHECK(b_look(rig, GB) & B_LARGE);
+    CHECK_RULE("GPUVA-214", !(gva_look(rig, 2 * GB) & GVA_LARGE));
+    gva_object_place(rig, object, &system, 1);
+    CHECK_RULE("GPUVA-216",
+               !(gva_look(rig, GB) & GVA_LARGE) && gva_entry_page(gva_look(rig, GB)) == 0x2000);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    CHECK(gva_look(rig, GB) & GVA_LARGE);
     CHECK(NT_SUCCESS(map_at(rig, off, GB + 4096, 3, 1))); /* breaks it up */
-    CHECK_RULE("GPUVA-091", b_entry_page(b_look(rig, GB + 4096)) == 0x1103 &&
-                                b_entry_page(b_look(rig, GB)) == 0x1000 &&
-                                b_entry_page(b_look(rig, GB + 8192)) == 0x1002);
+    CHECK_RULE("GPUVA-091", gva_entry_page(gva_look(rig, GB + 4096)) == 0x1103 &&
+                                gva_entry_page(gva_look(rig, GB)) == 0x1000 &&
+                                gva_entry_page(gva_look(rig, GB + 8192)) == 0x1002);
     object->allocation.flags.DisableLargePageMapping = 1;
     CHECK(NT_SUCCESS(map_at(rig, object, 3 * GB, 0, 512)));
-    CHECK_RULE("GPUVA-215", !(b_look(rig, 3 * GB) & B_LARGE));
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
-    b_object_destroy(rig, off);
+    CHECK_RULE("GPUVA-215", !(gva_look(rig, 3 * GB) & GVA_LARGE));
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
+    gva_object_destroy(rig, off);
 }
 
-B_TEST_WITH(unaligned_blocks_with_their_cap, large_unaligned)
+GVA_TEST_WITH(unaligned_blocks_with_their_cap, large_unaligned)
 {
-    struct b_object *off = resident(rig, 512, 0x1100);
+    struct gva_object *off = resident(rig, 512, 0x1100);
 
     CHECK(NT_SUCCESS(map_at(rig, off, 2 * GB, 0, 512)));
-    CHECK_RULE("GPUVA-214", b_look(rig, 2 * GB) & B_LARGE);
-    b_object_destroy(rig, off);
+    CHECK_RULE("GPUVA-214", gva_look(rig, 2 * GB) & GVA_LARGE);
+    gva_object_destroy(rig, off);
 }
 
-static void dual(struct b_options *options)
+static void dual(struct gva_options *options)
 {
     options->mmu.DualPteSupported = 1;
     options->mmu.LeafPageTableSizeFor64KPagesInBytes = 4096;
 }
 
-B_TEST_WITH(dual_entries_come_in_two_arrays, dual)
+GVA_TEST_WITH(dual_entries_come_in_two_arrays, dual)
 {
-    struct b_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = resident(rig, 8, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)));
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++)
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
         CHECK_RULE("GPUVA-209", (update_at(rig, i)->pPageTableEntries64KB != NULL) ==
                                     (update_at(rig, i)->PageTableLevel == 1));
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- every failure of memory ---- */
 
-static bool same_tables(struct b_rig *rig, uint64_t tables, uint64_t free_pages)
+static bool same_tables(struct gva_rig *rig, uint64_t tables, uint64_t free_pages)
 {
     return rig->vidmm->scratch->tables == tables &&
-           rig->process->space->free.free_units == free_pages && b_valid(rig);
+           rig->process->space->free.free_units == free_pages && gva_valid(rig);
 }
 
-B_TEST(every_failed_allocation_leaves_things_as_they_were)
+GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
 {
-    struct b_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = resident(rig, 64, 0x1000);
     uint64_t reserved = GB, tables, pages;
     struct util_heap *heap = &sim_current->heap;
-    D3DDDI_MAPGPUVIRTUALADDRESS fresh = b_map_args(object, 8), inside = b_map_args(object, 2);
+    D3DDDI_MAPGPUVIRTUALADDRESS fresh = gva_map_args(object, 8), inside = gva_map_args(object, 2);
     NTSTATUS status = STATUS_NO_MEMORY;
     unsigned failures = 0;
 
-    CHECK(NT_SUCCESS(b_reserve(rig, 64, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &reserved)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 64, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &reserved)));
     CHECK(NT_SUCCESS(map_at(rig, object, GB + 4096, 0, 9)));
-    b_idle(rig);
+    gva_idle(rig);
     fresh.BaseAddress = 3 * GB;
     inside.BaseAddress = GB + 4 * 4096;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++, failures++) { /* a new range, new tables */
         tables = rig->vidmm->scratch->tables;
         pages = rig->process->space->free.free_units;
         heap->fail_at = heap->requests + n;
-        status = b_map(rig, &fresh);
+        status = gva_map(rig, &fresh);
         heap->fail_at = 0;
         CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && same_tables(rig, tables, pages)));
         CHECK(n < 200);
@@ -545,7 +548,7 @@ B_TEST(every_failed_allocation_leaves_things_as_they_were)
         tables = rig->vidmm->scratch->tables;
         pages = rig->process->space->free.free_units;
         heap->fail_at = heap->requests + n;
-        status = b_map(rig, &inside);
+        status = gva_map(rig, &inside);
         heap->fail_at = 0;
         CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && same_tables(rig, tables, pages)));
         CHECK(n < 200);
@@ -565,10 +568,10 @@ B_TEST(every_failed_allocation_leaves_things_as_they_were)
         CHECK(NT_SUCCESS(status) || (status == STATUS_NO_MEMORY && same_tables(rig, tables, pages)));
         CHECK(n < 200);
     }
-    CHECK(b_entry_page(b_look(rig, GB + 5 * 4096)) == 0x1001 &&
-          b_entry_page(b_look(rig, GB + 6 * 4096)) == 0x1005);
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
+    CHECK(gva_entry_page(gva_look(rig, GB + 5 * 4096)) == 0x1001 &&
+          gva_entry_page(gva_look(rig, GB + 6 * 4096)) == 0x1005);
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The paging process, root page tables and what contexts are told of them, and what survives a
  * reset. */
-#include "support/b_rig.h"
+#include "support/gva_rig.h"
 
 #include <string.h>
 
@@ -10,32 +10,32 @@
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
 #define FLUSH  DXGK_OPERATION_FLUSH_TLB
 
-static struct vidmm_space *paging_space(const struct b_rig *rig)
+static struct vidmm_space *paging_space(const struct gva_rig *rig)
 {
     return rig->vidmm->paging_process->space;
 }
 
-static uint64_t paging_look(struct b_rig *rig, uint64_t va)
+static uint64_t paging_look(struct gva_rig *rig, uint64_t va)
 {
-    DXGKARG_SETROOTPAGETABLE root = b_root(paging_space(rig));
+    DXGKARG_SETROOTPAGETABLE root = gva_root(paging_space(rig));
     uint64_t entry;
 
-    return b_walk(rig, &root, va, &entry) ? entry : B_FAULT;
+    return gva_walk(rig, &root, va, &entry) ? entry : GVA_FAULT;
 }
 
 /* ---- start ---- */
 
-static void start_and_look(struct b_rig *rig)
+static void start_and_look(struct gva_rig *rig)
 {
     uint32_t updates;
 
-    CHECK(NT_SUCCESS(b_start(rig)));
+    CHECK(NT_SUCCESS(gva_start(rig)));
     CHECK_RULE("GPUVA-032", rig->create_process_calls == 1 && rig->process_flags[0].SystemProcess &&
                                 rig->process_flags[0].Value == 1);
-    updates = b_op_count(rig, UPDATE);
+    updates = gva_op_count(rig, UPDATE);
     CHECK(updates > 0);
     for (uint32_t i = 0; i < updates; i++) {
-        const struct b_op *op = b_op_at(rig, UPDATE, i);
+        const struct gva_op *op = gva_op_at(rig, UPDATE, i);
 
         CHECK_RULE("GPUVA-223", op->immediate && op->args.UpdatePageTable.UpdateMode ==
                                                      DXGK_PAGETABLEUPDATE_CPU_VIRTUAL);
@@ -45,46 +45,47 @@ static void start_and_look(struct b_rig *rig)
         CHECK_RULE("GPUVA-180",
                    op->args.UpdatePageTable.hProcess == rig->vidmm->paging_process->driver_handle);
     }
-    CHECK_RULE("GPUVA-225", paging_look(rig, 0) == B_FAULT);
+    CHECK_RULE("GPUVA-225", paging_look(rig, 0) == GVA_FAULT);
     CHECK_RULE("GPUVA-225", rig->buffer[0].va.value >= 4096 &&
                                 rig->buffer[0].va.value < rig->vidmm->scratch->scratch_first << 12);
-    CHECK(b_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
+    CHECK(gva_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
     CHECK_RULE("GPUVA-227", rig->vidmm->scratch->end == GB >> 12);
-    CHECK_RULE("GPUVA-226", paging_look(rig, rig->vidmm->scratch->scratch_first << 12) == B_FAULT &&
-                                paging_look(rig, GB - 4096) == B_FAULT);
+    CHECK_RULE("GPUVA-226",
+               paging_look(rig, rig->vidmm->scratch->scratch_first << 12) == GVA_FAULT &&
+                   paging_look(rig, GB - 4096) == GVA_FAULT);
     CHECK(space_validate(paging_space(rig)));
-    b_stop(rig);
+    gva_stop(rig);
     CHECK(rig->destroy_process_calls == 1);
 }
 
 static void paging_tables_are_written_at_once(void **state)
 {
     (void)state;
-    b_run_bare(NULL, start_and_look);
+    gva_run_bare(NULL, start_and_look);
 }
 
-static void other_segment(struct b_options *options)
+static void other_segment(struct gva_options *options)
 {
     for (unsigned level = 0; level < 4; level++)
         options->level[level].PagingProcessPageTableSegmentId = 0;
 }
 
-B_TEST_WITH(paging_tables_have_a_segment_of_their_own, other_segment)
+GVA_TEST_WITH(paging_tables_have_a_segment_of_their_own, other_segment)
 {
     CHECK_RULE("GPUVA-018",
                table_address(paging_space(rig)->root).SegmentId == 0 &&
-                   table_address(rig->process->space->root).SegmentId == B_VRAM_SEGMENT);
+                   table_address(rig->process->space->root).SegmentId == GVA_VRAM_SEGMENT);
 }
 
-static void expect_refusal(struct b_rig *rig)
+static void expect_refusal(struct gva_rig *rig)
 {
-    CHECK(b_start(rig) == STATUS_DEVICE_CONFIGURATION_ERROR);
-    CHECK(b_op_count(rig, -1) == 0);
+    CHECK(gva_start(rig) == STATUS_DEVICE_CONFIGURATION_ERROR);
+    CHECK(gva_op_count(rig, -1) == 0);
     vidmm_destroy(rig->vidmm);
 }
 
 /* The n-th allocation of the start fails: nothing is left, and the next start works. */
-static void start_with_failures(struct b_rig *rig)
+static void start_with_failures(struct gva_rig *rig)
 {
     struct util_heap *heap = &sim_current->heap;
     uint64_t frames = 0, blocks = 0;
@@ -92,45 +93,45 @@ static void start_with_failures(struct b_rig *rig)
 
     for (uint64_t n = 1; !NT_SUCCESS(status); n += n < 60 ? 1 : 37) {
         rig->fail_start = n;
-        status = b_start(rig);
+        status = gva_start(rig);
         CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
         if (NT_SUCCESS(status))
             break;
         CHECK(rig->create_process_calls == rig->destroy_process_calls);
         vidmm_destroy(rig->vidmm);
         if (n > 2) {
-            CHECK(ram_free_pages(rig->ram) == frames && heap->live_blocks <= blocks + 4);
+            CHECK(ram_free_pages(rig->base.ram) == frames && heap->live_blocks <= blocks + 4);
         }
-        frames = ram_free_pages(rig->ram);
+        frames = ram_free_pages(rig->base.ram);
         blocks = heap->live_blocks;
         CHECK(n < 100000);
     }
-    b_stop(rig);
+    gva_stop(rig);
 }
 
 static void every_failure_at_start_leaves_nothing(void **state)
 {
     (void)state;
-    b_run_bare(NULL, start_with_failures);
+    gva_run_bare(NULL, start_with_failures);
 }
 
 #define REFUSED(rule, ...)                                     \
     do {                                                       \
-        struct b_options options;                              \
+        struct gva_options options;                            \
                                                                \
-        b_options_default(&options);                           \
+        gva_options_default(&options);                         \
         __VA_ARGS__;                                           \
         refused_rule = rule;                                   \
-        b_run_bare(&options, expect_refusal_by);               \
+        gva_run_bare(&options, expect_refusal_by);             \
         check_rule_record(rule, __FILE__, __LINE__, __func__); \
     } while (0)
 
 static const char *refused_rule;
 
-static void expect_refusal_by(struct b_rig *rig)
+static void expect_refusal_by(struct gva_rig *rig)
 {
     expect_refusal(rig);
-    if (verify_rule_count(rig->log, refused_rule) == 0)
+    if (verify_rule_count(rig->base.log, refused_rule) == 0)
         fail_msg("%s was not reported", refused_rule);
 }
 
@@ -146,7 +147,7 @@ static void impossible_descriptions_fail_the_start(void **state)
     REFUSED("GPUVA-015", options.level[0].PageTableSizeInBytes = 0);
     REFUSED("GPUVA-017", options.level[2].PageTableSegmentId = 0,
             options.level[2].PageTableSizeInBytes = 8192);
-    REFUSED("GPUVA-019", options.level[2].PageTableSegmentId = B_APERTURE_SEGMENT);
+    REFUSED("GPUVA-019", options.level[2].PageTableSegmentId = GVA_APERTURE_SEGMENT);
     REFUSED("GPUVA-019", options.level[2].PagingProcessPageTableSegmentId = 3);
     REFUSED("GPUVA-020", options.level[2].PageTableAlignmentInBytes = 3000);
     REFUSED("GPUVA-022", options.mmu.PageTableUpdateMode = (DXGK_PAGETABLEUPDATEMODE)77);
@@ -175,30 +176,32 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-B_TEST(scratch_addresses_live_for_an_operation)
+GVA_TEST(scratch_addresses_live_for_an_operation)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
+    struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
                               .release = true};
     struct scratch again = scratch;
 
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
     CHECK_RULE("GPUVA-230", scratch.va[0].value != scratch.va[1].value &&
                                 scratch.va[1].value - scratch.va[0].value >= 3 * 4096);
-    CHECK_RULE("GPUVA-226", paging_look(rig, scratch.va[0].value) == B_FAULT);
-    CHECK_RULE("GPUVA-176", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hAllocation == NULL);
-    CHECK_RULE("GPUVA-230", b_op_position(rig, FLUSH, 0) == 1); /* map, flush, map, flush, ... */
-    CHECK_RULE("GPUVA-190", b_op_position(rig, UPDATE, 0) == 0 && b_op_position(rig, FLUSH, 0) == 1);
-    CHECK_RULE("GPUVA-217", b_op_at(rig, FLUSH, 0)->args.FlushTlb.hProcess ==
+    CHECK_RULE("GPUVA-226", paging_look(rig, scratch.va[0].value) == GVA_FAULT);
+    CHECK_RULE("GPUVA-176", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hAllocation == NULL);
+    CHECK_RULE("GPUVA-230", gva_op_position(rig, FLUSH, 0) == 1); /* map, flush, map, flush, ... */
+    CHECK_RULE("GPUVA-190",
+               gva_op_position(rig, UPDATE, 0) == 0 && gva_op_position(rig, FLUSH, 0) == 1);
+    CHECK_RULE("GPUVA-217", gva_op_at(rig, FLUSH, 0)->args.FlushTlb.hProcess ==
                                 rig->vidmm->paging_process->driver_handle);
-    b_mark(rig);
+    gva_mark(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &again)));
-    CHECK_RULE("GPUVA-226", b_op_count(rig, UPDATE) == 4); /* written anew, and invalidated again */
+    CHECK_RULE("GPUVA-226",
+               gva_op_count(rig, UPDATE) == 4); /* written anew, and invalidated again */
     CHECK(space_validate(paging_space(rig)));
 }
 
-B_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
+GVA_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0, .pages = 1},
+    struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0, .pages = 1},
                               .release = true};
 
     scratch.run.pages = scratch_limit(rig->vidmm);
@@ -210,43 +213,43 @@ B_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
     CHECK(space_validate(paging_space(rig)));
 }
 
-B_TEST(root_of_the_paging_process_stays)
+GVA_TEST(root_of_the_paging_process_stays)
 {
-    struct scratch scratch = {.run = {.segment = B_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
+    struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
                               .release = true};
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    b_map_simple(rig, object, 8);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    gva_map_simple(rig, object, 8);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, scratch_job, &scratch)));
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
-            &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
+            &gva_op_at(rig, UPDATE, i)->args.UpdatePageTable;
 
         if (update->hProcess == rig->vidmm->paging_process->driver_handle)
             CHECK_RULE("GPUVA-225", update->PageTableLevel == 0);
-        CHECK_RULE("GPUVA-187", b_op_at(rig, UPDATE, i)->args.pDmaBuffer != NULL);
+        CHECK_RULE("GPUVA-187", gva_op_at(rig, UPDATE, i)->args.pDmaBuffer != NULL);
     }
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void gpu_virtual(struct b_options *options)
+static void gpu_virtual(struct gva_options *options)
 {
     options->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
 }
 
-B_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
+GVA_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     uint64_t va;
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    va = b_map_simple(rig, object, 8);
-    b_idle(rig);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    va = gva_map_simple(rig, object, 8);
+    gva_idle(rig);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
         const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update =
-            &b_op_at(rig, UPDATE, i)->args.UpdatePageTable;
+            &gva_op_at(rig, UPDATE, i)->args.UpdatePageTable;
 
         CHECK_RULE("GPUVA-182", update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL);
         if (update->hProcess == rig->process->driver_handle)
@@ -254,47 +257,47 @@ B_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
                                         rig->vidmm->scratch->scratch_first << 12);
     }
     /* The rig's GPU wrote through these addresses: the right tables changed. */
-    CHECK_RULE("GPUVA-184", b_entry_page(b_look(rig, va)) == 0x1000);
-    CHECK_RULE("GPUVA-025", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
+    CHECK_RULE("GPUVA-184", gva_entry_page(gva_look(rig, va)) == 0x1000);
+    CHECK_RULE("GPUVA-025", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
                                 rig->vidmm->paging_process->driver_handle);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
-static void cpu_virtual(struct b_options *options)
+static void cpu_virtual(struct gva_options *options)
 {
     options->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
     for (unsigned level = 0; level < 4; level++)
         options->level[level].PageTableSegmentId = 0;
 }
 
-B_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
+GVA_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     struct phys_addr physical;
     uint64_t va, submitted = rig->submitted;
 
     rig->write_nothing = true;
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    va = b_map_simple(rig, object, 8);
-    b_idle(rig);
-    CHECK(b_op_count(rig, UPDATE) > 0 && rig->submitted > submitted);
-    for (uint32_t i = 0; i < b_op_count(rig, UPDATE); i++) {
-        const struct b_op *op = b_op_at(rig, UPDATE, i);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    va = gva_map_simple(rig, object, 8);
+    gva_idle(rig);
+    CHECK(gva_op_count(rig, UPDATE) > 0 && rig->submitted > submitted);
+    for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++) {
+        const struct gva_op *op = gva_op_at(rig, UPDATE, i);
 
         CHECK_RULE("GPUVA-183",
-                   ram_physical(rig->ram, op->args.UpdatePageTable.PageTableAddress.CpuVirtual,
+                   ram_physical(rig->base.ram, op->args.UpdatePageTable.PageTableAddress.CpuVirtual,
                                 &physical) &&
                        physical.value % 4096 == 0);
         CHECK_RULE("GPUVA-187", op->args.pDmaBuffer != NULL);
     }
-    CHECK_RULE("GPUVA-183", b_entry_page(b_look(rig, va)) == 0x1000);
+    CHECK_RULE("GPUVA-183", gva_entry_page(gva_look(rig, va)) == 0x1000);
     rig->write_nothing = false;
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 /* ---- roots ---- */
 
-B_TEST(contexts_are_told_their_root)
+GVA_TEST(contexts_are_told_their_root)
 {
     struct vidmm_context context, physical;
 
@@ -309,12 +312,13 @@ B_TEST(contexts_are_told_their_root)
     CHECK_RULE("GPUVA-160", rig->last_root.hContext == context.driver_handle &&
                                 rig->last_root.Address.SegmentOffset ==
                                     table_address(rig->process->space->root).SegmentOffset &&
-                                rig->last_root.Address.SegmentId == B_VRAM_SEGMENT);
+                                rig->last_root.Address.SegmentId == GVA_VRAM_SEGMENT);
     CHECK_RULE("GPUVA-161", rig->last_root.NumEntries == 512);
     /* What the root says was there before the announcement (GPUVA-149). */
-    CHECK_RULE("GPUVA-149", b_op_count(rig, UPDATE) == 1 &&
-                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
-                                b_op_at(rig, UPDATE, 0)->executed);
+    CHECK_RULE("GPUVA-149",
+               gva_op_count(rig, UPDATE) == 1 &&
+                   gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
+                   gva_op_at(rig, UPDATE, 0)->executed);
     CHECK_RULE("GPUVA-155", rig->root_size_calls == 0);
     CHECK_RULE("GPUVA-154", rig->root_size_calls == 0);
     vidmm_context_detach(&context);
@@ -323,45 +327,45 @@ B_TEST(contexts_are_told_their_root)
     vidmm_context_finish(&physical);
 }
 
-static void set_root_without_lock(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
+static void set_root_without_lock(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *args)
 {
     (void)args;
     CHECK_RULE("GPUVA-162",
                rig->vidmm->lock.owner != sim_current->thread && sim_irql() == SIM_IRQL_PASSIVE);
 }
 
-static void two_levels(struct b_options *options)
+static void two_levels(struct gva_options *options)
 {
     options->mmu.PageTableLevelCount = 2;
     options->mmu.VirtualAddressBitCount = 40;
     options->level[1] = (DXGK_PAGE_TABLE_LEVEL_DESC){
-        .PageTableSegmentId = B_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT};
+        .PageTableSegmentId = GVA_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = GVA_VRAM_SEGMENT};
 }
 
-B_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
+GVA_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
 {
     struct vidmm_context context;
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     uint64_t first, old_root, pinned_before;
     uint32_t calls;
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
     vidmm_context_init(&context, rig->mm_device, true, false);
     context.driver_handle = (HANDLE)(uintptr_t)0xCC;
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
     CHECK_RULE("GPUVA-154", rig->root_size_calls > 0);
-    first = b_map_simple(rig, object, 8);
-    CHECK_RULE("GPUVA-057",
-               first >= SPAN && b_look(rig, 0) == B_FAULT && b_look(rig, SPAN - 4096) == B_FAULT);
+    first = gva_map_simple(rig, object, 8);
+    CHECK_RULE("GPUVA-057", first >= SPAN && gva_look(rig, 0) == GVA_FAULT &&
+                                gva_look(rig, SPAN - 4096) == GVA_FAULT);
     old_root = rig->last_root.Address.SegmentOffset;
     calls = rig->root_size_calls;
     rig->on_set_root = set_root_without_lock;
     rig->root_round = 1024;
-    b_mark(rig);
+    gva_mark(rig);
     args.BaseAddress = 2 * GB;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    b_idle(rig);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
     CHECK_RULE("GPUVA-154", rig->root_size_calls > calls);
     CHECK_RULE("GPUVA-155", rig->last_root.NumEntries % 1024 == 0 &&
                                 rig->process->space->root->entries == rig->last_root.NumEntries);
@@ -371,30 +375,31 @@ B_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
     CHECK_RULE("GPUVA-158",
                rig->set_root_calls == 2 && rig->last_root.hContext == context.driver_handle);
     CHECK_RULE("GPUVA-159", rig->suspends == 1 && rig->resumes == 1);
-    CHECK_RULE("GPUVA-164", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
-                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.PageTableLevel == 1);
-    CHECK_RULE("GPUVA-171", b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.NumPageTableEntries ==
+    CHECK_RULE("GPUVA-164", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.Flags.InitialUpdate &&
+                                gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.PageTableLevel == 1);
+    CHECK_RULE("GPUVA-171", gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.NumPageTableEntries ==
                                 rig->last_root.NumEntries);
-    CHECK(b_entry_page(b_look(rig, first)) == 0x1000 && b_entry_page(b_look(rig, 2 * GB)) == 0x1000);
+    CHECK(gva_entry_page(gva_look(rig, first)) == 0x1000 &&
+          gva_entry_page(gva_look(rig, 2 * GB)) == 0x1000);
     /* Refusals of the driver's answer. */
     rig->root_bytes = 100;
     args.BaseAddress = 64 * GB;
-    CHECK_RULE("GPUVA-157", b_map(rig, &args) == STATUS_NO_MEMORY);
-    CHECK_RULE("GPUVA-156", verify_rule_count(rig->log, "GPUVA-156") == 1);
+    CHECK_RULE("GPUVA-157", gva_map(rig, &args) == STATUS_NO_MEMORY);
+    CHECK_RULE("GPUVA-156", verify_rule_count(rig->base.log, "GPUVA-156") == 1);
     rig->root_bytes = 0;
     rig->root_round = 0;
     rig->root_short = 1;
-    CHECK(b_map(rig, &args) == STATUS_NO_MEMORY);
-    CHECK_RULE("GPUVA-155", verify_rule_count(rig->log, "GPUVA-155") == 1);
+    CHECK(gva_map(rig, &args) == STATUS_NO_MEMORY);
+    CHECK_RULE("GPUVA-155", verify_rule_count(rig->base.log, "GPUVA-155") == 1);
     rig->root_short = 0;
-    CHECK(b_valid(rig));
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    b_idle(rig);
-    pinned_before = rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes;
-    CHECK(b_entry_page(b_look(rig, 64 * GB)) == 0x1000 && pinned_before > 0);
+    CHECK(gva_valid(rig));
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
+    pinned_before = rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
+    CHECK(gva_entry_page(gva_look(rig, 64 * GB)) == 0x1000 && pinned_before > 0);
     vidmm_context_detach(&context);
     vidmm_context_finish(&context);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 struct resize {
@@ -410,37 +415,37 @@ static NTSTATUS resize_job(struct vidmm *vidmm, void *arg)
     return space_resize_root(resize->space, resize->entries);
 }
 
-B_TEST_WITH(a_root_can_shrink, two_levels)
+GVA_TEST_WITH(a_root_can_shrink, two_levels)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 8);
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, 8);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     struct resize resize = {.space = rig->process->space, .entries = 8};
     uint64_t first;
 
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    first = b_map_simple(rig, object, 8);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    first = gva_map_simple(rig, object, 8);
     args.BaseAddress = 2 * GB;
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
-    b_idle(rig);
-    CHECK(b_free(rig, 2 * GB, 8) == STATUS_SUCCESS);
-    b_idle(rig);
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
+    gva_idle(rig);
+    CHECK(gva_free(rig, 2 * GB, 8) == STATUS_SUCCESS);
+    gva_idle(rig);
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, resize_job, &resize)));
     CHECK_RULE("GPUVA-165", rig->process->space->root->entries == 8 &&
-                                b_entry_page(b_look(rig, first)) == 0x1000);
-    CHECK(b_valid(rig));
-    b_object_destroy(rig, object);
+                                gva_entry_page(gva_look(rig, first)) == 0x1000);
+    CHECK(gva_valid(rig));
+    gva_object_destroy(rig, object);
 }
 
 /* ---- processes ---- */
 
-B_TEST(a_process_leaves_no_tables)
+GVA_TEST(a_process_leaves_no_tables)
 {
     struct nt_process *nt = nt_process_create("other");
-    uint64_t before = rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes;
+    uint64_t before = rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
     struct vidmm_process *process;
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
-    struct b_object *object;
+    struct gva_object *object;
     D3DDDI_MAPGPUVIRTUALADDRESS args;
     HANDLE handle;
 
@@ -452,33 +457,34 @@ B_TEST(a_process_leaves_no_tables)
     CHECK(NT_SUCCESS(vidmm_device_create(process, NULL, nt, &device)));
     CHECK(NT_SUCCESS(
         vidmm_paging_queue_create(device, D3DDDI_PAGINGQUEUE_PRIORITY_NORMAL, NULL, NULL, &queue)));
-    object = b_object_create(rig, device, 8);
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    args = b_map_args(object, 8);
+    object = gva_object_create(rig, device, 8);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    args = gva_map_args(object, 8);
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
-    b_idle(rig);
+    gva_idle(rig);
     CHECK_RULE("GPUVA-031",
-               b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == process->driver_handle);
+               gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess == process->driver_handle);
     handle = process->driver_handle;
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
     vidmm_device_destroy(device);
-    b_mark(rig);
+    gva_mark(rig);
     vidmm_process_close(process);
-    CHECK_RULE("GPUVA-038", rig->vidmm->segment[B_VRAM_SEGMENT].pinned_bytes == before &&
+    CHECK_RULE("GPUVA-038", rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes == before &&
                                 rig->destroy_process_calls == 1);
     CHECK_RULE(
         "GPUVA-217",
-        b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.StartVirtualAddress == 0 &&
-            b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.EndVirtualAddress == 0 &&
-            b_op_at(rig, FLUSH, b_op_count(rig, FLUSH) - 1)->args.FlushTlb.hProcess == handle);
+        gva_op_at(rig, FLUSH, gva_op_count(rig, FLUSH) - 1)->args.FlushTlb.StartVirtualAddress == 0 &&
+            gva_op_at(rig, FLUSH, gva_op_count(rig, FLUSH) - 1)->args.FlushTlb.EndVirtualAddress ==
+                0 &&
+            gva_op_at(rig, FLUSH, gva_op_count(rig, FLUSH) - 1)->args.FlushTlb.hProcess == handle);
     nt_process_destroy(nt);
 }
 
 /* ---- reset ---- */
 
-B_TEST(everything_is_written_anew_after_a_reset)
+GVA_TEST(everything_is_written_anew_after_a_reset)
 {
-    struct b_object *object = b_object_create(rig, rig->mm_device, 600);
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, 600);
     struct vidmm_context context;
     uint64_t zero = 3 * GB, huge = 1ull << 40, va;
     uint32_t calls, cursor = 0;
@@ -488,32 +494,33 @@ B_TEST(everything_is_written_anew_after_a_reset)
     vidmm_context_init(&context, rig->mm_device, true, false);
     context.driver_handle = (HANDLE)(uintptr_t)0xCC;
     CHECK(NT_SUCCESS(vidmm_context_attach(&context)));
-    b_object_place_at(rig, object, B_VRAM_SEGMENT, 0x1000);
-    va = b_map_simple(rig, object, 600);
-    CHECK(NT_SUCCESS(b_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
-    CHECK(NT_SUCCESS(b_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &huge)));
-    b_idle(rig);
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
+    va = gva_map_simple(rig, object, 600);
+    CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
+    CHECK(NT_SUCCESS(gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &huge)));
+    gva_idle(rig);
     calls = rig->set_root_calls;
     /* VRAM is lost: garbage everywhere, and no table counts as initialised. */
     vidmm_reset_cleanup(rig->vidmm);
-    memset(bus_device_memory(rig->device, 0), 0xEE, rig->options.vram_bytes);
+    memset(bus_device_memory(rig->base.device, 0), 0xEE, rig->options.vram_bytes);
     while (hash_next(&rig->tables, &cursor, &key, &value))
-        ((struct b_table *)value)->initialised = false;
-    b_mark(rig);
+        ((struct gva_table *)value)->initialised = false;
+    gva_mark(rig);
     CHECK(NT_SUCCESS(vidmm_reset_restore(rig->vidmm)));
-    CHECK_RULE("GPUVA-224", b_op_at(rig, UPDATE, 0)->immediate &&
-                                b_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
+    CHECK_RULE("GPUVA-224", gva_op_at(rig, UPDATE, 0)->immediate &&
+                                gva_op_at(rig, UPDATE, 0)->args.UpdatePageTable.hProcess ==
                                     rig->vidmm->paging_process->driver_handle);
     CHECK_RULE("GPUVA-163", rig->set_root_calls == calls + 1);
-    CHECK_RULE("GPUVA-259", b_entry_page(b_look(rig, va)) == 0x1000 &&
-                                b_entry_page(b_look(rig, va + 599 * 4096)) == 0x1000 + 599 &&
-                                b_look(rig, va + 600 * 4096) == B_FAULT &&
-                                (b_look(rig, zero) & B_ZERO) && (b_look(rig, huge + GB) & B_ZERO));
-    CHECK(b_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
-    CHECK(b_valid(rig));
+    CHECK_RULE("GPUVA-259", gva_entry_page(gva_look(rig, va)) == 0x1000 &&
+                                gva_entry_page(gva_look(rig, va + 599 * 4096)) == 0x1000 + 599 &&
+                                gva_look(rig, va + 600 * 4096) == GVA_FAULT &&
+                                (gva_look(rig, zero) & GVA_ZERO) &&
+                                (gva_look(rig, huge + GB) & GVA_ZERO));
+    CHECK(gva_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
+    CHECK(gva_valid(rig));
     vidmm_context_detach(&context);
     vidmm_context_finish(&context);
-    b_object_destroy(rig, object);
+    gva_object_destroy(rig, object);
 }
 
 int main(void)

@@ -204,7 +204,7 @@ static void breach_body(struct mm_rig *rig)
     breach_calls = 0;
     CHECK(mm_resident(c, h) == STATUS_PENDING);
     mm_idle(rig);
-    bugcheck = verify_bugcheck_state(rig->log);
+    bugcheck = verify_bugcheck_state(rig->base.log);
     CHECK(bugcheck->happened && bugcheck->code == 0x10E && bugcheck->parameter[0] == breach_cause);
     CHECK(strcmp(bugcheck->rule, breach_rule) == 0);
     CHECK(breach_calls == breach_expected);
@@ -269,8 +269,8 @@ static void busy_body(struct mm_rig *rig)
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
     if (busy_forever) {
-        CHECK_RULE("PAGE-015", verify_bugcheck_state(rig->log)->code == 0x10E &&
-                                   verify_bugcheck_state(rig->log)->parameter[0] == 0xB);
+        CHECK_RULE("PAGE-015", verify_bugcheck_state(rig->base.log)->code == 0x10E &&
+                                   verify_bugcheck_state(rig->base.log)->parameter[0] == 0xB);
         CHECK_RULE("PAGE-015", busy_calls == 2);
     } else {
         CHECK_RULE("PAGE-014", busy_calls == 2 && !(busy_flags[0] & 4) && (busy_flags[1] & 4));

@@ -154,15 +154,16 @@ static void mdl_life_body(struct mm_rig *rig)
     rig->hold = true;
     OK(mm_evict(c, h, 0));
     sim_stall(1000000);
-    live = rig->machine->heap.live_blocks;
+    live = rig->base.sim->heap.live_blocks;
     mdl = mm_op_at(rig, DXGK_OPERATION_TRANSFER, 0)->args.Transfer.Destination.pMdl;
-    CHECK_RULE("PAGE-038", ((const uint64_t *)(const void *)(mdl + 1))[3] ==
-                                   mm_allocation(c, h)->backing[3].value &&
-                               ram_page_iommu_maps(rig->ram, mm_allocation(c, h)->backing[3]) == 1);
+    CHECK_RULE("PAGE-038",
+               ((const uint64_t *)(const void *)(mdl + 1))[3] ==
+                       mm_allocation(c, h)->backing[3].value &&
+                   ram_page_iommu_maps(rig->base.ram, mm_allocation(c, h)->backing[3]) == 1);
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK_RULE("PAGE-038", rig->machine->heap.live_blocks < live); /* and goes then */
+    CHECK_RULE("PAGE-038", rig->base.sim->heap.live_blocks < live); /* and goes then */
 }
 
 static void mdl_lives_until_the_fence(void **state)

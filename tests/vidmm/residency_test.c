@@ -431,22 +431,22 @@ static void iommu_body(struct mm_rig *rig)
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = both(c, 1);
     D3DKMT_HANDLE system = mm_create_ok(c, mm_private_default(MM_SET_APERTURE, MM_MB));
-    uint64_t mapped = iommu_domain_mapped_pages(rig->domain);
+    uint64_t mapped = iommu_domain_mapped_pages(rig->base.domain);
 
     OK(mm_resident(c, h));
-    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->domain) == mapped); /* all in VRAM */
+    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped); /* all in VRAM */
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-061", is_out(c, h) && iommu_domain_mapped_pages(rig->domain) ==
+    CHECK_RULE("RES-061", is_out(c, h) && iommu_domain_mapped_pages(rig->base.domain) ==
                                               mapped); /* only during the transfer */
     OK(mm_resident(c, system));
-    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->domain) == mapped + 256);
+    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped + 256);
     rig->hold = true;
     OK(mm_evict(c, system, 0));
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->domain) == mapped);
+    CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped);
     CHECK(rig->faults == 0);
 }
 

@@ -55,8 +55,8 @@ static void create_only(struct mm_rig *rig)
     if (wanted_text) {
         bool found = false;
 
-        for (size_t i = 0; i < verify_records(rig->log); i++)
-            found = found || strstr(verify_record_at(rig->log, i)->seen, wanted_text);
+        for (size_t i = 0; i < verify_records(rig->base.log); i++)
+            found = found || strstr(verify_record_at(rig->base.log, i)->seen, wanted_text);
         CHECK(found);
     }
     if (NT_SUCCESS(status))

@@ -223,7 +223,7 @@ static void plain_opens_do_not_write(void **state)
 static void failures_body(struct mm_rig *rig)
 {
     struct mm_client *b = &rig->client[1];
-    struct util_heap *heap = &rig->machine->heap;
+    struct util_heap *heap = &rig->base.sim->heap;
     struct vidmm_open_item item[3];
     struct shared s;
     D3DKMT_HANDLE handle;

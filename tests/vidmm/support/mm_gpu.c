@@ -16,12 +16,12 @@ uint8_t *mm_gpu_memory(struct mm_rig *rig, UINT segment, uint64_t offset)
     if (segment != 0)
         return segment_cpu(rig->vidmm, segment, offset)
                    ? segment_cpu(rig->vidmm, segment, offset)
-                   : (uint8_t *)bus_device_memory(rig->device, 0) + offset;
-    if (!iommu_translate(rig->domain, (struct logical_addr){offset}, IOMMU_WRITE, &physical)) {
+                   : (uint8_t *)bus_device_memory(rig->base.device, 0) + offset;
+    if (!iommu_translate(rig->base.domain, (struct logical_addr){offset}, IOMMU_WRITE, &physical)) {
         rig->faults++;
         return NULL;
     }
-    return ram_direct(rig->ram, physical);
+    return ram_direct(rig->base.ram, physical);
 }
 
 /* ---- page tables: 8 bytes an entry, page << 12 | segment << 1 | valid ---- */
@@ -95,12 +95,12 @@ static void transfer(struct mm_rig *rig, const struct mm_op *op)
                             ? mm_gpu_memory(rig, t->Source.SegmentId,
                                             (uint64_t)t->Source.SegmentAddress.QuadPart - MM_BASE +
                                                 (i << PAGE_BITS))
-                            : ram_direct(rig->ram, frame);
+                            : ram_direct(rig->base.ram, frame);
         uint8_t *to = t->Destination.SegmentId
                           ? mm_gpu_memory(rig, t->Destination.SegmentId,
                                           (uint64_t)t->Destination.SegmentAddress.QuadPart -
                                               MM_BASE + (i << PAGE_BITS))
-                          : ram_direct(rig->ram, frame);
+                          : ram_direct(rig->base.ram, frame);
 
         copy(to, from);
     }

@@ -4,75 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- device model: one memory BAR of 64 MB, all of VRAM ---- */
-
 #define BAR_BYTES (64u << 20)
-
-static bool model_configure(const struct dxgk_device_config *config,
-                            struct dxgk_device_description *description, const char **error)
-{
-    (void)config;
-    (void)error;
-    description->vendor = 0x1234;
-    description->device = 2;
-    description->class_code = 0x120000;
-    description->bar[0] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY, .bytes = BAR_BYTES};
-    description->messages = 1;
-    description->dma_bits = 48;
-    return true;
-}
-
-static void *model_create(const struct dxgk_device_config *config,
-                          const struct dxgk_device_services *services, void *host)
-{
-    static int something;
-
-    (void)config;
-    (void)services;
-    (void)host;
-    return &something;
-}
-
-static void model_nothing(void *device)
-{
-    (void)device;
-}
-
-static uint64_t model_read(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void model_write(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void model_timer(void *device, unsigned timer)
-{
-    (void)device;
-    (void)timer;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "mm_device",
-    .configure = model_configure,
-    .create = model_create,
-    .destroy = model_nothing,
-    .reset = model_nothing,
-    .read = model_read,
-    .write = model_write,
-    .timer = model_timer,
-};
 
 /* ---- adapter ---- */
 
@@ -120,9 +52,9 @@ NTSTATUS mm_create_vidmm(struct mm_rig *rig)
     UINT stride = o->stride ? o->stride : (UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4);
     uint8_t *table = calloc(o->segment_count ? o->segment_count : 1, stride);
     struct vidmm_config config = {.ddi = &rig->ddi,
-                                  .ram = rig->ram,
-                                  .device = rig->device,
-                                  .domain = rig->domain,
+                                  .ram = rig->base.ram,
+                                  .device = rig->base.device,
+                                  .domain = rig->base.domain,
                                   .scheduler = &mm_scheduler,
                                   .wddm_version = o->version,
                                   .aperture_commit_limit = o->aperture_commit_limit,
@@ -139,9 +71,9 @@ NTSTATUS mm_create_vidmm(struct mm_rig *rig)
         DXGK_SEGMENTDESCRIPTOR4 d = o->segment[i];
 
         if (d.Flags.CpuVisible && !d.Flags.Aperture)
-            d.CpuTranslatedAddress.QuadPart += (LONGLONG)bus_device_bar(rig->device, 0).value;
+            d.CpuTranslatedAddress.QuadPart += (LONGLONG)bus_device_bar(rig->base.device, 0).value;
         else if (d.Flags.SupportsCpuHostAperture)
-            d.CpuHostAperture.PhysicalAddress += bus_device_bar(rig->device, 0).value;
+            d.CpuHostAperture.PhysicalAddress += bus_device_bar(rig->base.device, 0).value;
         memcpy(table + i * stride, &d, sizeof(d));
     }
     config.segments.NbSegment = config.segment_count = o->segment_count;
@@ -168,12 +100,12 @@ static void make_buffers(struct mm_rig *rig)
         struct page_number logical[64];
 
         CHECK(pages <= 64);
-        CHECK(ram_take_contiguous(rig->ram, &request, &rig->buffer_first[i]));
-        CHECK(iommu_map_run(rig->domain, rig->buffer_first[i], pages, IOMMU_READ | IOMMU_WRITE,
+        CHECK(ram_take_contiguous(rig->base.ram, &request, &rig->buffer_first[i]));
+        CHECK(iommu_map_run(rig->base.domain, rig->buffer_first[i], pages, IOMMU_READ | IOMMU_WRITE,
                             &logical[0]));
         for (uint64_t page = 1; page < pages; page++)
             logical[page].value = logical[0].value + page;
-        rig->buffer[i].data = ram_direct(rig->ram, page_phys(rig->buffer_first[i]));
+        rig->buffer[i].data = ram_direct(rig->base.ram, page_phys(rig->buffer_first[i]));
         rig->buffer[i].capacity = rig->options.buffer_bytes;
         rig->buffer[i].logical.value = logical[0].value << PAGE_BITS;
         rig->buffer[i].private_data = rig->options.private_bytes
@@ -269,12 +201,12 @@ void mm_client_close(struct mm_rig *rig, unsigned index)
 struct run {
     struct mm_rig *rig;
     void (*body)(struct mm_rig *rig);
-    bool bare, done;
+    bool bare;
 };
 
-static void run_thread(void *arg)
+static void run_body(void *arg)
 {
-    struct run *run = arg;
+    const struct run *run = arg;
     struct mm_rig *rig = run->rig;
 
     if (!run->bare) {
@@ -295,41 +227,16 @@ static void run_thread(void *arg)
             CHECK(rig->vidmm->segment[id].mapped_bytes == rig->vidmm->segment[id].pinned_bytes);
         mm_stop(rig);
     }
-    run->done = true;
-}
-
-static bool run_done(void *arg)
-{
-    return ((struct run *)arg)->done;
 }
 
 static void set_up(struct mm_rig *rig)
 {
-    const struct sim_config sim = {.seed = rig->options.seed, .processors = 2};
-    const struct ram_config ram = {.bytes = rig->options.ram_bytes};
-    const struct dxgk_device_config config = {0};
-    struct nt_config nt = {0};
-    char error[256];
+    const struct rig_machine_config config = {.seed = rig->options.seed,
+                                              .ram_bytes = rig->options.ram_bytes,
+                                              .vram_bytes = BAR_BYTES,
+                                              .iommu = rig->options.iommu};
 
-    rig->machine = sim_machine_create(&sim);
-    CHECK(rig->machine);
-    sim_enter(rig->machine);
-    rig->log = verify_log_create();
-    verify_log_install(rig->log);
-    rig->ram = ram_create(&ram);
-    CHECK(rig->ram);
-    rig->bus = bus_create(rig->ram);
-    CHECK(rig->bus);
-    rig->machine->room[SIM_ROOM_BUS] = rig->bus;
-    rig->device = bus_device_add(rig->bus, &model, &config, error, sizeof(error));
-    CHECK(rig->device);
-    rig->domain = iommu_domain_create(rig->ram, rig->options.iommu,
-                                      (struct logical_addr){((uint64_t)1 << 40) - 1});
-    CHECK(rig->domain);
-    nt.ram = rig->ram;
-    nt.bus = rig->bus;
-    rig->nt = nt_create(&nt);
-    CHECK(rig->nt);
+    rig_machine_begin(&rig->base, &config);
     for (unsigned i = 0; i < MM_CLIENTS; i++) {
         rig->nt_process[i] = nt_process_create(i == 0 ? "client" : "other");
         CHECK(rig->nt_process[i]);
@@ -355,22 +262,13 @@ static void tear_down(struct mm_rig *rig)
     ddi_adapter_finish(&rig->ddi);
     for (unsigned i = MM_CLIENTS; i-- > 0;)
         nt_process_destroy(rig->nt_process[i]);
-    nt_destroy(rig->nt);
-    bus_device_remove(rig->device);
-    iommu_domain_destroy(rig->domain);
-    bus_destroy(rig->bus);
-    ram_destroy(rig->ram);
-    verify_log_install(NULL);
-    verify_log_destroy(rig->log);
-    sim_leave();
-    sim_machine_destroy(rig->machine);
+    rig_machine_end(&rig->base);
 }
 
 static void run(const struct mm_options *options, void (*body)(struct mm_rig *rig), bool bare)
 {
     struct mm_rig *rig = calloc(1, sizeof(*rig));
     struct run arg = {.rig = rig, .body = body, .bare = bare};
-    struct sim_thread *thread;
 
     CHECK(rig);
     mm_rig = rig;
@@ -381,10 +279,7 @@ static void run(const struct mm_options *options, void (*body)(struct mm_rig *ri
     if (!rig->options.segment_count && !bare)
         default_segments(&rig->options);
     set_up(rig);
-    thread = nt_client_thread_create(rig->nt_process[0], "test", run_thread, &arg);
-    CHECK(thread);
-    CHECK(sim_run(run_done, &arg, SIM_FOREVER) == SIM_DONE);
-    sim_thread_release(thread);
+    rig_machine_run(rig->nt_process[0], run_body, &arg);
     tear_down(rig);
     free(rig);
     mm_rig = NULL;
@@ -509,7 +404,8 @@ uint8_t *mm_page(struct mm_rig *rig, const struct vidmm_allocation *allocation, 
         }
         return NULL;
     }
-    return allocation->backing ? ram_direct(rig->ram, page_phys(allocation->backing[page])) : NULL;
+    return allocation->backing ? ram_direct(rig->base.ram, page_phys(allocation->backing[page]))
+                               : NULL;
 }
 
 static uint8_t byte_of(uint64_t page, unsigned i, uint8_t seed)
@@ -599,5 +495,5 @@ uint32_t mm_event_count(const struct mm_rig *rig, enum mm_event_kind kind)
 
 uint64_t mm_violations(const struct mm_rig *rig, const char *rule)
 {
-    return verify_rule_count(rig->log, rule);
+    return verify_rule_count(rig->base.log, rule);
 }

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "sim/sim.h"
+#include "machine.h"
 #include "vidmm/address_space.h"
 #include "vidmm/allocation.h"
 #include "vidmm/budget.h"
@@ -117,13 +117,7 @@ struct mm_client {
 
 struct mm_rig {
     struct mm_options options;
-    struct sim_machine *machine;
-    struct verify_log *log;
-    struct ram *ram;
-    struct bus *bus;
-    struct bus_device *device;
-    struct iommu_domain *domain;
-    struct nt *nt;
+    struct rig_machine base;
     struct ddi_adapter ddi;
     struct vidmm *vidmm;
     struct nt_process *nt_process[MM_CLIENTS];

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver and the scheduler of the rig. */
-#include "b_rig.h"
+#include "gva_rig.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct b_rig *b_rig;
+struct gva_rig *gva_rig;
 
 /* ---- driver ---- */
 
 #define COMMAND_BYTES 64u
 
-static struct b_op *record(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
+static struct gva_op *record(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *args)
 {
-    struct b_op *op = &rig->ops[rig->op_count];
+    struct gva_op *op = &rig->ops[rig->op_count];
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
 
-    CHECK(rig->op_count < B_MAX_OPS);
+    CHECK(rig->op_count < GVA_MAX_OPS);
     rig->op_count++;
-    *op = (struct b_op){
+    *op = (struct gva_op){
         .args = *args, .immediate = args->pDmaBuffer == NULL, .ticket_hint = rig->submitted};
     if (args->Operation == DXGK_OPERATION_UPDATE_PAGE_TABLE) {
         size_t count = update->Flags.Repeat ? 1 : update->NumPageTableEntries;
@@ -40,7 +40,7 @@ static struct b_op *record(struct b_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *a
 
 static NTSTATUS NTAPI build_paging_buffer(HANDLE adapter, DXGKARG_BUILDPAGINGBUFFER *args)
 {
-    struct b_rig *rig = b_rig;
+    struct gva_rig *rig = gva_rig;
 
     (void)adapter;
     if (rig->on_build)
@@ -50,7 +50,7 @@ static NTSTATUS NTAPI build_paging_buffer(HANDLE adapter, DXGKARG_BUILDPAGINGBUF
         rig->op_count % rig->insufficient_every == 0)
         return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     if (!args->pDmaBuffer || rig->write_nothing) {
-        b_gpu_execute(rig, record(rig, args));
+        gva_gpu_execute(rig, record(rig, args));
         return STATUS_SUCCESS;
     }
     if (args->DmaSize < COMMAND_BYTES)
@@ -63,7 +63,7 @@ static NTSTATUS NTAPI build_paging_buffer(HANDLE adapter, DXGKARG_BUILDPAGINGBUF
 
 static NTSTATUS NTAPI create_process(HANDLE adapter, DXGKARG_CREATEPROCESS *args)
 {
-    struct b_rig *rig = b_rig;
+    struct gva_rig *rig = gva_rig;
 
     (void)adapter;
     CHECK(args->hDxgkProcess != NULL);
@@ -80,22 +80,22 @@ static NTSTATUS NTAPI destroy_process(HANDLE adapter, HANDLE process)
 {
     (void)adapter;
     (void)process;
-    b_rig->destroy_process_calls++;
+    gva_rig->destroy_process_calls++;
     return STATUS_SUCCESS;
 }
 
 static void NTAPI set_root_page_table(HANDLE adapter, const DXGKARG_SETROOTPAGETABLE *args)
 {
     (void)adapter;
-    b_rig->set_root_calls++;
-    b_rig->last_root = *args;
-    if (b_rig->on_set_root)
-        b_rig->on_set_root(b_rig, args);
+    gva_rig->set_root_calls++;
+    gva_rig->last_root = *args;
+    if (gva_rig->on_set_root)
+        gva_rig->on_set_root(gva_rig, args);
 }
 
 static SIZE_T NTAPI get_root_page_table_size(HANDLE adapter, DXGKARG_GETROOTPAGETABLESIZE *args)
 {
-    struct b_rig *rig = b_rig;
+    struct gva_rig *rig = gva_rig;
     UINT entries = args->NumberOfPte;
 
     (void)adapter;
@@ -105,7 +105,7 @@ static SIZE_T NTAPI get_root_page_table_size(HANDLE adapter, DXGKARG_GETROOTPAGE
     args->NumberOfPte = entries - rig->root_short;
     if (rig->root_bytes)
         return rig->root_bytes;
-    return (entries * sizeof(uint64_t) + B_PAGE - 1) / B_PAGE * B_PAGE;
+    return (entries * sizeof(uint64_t) + GVA_PAGE - 1) / GVA_PAGE * GVA_PAGE;
 }
 
 static DRIVER_INITIALIZATION_DATA driver_table(UINT version)
@@ -120,12 +120,12 @@ static DRIVER_INITIALIZATION_DATA driver_table(UINT version)
     return table;
 }
 
-void b_driver_init(struct b_rig *rig);
-void b_driver_init(struct b_rig *rig)
+void gva_driver_init(struct gva_rig *rig);
+void gva_driver_init(struct gva_rig *rig)
 {
     DRIVER_INITIALIZATION_DATA table = driver_table(rig->options.version);
 
-    CHECK(NT_SUCCESS(ddi_adapter_init(&rig->ddi, &table, NULL, "b_driver")));
+    CHECK(NT_SUCCESS(ddi_adapter_init(&rig->ddi, &table, NULL, "gva_driver")));
     rig->ddi.context = rig;
 }
 
@@ -145,7 +145,7 @@ static HANDLE system_device(struct ddi_adapter *adapter)
 
 static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_paging_buffer **out)
 {
-    struct b_rig *rig = b_rig;
+    struct gva_rig *rig = gva_rig;
 
     (void)adapter;
     for (;;) {
@@ -161,19 +161,19 @@ static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_pagi
     }
 }
 
-static void execute(struct b_rig *rig, unsigned i)
+static void execute(struct gva_rig *rig, unsigned i)
 {
     for (uint32_t at = 0; at < rig->buffer[i].used; at += COMMAND_BYTES) {
         uint32_t number;
 
         memcpy(&number, (uint8_t *)rig->buffer[i].data + at, sizeof(number));
-        b_gpu_execute(rig, &rig->ops[number]);
+        gva_gpu_execute(rig, &rig->ops[number]);
     }
     rig->completed = rig->buffer_ticket[i];
     rig->buffer_busy[i] = false;
 }
 
-void b_execute_one(struct b_rig *rig)
+void gva_execute_one(struct gva_rig *rig)
 {
     for (unsigned i = 0; i < 4; i++) {
         if (rig->buffer_busy[i] && rig->buffer_ticket[i] == rig->completed + 1) {
@@ -184,25 +184,25 @@ void b_execute_one(struct b_rig *rig)
     }
 }
 
-void b_release(struct b_rig *rig)
+void gva_release(struct gva_rig *rig)
 {
     rig->hold = false;
     while (rig->completed < rig->submitted)
-        b_execute_one(rig);
+        gva_execute_one(rig);
 }
 
-static void gpu_later(struct b_rig *rig);
+static void gpu_later(struct gva_rig *rig);
 
 static void gpu_fires(struct sim_event *event)
 {
-    struct b_rig *rig = CONTAINER(event, struct b_rig, gpu);
+    struct gva_rig *rig = CONTAINER(event, struct gva_rig, gpu);
 
-    b_execute_one(rig);
+    gva_execute_one(rig);
     if (rig->completed < rig->submitted)
         gpu_later(rig);
 }
 
-static void gpu_later(struct b_rig *rig)
+static void gpu_later(struct gva_rig *rig)
 {
     rig->gpu.fire = gpu_fires;
     CHECK(sim_event_arm(&rig->gpu, sim_now() + 1 + sim_random(rig->delay)));
@@ -211,7 +211,7 @@ static void gpu_later(struct b_rig *rig)
 static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
                                      struct vidmm_paging_buffer *buffer, uint64_t *ticket)
 {
-    struct b_rig *rig = b_rig;
+    struct gva_rig *rig = gva_rig;
     unsigned i = (unsigned)(buffer - rig->buffer);
 
     (void)adapter;
@@ -219,7 +219,7 @@ static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
     if (rig->hold)
         return STATUS_SUCCESS;
     if (rig->delay == 0)
-        b_execute_one(rig);
+        gva_execute_one(rig);
     else if (!sim_event_pending(&rig->gpu))
         gpu_later(rig);
     return STATUS_SUCCESS;
@@ -228,14 +228,14 @@ static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
 static bool paging_done(struct ddi_adapter *adapter, uint64_t ticket)
 {
     (void)adapter;
-    return ticket <= b_rig->completed;
+    return ticket <= gva_rig->completed;
 }
 
 static NTSTATUS paging_wait(struct ddi_adapter *adapter, uint64_t ticket)
 {
     (void)adapter;
-    while (b_rig->completed < ticket)
-        sim_waitq_wait(&b_rig->done, SIM_FOREVER);
+    while (gva_rig->completed < ticket)
+        sim_waitq_wait(&gva_rig->done, SIM_FOREVER);
     return STATUS_SUCCESS;
 }
 
@@ -262,14 +262,14 @@ static NTSTATUS device_wait(struct vidmm_device *device, uint64_t ticket)
 static NTSTATUS process_suspend(struct vidmm_process *process)
 {
     (void)process;
-    b_rig->suspends++;
+    gva_rig->suspends++;
     return STATUS_SUCCESS;
 }
 
 static void process_resume(struct vidmm_process *process)
 {
     (void)process;
-    b_rig->resumes++;
+    gva_rig->resumes++;
 }
 
 static void device_error(struct vidmm_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
@@ -283,7 +283,7 @@ static void device_resident(struct vidmm_device *device)
     (void)device;
 }
 
-const struct vidmm_scheduler b_scheduler = {
+const struct vidmm_scheduler gva_scheduler = {
     .system_context = system_context,
     .system_device = system_device,
     .paging_buffer_get = paging_buffer_get,

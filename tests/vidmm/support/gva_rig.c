@@ -1,91 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The rig's machine and its client. */
-#include "b_rig.h"
+#include "gva_rig.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void b_driver_init(struct b_rig *rig);
-extern const struct vidmm_scheduler b_scheduler;
-
-/* ---- device model: one memory BAR ---- */
-
-static uint64_t vram_bytes = 64u << 20;
-
-static bool model_configure(const struct dxgk_device_config *config,
-                            struct dxgk_device_description *description, const char **error)
-{
-    (void)config;
-    (void)error;
-    description->vendor = 0x1234;
-    description->device = 1;
-    description->class_code = 0x120000;
-    description->bar[0] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY, .bytes = vram_bytes};
-    description->messages = 1;
-    description->dma_bits = 48;
-    return true;
-}
-
-static void *model_create(const struct dxgk_device_config *config,
-                          const struct dxgk_device_services *services, void *host)
-{
-    static int something;
-
-    (void)config;
-    (void)services;
-    (void)host;
-    return &something;
-}
-
-static void model_nothing(void *device)
-{
-    (void)device;
-}
-
-static uint64_t model_read(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void model_write(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void model_timer(void *device, unsigned timer)
-{
-    (void)device;
-    (void)timer;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "b_device",
-    .configure = model_configure,
-    .create = model_create,
-    .destroy = model_nothing,
-    .reset = model_nothing,
-    .read = model_read,
-    .write = model_write,
-    .timer = model_timer,
-};
+void gva_driver_init(struct gva_rig *rig);
+extern const struct vidmm_scheduler gva_scheduler;
 
 /* ---- adapter ---- */
 
-void b_options_default(struct b_options *options)
+void gva_options_default(struct gva_options *options)
 {
-    *options = (struct b_options){.seed = 1,
-                                  .version = DXGKDDI_INTERFACE_VERSION_WDDM2_9,
-                                  .vram_bytes = 64u << 20,
-                                  .buffer_bytes = 4096};
+    *options = (struct gva_options){.seed = 1,
+                                    .version = DXGKDDI_INTERFACE_VERSION_WDDM2_9,
+                                    .vram_bytes = 64u << 20,
+                                    .buffer_bytes = 4096};
     options->mmu.ReadOnlyMemorySupported = 1;
     options->mmu.NoExecuteMemorySupported = 1;
     options->mmu.ZeroInPteSupported = 1;
@@ -96,19 +26,19 @@ void b_options_default(struct b_options *options)
     for (unsigned level = 0; level < 4; level++)
         options->level[level] = (DXGK_PAGE_TABLE_LEVEL_DESC){
             .PageTableIndexBitCount = 9,
-            .PageTableSegmentId = B_VRAM_SEGMENT,
-            .PagingProcessPageTableSegmentId = B_VRAM_SEGMENT,
+            .PageTableSegmentId = GVA_VRAM_SEGMENT,
+            .PagingProcessPageTableSegmentId = GVA_VRAM_SEGMENT,
             .PageTableSizeInBytes = 4096};
 }
 
-static NTSTATUS create_vidmm(struct b_rig *rig)
+static NTSTATUS create_vidmm(struct gva_rig *rig)
 {
     DXGK_SEGMENTDESCRIPTOR4 segments[2] = {0};
     struct vidmm_config config = {.ddi = &rig->ddi,
-                                  .ram = rig->ram,
-                                  .device = rig->device,
-                                  .domain = rig->domain,
-                                  .scheduler = &b_scheduler,
+                                  .ram = rig->base.ram,
+                                  .device = rig->base.device,
+                                  .domain = rig->base.domain,
+                                  .scheduler = &gva_scheduler,
                                   .wddm_version = rig->options.version,
                                   .internal_va_start = rig->options.internal_start,
                                   .internal_va_end = rig->options.internal_end,
@@ -117,7 +47,7 @@ static NTSTATUS create_vidmm(struct b_rig *rig)
 
     segments[0].Flags.CpuVisible = 1;
     segments[0].Flags.DirectFlip = 1;
-    segments[0].CpuTranslatedAddress.QuadPart = (LONGLONG)bus_device_bar(rig->device, 0).value;
+    segments[0].CpuTranslatedAddress.QuadPart = (LONGLONG)bus_device_bar(rig->base.device, 0).value;
     segments[0].Size = rig->options.vram_bytes;
     segments[1].Flags.Aperture = 1;
     segments[1].Flags.CacheCoherent = 1;
@@ -132,18 +62,18 @@ static NTSTATUS create_vidmm(struct b_rig *rig)
     return vidmm_create(&config, &rig->vidmm);
 }
 
-static uint64_t buffer_pages(const struct b_rig *rig)
+static uint64_t buffer_pages(const struct gva_rig *rig)
 {
-    return (rig->options.buffer_bytes + B_PAGE - 1) / B_PAGE;
+    return (rig->options.buffer_bytes + GVA_PAGE - 1) / GVA_PAGE;
 }
 
-static void unmap_buffer(struct b_rig *rig, unsigned i)
+static void unmap_buffer(struct gva_rig *rig, unsigned i)
 {
-    iommu_unmap_run(rig->domain, rig->buffer_logical[i], buffer_pages(rig));
-    ram_give_contiguous(rig->ram, rig->buffer_frame[i], buffer_pages(rig));
+    iommu_unmap_run(rig->base.domain, rig->buffer_logical[i], buffer_pages(rig));
+    ram_give_contiguous(rig->base.ram, rig->buffer_frame[i], buffer_pages(rig));
 }
 
-static void map_buffers(struct b_rig *rig)
+static void map_buffers(struct gva_rig *rig)
 {
     uint64_t pages = buffer_pages(rig);
 
@@ -152,13 +82,13 @@ static void map_buffers(struct b_rig *rig)
             .pages = pages, .owner = RAM_HOST, .cache = RAM_WRITE_COMBINED};
         struct page_number first, logical[16];
 
-        CHECK(ram_take_contiguous(rig->ram, &request, &first));
-        CHECK(iommu_map_run(rig->domain, first, pages, IOMMU_READ | IOMMU_WRITE, &logical[0]));
+        CHECK(ram_take_contiguous(rig->base.ram, &request, &first));
+        CHECK(iommu_map_run(rig->base.domain, first, pages, IOMMU_READ | IOMMU_WRITE, &logical[0]));
         for (uint64_t page = 1; page < pages; page++)
             logical[page].value = logical[0].value + page;
         rig->buffer_frame[i] = first;
         rig->buffer_logical[i] = logical[0];
-        rig->buffer[i].data = ram_direct(rig->ram, page_phys(first));
+        rig->buffer[i].data = ram_direct(rig->base.ram, page_phys(first));
         rig->buffer[i].capacity = rig->options.buffer_bytes;
         if (!rig->options.no_gpu_mmu)
             CHECK(NT_SUCCESS(
@@ -166,7 +96,7 @@ static void map_buffers(struct b_rig *rig)
     }
 }
 
-NTSTATUS b_start(struct b_rig *rig)
+NTSTATUS gva_start(struct gva_rig *rig)
 {
     NTSTATUS status = create_vidmm(rig);
 
@@ -185,14 +115,14 @@ NTSTATUS b_start(struct b_rig *rig)
 
 static void progress(void *context, uint64_t value)
 {
-    struct b_rig *rig = context;
+    struct gva_rig *rig = context;
 
     CHECK(value >= rig->progress);
     rig->progress = value;
     sim_waitq_wake(&rig->done, UINT32_MAX);
 }
 
-NTSTATUS b_open_client(struct b_rig *rig)
+NTSTATUS gva_open_client(struct gva_rig *rig)
 {
     NTSTATUS status = vidmm_process_open(rig->vidmm, rig->nt_process, &rig->process);
 
@@ -205,7 +135,7 @@ NTSTATUS b_open_client(struct b_rig *rig)
                                      rig, &rig->queue);
 }
 
-void b_close_client(struct b_rig *rig)
+void gva_close_client(struct gva_rig *rig)
 {
     vidmm_device_destroy(rig->mm_device);
     vidmm_process_close(rig->process);
@@ -214,7 +144,7 @@ void b_close_client(struct b_rig *rig)
     rig->queue = NULL;
 }
 
-void b_stop(struct b_rig *rig)
+void gva_stop(struct gva_rig *rig)
 {
     vidmm_stop(rig->vidmm);
     vidmm_destroy(rig->vidmm);
@@ -224,9 +154,9 @@ void b_stop(struct b_rig *rig)
 /* ---- running ---- */
 
 struct run {
-    struct b_rig *rig;
-    void (*body)(struct b_rig *rig);
-    bool bare, done;
+    struct gva_rig *rig;
+    void (*body)(struct gva_rig *rig);
+    bool bare;
 };
 
 static void forget(struct hash_map *map)
@@ -241,7 +171,7 @@ static void forget(struct hash_map *map)
     hash_init(map);
 }
 
-static void forget_gpu(struct b_rig *rig)
+static void forget_gpu(struct gva_rig *rig)
 {
     forget(&rig->tables);
     forget(&rig->tlb);
@@ -249,11 +179,11 @@ static void forget_gpu(struct b_rig *rig)
         unmap_buffer(rig, i);
 }
 
-static void start_all(struct b_rig *rig)
+static void start_all(struct gva_rig *rig)
 {
-    CHECK(NT_SUCCESS(b_start(rig)));
-    CHECK(NT_SUCCESS(b_open_client(rig)));
-    b_mark(rig);
+    CHECK(NT_SUCCESS(gva_start(rig)));
+    CHECK(NT_SUCCESS(gva_open_client(rig)));
+    gva_mark(rig);
 }
 
 static void no_thread(void *arg)
@@ -270,12 +200,12 @@ static void reap_threads(void)
     }
 }
 
-static void stop_all(struct b_rig *rig)
+static void stop_all(struct gva_rig *rig)
 {
     rig->delay = 0;
-    b_release(rig);
-    b_close_client(rig);
-    b_stop(rig);
+    gva_release(rig);
+    gva_close_client(rig);
+    gva_stop(rig);
     forget_gpu(rig);
     rig->create_process_calls = rig->destroy_process_calls = rig->set_root_calls =
         rig->root_size_calls = 0;
@@ -284,9 +214,9 @@ static void stop_all(struct b_rig *rig)
     reap_threads();
 }
 
-static void run_thread(void *arg)
+static void run_body(void *arg)
 {
-    struct run *run = arg;
+    const struct run *run = arg;
     uint64_t blocks, frames;
 
     if (!run->bare) { /* once for what grows and stays: tables of handles, IO page tables, stacks */
@@ -294,7 +224,7 @@ static void run_thread(void *arg)
         stop_all(run->rig);
     }
     blocks = sim_current->heap.live_blocks;
-    frames = ram_free_pages(run->rig->ram);
+    frames = ram_free_pages(run->rig->base.ram);
     if (!run->bare) {
         start_all(run->rig);
     }
@@ -303,55 +233,29 @@ static void run_thread(void *arg)
         stop_all(run->rig);
         /* nothing leaks; other rooms' tables may have grown */
         CHECK(sim_current->heap.live_blocks <= blocks + 16);
-        CHECK(ram_free_pages(run->rig->ram) == frames);
+        CHECK(ram_free_pages(run->rig->base.ram) == frames);
     }
-    run->done = true;
 }
 
-static bool run_done(void *arg)
+static void set_up(struct gva_rig *rig)
 {
-    return ((struct run *)arg)->done;
-}
+    const struct rig_machine_config config = {.seed = rig->options.seed,
+                                              .ram_bytes = 256u << 20,
+                                              .vram_bytes = rig->options.vram_bytes,
+                                              .iommu = IOMMU_REMAP};
 
-static void set_up(struct b_rig *rig)
-{
-    const struct sim_config sim = {.seed = rig->options.seed, .processors = 2};
-    const struct ram_config ram = {.bytes = 256u << 20};
-    struct nt_config nt = {0};
-    const struct dxgk_device_config config = {0};
-    char error[256];
-
-    vram_bytes = rig->options.vram_bytes;
-    rig->machine = sim_machine_create(&sim);
-    CHECK(rig->machine);
-    sim_enter(rig->machine);
-    rig->log = verify_log_create();
-    verify_log_install(rig->log);
-    rig->ram = ram_create(&ram);
-    CHECK(rig->ram);
-    rig->bus = bus_create(rig->ram);
-    CHECK(rig->bus);
-    rig->machine->room[SIM_ROOM_BUS] = rig->bus;
-    rig->device = bus_device_add(rig->bus, &model, &config, error, sizeof(error));
-    CHECK(rig->device);
-    rig->domain = iommu_domain_create(rig->ram, IOMMU_REMAP,
-                                      (struct logical_addr){((uint64_t)1 << 40) - 1});
-    CHECK(rig->domain);
-    nt.ram = rig->ram;
-    nt.bus = rig->bus;
-    rig->nt = nt_create(&nt);
-    CHECK(rig->nt);
+    rig_machine_begin(&rig->base, &config);
     rig->nt_process = nt_process_create("client");
     CHECK(rig->nt_process);
     sim_waitq_init(&rig->done);
     hash_init(&rig->tables);
     hash_init(&rig->tlb);
-    rig->ops = calloc(B_MAX_OPS, sizeof(*rig->ops));
+    rig->ops = calloc(GVA_MAX_OPS, sizeof(*rig->ops));
     CHECK(rig->ops);
-    b_driver_init(rig);
+    gva_driver_init(rig);
 }
 
-static void tear_down(struct b_rig *rig)
+static void tear_down(struct gva_rig *rig)
 {
     forget(&rig->tables);
     forget(&rig->tlb);
@@ -362,45 +266,33 @@ static void tear_down(struct b_rig *rig)
     free(rig->ops);
     ddi_adapter_finish(&rig->ddi);
     nt_process_destroy(rig->nt_process);
-    nt_destroy(rig->nt);
-    bus_device_remove(rig->device);
-    iommu_domain_destroy(rig->domain);
-    bus_destroy(rig->bus);
-    ram_destroy(rig->ram);
-    verify_log_install(NULL);
-    verify_log_destroy(rig->log);
-    sim_leave();
-    sim_machine_destroy(rig->machine);
+    rig_machine_end(&rig->base);
 }
 
-static void run(const struct b_options *options, void (*body)(struct b_rig *rig), bool bare)
+static void run(const struct gva_options *options, void (*body)(struct gva_rig *rig), bool bare)
 {
-    struct b_rig *rig = calloc(1, sizeof(*rig));
+    struct gva_rig *rig = calloc(1, sizeof(*rig));
     struct run arg = {.rig = rig, .body = body, .bare = bare};
-    struct sim_thread *thread;
 
     CHECK(rig);
-    b_rig = rig;
+    gva_rig = rig;
     if (options)
         rig->options = *options;
     else
-        b_options_default(&rig->options);
+        gva_options_default(&rig->options);
     set_up(rig);
-    thread = nt_client_thread_create(rig->nt_process, "test", run_thread, &arg);
-    CHECK(thread);
-    CHECK(sim_run(run_done, &arg, SIM_FOREVER) == SIM_DONE);
-    sim_thread_release(thread);
+    rig_machine_run(rig->nt_process, run_body, &arg);
     tear_down(rig);
     free(rig);
-    b_rig = NULL;
+    gva_rig = NULL;
 }
 
-void b_run(const struct b_options *options, void (*body)(struct b_rig *rig))
+void gva_run(const struct gva_options *options, void (*body)(struct gva_rig *rig))
 {
     run(options, body, false);
 }
 
-void b_run_bare(const struct b_options *options, void (*body)(struct b_rig *rig))
+void gva_run_bare(const struct gva_options *options, void (*body)(struct gva_rig *rig))
 {
     run(options, body, true);
 }
@@ -412,7 +304,7 @@ static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-void b_idle(struct b_rig *rig)
+void gva_idle(struct gva_rig *rig)
 {
     /* Jobs of several queues take turns; enough rounds let all of them run. */
     do {
@@ -424,12 +316,12 @@ void b_idle(struct b_rig *rig)
 
 /* ---- operations ---- */
 
-void b_mark(struct b_rig *rig)
+void gva_mark(struct gva_rig *rig)
 {
     rig->op_from = rig->op_count;
 }
 
-uint32_t b_op_position(const struct b_rig *rig, int kind, uint32_t n)
+uint32_t gva_op_position(const struct gva_rig *rig, int kind, uint32_t n)
 {
     for (uint32_t i = rig->op_from; i < rig->op_count; i++)
         if ((kind < 0 || (int)rig->ops[i].args.Operation == kind) && n-- == 0)
@@ -437,14 +329,14 @@ uint32_t b_op_position(const struct b_rig *rig, int kind, uint32_t n)
     return UINT32_MAX;
 }
 
-const struct b_op *b_op_at(const struct b_rig *rig, int kind, uint32_t n)
+const struct gva_op *gva_op_at(const struct gva_rig *rig, int kind, uint32_t n)
 {
-    uint32_t at = b_op_position(rig, kind, n);
+    uint32_t at = gva_op_position(rig, kind, n);
 
     return at == UINT32_MAX ? NULL : &rig->ops[rig->op_from + at];
 }
 
-uint32_t b_op_count(const struct b_rig *rig, int kind)
+uint32_t gva_op_count(const struct gva_rig *rig, int kind)
 {
     uint32_t count = 0;
 
@@ -455,15 +347,16 @@ uint32_t b_op_count(const struct b_rig *rig, int kind)
 
 /* ---- objects ---- */
 
-struct b_object *b_object_create(struct b_rig *rig, struct vidmm_device *device, uint64_t pages)
+struct gva_object *gva_object_create(struct gva_rig *rig, struct vidmm_device *device,
+                                     uint64_t pages)
 {
     static uintptr_t serial = 0xA000;
-    struct b_object *object = util_zalloc(1, sizeof(*object));
+    struct gva_object *object = util_zalloc(1, sizeof(*object));
 
     CHECK(object);
     object->allocation.vidmm = rig->vidmm;
     object->allocation.pages = pages;
-    object->allocation.bytes = pages * B_PAGE;
+    object->allocation.bytes = pages * GVA_PAGE;
     object->allocation.driver_handle = (HANDLE)++serial;
     list_init(&object->allocation.mappings);
     list_init(&object->allocation.opens);
@@ -477,7 +370,7 @@ struct b_object *b_object_create(struct b_rig *rig, struct vidmm_device *device,
 }
 
 struct place {
-    struct b_object *object;
+    struct gva_object *object;
     const struct vidmm_run *runs;
     uint32_t run_count;
 };
@@ -501,20 +394,21 @@ static NTSTATUS place_job(struct vidmm *vidmm, void *arg)
     return space_allocation_placed(vidmm, allocation);
 }
 
-void b_object_place(struct b_rig *rig, struct b_object *object, const struct vidmm_run *runs,
-                    uint32_t run_count)
+void gva_object_place(struct gva_rig *rig, struct gva_object *object, const struct vidmm_run *runs,
+                      uint32_t run_count)
 {
     struct place place = {.object = object, .runs = runs, .run_count = run_count};
 
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, place_job, &place)));
 }
 
-void b_object_place_at(struct b_rig *rig, struct b_object *object, UINT segment, uint64_t first)
+void gva_object_place_at(struct gva_rig *rig, struct gva_object *object, UINT segment,
+                         uint64_t first)
 {
     const struct vidmm_run run = {
         .segment = segment, .first = first, .pages = object->allocation.pages};
 
-    b_object_place(rig, object, &run, 1);
+    gva_object_place(rig, object, &run, 1);
 }
 
 static NTSTATUS destroyed_job(struct vidmm *vidmm, void *arg)
@@ -523,7 +417,7 @@ static NTSTATUS destroyed_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-void b_object_destroy(struct b_rig *rig, struct b_object *object)
+void gva_object_destroy(struct gva_rig *rig, struct gva_object *object)
 {
     CHECK(handle_remove(&object->open.device->process->nt->handles, object->handle,
                         NT_CLIENT_ALLOCATION));
@@ -535,7 +429,7 @@ void b_object_destroy(struct b_rig *rig, struct b_object *object)
 
 /* ---- requests ---- */
 
-D3DDDI_MAPGPUVIRTUALADDRESS b_map_args(const struct b_object *object, uint64_t pages)
+D3DDDI_MAPGPUVIRTUALADDRESS gva_map_args(const struct gva_object *object, uint64_t pages)
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args = {
         .hPagingQueue = 1, .hAllocation = object ? object->handle : 0, .SizeInPages = pages};
@@ -545,30 +439,30 @@ D3DDDI_MAPGPUVIRTUALADDRESS b_map_args(const struct b_object *object, uint64_t p
     return args;
 }
 
-NTSTATUS b_map(struct b_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args)
+NTSTATUS gva_map(struct gva_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args)
 {
     return vidmm_map_gpu_va(rig->queue, args);
 }
 
-uint64_t b_map_simple(struct b_rig *rig, const struct b_object *object, uint64_t pages)
+uint64_t gva_map_simple(struct gva_rig *rig, const struct gva_object *object, uint64_t pages)
 {
-    D3DDDI_MAPGPUVIRTUALADDRESS args = b_map_args(object, pages);
+    D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, pages);
 
-    CHECK(NT_SUCCESS(b_map(rig, &args)));
+    CHECK(NT_SUCCESS(gva_map(rig, &args)));
     CHECK(args.VirtualAddress != 0);
     return args.VirtualAddress;
 }
 
-NTSTATUS b_free(struct b_rig *rig, uint64_t base, uint64_t pages)
+NTSTATUS gva_free(struct gva_rig *rig, uint64_t base, uint64_t pages)
 {
-    return vidmm_free_gpu_va(rig->process, base, pages * B_PAGE);
+    return vidmm_free_gpu_va(rig->process, base, pages * GVA_PAGE);
 }
 
-NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type,
-                   uint64_t *base)
+NTSTATUS gva_reserve(struct gva_rig *rig, uint64_t pages,
+                     D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type, uint64_t *base)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
-        .BaseAddress = *base, .Size = pages * B_PAGE, .ReservationType = type};
+        .BaseAddress = *base, .Size = pages * GVA_PAGE, .ReservationType = type};
     NTSTATUS status = vidmm_reserve_gpu_va(rig->process, rig->queue, &args);
 
     if (NT_SUCCESS(status))
@@ -576,19 +470,19 @@ NTSTATUS b_reserve(struct b_rig *rig, uint64_t pages, D3DDDIGPUVIRTUALADDRESS_RE
     return status;
 }
 
-uint64_t b_look(struct b_rig *rig, uint64_t va)
+uint64_t gva_look(struct gva_rig *rig, uint64_t va)
 {
     DXGKARG_SETROOTPAGETABLE root;
     uint64_t entry;
 
-    b_idle(rig);
-    root = b_root(rig->process->space);
+    gva_idle(rig);
+    root = gva_root(rig->process->space);
     if (!rig->process->space->root->ready)
-        return B_FAULT;
-    return b_walk(rig, &root, va, &entry) ? entry : B_FAULT;
+        return GVA_FAULT;
+    return gva_walk(rig, &root, va, &entry) ? entry : GVA_FAULT;
 }
 
-bool b_valid(struct b_rig *rig)
+bool gva_valid(struct gva_rig *rig)
 {
     bool valid;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU of the rig: executes table updates and flushes, walks tables, and keeps a TLB that
  * forgets nothing by itself. */
-#include "b_rig.h"
+#include "gva_rig.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,49 +12,49 @@ static uint64_t entry_of(const DXGK_PTE *pte, bool upper)
 
     (void)upper;
     if (pte->Valid)
-        value |= B_VALID;
+        value |= GVA_VALID;
     if (pte->Zero)
-        value |= B_ZERO;
+        value |= GVA_ZERO;
     if (pte->CacheCoherent)
-        value |= B_COHERENT;
+        value |= GVA_COHERENT;
     if (pte->ReadOnly)
-        value |= B_READ_ONLY;
+        value |= GVA_READ_ONLY;
     if (pte->NoExecute)
-        value |= B_NO_EXECUTE;
+        value |= GVA_NO_EXECUTE;
     if (pte->LargePage)
-        value |= B_LARGE;
+        value |= GVA_LARGE;
     return value;
 }
 
-uint64_t b_entry_page(uint64_t entry)
+uint64_t gva_entry_page(uint64_t entry)
 {
     return entry >> 12;
 }
 
-UINT b_entry_segment(uint64_t entry)
+UINT gva_entry_segment(uint64_t entry)
 {
     return (UINT)(entry >> 7 & 0x1F);
 }
 
 /* Bytes of GPU memory. */
-static uint64_t *gpu_memory(struct b_rig *rig, UINT segment, uint64_t address)
+static uint64_t *gpu_memory(struct gva_rig *rig, UINT segment, uint64_t address)
 {
     struct phys_addr physical;
 
-    if (segment == B_VRAM_SEGMENT)
-        return (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->device, 0) + address);
+    if (segment == GVA_VRAM_SEGMENT)
+        return (uint64_t *)(void *)((uint8_t *)bus_device_memory(rig->base.device, 0) + address);
     CHECK(segment == 0);
     /* GPUVA-200 */
-    CHECK(iommu_translate(rig->domain, (struct logical_addr){address}, IOMMU_READ, &physical));
-    return ram_direct(rig->ram, physical);
+    CHECK(iommu_translate(rig->base.domain, (struct logical_addr){address}, IOMMU_READ, &physical));
+    return ram_direct(rig->base.ram, physical);
 }
 
-static DXGKARG_SETROOTPAGETABLE paging_root(const struct b_rig *rig)
+static DXGKARG_SETROOTPAGETABLE paging_root(const struct gva_rig *rig)
 {
-    return b_root(rig->vidmm->paging_process->space);
+    return gva_root(rig->vidmm->paging_process->space);
 }
 
-static uint64_t *table_memory(struct b_rig *rig,
+static uint64_t *table_memory(struct gva_rig *rig,
                               const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 {
     switch (update->UpdateMode) {
@@ -67,8 +67,8 @@ static uint64_t *table_memory(struct b_rig *rig,
         DXGKARG_SETROOTPAGETABLE root = paging_root(rig);
         uint64_t entry;
 
-        CHECK(b_access(rig, &root, update->PageTableAddress.GpuVirtual, &entry));
-        return gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12);
+        CHECK(gva_access(rig, &root, update->PageTableAddress.GpuVirtual, &entry));
+        return gpu_memory(rig, gva_entry_segment(entry), gva_entry_page(entry) << 12);
     }
     }
 }
@@ -82,10 +82,10 @@ static void put(struct hash_map *map, uint64_t key, void *value)
     sim_current->heap.fail_at = fail_at;
 }
 
-static struct b_table *table_record(struct b_rig *rig, const uint64_t *memory)
+static struct gva_table *table_record(struct gva_rig *rig, const uint64_t *memory)
 {
     uint64_t key = (uint64_t)(uintptr_t)memory;
-    struct b_table *table = hash_get(&rig->tables, key);
+    struct gva_table *table = hash_get(&rig->tables, key);
 
     if (!table) {
         table = calloc(1, sizeof(*table)); /* the GPU does not take part in fault injection */
@@ -96,11 +96,11 @@ static struct b_table *table_record(struct b_rig *rig, const uint64_t *memory)
     return table;
 }
 
-static void execute_update(struct b_rig *rig, struct b_op *op)
+static void execute_update(struct gva_rig *rig, struct gva_op *op)
 {
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op->args.UpdatePageTable;
     uint64_t *memory = table_memory(rig, update);
-    struct b_table *table = table_record(rig, memory);
+    struct gva_table *table = table_record(rig, memory);
 
     if (update->Flags.InitialUpdate) {
         table->initialised = true;
@@ -127,7 +127,7 @@ struct tlb_line {
     uint64_t root, page, entry;
 };
 
-static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush)
+static void execute_flush(struct gva_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush)
 {
     bool all = flush->StartVirtualAddress == 0 && flush->EndVirtualAddress == 0;
     uint32_t cursor = 0;
@@ -135,7 +135,7 @@ static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHT
     void *value;
     size_t count;
 
-    CHECK(flush->StartVirtualAddress % B_PAGE == 0 && flush->EndVirtualAddress % B_PAGE == 0);
+    CHECK(flush->StartVirtualAddress % GVA_PAGE == 0 && flush->EndVirtualAddress % GVA_PAGE == 0);
     do {
         count = 0;
         cursor = 0;
@@ -153,37 +153,37 @@ static void execute_flush(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FLUSHT
     } while (count == 512);
 }
 
-void *b_paging_memory(struct b_rig *rig, uint64_t va)
+void *gva_paging_memory(struct gva_rig *rig, uint64_t va)
 {
     DXGKARG_SETROOTPAGETABLE root = paging_root(rig);
     uint64_t entry;
 
-    CHECK(b_access(rig, &root, va, &entry));
-    return (uint8_t *)gpu_memory(rig, b_entry_segment(entry), b_entry_page(entry) << 12) +
-           va % B_PAGE;
+    CHECK(gva_access(rig, &root, va, &entry));
+    return (uint8_t *)gpu_memory(rig, gva_entry_segment(entry), gva_entry_page(entry) << 12) +
+           va % GVA_PAGE;
 }
 
-static void execute_fill(struct b_rig *rig, const DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL *fill)
+static void execute_fill(struct gva_rig *rig, const DXGK_BUILDPAGINGBUFFER_FILLVIRTUAL *fill)
 {
     for (uint64_t at = 0; at < fill->FillSizeInBytes; at += sizeof(UINT))
-        memcpy(b_paging_memory(rig, fill->DestinationVirtualAddress + at), &fill->FillPattern,
+        memcpy(gva_paging_memory(rig, fill->DestinationVirtualAddress + at), &fill->FillPattern,
                sizeof(UINT));
 }
 
 /* What the driver of the rig does with its private data: copies it to the start and its last byte
  * to the end. */
-static void execute_context_update(struct b_rig *rig, const struct b_op *op)
+static void execute_context_update(struct gva_rig *rig, const struct gva_op *op)
 {
     const DXGK_BUILDPAGINGBUFFER_UPDATECONTEXTALLOCATION *update = &op->args.UpdateContextAllocation;
 
     for (UINT i = 0; i < update->DriverPrivateDataSize; i++)
-        *(uint8_t *)b_paging_memory(rig,
-                                    update->ContextAllocation + i) = ((const uint8_t *)op->data)[i];
-    *(uint8_t *)b_paging_memory(rig, update->ContextAllocation + update->ContextAllocationSize -
-                                         1) = 0x99;
+        *(uint8_t *)gva_paging_memory(rig, update->ContextAllocation +
+                                               i) = ((const uint8_t *)op->data)[i];
+    *(uint8_t *)gva_paging_memory(rig, update->ContextAllocation + update->ContextAllocationSize -
+                                           1) = 0x99;
 }
 
-void b_gpu_execute(struct b_rig *rig, struct b_op *op)
+void gva_gpu_execute(struct gva_rig *rig, struct gva_op *op)
 {
     CHECK(!op->executed);
     op->executed = true;
@@ -197,11 +197,12 @@ void b_gpu_execute(struct b_rig *rig, struct b_op *op)
         execute_context_update(rig, op);
     else if (op->args.Operation == DXGK_OPERATION_INIT_CONTEXT_RESOURCE &&
              op->args.InitContextResource.Destination.GpuVirtualAddress)
-        *(uint32_t *)b_paging_memory(
+        *(uint32_t *)gva_paging_memory(
             rig, op->args.InitContextResource.Destination.GpuVirtualAddress) = 0x1417;
 }
 
-bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
+bool gva_walk(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va,
+              uint64_t *entry)
 {
     const struct table_geometry *geometry = &rig->vidmm->scratch->geometry;
     UINT segment = root->Address.SegmentId;
@@ -219,30 +220,31 @@ bool b_walk(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va
             index &= geometry->entries[level] - 1;
         CHECK(table_record(rig, table)->initialised); /* GPUVA-149: no garbage is reachable */
         *entry = table[index];
-        if (!(*entry & B_VALID))
+        if (!(*entry & GVA_VALID))
             return false;
-        if (*entry & B_ZERO)
+        if (*entry & GVA_ZERO)
             return true;
-        if (*entry & B_LARGE) {
+        if (*entry & GVA_LARGE) {
             *entry += (page & below) << 12;
             return true;
         }
-        segment = b_entry_segment(*entry);
-        address = b_entry_page(*entry) << 12;
+        segment = gva_entry_segment(*entry);
+        address = gva_entry_page(*entry) << 12;
     }
     return true;
 }
 
-bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va, uint64_t *entry)
+bool gva_access(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va,
+                uint64_t *entry)
 {
     uint64_t key = tlb_key(root, va >> 12);
     struct tlb_line *line = hash_get(&rig->tlb, key);
 
     if (line) {
         *entry = line->entry;
-        return (line->entry & B_VALID) != 0;
+        return (line->entry & GVA_VALID) != 0;
     }
-    if (!b_walk(rig, root, va, entry))
+    if (!gva_walk(rig, root, va, entry))
         return false;
     if (rig->sticky) {
         line = malloc(sizeof(*line));
@@ -255,7 +257,7 @@ bool b_access(struct b_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t 
     return true;
 }
 
-DXGKARG_SETROOTPAGETABLE b_root(const struct vidmm_space *space)
+DXGKARG_SETROOTPAGETABLE gva_root(const struct vidmm_space *space)
 {
     return (DXGKARG_SETROOTPAGETABLE){.Address = table_address(space->root),
                                       .NumEntries = space->root->entries};

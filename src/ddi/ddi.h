@@ -52,7 +52,8 @@ struct ddi_adapter {
     bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
-    void *port;            /* port's adapter */
+    uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
+    void *port;        /* port's adapter */
     struct vidmm *vidmm;
     struct vidsch *vidsch;
 };
@@ -63,6 +64,11 @@ void ddi_adapter_finish(struct ddi_adapter *adapter);
 
 /* True if the driver's version has the entry and it is not NULL. */
 #define ddi_has(adapter, entry) ((adapter)->table.entry != NULL)
+
+static inline bool ddi_feature_granted(const struct ddi_adapter *adapter, DXGK_FEATURE_ID feature)
+{
+    return (UINT)feature < 64 && adapter->features >> (UINT)feature & 1;
+}
 
 /* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the caller's own thread may enter
  * (THREAD-033, THREAD-036). Waits until nobody is inside, at most `limit` virtual ns: STATUS_IO_TIMEOUT then, an error status,
@@ -185,6 +191,8 @@ NTSTATUS ddi_open_allocation(struct ddi_adapter *a, HANDLE device,
 NTSTATUS ddi_close_allocation(struct ddi_adapter *a, HANDLE device,
                               const DXGKARG_CLOSEALLOCATION *args);
 NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATION *args);
+NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
+                                          const DXGKARG_SETALLOCATIONBACKINGSTORE *args);
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args);
 void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETABLE *args);

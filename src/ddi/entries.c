@@ -67,6 +67,13 @@ NTSTATUS ddi_describe_allocation(struct ddi_adapter *a, DXGKARG_DESCRIBEALLOCATI
     CALL_STATUS(a, DxgkDdiDescribeAllocation, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, args);
 }
 
+NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
+                                          const DXGKARG_SETALLOCATIONBACKINGSTORE *args)
+{
+    CALL_STATUS(a, DxgkDdiSetAllocationBackingStore, LEVEL_VIDMM, PASSIVE, LIMIT_SHORT, a->context,
+                args);
+}
+
 /* ---- paging and page tables ---- */
 
 SIZE_T ddi_get_root_page_table_size(struct ddi_adapter *a, DXGKARG_GETROOTPAGETABLESIZE *args)

@@ -110,7 +110,7 @@ static struct host_support host_support(const struct port *port, const struct po
                                         DXGK_FEATURE_ID id)
 {
     const struct port_config *config = &port->config;
-    struct host_support support = {.supported = port_feature_allowed(port, id),
+    struct host_support support = {.supported = port_feature_allowed(port, adapter, id),
                                    .experiments = config->experiments,
                                    .min = 1,
                                    .max = 1};
@@ -225,7 +225,7 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
     /* What came out is granted: the driver need not ask again before it announces it (LIFE-126). */
     for (size_t i = 0; i < KNOWN; i++)
         if (negotiate(adapter->port, adapter, &known_features[i]).Enabled)
-            adapter->features_granted |= BIT(known_features[i].id);
+            adapter->ddi.features |= BIT(known_features[i].id);
     return STATUS_SUCCESS;
 }
 
@@ -260,7 +260,7 @@ static NTSTATUS answer(const struct port *port, struct port_adapter *adapter,
     if (adapter && feature) {
         adapter->features_asked |= BIT(feature->id);
         if (args.Result.Enabled)
-            adapter->features_granted |= BIT(feature->id);
+            adapter->ddi.features |= BIT(feature->id);
     }
     return sim_copy_checked(user, &args, sizeof(args)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }

@@ -4,24 +4,28 @@
 
 bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
-    return (UINT)feature < PORT_FEATURES_3_2 && adapter->features_granted >> (UINT)feature & 1;
+    return ddi_feature_granted(&adapter->ddi, feature);
 }
 
-bool port_feature_allowed(const struct port *port, DXGK_FEATURE_ID feature)
+bool port_feature_allowed(const struct port *port, const struct port_adapter *adapter,
+                          DXGK_FEATURE_ID feature)
 {
+    if (feature == DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD) /* PHYS-183 */
+        return adapter && adapter->ddi.table.Version >= DXGKDDI_INTERFACE_VERSION_WDDM3_1 &&
+               ddi_has(&adapter->ddi, DxgkDdiSetAllocationBackingStore);
     return (UINT)feature < PORT_FEATURES_3_2 && port->config.features >> (UINT)feature & 1;
 }
 
 static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
-    return port_feature_allowed(adapter->port, feature);
+    return port_feature_allowed(adapter->port, adapter, feature);
 }
 
 static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)
 {
     adapter->features_asked |= 1ull << (UINT)feature;
     if (enabled)
-        adapter->features_granted |= 1ull << (UINT)feature;
+        adapter->ddi.features |= 1ull << (UINT)feature;
     return enabled ? TRUE : FALSE;
 }
 

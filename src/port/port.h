@@ -79,8 +79,9 @@ struct port_config {
     UINT required_dma_queue_entry; /* 0: 2 */
     struct vidsch_tdr_settings tdr;
     NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */
-    uint64_t features;           /* bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122) */
-    bool experiments;            /* experimental support of a feature will do (LIFE-124) */
+    /* Bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122). The sharing of backing stores needs no permission (PHYS-183). */
+    uint64_t features;
+    bool experiments; /* experimental support of a feature will do (LIFE-124) */
     /* Features as WDDM 3.2 has them: versions, and interfaces on both sides (LIFE-127). The tables that drivers are given stay
      * those of interface_version. */
     bool wddm_3_2;

@@ -136,7 +136,7 @@ struct port_adapter {
     DXGK_CHILD_DESCRIPTOR *child;
     BOOLEAN *child_connected;
     ULONG children;
-    uint64_t features_asked, features_granted;   /* by DXGK_FEATURE_ID */
+    uint64_t features_asked;                     /* by DXGK_FEATURE_ID */
     DXGKDDI_FEATURE_INTERFACE feature_interface; /* of the driver, while it is started; or zeros */
     struct port_driver_feature *driver_feature;  /* what it answered; NULL: never asked */
 
@@ -299,8 +299,9 @@ NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attribu
 NTSTATUS port_features_begin(struct port_adapter *adapter);
 void port_features_end(struct port_adapter *adapter);
 void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface);
-/* Whether the host's configuration lets anybody have the feature. */
-bool port_feature_allowed(const struct port *port, DXGK_FEATURE_ID feature);
+/* Whether the host lets this adapter's driver (NULL: anybody) have the feature. */
+bool port_feature_allowed(const struct port *port, const struct port_adapter *adapter,
+                          DXGK_FEATURE_ID feature);
 /* Let an adapter stand still for a call of level two: the GPU is idle until port_wake (THREAD-026). */
 NTSTATUS port_quiesce(struct port_adapter *adapter);
 void port_wake(struct port_adapter *adapter);

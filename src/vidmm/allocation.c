@@ -5,6 +5,7 @@
  *   records and copies of private data    everything that can fail for want of memory
  *   DxgkDdiCreateAllocation               its outputs are checked before anything is believed
  *   client handles                        so that the driver can resolve them next (ALLOC-097)
+ *   DxgkDdiSetAllocationBackingStore      for those who want it: the address of its pages
  *   DxgkDdiOpenAllocation (Create)        device-specific handles; may edit private data
  *   lists, outputs                        cannot fail
  *
@@ -40,6 +41,7 @@ struct vidmm_allocation *allocation_new(struct vidmm *vidmm)
 
 void allocation_free(struct vidmm_allocation *allocation)
 {
+    shared_backing_end(allocation);
     backing_give(allocation->vidmm, allocation->backing, allocation->pages, allocation->borrowed);
     allocation->backing = NULL;
     list_remove(&allocation->link);
@@ -425,10 +427,12 @@ static NTSTATUS create_with_driver(struct creation *c)
     status = read_outputs(c);
     if (NT_SUCCESS(status))
         status = make_handles(c);
+    for (UINT i = 0; i < c->request->count && NT_SUCCESS(status); i++)
+        status = shared_backing_give(c->open[i]->allocation);
     if (NT_SUCCESS(status))
         status = driver_open(c);
     if (!NT_SUCCESS(status))
-        driver_destroy(c); /* ALLOC-010, ALLOC-012 */
+        driver_destroy(c); /* ALLOC-010, ALLOC-012, PHYS-187 */
     return status;
 }
 

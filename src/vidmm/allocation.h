@@ -29,6 +29,18 @@ struct vidmm_open *allocation_open_new(struct vidmm_device *device,
                                        struct vidmm_allocation *allocation);
 void allocation_open_free(struct vidmm_open *open);
 
+/* ---- shared_backing.c ---- */
+
+/* Does what the driver said go together with ShareBackingStoreWithKmd, if it set that? VIOLATION
+ * and a failure if not (PHYS-182, PHYS-184). After flags, sets and resource are known. */
+NTSTATUS shared_backing_check(const struct vidmm_allocation *allocation);
+/* If it did: take the pages and tell the driver their kernel address. On failure, the driver's own
+ * or STATUS_NO_MEMORY, the allocation is to be destroyed (PHYS-187). PASSIVE_LEVEL, lock not
+ * held. */
+NTSTATUS shared_backing_give(struct vidmm_allocation *allocation);
+/* The address ends; the driver has been told (DxgkDdiDestroyAllocation). */
+void shared_backing_end(struct vidmm_allocation *allocation);
+
 /* ---- destroy.c ---- */
 
 /* The allocation is destroyed when its last open goes: nothing else keeps it. */

@@ -261,9 +261,7 @@ static NTSTATUS read_rest(struct vidmm_allocation *allocation, const DXGK_ALLOCA
     }
     if (vidmm->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WDDM3_0)
         allocation->flags2 = info->Flags2.Value;
-    if (allocation->flags2 & 1)
-        BREACH("ALLOC-067", "ShareBackingStoreWithKmd, but that feature is not reported enabled");
-    return STATUS_SUCCESS;
+    return shared_backing_check(allocation); /* ALLOC-067 */
 }
 
 NTSTATUS allocation_read_info(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info)

@@ -349,6 +349,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
 {
     struct vidmm *vidmm = resource->vidmm;
     DXGKARG_DESTROYALLOCATION args = {.hResource = resource->driver_handle};
+    struct vidmm_allocation *dying[16];
     HANDLE few[16];
     NTSTATUS status;
     struct list *node;
@@ -363,15 +364,19 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
             struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
                                                             resource_link);
 
+            dying[args.NumAllocations] = allocation;
             few[args.NumAllocations++] = allocation->driver_handle;
-            allocation_free(allocation);
-            vidmm->statistics.allocations_live--;
         }
         args.Flags.DestroyResource = list_empty(&resource->allocations);
         sim_mutex_unlock(&vidmm->lock);
         status = ddi_destroy_allocation(vidmm->ddi, &args);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
+        sim_mutex_lock(&vidmm->lock);
+        for (UINT i = 0; i < args.NumAllocations; i++) /* now the driver knows (PHYS-186) */
+            allocation_free(dying[i]);
+        vidmm->statistics.allocations_live -= args.NumAllocations;
+        sim_mutex_unlock(&vidmm->lock);
     }
     util_free(resource->private_data);
     util_free(resource);

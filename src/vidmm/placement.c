@@ -376,7 +376,7 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
     forget_place(allocation);
     allocation->content = keep ? CONTENT_SYSTEM : CONTENT_NONE;
     allocation->system_copy = false;
-    backing_defer_unmap(allocation, release, !keep && !allocation->borrowed);
+    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
     return status;
 }
 
@@ -400,7 +400,7 @@ static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
     forget_place(allocation);
     if (!keep)
         allocation->content = CONTENT_NONE;
-    backing_defer_unmap(allocation, release, !keep && !allocation->borrowed);
+    backing_defer_unmap(allocation, release, !keep && !backing_stays(allocation));
     return status;
 }
 

@@ -197,6 +197,7 @@ struct vidmm_allocation {
     struct page_number *backing; /* system frames, or NULL */
     struct page_number *logical; /* device page of each frame while in the IOMMU, or NULL */
     void *aperture_view; /* kernel address given as CpuVisibleAddress while mapped, or NULL */
+    void *kernel_view;   /* kernel address given by DxgkDdiSetAllocationBackingStore, or NULL */
 
     /* residency */
     uint32_t device_references;    /* devices with a count > 0 */
@@ -403,6 +404,12 @@ struct vidmm {
 static inline bool segment_is_aperture(const struct vidmm_segment *segment)
 {
     return segment->flags.Aperture != 0;
+}
+
+/* Its pages are not given back while the record is there: a client's, or the driver knows them. */
+static inline bool backing_stays(const struct vidmm_allocation *allocation)
+{
+    return allocation->borrowed || allocation->kernel_view;
 }
 
 /* What a client is told for an internal status. */

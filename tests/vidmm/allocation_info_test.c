@@ -191,7 +191,7 @@ static void newer_body(struct mm_rig *rig)
     struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
 
     p.flags2 = 1;
-    CHECK_RULE("ALLOC-067", breach(rig, p, "ALLOC-067"));
+    CHECK_RULE("ALLOC-067", breach(rig, p, "PHYS-182"));
 }
 
 static void oldest_2x_body(struct mm_rig *rig)

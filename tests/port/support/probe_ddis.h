@@ -151,7 +151,7 @@
     X(UpdateFlipQueueLog, 0) \
     X(CancelQueuedFlips, 0) \
     X(SetInterruptTargetPresentId, 0) \
-    X(SetAllocationBackingStore, 0) \
+    X(SetAllocationBackingStore, 2) \
     X(CreateCpuEvent, 0) \
     X(DestroyCpuEvent, 0) \
     X(CancelFlips, 0) \

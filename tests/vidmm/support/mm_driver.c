@@ -190,7 +190,20 @@ static NTSTATUS NTAPI destroy_allocation(HANDLE adapter, const DXGKARG_DESTROYAL
     keep_handles(e, args->NumAllocations, args->pAllocationList);
     e->resource = args->hResource;
     e->flags = args->Flags.Value;
+    if (mm_rig->on_destroy)
+        mm_rig->on_destroy(mm_rig, args);
     return mm_rig->destroy_status;
+}
+
+static NTSTATUS NTAPI set_allocation_backing_store(HANDLE adapter,
+                                                   const DXGKARG_SETALLOCATIONBACKINGSTORE *args)
+{
+    struct mm_event *e = event(MM_BACKING);
+
+    CHECK(adapter == mm_rig->ddi.context);
+    keep_handles(e, 1, &args->hDriverAllocation);
+    e->backing = args->pBackingStore;
+    return mm_rig->backing_status;
 }
 
 static NTSTATUS NTAPI open_allocation(HANDLE device, const DXGKARG_OPENALLOCATION *args)
@@ -238,11 +251,14 @@ void mm_driver_init(struct mm_rig *rig)
     table.DxgkDdiSetRootPageTable = set_root_page_table;
     table.DxgkDdiCreateAllocation = create_allocation;
     table.DxgkDdiDestroyAllocation = destroy_allocation;
+    if (!rig->options.no_backing_entry)
+        table.DxgkDdiSetAllocationBackingStore = set_allocation_backing_store;
     table.DxgkDdiOpenAllocation = open_allocation;
     table.DxgkDdiCloseAllocation = close_allocation;
     CHECK(NT_SUCCESS(ddi_adapter_init(&rig->ddi, &table, NULL, "mm_driver")));
     rig->ddi.context = rig;
     rig->ddi.compute_only = rig->options.compute_only;
+    rig->ddi.features = rig->options.features;
     rig->next_handle = 0x1000;
     rig->command_bytes = 32;
 }

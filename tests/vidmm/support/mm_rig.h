@@ -70,7 +70,9 @@ struct mm_options {
     bool no_paging_buffer;
     const struct vidmm_bad_range *bad_range;
     UINT bad_range_count;
-    bool move_paging; /* MovePagingSupported */
+    bool move_paging;      /* MovePagingSupported */
+    uint64_t features;     /* that the driver was told are enabled; bit n: DXGK_FEATURE_ID n */
+    bool no_backing_entry; /* no DxgkDdiSetAllocationBackingStore */
 };
 
 /* One operation as the driver got it. */
@@ -83,7 +85,7 @@ struct mm_op {
     uint64_t ticket; /* submissions before it was built */
 };
 
-enum mm_event_kind { MM_CREATE, MM_OPEN, MM_CLOSE, MM_DESTROY, MM_BUILD, MM_SUBMIT };
+enum mm_event_kind { MM_CREATE, MM_BACKING, MM_OPEN, MM_CLOSE, MM_DESTROY, MM_BUILD, MM_SUBMIT };
 struct mm_event {
     enum mm_event_kind kind;
     UINT count;
@@ -94,6 +96,7 @@ struct mm_event {
     int operation;
     uint8_t irql;
     uint32_t process;
+    void *backing; /* pBackingStore */
 };
 
 struct mm_rig;
@@ -129,7 +132,7 @@ struct mm_rig {
     struct mm_event *events;
     uint32_t event_count, event_from;
     uintptr_t next_handle;
-    NTSTATUS create_status, open_status, close_status, destroy_status;
+    NTSTATUS create_status, open_status, close_status, destroy_status, backing_status;
     bool null_open_handle, change_resource_data;
     HANDLE next_resource; /* left in hResource if not NULL */
     UINT command_bytes;   /* written per operation; 0: 32 */
@@ -140,6 +143,7 @@ struct mm_rig {
     NTSTATUS(*on_build)
     (struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args); /* STATUS_PENDING: go on */
     void (*on_open)(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args);
+    void (*on_destroy)(struct mm_rig *rig, const DXGKARG_DESTROYALLOCATION *args);
     uint32_t in_build, max_in_build;
 
     /* scheduler */

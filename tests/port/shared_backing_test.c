@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared backing stores: who is told that there are any, and one from a client's creation on. */
+#include "port/support/probe.h"
+
+#include <string.h>
+
+#include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define DXGK               A->dxgk
+#define SHARING            DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD
+
+static bool enabled(struct probe *p, DXGK_FEATURE_ID feature, NTSTATUS *status)
+{
+    DXGKARGCB_ISFEATUREENABLED args = {
+        .DeviceHandle = DXGK.DeviceHandle, .FeatureId = feature, .Enabled = TRUE};
+
+    *status = DXGK.DxgkCbIsFeatureEnabled(&args);
+    return args.Enabled;
+}
+
+static bool supported(struct probe *p, DXGK_FEATURE_ID feature, UINT driver, NTSTATUS *status)
+{
+    DXGKARGCB_QUERYFEATURESUPPORT args = {.DeviceHandle = DXGK.DeviceHandle,
+                                          .FeatureId = feature,
+                                          .DriverSupportState = driver,
+                                          .Enabled = TRUE};
+
+    *status = DXGK.DxgkCbQueryFeatureSupport(&args);
+    return args.Enabled;
+}
+
+/* ---- who may share backing stores ---- */
+
+static bool answer[2];
+
+static void ask_for_sharing(struct probe *p, struct probe_call *call)
+{
+    NTSTATUS status[2];
+
+    (void)call;
+    answer[0] = enabled(p, SHARING, &status[0]);
+    answer[1] = supported(p, SHARING, DXGK_FEATURE_SUPPORT_STABLE, &status[1]);
+    CHECK(NT_SUCCESS(status[0]) && NT_SUCCESS(status[1]));
+}
+
+static bool told(UINT version, bool entry, bool wanted)
+{
+    const struct probe_options options = {.version = version};
+    struct probe *p = probe_create(&options);
+
+    probe_set_entry(p, PROBE_SetAllocationBackingStore, entry);
+    p->after[PROBE_StartDevice] = ask_for_sharing;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_destroy(p);
+    return answer[0] == wanted && answer[1] == wanted;
+}
+
+static void sharing_is_for_those_who_can(void **state)
+{
+    (void)state;
+    CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_1, true, true));
+    CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_1, false, false));
+    CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_0, true, false));
+}
+
+/* ---- a client's allocation, from its creation on ---- */
+
+static struct client {
+    bool asked, done;
+    uint8_t *store; /* as the driver got it */
+    struct vidmm_device *device;
+} client;
+
+static void want_sharing(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_CREATEALLOCATION *args = (DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    args->pAllocationInfo[0].SupportedWriteSegmentSet = 2; /* the aperture */
+    args->pAllocationInfo[0].SupportedReadSegmentSet = 2;
+    args->pAllocationInfo[0].PreferredSegment.Value = 0;
+    args->pAllocationInfo[0].Flags2.ShareBackingStoreWithKmd = 1;
+}
+
+static void keep_store(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SETALLOCATIONBACKINGSTORE *args =
+        (const DXGKARG_SETALLOCATIONBACKINGSTORE *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    client.store = args->pBackingStore;
+    memset(client.store, 0xD7, PAGE_SIZE);
+}
+
+static NTSTATUS create_shared(D3DKMT_HANDLE *resource, D3DKMT_HANDLE *allocation)
+{
+    D3DDDI_ALLOCATIONINFO2 info = {0};
+    struct vidmm_create_item item = {.info = &info};
+    struct vidmm_create_request request = {.count = 1, .item = &item};
+    NTSTATUS status;
+
+    request.flags.CreateResource = request.flags.CreateShared = 1;
+    status = vidmm_allocation_create(client.device, &request, resource);
+    *allocation = info.hAllocation;
+    return status;
+}
+
+static void use_shared(struct probe *p)
+{
+    D3DDDICB_DESTROYALLOCATION2FLAGS at_once = {.SynchronousDestroy = 1};
+    const struct probe_call *create;
+    const struct probe_call *set;
+    D3DKMT_HANDLE resource;
+    D3DKMT_HANDLE allocation;
+    NTSTATUS status = create_shared(&resource, &allocation);
+    void *address;
+    uint8_t *bytes;
+
+    if (!client.asked) {
+        CHECK_RULE("PHYS-182", IS(status, STATUS_INVALID_PARAMETER) &&
+                                   probe_rule(p, "PHYS-182") == 1 &&
+                                   probe_count(p, PROBE_SetAllocationBackingStore) == 0);
+        return;
+    }
+    CHECK_RULE("PHYS-182", NT_SUCCESS(status) && probe_rule(p, "PHYS-182") == 0);
+    create = probe_nth(p, PROBE_CreateAllocation, 0);
+    set = probe_nth(p, PROBE_SetAllocationBackingStore, 0);
+    CHECK_RULE("PHYS-185", probe_count(p, PROBE_SetAllocationBackingStore) == 1 &&
+                               set->order > create->order && set->irql == PASSIVE_LEVEL &&
+                               set->thread == sim_current->thread);
+    CHECK(NT_SUCCESS(vidmm_lock2(client.device, allocation, &address)));
+    bytes = address;
+    CHECK_RULE("PHYS-186",
+               bytes != client.store && bytes[0] == 0xD7 && bytes[PAGE_SIZE - 1] == 0xD7);
+    bytes[100] = 0x2C;
+    CHECK_RULE("PHYS-186", client.store[100] == 0x2C);
+    CHECK(NT_SUCCESS(vidmm_unlock2(client.device, allocation)));
+    CHECK_RULE("PHYS-186", client.store[100] == 0x2C);
+    CHECK(NT_SUCCESS(vidmm_allocation_destroy(client.device, resource, NULL, 0, at_once)));
+}
+
+static void refuse_store(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
+    call->answered = true;
+}
+
+static void use_refused(struct probe *p)
+{
+    D3DKMT_HANDLE resource;
+    D3DKMT_HANDLE allocation;
+
+    p->before[PROBE_SetAllocationBackingStore] = refuse_store;
+    probe_forget(p);
+    CHECK_RULE("PHYS-187", IS(create_shared(&resource, &allocation), STATUS_NO_MEMORY) &&
+                               probe_count(p, PROBE_DestroyAllocation) == 1 &&
+                               probe_nth(p, PROBE_DestroyAllocation, 0)->order >
+                                   probe_nth(p, PROBE_SetAllocationBackingStore, 0)->order);
+}
+
+static void client_body(struct probe *p)
+{
+    const D3DKMT_CREATEDEVICEFLAGS flags = {0};
+    struct vidsch_device *device;
+    struct vidmm_process *mm;
+
+    CHECK(NT_SUCCESS(
+        vidmm_process_open(port_adapter_vidmm(p->adapter[0]), nt_process_current(), &mm)));
+    CHECK(NT_SUCCESS(vidsch_device_create(port_adapter_vidsch(p->adapter[0]), mm, &flags, &device)));
+    client.device = vidsch_device_mm(device);
+    use_shared(p);
+    if (client.asked)
+        use_refused(p);
+    vidsch_device_destroy(device);
+    vidmm_process_close(mm);
+    client.done = true;
+}
+
+static void run_client(struct probe *p)
+{
+    struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "client", client_body);
+
+    while (!client.done)
+        probe_sleep(1000000);
+    sim_thread_release(thread);
+}
+
+static void backing_stores_are_shared(void **state)
+{
+    (void)state;
+    for (unsigned asks = 0; asks < 2; asks++) {
+        const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1};
+        struct probe *p = probe_create(&options);
+
+        memset(&client, 0, sizeof(client));
+        client.asked = asks != 0;
+        p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv3_1;
+        probe_set_entry(p, PROBE_SetAllocationBackingStore, true);
+        p->after[PROBE_StartDevice] = asks ? ask_for_sharing : NULL;
+        p->after[PROBE_CreateAllocation] = want_sharing;
+        p->before[PROBE_SetAllocationBackingStore] = keep_store;
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK(probe_run(p, run_client) == SIM_DONE);
+        probe_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sharing_is_for_those_who_can),
+        cmocka_unit_test(backing_stores_are_shared),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -24,6 +24,14 @@ static bool is_miniport_context(HANDLE handle)
     return false;
 }
 
+/* A driver whose interface is newer than 3.1 must know the limits of the memory callbacks; an older
+ * one may have been built when they were written but not checked. */
+enum verify_severity callback_level_severity(const struct port_adapter *adapter)
+{
+    return adapter && adapter->ddi.table.Version > DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? VERIFY_FATAL
+                                                                                     : VERIFY_ERROR;
+}
+
 NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name,
                         uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags)
 {
@@ -48,8 +56,10 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
         status = STATUS_INVALID_DEVICE_REQUEST;
     } else if (!(flags & CALLBACK_ANY_IRQL) && sim_irql() > max_irql) {
-        VIOLATION(rule, "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
-                  nt_irql_name(max_irql));
+        verify_report(rule,
+                      flags & CALLBACK_CARRY_OUT ? callback_level_severity(adapter) : VERIFY_ERROR,
+                      "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
+                      nt_irql_name(max_irql));
         /* THREAD-009: at APC_LEVEL it is carried out */
         if (sim_irql() >= SIM_IRQL_DISPATCH && !(flags & CALLBACK_CARRY_OUT))
             status = STATUS_INVALID_DEVICE_REQUEST;

@@ -362,6 +362,8 @@ struct callback {
  * rule that gives max_irql. */
 NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name,
                         uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags);
+/* Of a memory callback above its level (PHYS-012, PHYS-013). NULL: nobody's. */
+enum verify_severity callback_level_severity(const struct port_adapter *adapter);
 void callback_end(struct callback *callback);
 struct port_adapter *port_adapter_of_handle(HANDLE device_handle);
 

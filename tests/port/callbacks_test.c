@@ -330,38 +330,6 @@ static void handle_lookups(void **state)
     end(start(), lookups_body);
 }
 
-static void memory_levels_body(struct probe *p)
-{
-    DXGKARGCB_ALLOCATE_ADL adl;
-    KIRQL before;
-
-    for (KIRQL level = PASSIVE_LEVEL; level <= DISPATCH_LEVEL; level++) {
-        uint64_t reports = probe_rule(p, "THREAD-049");
-        DXGKARGCB_FREECONTIGUOUSMEMORY free_args;
-        NTSTATUS status;
-
-        memset(&contiguous, 0, sizeof(contiguous));
-        contiguous.NumberOfBytes = 4096;
-        contiguous.HighestAcceptableAddress.QuadPart = (1ll << 40) - 1;
-        memset(&adl, 0, sizeof(adl));
-        KeRaiseIrql(level, &before);
-        status = DXGK.DxgkCbAllocateContiguousMemory(DXGK.DeviceHandle, &contiguous);
-        (void)DXGK.DxgkCbAllocateAdl(&adl);
-        KeLowerIrql(before);
-        CHECK_RULE("THREAD-049",
-                   probe_rule(p, "THREAD-049") == reports + (level == DISPATCH_LEVEL ? 2 : 0));
-        CHECK_RULE("PHYS-013", IS(status, STATUS_SUCCESS));
-        free_args.hMemoryHandle = contiguous.hMemoryHandle;
-        CHECK(NT_SUCCESS(DXGK.DxgkCbFreeContiguousMemory(DXGK.DeviceHandle, &free_args)));
-    }
-}
-
-static void memory_callback_levels(void **state)
-{
-    (void)state;
-    end(start(), memory_levels_body);
-}
-
 static void feature_levels_body(struct probe *p)
 {
     DXGKARGCB_QUERYFEATURESUPPORT args = {.DeviceHandle = DXGK.DeviceHandle,
@@ -410,7 +378,6 @@ int main(void)
         cmocka_unit_test(after_stop_only_freeing_is_accepted),
         cmocka_unit_test(passive_callbacks),
         cmocka_unit_test(handle_lookups),
-        cmocka_unit_test(memory_callback_levels),
         cmocka_unit_test(feature_support_level),
         cmocka_unit_test(stubs_say_so),
     };

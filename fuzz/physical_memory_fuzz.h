@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A driver that does anything: every callback of the physical memory services, in any order, with
+ * any argument.
+ *
+ * The input is a program. Its first byte picks the mode of the domain; then each operation is a
+ * byte, followed by its arguments. Handles and pointers are mostly taken from those handed out so
+ * far, live or retired; numbers are mostly near what matters (pages, the size of RAM, all ones).
+ *
+ * What must hold, whatever the driver does:
+ *   - a call that fails hands out nothing, and leaves frames, commit and device mappings as they
+ *     were (PHYS-018);
+ *   - memory handed out can be touched, is nobody else's, and keeps what was written;
+ *   - the device reaches exactly pages that are mapped for it;
+ *   - all structures validate; at the end everything comes back.
+ *
+ *   _state     the input; what was handed out; the books
+ *   _pages     contiguous memory, pages and MDLs
+ *   _objects   physical memory objects, open and closed
+ *   _views     CPU mappings and address descriptor lists
+ *   _save      frame buffer save
+ *   _host      what the host does meanwhile
+ */
+#ifndef DXGK_FUZZ_PHYSICAL_MEMORY_H
+#define DXGK_FUZZ_PHYSICAL_MEMORY_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "verify/verify.h"
+#include "vidmm/physical_memory.h"
+
+#define MUST(condition)                                                                   \
+    do {                                                                                  \
+        if (!(condition)) {                                                               \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+            abort();                                                                      \
+        }                                                                                 \
+    } while (0)
+
+#define RAM_SIZE ((uint64_t)4 << 20)
+#define IO_BASE  ((uint64_t)0xE0000000)
+
+enum {
+    ADAPTERS = 2,
+    MOST_THINGS = 64,
+    MOST_OPERATIONS = 200,
+    VALIDATE_EVERY = 16,
+    DRIVER_MDLS = 3,
+    DRIVER_MDL_PAGES = 16,
+    IO_PAGES = 8,
+};
+
+/* What the driver was given. */
+struct thing {
+    enum physical_kind kind;
+    bool live;
+    unsigned adapter;
+    HANDLE handle;  /* or the address of an ADL or mapping */
+    HANDLE of;      /* object of a mapping, adapter object of an ADL */
+    char *bytes;    /* contiguous: stamped at both ends */
+    uint64_t size;  /* of bytes */
+    unsigned owner; /* process + 1 of a user mapping, or index of a save area */
+    uint64_t stamp;
+};
+
+struct driver_mdl {
+    MDL header;
+    PFN_NUMBER pages[DRIVER_MDL_PAGES];
+};
+
+struct run {
+    const uint8_t *at, *end;
+    struct util_heap heap;
+    struct verify_log *verify;
+    struct ram *ram;
+    struct iommu_domain *domain[ADAPTERS];
+    struct physical_memory *memory;
+    struct physical_adapter *adapter[ADAPTERS];
+    struct thing things[MOST_THINGS];
+    unsigned count; /* things ever noted; the oldest are forgotten */
+    uint64_t stamps;
+    struct driver_mdl mdls[DRIVER_MDLS];
+    char io_memory[IO_PAGES * PAGE_BYTES];
+    char processes[2]; /* only their addresses count */
+    PMDL pinned[ADAPTERS][2];
+};
+
+extern struct run *run; /* one at a time: the target is called by one thread */
+
+/* ---- _state: input; all zeroes once it is used up ---- */
+
+uint64_t number(unsigned bytes);
+unsigned byte(void);
+unsigned below(unsigned bound);
+/* A count of bytes or an address. */
+uint64_t quantity(void);
+/* One that was handed out; NULL: none was. The second: mostly of the kind wanted, and live. */
+struct thing *some_thing(void);
+struct thing *some(enum physical_kind kind);
+/* Mostly its own. */
+HANDLE handle_of(const struct thing *thing);
+
+/* ---- _state: what was handed out ---- */
+
+struct thing *note(enum physical_kind kind, unsigned adapter, HANDLE handle);
+void forget(struct thing *thing);
+/* No longer the driver's, whoever said so. */
+void gone(enum physical_kind kind, HANDLE handle);
+struct thing *find(enum physical_kind kind, HANDLE handle); /* live; or NULL */
+void stamp(struct thing *thing, char *bytes, uint64_t size);
+void check_stamp(const struct thing *thing);
+
+/* ---- _state: what a failed call must leave ---- */
+
+struct books {
+    uint64_t free_pages, commit, mapped[ADAPTERS];
+    size_t held[ADAPTERS + 1];
+};
+
+struct books books(void);
+void must_be_unchanged(const struct books *before);
+bool device_reaches(unsigned adapter, uint64_t page);
+
+struct nt_process *process(unsigned number); /* 0: the system */
+
+/* ---- operations ---- */
+
+void allocate_contiguous(unsigned adapter);
+void free_contiguous(unsigned adapter);
+void allocate_pages(unsigned adapter);
+void free_pages(unsigned adapter);
+/* The driver writes into an MDL, its own or one it was given. */
+void scribble_mdl(void);
+void map_mdl(unsigned adapter);
+void unmap_mdl(unsigned adapter);
+
+void create_object(unsigned adapter);
+void open_object(unsigned adapter);
+void close_object(void);
+void destroy_object(void);
+
+void map_object(void);
+void unmap_object(void);
+void allocate_adl(void);
+void free_adl(void);
+void scribble_adl(void);
+
+void save(unsigned adapter);
+
+void host_does(void);
+/* A device on the bus asks for any page. */
+void device_access(unsigned adapter);
+
+#endif

@@ -105,12 +105,17 @@ static void operate(void)
     case 15:
         free_adl();
         break;
-    case 16:
-        if (byte() & 1)
+    case 16: {
+        unsigned how = byte();
+
+        if (how & 1)
             scribble_adl();
+        else if (how & 2)
+            touch_views();
         else
             device_access(adapter);
         break;
+    }
     case 17:
         save(adapter);
         break;

@@ -11,6 +11,7 @@
  *   - a call that fails hands out nothing, and leaves frames, commit and device mappings as they
  *     were (PHYS-018);
  *   - memory handed out can be touched, is nobody else's, and keeps what was written;
+ *   - what is written through one view of an object is read through all others, and by the device;
  *   - the device reaches exactly pages that are mapped for it;
  *   - all structures validate; at the end everything comes back.
  *
@@ -64,6 +65,8 @@ struct thing {
     uint64_t size;  /* of bytes */
     unsigned owner; /* process + 1 of a user mapping, or index of a save area */
     uint64_t stamp;
+    uint64_t offset; /* of a mapping or an ADL: its first byte in the object */
+    bool shared;     /* an object whose views all show, and may write, the same bytes */
 };
 
 struct driver_mdl {
@@ -147,6 +150,8 @@ void unmap_object(void);
 void allocate_adl(void);
 void free_adl(void);
 void scribble_adl(void);
+/* A byte is written through one view, and looked for in another and through an ADL. */
+void touch_views(void);
 
 void save(unsigned adapter);
 

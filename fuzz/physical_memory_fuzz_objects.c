@@ -51,7 +51,9 @@ void create_object(unsigned adapter)
         must_be_unchanged(&before);
         return;
     }
-    note(PHYSICAL_OBJECT, open ? adapter : ADAPTERS, args.hPhysicalMemoryObject);
+    note(PHYSICAL_OBJECT, open ? adapter : ADAPTERS, args.hPhysicalMemoryObject)->shared =
+        args.Type != DXGK_PHYSICAL_MEMORY_TYPE_SECTION ||
+        args.Section.PageProtection == PAGE_READWRITE;
     MUST(open == (args.hAdapterMemoryObject != NULL));
     if (open)
         note(PHYSICAL_ADAPTER_OBJECT, adapter, args.hAdapterMemoryObject)->of =

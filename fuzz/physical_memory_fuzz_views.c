@@ -14,6 +14,7 @@ void map_object(void)
     };
     struct books before = books();
     uint64_t asked = args.Size;
+    uint64_t wanted = args.Offset;
     struct thing *thing;
     volatile char *at;
 
@@ -38,6 +39,7 @@ void map_object(void)
     thing = note(PHYSICAL_MAPPING, ADAPTERS, args.pMappedAddress);
     thing->of = args.hPhysicalMemoryObject;
     thing->size = args.Size;
+    thing->offset = wanted - args.Offset;
     thing->owner = who;
 }
 
@@ -80,6 +82,8 @@ void allocate_adl(void)
     MUST(args.pAdl->PageCount == args.Size / PAGE_BYTES);
     thing = note(PHYSICAL_ADL, opened ? opened->adapter : ADAPTERS, args.pAdl);
     thing->of = args.hAdapterMemoryObject;
+    thing->offset = args.Offset;
+    thing->size = args.Size;
     step = args.pAdl->PageCount / 64 + 1; /* device ranges can be huge */
     for (UINT i = 0; opened && i < args.pAdl->PageCount; i += step)
         MUST(device_reaches(opened->adapter, args.pAdl->Flags.Contiguous
@@ -104,12 +108,76 @@ void free_adl(void)
 
 void scribble_adl(void)
 {
-    const struct thing *thing = some(PHYSICAL_ADL);
+    struct thing *thing = some(PHYSICAL_ADL);
 
     if (!thing || !thing->live || thing->kind != PHYSICAL_ADL)
         return;
+    thing->stamp = 1;
     if (!((DXGK_ADL *)thing->handle)->Flags.Contiguous)
         *(DXGK_PAGE_NUMBER *)(uintptr_t)((DXGK_ADL *)thing->handle)->Pages = number(2);
     else
         ((DXGK_ADL *)thing->handle)->BasePageNumber = number(2);
+}
+
+/* ---- what they show ---- */
+
+/* The byte at `offset` of the object, in another view than `written`; NULL: none has it. */
+static const char *other_view(const struct thing *written, uint64_t offset)
+{
+    for (unsigned i = 0; i < MOST_THINGS; i++) {
+        const struct thing *view = &run->things[i];
+
+        if (view != written && view->live && view->kind == PHYSICAL_MAPPING &&
+            view->of == written->of && offset - view->offset < view->size)
+            return (const char *)view->handle + (offset - view->offset);
+    }
+    return NULL;
+}
+
+/* What the device finds at `offset` of the object through an ADL; NULL: no ADL has it, or it was
+ * scribbled on. */
+static const char *by_device(HANDLE object, uint64_t offset)
+{
+    for (unsigned i = 0; i < MOST_THINGS; i++) {
+        const struct thing *adl = &run->things[i];
+        const struct thing *opened = adl->live && adl->kind == PHYSICAL_ADL &&
+                                             offset - adl->offset < adl->size
+                                         ? find(PHYSICAL_ADAPTER_OBJECT, adl->of)
+                                         : NULL;
+        struct logical_addr address;
+        struct phys_addr physical;
+        const DXGK_ADL *list;
+        uint64_t page;
+
+        if (!opened || opened->of != object || adl->stamp)
+            continue;
+        list = adl->handle;
+        page = (offset - adl->offset) / PAGE_BYTES;
+        address.value = (list->Flags.Contiguous ? list->BasePageNumber + page : list->Pages[page]) *
+                            PAGE_BYTES +
+                        offset % PAGE_BYTES;
+        MUST(iommu_translate(run->domain[opened->adapter], address, IOMMU_WRITE, &physical));
+        return ram_direct(run->ram, physical);
+    }
+    return NULL;
+}
+
+void touch_views(void)
+{
+    const struct thing *view = some(PHYSICAL_MAPPING);
+    const struct thing *object = view && view->live && view->kind == PHYSICAL_MAPPING
+                                     ? find(PHYSICAL_OBJECT, view->of)
+                                     : NULL;
+    uint64_t offset = quantity();
+    char value = (char)byte();
+    const char *seen;
+
+    if (!object || !object->shared)
+        return;
+    offset = view->offset + offset % view->size;
+    ((char *)view->handle)[offset - view->offset] = value;
+    seen = other_view(view, offset);
+    MUST(!seen || *seen == value);
+    seen = by_device(view->of, offset);
+    MUST(!seen || *seen == value);
 }

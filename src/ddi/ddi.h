@@ -50,6 +50,8 @@ struct ddi_adapter {
     uint64_t raised_limit; /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
     bool gone;              /* forced removal: no DDI is called any more (LIFE-151) */
     bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
+    bool asleep;            /* not in D0: calls of clients wake it first (LIFE-156) */
+    void (*wake)(struct ddi_adapter *adapter); /* set with `asleep` */
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */

@@ -23,6 +23,14 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
+/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape its sender has seen (LIFE-139);
+ * the host's own threads have nothing to do. */
+static bool wakes(const struct ddi_call *call)
+{
+    return call->frame.adapter->asleep && call->level == LEVEL_ZERO && can_wait() &&
+           strcmp(call->frame.name, "DxgkDdiEscape") != 0;
+}
+
 /* `call` holds the frame, the level and the child; the rest is zero. */
 static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
 {
@@ -32,6 +40,8 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
     if (m->stopped || adapter->gone)
         return STATUS_DEVICE_REMOVED;
     list_init(&call->link);
+    if (wakes(call))
+        adapter->wake(adapter);
     if (call->level != LEVEL_NONE && can_wait()) {
         NTSTATUS status = ddi_lock(call);
 

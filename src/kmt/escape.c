@@ -66,6 +66,7 @@ static NTSTATUS call_idle(const struct escape *e, const DXGKARG_ESCAPE *args)
 static NTSTATUS call_driver(const struct escape *e, void *data)
 {
     DXGKARG_ESCAPE args;
+    NTSTATUS status;
 
     memset(&args, 0, sizeof(args));
     args.hDevice = e->device ? vidsch_device_driver_handle(e->device->sch) : NULL;
@@ -74,8 +75,15 @@ static NTSTATUS call_driver(const struct escape *e, void *data)
     args.PrivateDriverDataSize = e->args->PrivateDriverDataSize;
     args.hContext = e->context ? vidsch_context_driver_handle(e->context) : NULL;
     args.hKmdProcessHandle = e->adapter->mm ? vidmm_process_driver_handle(e->adapter->mm) : NULL;
-    return args.Flags.HardwareAccess ? call_idle(e, &args)
-                                     : ddi_escape(port_adapter_ddi(e->adapter->port), &args);
+    if (args.Flags.NoAdapterSynchronization) /* LIFE-139: as the adapter is, asleep perhaps */
+        return ddi_escape(port_adapter_ddi(e->adapter->port), &args);
+    status = port_adapter_power_hold(e->adapter->port); /* KMT-432 */
+    if (!NT_SUCCESS(status))
+        return status;
+    status = args.Flags.HardwareAccess ? call_idle(e, &args)
+                                       : ddi_escape(port_adapter_ddi(e->adapter->port), &args);
+    port_adapter_power_release(e->adapter->port);
+    return status;
 }
 
 static NTSTATUS driver_private(const struct escape *e)

@@ -56,7 +56,7 @@ static uint64_t count_left(const struct kmt_process *process)
     return left;
 }
 
-static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
+static void end_objects(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     struct handle_table *handles = &process->nt->handles;
 
@@ -71,6 +71,16 @@ static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter
     }
     adapter->handles = 0;
     kmt_adapter_put(adapter, NULL);
+}
+
+static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
+{
+    struct port_adapter *port = adapter->port;
+    bool awake = NT_SUCCESS(port_adapter_power_hold(port)); /* what is left takes paging to clear */
+
+    end_objects(process, adapter);
+    if (awake)
+        port_adapter_power_release(port);
 }
 
 /* KMT-472: queued work is cancelled, and calls that wait for it return. */

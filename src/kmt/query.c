@@ -36,6 +36,8 @@ static NTSTATUS ask_driver(const struct kmt_query *query)
         return status;
     memset(&args, 0, sizeof(args));
     args.Type = DXGKQAITYPE_UMDRIVERPRIVATE;
+    args.hKmdProcessHandle = query->adapter->mm ? vidmm_process_driver_handle(query->adapter->mm)
+                                                : NULL; /* LIFE-140 */
     args.pInputData = copy;
     args.InputDataSize = query->bytes;
     args.pOutputData = copy;

@@ -3,7 +3,8 @@
  * DxgkCbExcludeAdapterAccess: a driver asks to be alone with its adapter (LIFE-108 to LIFE-112).
  *
  *   synchronous    inside a level two or three DDI: nobody else is in the driver anyway; the callback runs at once
- *   asynchronous   a thread of the host's waits until everybody has left the driver, and keeps them out meanwhile
+ *   asynchronous   a thread of the host's waits until everybody has left the driver, and keeps them out meanwhile; before
+ *                  that, if asked, all video memory is moved out, for the callback to do with it what it likes
  *
  * A driver that waits in its DDI for its asynchronous callback waits for itself; after some time the callback comes with an error
  * instead.
@@ -44,24 +45,47 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_image_enter(image);
 }
 
+/* The GPU idle (LIFE-108), and video memory empty, if asked (LIFE-109). */
+static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated)
+{
+    struct port_adapter *adapter = exclusion->adapter;
+
+    *evacuated = exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL && !adapter->evacuated;
+    if (*evacuated)
+        return port_evacuate(adapter, NULL);
+    return adapter->vidsch ? vidsch_suspend(adapter->vidsch, EXCLUSION_LIMIT_NS) : STATUS_SUCCESS;
+}
+
+static void go_on(struct port_adapter *adapter, bool evacuated)
+{
+    if (evacuated)
+        (void)port_return(adapter);
+    else if (adapter->vidsch)
+        vidsch_resume(adapter->vidsch);
+}
+
 static void run_exclusion(void *arg)
 {
     struct exclusion *exclusion = arg;
     struct port_adapter *adapter = exclusion->adapter;
-    NTSTATUS status = ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
+    bool evacuated, standing, alone = false;
+    NTSTATUS status = stand_still(exclusion, &evacuated);
 
-    if (NT_SUCCESS(status)) {
-        /* Moving all video memory out needs the memory manager's help. */
-        call_back(exclusion, exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL ? STATUS_NOT_SUPPORTED
-                                                                            : STATUS_SUCCESS);
-        ddi_admit_others(&adapter->ddi);
-    } else {
+    standing = NT_SUCCESS(status);
+    if (standing) {
+        status = ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
+        alone = NT_SUCCESS(status);
+    }
+    if (status == STATUS_IO_TIMEOUT)
         VIOLATION(
             "LIFE-112",
             "the driver was not left within %u s of DxgkCbExcludeAdapterAccess: a DDI waits for its protected callback",
             (unsigned)(EXCLUSION_LIMIT_NS / 1000000000u));
-        call_back(exclusion, status); /* LIFE-111 */
-    }
+    call_back(exclusion, status); /* LIFE-111 */
+    if (alone)
+        ddi_admit_others(&adapter->ddi);
+    if (standing)
+        go_on(adapter, evacuated);
     adapter->exclusions--;
     util_free(exclusion);
 }

@@ -119,3 +119,41 @@ void port_managers_destroy(struct port_adapter *adapter)
     adapter->ddi.vidmm = NULL;
     adapter->ddi.vidsch = NULL;
 }
+
+/* ---- standstill with empty video memory ---- */
+
+#define STANDSTILL_LIMIT 60000000000u
+
+NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes)
+{
+    NTSTATUS status;
+
+    if (!adapter->vidsch || adapter->evacuated)
+        return STATUS_SUCCESS;
+    status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = vidmm_evacuate(adapter->vidmm, kept_bytes);
+    if (NT_SUCCESS(status)) {
+        status = vidsch_suspend(adapter->vidsch, STANDSTILL_LIMIT);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            (void)vidmm_return(adapter->vidmm);
+    }
+    adapter->evacuated = NT_SUCCESS(status);
+    if (!NT_SUCCESS(status))
+        vidsch_release_clients(adapter->vidsch);
+    return status;
+}
+
+NTSTATUS port_return(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    if (!adapter->vidsch || !adapter->evacuated)
+        return STATUS_SUCCESS;
+    adapter->evacuated = false;
+    vidsch_resume(adapter->vidsch);
+    status = vidmm_return(adapter->vidmm);
+    vidsch_release_clients(adapter->vidsch);
+    return status;
+}

@@ -116,15 +116,19 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
 /* No new work, drain, stop, remove. Client objects must be gone. */
 void port_adapter_remove(struct port_adapter *adapter);
 
-/* ---- what may befall a started adapter. None of these while a client has it open: STATUS_DEVICE_BUSY ---- */
+/* ---- what may befall a started adapter ---- */
 
 /* Resource rebalance: StopDevice, then StartDevice with the same context (LIFE-173). On failure the adapter is stopped and lost;
- * it still has to be removed. */
+ * it still has to be removed. Not while a client has it open: STATUS_DEVICE_BUSY. */
 NTSTATUS port_adapter_restart(struct port_adapter *adapter);
-/* To another power state (LIFE-152 to LIFE-156); the present one: nothing happens. */
+/* To another power state (LIFE-152 to LIFE-156), also with clients on it: their work waits, and what they have in video memory is
+ * safe. The present one: nothing happens. STATUS_NO_MEMORY and the like: it could not be made safe, and the state stays. */
 NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                                 POWER_ACTION action);
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
+/* Power it up, if need be, and keep it so until the other (LIFE-139). */
+NTSTATUS port_adapter_power_hold(struct port_adapter *adapter);
+void port_adapter_power_release(struct port_adapter *adapter);
 /* Pull the device out while the machine runs (LIFE-147 to LIFE-151), also with clients on it. Without the driver's support it is
  * STATUS_NOT_SUPPORTED, unless forced; then no DDI of the adapter is called any more. It is removed as usual afterwards. */
 NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type,

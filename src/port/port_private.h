@@ -169,6 +169,10 @@ struct port_adapter {
     uint32_t power_calls; /* alternates the level of calls (THREAD-046) */
     bool stable_power;
     bool unplugged;
+    struct sim_mutex power_lock; /* held across a change of device power */
+    uint32_t power_users;        /* calls that need the present power state to stay */
+    struct sim_waitq power_idle; /* woken when that becomes 0 */
+    bool evacuated;              /* managers.c: video memory is empty and the GPU stands still */
 
     struct vidmm *vidmm;
     struct vidsch *vidsch;
@@ -230,6 +234,9 @@ static inline bool port_shares_address_spaces(const struct port *port)
 void port_dma_fault(void *context, const struct iommu_fault *fault);
 
 /* managers.c */
+/* Video memory to system memory, but what `kept_bytes` says (vidmm_evacuate); the GPU idle, and left so until the other. */
+NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes);
+NTSTATUS port_return(struct port_adapter *adapter);
 NTSTATUS port_managers_create(struct port_adapter *adapter);
 void port_managers_destroy(struct port_adapter *adapter);
 
@@ -272,6 +279,9 @@ static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adap
     return (const void *)(adapter->segment_table +
                           index * adapter->segments.SegmentDescriptorStride);
 }
+
+/* power.c: in D0, for a stop. */
+void port_power_up(struct port_adapter *adapter);
 
 /* power_components.c */
 NTSTATUS port_query_components(struct port_adapter *adapter);

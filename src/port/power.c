@@ -14,31 +14,62 @@ static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, PO
     adapter->power = state;
 }
 
-/* Nothing of the memory manager and the scheduler outlives a loss of power: no client holds anything (LIFE-154). */
-static void leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+/* How much of a segment outlives the loss of power, from its start (SEG-040, SEG-050, SEG-051, SEG-083). */
+static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, POWER_ACTION action)
 {
-    port_managers_destroy(adapter);
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
+    const bool standby = segment->Flags.PreservedDuringStandby;
+    const bool hibernate = segment->Flags.PreservedDuringHibernate;
+    const bool partial = segment->Flags.PartiallyPreservedDuringHibernate;
+
+    if (!standby || (hibernate && partial))
+        return 0; /* none, or no combination that there is */
+    if (action == PowerActionSleep)
+        return adapter->caps.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 ? 0 : UINT64_MAX;
+    if (action != PowerActionHibernate)
+        return 0;
+    if (partial)
+        return (uint64_t)segment->SystemMemoryEndAddress + 1;
+    return hibernate ? UINT64_MAX : 0;
+}
+
+static void wake(struct ddi_adapter *ddi)
+{
+    (void)port_adapter_set_power(ddi->port, PowerDeviceD0, PowerActionNone);
+}
+
+/* LIFE-154: level three, on a GPU that stands still until it is back. */
+static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    uint64_t kept_bytes[PORT_MAX_SEGMENTS] = {0};
+    NTSTATUS status;
+
+    for (UINT i = 0; i < adapter->segment_count; i++)
+        kept_bytes[i] = preserved_bytes(adapter, i, action);
+    status = port_evacuate(adapter, kept_bytes);
+    if (!NT_SUCCESS(status))
+        return status;
     port_components_hold(adapter); /* LIFE-166 */
     port_children_power(adapter, state, action);
     set_state(adapter, state, action);
+    adapter->ddi.wake = wake;
+    adapter->ddi.asleep = true;
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS enter_d0(struct port_adapter *adapter)
 {
+    adapter->ddi.asleep = false;
     set_state(adapter, PowerDeviceD0, PowerActionNone);
     port_children_power(adapter, PowerDeviceD0, PowerActionNone);
     port_components_release(adapter);
     port_domain_power_up(adapter);
-    return port_managers_create(adapter);
+    return port_return(adapter);
 }
 
-NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
-                                POWER_ACTION action)
+static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                             POWER_ACTION action)
 {
-    if (state < PowerDeviceD0 || state > PowerDeviceD3)
-        return STATUS_INVALID_PARAMETER;
-    if (adapter->client_references)
-        return STATUS_DEVICE_BUSY;
     if (adapter->state != PORT_STARTED || adapter->unplugged)
         return STATUS_INVALID_DEVICE_STATE;
     if (adapter->power == state)
@@ -46,10 +77,54 @@ NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE
     if (state == PowerDeviceD0)
         return enter_d0(adapter);
     if (adapter->power == PowerDeviceD0)
-        leave_d0(adapter, state, action);
-    else
-        set_state(adapter, state, action);
+        return leave_d0(adapter, state, action);
+    set_state(adapter, state, action);
     return STATUS_SUCCESS;
+}
+
+NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
+                                POWER_ACTION action)
+{
+    NTSTATUS status;
+
+    if (state < PowerDeviceD0 || state > PowerDeviceD3)
+        return STATUS_INVALID_PARAMETER;
+    sim_mutex_lock(&adapter->power_lock);
+    while (adapter->power_users && state != PowerDeviceD0 && !sim_current->stopped)
+        sim_waitq_wait(&adapter->power_idle, SIM_FOREVER);
+    status = change_power(adapter, state, action);
+    sim_mutex_unlock(&adapter->power_lock);
+    return status;
+}
+
+NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    sim_mutex_lock(&adapter->power_lock);
+    if (adapter->state == PORT_STARTED && !adapter->unplugged)
+        status = change_power(adapter, PowerDeviceD0, PowerActionNone);
+    if (NT_SUCCESS(status))
+        adapter->power_users++;
+    sim_mutex_unlock(&adapter->power_lock);
+    return status;
+}
+
+void port_adapter_power_release(struct port_adapter *adapter)
+{
+    if (--adapter->power_users == 0)
+        sim_waitq_wake(&adapter->power_idle, UINT32_MAX);
+}
+
+void port_power_up(struct port_adapter *adapter)
+{
+    if (adapter->power == PowerDeviceD0 || sim_current->stopped)
+        return;
+    adapter->ddi.asleep = false;
+    if (adapter->unplugged)
+        (void)port_return(adapter); /* of a lost adapter: lets everybody go on to the end */
+    else
+        (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
 }
 
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter)

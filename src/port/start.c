@@ -126,6 +126,7 @@ void port_stop(struct port_adapter *adapter)
     NTSTATUS status;
 
     port_exclusions_wait(adapter);
+    port_power_up(adapter);
     if (adapter->stable_power)
         port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
     port_managers_destroy(adapter);                    /* LIFE-167 */

@@ -142,6 +142,13 @@ void vidmm_destroy(struct vidmm *vidmm);
 void vidmm_reset_cleanup(struct vidmm *vidmm);
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
 
+/* Before video memory loses its content for a while, or the driver may wipe it: everything in a segment goes to system memory, but
+ * what lies wholly in the first kept_bytes[n] bytes of segment n + 1 (NULL: nothing stays). Nothing is brought in or submitted
+ * then until vidmm_return. The scheduler holds clients' work back meanwhile (vidsch_hold_clients). On failure
+ * everything is as usual again, though perhaps elsewhere. */
+NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes);
+NTSTATUS vidmm_return(struct vidmm *vidmm);
+
 /* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,
  * destruction goes on. */
 void vidmm_set_lost(struct vidmm *vidmm);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057, THREAD-036). */
+/* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057, THREAD-036); or nothing of clients
+ * (LIFE-154). */
 #include "vidsch/vidsch_private.h"
 
 static bool at_work(const struct vidsch *vidsch)
@@ -28,9 +29,52 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
     return STATUS_DEVICE_REMOVED;
 }
 
+static void kick_all(struct vidsch *vidsch)
+{
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        vidsch_kick(&vidsch->node[i]);
+}
+
 void vidsch_resume(struct vidsch *vidsch)
 {
     vidsch->suspended--;
+    kick_all(vidsch);
+}
+
+static bool clients_at_work(const struct vidsch *vidsch)
+{
+    if (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
+        return true;
+    LIST_FOR(link, &vidsch->devices) {
+        const struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (!device->system && device->in_flight)
+            return true;
+    }
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        vidsch_kick(&vidsch->node[i]);
+        if (!list_empty(&vidsch->node[i].resubmit) || vidsch->node[i].preempting)
+            return true; /* what was preempted is with the driver as good as */
+    return false;
+}
+
+NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
+{
+    const uint64_t deadline = sim_now() + limit_ns;
+
+    vidsch->clients_held++;
+    while (clients_at_work(vidsch) && !sim_current->stopped)
+        if (!vidsch_wait_changed(vidsch, deadline) && clients_at_work(vidsch)) {
+            vidsch_release_clients(vidsch);
+            return STATUS_IO_TIMEOUT;
+        }
+    if (!sim_current->stopped)
+        return STATUS_SUCCESS;
+    vidsch_release_clients(vidsch);
+    return STATUS_DEVICE_REMOVED;
+}
+
+void vidsch_release_clients(struct vidsch *vidsch)
+{
+    vidsch->clients_held--;
+    kick_all(vidsch);
 }

@@ -95,6 +95,9 @@ bool vidsch_validate(struct vidsch *vidsch);
  * that time; nothing is suspended then. Nests. */
 NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
+/* The same for the work of clients alone; paging goes on. */
+NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);
+void vidsch_release_clients(struct vidsch *vidsch);
 
 struct vidsch_statistics {
     uint64_t submissions, paging_submissions,

@@ -395,7 +395,8 @@ struct vidsch {
     uint32_t reset_count;
     struct iommu_fault last_bus_fault;
     bool bus_fault_noted;
-    uint32_t suspended; /* vidsch_suspend */
+    uint32_t suspended;    /* vidsch_suspend */
+    uint32_t clients_held; /* vidsch_hold_clients */
     bool started, quiescing, quiesced;
     struct vidsch_statistics statistics;
 };

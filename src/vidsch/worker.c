@@ -66,7 +66,7 @@ static struct packet *pick(struct vidsch_node *node)
     }
     while ((context = first_ready(node)) != NULL) {
         if (!context->device->system) {
-            if (node->vidsch->restoring)
+            if (node->vidsch->restoring || node->vidsch->clients_held)
                 return NULL;
             if (!resident(context))
                 continue;

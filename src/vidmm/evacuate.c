@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Video memory that is about to lose its content, or to be wiped by the driver: everything goes to system memory first, and
+ * comes back when it is wanted again (THREAD-029, LIFE-109, LIFE-154).
+ *
+ *   evacuate   a job of the worker moves each allocation out of its memory segment or aperture, also those that nothing else
+ *              may move; then nothing is built any more (vidmm->reset, as between a reset and its restoration)
+ *   return     page tables, mapped ranges and context allocations are written anew; what queued GPU work may use although no
+ *              list wants it any more comes in again; everything else is brought in by the next submission that needs it
+ *
+ * The scheduler holds the work of clients back from before the one until after the other.
+ */
+#include "vidmm/context_allocation.h"
+#include "vidmm/placement.h"
+#include "vidmm/segment.h"
+
+static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *kept_bytes)
+{
+    uint64_t kept = kept_bytes ? kept_bytes[allocation->segment - 1] >> PAGE_BITS : 0;
+
+    for (uint32_t i = 0; i < allocation->run_count; i++)
+        if (allocation->runs[i].first + allocation->runs[i].pages > kept)
+            return false;
+    return true;
+}
+
+static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
+{
+    const uint64_t *kept_bytes = arg;
+    NTSTATUS status = STATUS_SUCCESS, settled;
+
+    LIST_FOR(node, &vidmm->allocations) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
+
+        if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
+            continue;
+        status = residency_move_out(vidmm, allocation, !allocation->offer_in_force);
+        if (!NT_SUCCESS(status))
+            break;
+        allocation->discarded |= allocation->offer_in_force;
+    }
+    context_allocations_lost(
+        vidmm); /* those that have moved, and the others: committed again before they are used */
+    settled = paging_settle(vidmm);
+    status = NT_SUCCESS(status) ? settled : status;
+    vidmm->reset = NT_SUCCESS(status);
+    return status;
+}
+
+NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes)
+{
+    NTSTATUS status = paging_run(vidmm, evacuate_job, (void *)(uintptr_t)kept_bytes);
+
+    /* What has left comes back by itself. */
+    return vidmm_status(status);
+}
+
+/* Off every list, but work that is queued may still use it. */
+static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
+{
+    (void)arg;
+    LIST_FOR(node, &vidmm->allocations) {
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
+
+        if (allocation->users && !allocation->resident && !allocation->destroyed &&
+            residency_bring_in(vidmm, allocation) == STATUS_RETRY)
+            return STATUS_RETRY;
+    }
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_return(struct vidmm *vidmm)
+{
+    NTSTATUS status = vidmm_reset_restore(vidmm);
+
+    if (NT_SUCCESS(status))
+        status = vidmm_status(paging_run(vidmm, fetch_job, NULL));
+    return status;
+}

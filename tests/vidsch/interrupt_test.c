@@ -2,11 +2,6 @@
 /* What the driver may and may not notify, and when it has an effect. */
 #include "support/fixture.h"
 
-static void idle(struct vidsch_device *device)
-{
-    CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
-}
-
 /* Two packets on node 1, fences 1 and 2, that nothing completes; a third one waits in the queue. */
 struct stuck {
     struct vidsch_device *device, *other;
@@ -451,13 +446,6 @@ static void lies_are_fatal(void **state)
     FATAL_AS("SUBMIT-078", NULL, report_fault_with_invalid_fence, "GPUVA-253", 0x119, 0xD);
     FATAL(NULL, report_fault_of_paging, "SUBMIT-076", 0x119, 0x5);
 }
-
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
 
 TEST(nothing_happens_before_notify_dpc, 0)
 TEST(records_are_processed_in_order, 0)

@@ -448,13 +448,6 @@ static void set_no_buffer(struct fixture *f)
     f->driver.on_create_context = no_buffer;
 }
 
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
-
 TEST(device_handles_and_flags, 0)
 TEST(a_device_is_told_its_process, .create_process = true)
 TEST(system_objects_come_first, 0)

@@ -6,11 +6,6 @@
 
 #define QUANTUM (20 * MS)
 
-static void idle(struct vidsch_device *device)
-{
-    CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
-}
-
 static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_t index)
 {
     const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
@@ -455,13 +450,6 @@ static void lies_are_fatal(void **state)
     FATAL_AS("PREEMPT-013", (&(struct fixture_options){.prepare = set_preempt_fails}), request,
              "SUBMIT-037", 0x119, 0x2);
 }
-
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
 
 TEST(after_one_quantum_for_higher_priority, 0)
 TEST(at_passive_level_if_the_driver_wants, 0)

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static void idle(struct vidsch_device *device)
-{
-    CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
-}
-
 static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_t index)
 {
     const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
@@ -719,12 +714,6 @@ static void what_cannot_be_recovered_is_fatal(void **state)
              somebody_stays_in_the_driver, "TDR-011", 0x116, 0);
 }
 
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
 #define TDR(...) .tdr = {.enable_preemption = true, __VA_ARGS__}
 
 TEST(an_engine_reset_in_full, 0)

@@ -13,11 +13,6 @@ static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_
     return &call->submit_virtual.args;
 }
 
-static void idle(struct vidsch_device *device)
-{
-    CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
-}
-
 /* ---- virtual mode ---- */
 
 static void one_virtual_packet(struct fixture *f)
@@ -564,13 +559,6 @@ static void a_stopping_adapter_lets_go_of_everything(struct fixture *f)
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) ==
           STATUS_SUCCESS); /* vidmm_stop still evicts */
 }
-
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
 
 TEST(one_virtual_packet, 0)
 TEST(private_data_of_virtual_packets, 0)

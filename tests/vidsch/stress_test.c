@@ -499,13 +499,6 @@ static void the_same_seed_is_the_same_run(void **state)
     CHECK(memcmp(results[0], results[1], sizeof(results[0])) == 0);
 }
 
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
-
 TEST(every_allocation_fails_once, 0)
 TEST(a_failed_resize_keeps_the_old_sizes, 0)
 

@@ -239,6 +239,11 @@ uint64_t violations(const struct fixture *f, const char *rule)
 
 /* ---- shorthands ---- */
 
+void idle(struct vidsch_device *device)
+{
+    CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
+}
+
 struct vidsch_device *make_device(struct fixture *f)
 {
     return make_device_of(f, &f->client);

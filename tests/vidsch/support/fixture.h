@@ -255,6 +255,8 @@ uint64_t violations(const struct fixture *f, const char *rule);
 
 /* ---- shorthands for bodies ---- */
 
+/* Waits until all work of the device is done. */
+void idle(struct vidsch_device *device);
 struct vidsch_device *make_device(struct fixture *f);
 struct vidsch_device *make_device_of(struct fixture *f, struct vidmm_process *process);
 struct vidsch_context *make_context(struct vidsch_device *device, UINT node);
@@ -274,5 +276,13 @@ uint64_t page(struct fixture *f, uint32_t bytes);
 struct sim_thread *spawn(struct fixture *f, void (*fn)(void *arg), void *arg);
 struct sim_thread *spawn_in(struct nt_process *process, void (*fn)(void *arg), void *arg);
 void join(struct sim_thread *thread);
+
+/* A cmocka test of a body: test_name runs name in a fixture with these options. */
+#define TEST(name, ...)                                              \
+    static void test_##name(void **state)                            \
+    {                                                                \
+        (void)state;                                                 \
+        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
+    }
 
 #endif

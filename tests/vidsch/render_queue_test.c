@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments, WDDM 1.x. */
+#include "support/render_client.h"
+
+#include <string.h>
+
+/* ---- sizes, counts, broadcast ---- */
+
+static void sizes_change_on_request(struct fixture *f)
+{
+    struct client c = make_client(f);
+    D3DKMT_RENDER args = {.CommandLength = 16,
+                          .NewCommandBufferSize = 100000,
+                          .NewAllocationListSize = 5000,
+                          .NewPatchLocationListSize = 1};
+
+    CHECK(vidsch_render(c.context, &args) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-057", args.NewCommandBufferSize == 8192 && args.NewAllocationListSize == 8 &&
+                                args.NewPatchLocationListSize == 16);
+    args = (D3DKMT_RENDER){
+        .CommandLength = 16, .NewCommandBufferSize = 100000, .NewAllocationListSize = 5000};
+    args.Flags.ResizeCommandBuffer = args.Flags.ResizeAllocationList =
+        args.Flags.ResizePatchLocationList = 1;
+    CHECK(vidsch_render(c.context, &args) == STATUS_SUCCESS);
+    CHECK_RULE("KMT-305", args.NewCommandBufferSize == 102400 &&
+                              args.NewAllocationListSize == 5120 &&
+                              args.NewPatchLocationListSize >= 16);
+    memset(args.pNewCommandBuffer, 2, args.NewCommandBufferSize);
+    memset(args.pNewAllocationList, 0,
+           args.NewAllocationListSize * sizeof(*args.pNewAllocationList));
+    args = (D3DKMT_RENDER){
+        .CommandLength = 100000, .AllocationCount = 5000, .NewCommandBufferSize = 1};
+    args.Flags.ResizeCommandBuffer = 1;
+    CHECK_RULE("PATCH-057", vidsch_render(c.context, &args) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-056", last_call(f, CALL_RENDER)->render.args.DmaSize == 102400);
+    CHECK_RULE("PATCH-035", args.NewCommandBufferSize == 8192);
+    CHECK_RULE("PATCH-045", args.NewAllocationListSize == 5120);
+    CHECK(render(c.context, 8192) == STATUS_SUCCESS &&
+          last_call(f, CALL_RENDER)->render.args.DmaSize == 8192);
+    idle(c.device);
+    vidsch_device_destroy(c.device);
+}
+
+static void queued_buffers_are_counted(struct fixture *f)
+{
+    struct client c = make_client(f);
+
+    f->driver.engine[0].hang = true;
+    for (ULONG i = 1; i <= 4; i++) {
+        D3DKMT_RENDER args = {.CommandLength = 16};
+
+        CHECK(vidsch_render(c.context, &args) == STATUS_SUCCESS);
+        CHECK_RULE("PATCH-058", args.QueuedBufferCount == i);
+    }
+    driver_run(f, 0);
+    idle(c.device);
+    vidsch_device_destroy(c.device);
+}
+
+static void a_broadcast_runs_in_every_context(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidsch_device *foreign = make_device(f);
+    struct vidsch_context *other = make_context(c.device, 0), *far = make_context(foreign, 0);
+    D3DKMT_HANDLE handles[3] = {handle_create(&f->process->handles, NT_CLIENT_CONTEXT, other),
+                                handle_create(&f->process->handles, NT_CLIENT_CONTEXT, c.context),
+                                handle_create(&f->process->handles, NT_CLIENT_CONTEXT, far)};
+    D3DKMT_RENDER args = {.CommandLength = 16, .BroadcastContextCount = 1};
+
+    args.BroadcastContext[0] = handles[0];
+    CHECK_RULE("PATCH-059", vidsch_render(c.context, &args) == STATUS_SUCCESS);
+    idle(c.device);
+    CHECK_RULE("PATCH-059", calls_of(f, CALL_RENDER) == 1 && calls_of(f, CALL_SUBMIT) == 2);
+    CHECK_RULE("KMT-308",
+               call_at(f, CALL_SUBMIT, 0)->submit.hContext == c.context->mm.driver_handle &&
+                   call_at(f, CALL_SUBMIT, 1)->submit.hContext == other->mm.driver_handle &&
+                   call_at(f, CALL_SUBMIT, 1)->submit.SubmissionFenceId == 2);
+    args.BroadcastContext[0] = handles[1];
+    CHECK_RULE("KMT-308", vidsch_render(c.context, &args) == STATUS_INVALID_PARAMETER);
+    args.BroadcastContext[0] = handles[2];
+    CHECK_RULE("KMT-308", vidsch_render(c.context, &args) == STATUS_INVALID_PARAMETER);
+    for (int i = 0; i < 3; i++)
+        handle_remove(&f->process->handles, handles[i], NT_CLIENT_CONTEXT);
+    vidsch_device_destroy(foreign);
+    vidsch_device_destroy(c.device);
+}
+
+static void render_thread(void *arg)
+{
+    struct client *c = arg;
+
+    for (int i = 0; i < 5; i++)
+        render(c->context, 16);
+}
+
+static void renders_of_a_process_never_overlap(struct fixture *f)
+{
+    struct client a = make_client(f), b = make_client(f);
+    struct sim_thread *threads[3];
+
+    f->driver.stall_ns = 20000;
+    threads[0] = spawn(f, render_thread, &a);
+    threads[1] = spawn(f, render_thread, &b);
+    threads[2] = spawn(f, render_thread, &a); /* two in one context */
+    for (int i = 0; i < 3; i++)
+        join(threads[i]);
+    idle(a.device);
+    idle(b.device);
+    CHECK_RULE("PATCH-060", f->driver.most_inside_zero == 1);
+    CHECK_RULE("PATCH-138", f->driver.most_inside == 1);
+    CHECK_RULE("SUBMIT-152", f->driver.overlapped); /* the class runs beside level zero */
+    CHECK(calls_of(f, CALL_SUBMIT) == 15);
+    vidsch_device_destroy(a.device);
+    vidsch_device_destroy(b.device);
+}
+
+static void paging_is_patched_without_lists(struct fixture *f)
+{
+    uint64_t ticket = page(f, 128);
+    const DXGKARG_PATCH *patch;
+    const DXGKARG_SUBMITCOMMAND *sent;
+
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-152", calls_of(f, CALL_PATCH) == 1 &&
+                                call_at(f, CALL_PATCH, 0)->patch.args.Flags.Value == 1);
+    patch = &call_at(f, CALL_PATCH, 0)->patch.args;
+    sent = &call_at(f, CALL_SUBMIT, 0)->submit;
+    CHECK_RULE("PATCH-151", !patch->pAllocationList && !patch->pPatchLocationList &&
+                                patch->AllocationListSize == 0 &&
+                                patch->PatchLocationListSize == 0 &&
+                                patch->PatchLocationListSubmissionStart == 0 &&
+                                patch->PatchLocationListSubmissionLength == 0);
+    CHECK_RULE("PAGE-018", patch->pDmaBuffer && patch->DmaBufferSubmissionEndOffset == 128);
+    CHECK_RULE("PAGE-019", sent->Flags.Value == 1 &&
+                               sent->hContext == f->vidsch->system_context->mm.driver_handle);
+    CHECK_RULE("SUBMIT-029", sent->hContext == f->vidsch->system_context->mm.driver_handle);
+    CHECK_RULE("PATCH-153", patch->SubmissionFenceId == sent->SubmissionFenceId);
+    CHECK_RULE("PAGE-003", patch->DmaBufferSize == 12288);
+    CHECK_RULE("PAGE-005", patch->DmaBufferPrivateDataSize == 24 &&
+                               *(uint8_t *)patch->pDmaBufferPrivateData == 0);
+}
+
+/* ---- DMA buffers in an aperture segment ---- */
+
+static void want_aperture(struct fixture *f)
+{
+    f->driver.info[0].DmaBufferSegmentSet = 2;
+}
+
+static void a_buffer_in_an_aperture_is_mapped_before_it_is_used(struct fixture *f)
+{
+    struct client c = make_client(f);
+    const DXGKARG_RENDER *given;
+    const DXGKARG_PATCH *patch;
+    const DXGKARG_SUBMITCOMMAND *sent;
+
+    CHECK_RULE("PATCH-040", f->mm.mapped > 0 && calls_of(f, CALL_PATCH) == 0);
+    CHECK(render(c.context, 64) == STATUS_SUCCESS);
+    idle(c.device);
+    given = &last_call(f, CALL_RENDER)->render.args;
+    patch = &last_call(f, CALL_PATCH)->patch.args;
+    sent = &last_call(f, CALL_SUBMIT)->submit;
+    CHECK_RULE("PATCH-089", given->DmaBufferSegmentId == 2 &&
+                                given->DmaBufferPhysicalAddress.QuadPart >= 0xC0010000);
+    CHECK_RULE("PATCH-144",
+               patch->DmaBufferSegmentId == 2 && patch->DmaBufferPhysicalAddress.QuadPart ==
+                                                     given->DmaBufferPhysicalAddress.QuadPart);
+    CHECK_RULE("PATCH-040",
+               sent->DmaBufferSegmentId == 2 && sent->DmaBufferPhysicalAddress.QuadPart ==
+                                                    given->DmaBufferPhysicalAddress.QuadPart);
+    vidsch_device_destroy(c.device);
+    CHECK_RULE("PATCH-040", f->mm.unmapped == f->mm.mapped);
+}
+
+/* ---- WDDM 1.x ---- */
+
+static void a_1x_submission_says_what_must_be_resident(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    a->listed = false; /* no client ever asked for it */
+    reference(&c, 0, a, true);
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    idle(c.device);
+    CHECK_RULE("RES-002", f->mm.lists == 1 && a->listed && calls_of(f, CALL_SUBMIT) == 1);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
+static void a_1x_submission_waits_for_room(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    reference(&c, 0, a, true);
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    f->mm.full = 1;
+    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
+    idle(c.device);
+    CHECK_RULE("RES-002", f->mm.narrow_lists == 1 && f->mm.pending_at_narrow == 0 &&
+                              calls_of(f, CALL_SUBMIT) == 2);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
+static void a_1x_submission_that_never_fits_costs_the_device(struct fixture *f)
+{
+    struct client c = make_client(f);
+    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
+
+    reference(&c, 0, a, true);
+    f->mm.full = 2;
+    CHECK_RULE("RES-005", render_lists(&c, 16, 1, 0) == STATUS_NO_MEMORY);
+    CHECK_RULE("RES-005", !NT_SUCCESS(render_lists(&c, 16, 1, 0)) && calls_of(f, CALL_RENDER) == 0);
+    memory_close(f, a);
+    vidsch_device_destroy(c.device);
+}
+
+TEST(sizes_change_on_request, 0)
+TEST(queued_buffers_are_counted, 0)
+TEST(a_broadcast_runs_in_every_context, 0)
+TEST(renders_of_a_process_never_overlap, 0)
+TEST(paging_is_patched_without_lists, .physical_paging = true)
+TEST(a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
+     .prepare = want_aperture)
+TEST(a_1x_submission_says_what_must_be_resident, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+TEST(a_1x_submission_waits_for_room, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+TEST(a_1x_submission_that_never_fits_costs_the_device, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_change_on_request),
+        cmocka_unit_test(test_queued_buffers_are_counted),
+        cmocka_unit_test(test_a_broadcast_runs_in_every_context),
+        cmocka_unit_test(test_renders_of_a_process_never_overlap),
+        cmocka_unit_test(test_paging_is_patched_without_lists),
+        cmocka_unit_test(test_a_buffer_in_an_aperture_is_mapped_before_it_is_used),
+        cmocka_unit_test(test_a_1x_submission_says_what_must_be_resident),
+        cmocka_unit_test(test_a_1x_submission_waits_for_room),
+        cmocka_unit_test(test_a_1x_submission_that_never_fits_costs_the_device),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

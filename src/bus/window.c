@@ -251,6 +251,7 @@ bool bus_register_read(struct bus *bus, const volatile void *address, unsigned w
     *value = ones;
     if (answers(device, (uintptr_t)address, width))
         *value = ones & device->model->read(device->state, mapping->bar, offset, width);
+    sim_point();
     return true;
 }
 
@@ -268,6 +269,7 @@ bool bus_register_write(struct bus *bus, volatile void *address, unsigned width,
     device = mapping->device;
     if (answers(device, (uintptr_t)address, width))
         device->model->write(device->state, mapping->bar, offset, width, value & ones_of(width));
+    sim_point(); /* what the access has set off may come before the caller's next instruction */
     return true;
 }
 

@@ -47,7 +47,7 @@ static void write_memory(volatile void *address, unsigned width, uint64_t value)
     }
 }
 
-/* An access to a register is a point by itself. */
+/* An access to a register has its own points. */
 static uint64_t read_register(const volatile void *address, unsigned width, const char *routine)
 {
     struct nt *nt = nt_state();

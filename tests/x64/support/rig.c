@@ -40,6 +40,8 @@ static void note(bool write, uint64_t offset, unsigned width, uint64_t value)
 {
     if (rig.accesses < RIG_ACCESSES)
         rig.access[rig.accesses++] = (struct rig_access){write, width, offset, value};
+    if (rig.on_access)
+        rig.on_access();
 }
 
 static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
@@ -104,10 +106,10 @@ static void describe(struct verify_record *record)
     record->irql = sim_irql();
 }
 
-static void boot(unsigned processors)
+void rig_boot(uint64_t seed, unsigned processors)
 {
     static const struct verify_place place = {.describe = describe, .bugcheck = on_bugcheck};
-    const struct sim_config machine = {.seed = 11, .processors = processors};
+    const struct sim_config machine = {.seed = seed, .processors = processors};
     const struct ram_config ram = {.bytes = 64u << 20};
     struct nt_config nt = {0};
     char error[256];
@@ -138,14 +140,14 @@ static void boot(unsigned processors)
 int rig_setup(void **state)
 {
     (void)state;
-    boot(1);
+    rig_boot(11, 1);
     return 0;
 }
 
 int rig_setup_smp(void **state)
 {
     (void)state;
-    boot(4);
+    rig_boot(11, 4);
     return 0;
 }
 

@@ -39,6 +39,7 @@ struct rig {
     uint8_t value[RIG_REGISTERS];
     struct rig_access access[RIG_ACCESSES];
     unsigned accesses;
+    void (*on_access)(void); /* called by the device; NULL: nobody */
     bool faulted;
     struct sim_fault fault;
     const struct dxgk_device_services *services;
@@ -51,6 +52,8 @@ extern struct rig rig;
 int rig_setup(void **state);
 int rig_setup_smp(void **state);
 int rig_teardown(void **state);
+/* The same with a seed of the caller's, for tests that look at many: rig_boot ... rig_teardown. */
+void rig_boot(uint64_t seed, unsigned processors);
 #define RIG(test)     cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
 #define RIG_SMP(test) cmocka_unit_test_setup_teardown(test, rig_setup_smp, rig_teardown)
 

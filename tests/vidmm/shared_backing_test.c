@@ -65,12 +65,12 @@ static bool refused(struct mm_rig *rig, struct mm_private p, bool shared, const 
                     const char *rule, NTSTATUS status)
 {
     uint64_t before = mm_violations(rig, rule);
-    uint64_t free_pages = ram_free_pages(rig->ram);
+    uint64_t free_pages = ram_free_pages(rig->base.ram);
     struct made m = make(&rig->client[0], &p, 1, shared, memory);
 
     return m.status == status && mm_violations(rig, rule) == before + 1 &&
            mm_event_count(rig, MM_BACKING) == 0 && mm_event_count(rig, MM_OPEN) == 0 &&
-           mm_event_count(rig, MM_DESTROY) == 1 && ram_free_pages(rig->ram) == free_pages;
+           mm_event_count(rig, MM_DESTROY) == 1 && ram_free_pages(rig->base.ram) == free_pages;
 }
 
 /* ---- who may have it ---- */
@@ -104,8 +104,8 @@ static void conditions_body(struct mm_rig *rig)
 
     p = wanted();
     p.flags = 0x11; /* CpuVisible, ExistingSysMem */
-    CHECK(ram_take_contiguous(rig->ram, &request, &first));
-    memory = ram_direct(rig->ram, page_phys(first));
+    CHECK(ram_take_contiguous(rig->base.ram, &request, &first));
+    memory = ram_direct(rig->base.ram, page_phys(first));
     CHECK_RULE("PHYS-184", refused(rig, p, true, memory, "PHYS-184", STATUS_INVALID_PARAMETER));
     p.flags2 = 0; /* that memory is good for anything else */
     CHECK(NT_SUCCESS(make(&rig->client[0], &p, 1, true, memory).status));
@@ -114,7 +114,7 @@ static void conditions_body(struct mm_rig *rig)
     p.flags2 = 1;
     CHECK_RULE("PHYS-184", refused(rig, p, true, NULL, "PHYS-184", STATUS_INVALID_PARAMETER));
     mm_client_close(rig, 0);
-    ram_give_contiguous(rig->ram, first, PAGES);
+    ram_give_contiguous(rig->base.ram, first, PAGES);
 }
 
 static void run(void (*body)(struct mm_rig *rig), uint64_t features, bool no_entry, bool physical)
@@ -191,7 +191,7 @@ static void still_there(struct mm_rig *rig, const DXGKARG_DESTROYALLOCATION *arg
 
     CHECK(args->NumAllocations >= 1);
     CHECK(watched[0] == 0x77 && watched[PAGES * PAGE_BYTES - 1] == 0x78);
-    CHECK(ram_physical(rig->ram, watched, &physical));
+    CHECK(ram_physical(rig->base.ram, watched, &physical));
     watched_calls++;
 }
 
@@ -249,11 +249,11 @@ static void life_body(struct mm_rig *rig)
     watched = store;
     watched_calls = 0;
     rig->on_destroy = still_there;
-    free_pages = ram_free_pages(rig->ram);
+    free_pages = ram_free_pages(rig->base.ram);
     OK(destroy(c, m.resource));
     CHECK_RULE("PHYS-186", watched_calls == 1);
-    CHECK(!ram_physical(rig->ram, store, &physical)); /* and no longer */
-    CHECK(ram_free_pages(rig->ram) == free_pages + PAGES);
+    CHECK(!ram_physical(rig->base.ram, store, &physical)); /* and no longer */
+    CHECK(ram_free_pages(rig->base.ram) == free_pages + PAGES);
     CHECK(mm_event_count(rig, MM_BACKING) == 1);
 }
 
@@ -270,7 +270,7 @@ static void offered_body(struct mm_rig *rig)
     OK(m.status);
     store = mm_event_at(rig, MM_BACKING, 0)->backing;
     a = mm_allocation(c, m.allocation[0]);
-    CHECK(ram_physical(rig->ram, store, &before));
+    CHECK(ram_physical(rig->base.ram, store, &before));
     OK(mm_resident(c, m.allocation[0]));
     OK(vidmm_offer(c->device, NULL, m.allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){.AllowDecommit = 1}));
@@ -279,7 +279,7 @@ static void offered_body(struct mm_rig *rig)
     OK(residency_move_out(rig->vidmm, mm_allocation(c, m.allocation[0]), false));
     sim_mutex_unlock(&rig->vidmm->lock);
     mm_idle(rig);
-    CHECK_RULE("PHYS-186", a->backing && ram_physical(rig->ram, store, &after) &&
+    CHECK_RULE("PHYS-186", a->backing && ram_physical(rig->base.ram, store, &after) &&
                                after.value == before.value &&
                                page_phys(a->backing[0]).value == before.value);
     store[7] = 0x99;
@@ -321,7 +321,7 @@ static void the_address_lasts(void **state)
 static void driver_fails_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    uint64_t free_pages = ram_free_pages(rig->ram);
+    uint64_t free_pages = ram_free_pages(rig->base.ram);
     struct phys_addr physical;
     struct made m;
 
@@ -334,8 +334,9 @@ static void driver_fails_body(struct mm_rig *rig)
                                        mm_event_at(rig, MM_CREATE, 0)->handle[0]);
         CHECK_RULE("ALLOC-069", m.status == rig->backing_status &&
                                     mm_event_count(rig, MM_OPEN) == mm_event_count(rig, MM_CLOSE));
-        CHECK(!ram_physical(rig->ram, mm_event_at(rig, MM_BACKING, 0)->backing, &physical));
-        CHECK(ram_free_pages(rig->ram) == free_pages && verify_count(rig->log, VERIFY_WARNING) == 0);
+        CHECK(!ram_physical(rig->base.ram, mm_event_at(rig, MM_BACKING, 0)->backing, &physical));
+        CHECK(ram_free_pages(rig->base.ram) == free_pages &&
+              verify_count(rig->base.log, VERIFY_WARNING) == 0);
         rig->backing_status = STATUS_DEVICE_NOT_READY;
     }
     /* an open that fails comes after it */
@@ -343,13 +344,13 @@ static void driver_fails_body(struct mm_rig *rig)
     rig->open_status = STATUS_NO_MEMORY;
     m = make_one(c);
     CHECK(m.status == STATUS_NO_MEMORY && mm_event_count(rig, MM_BACKING) == 1 &&
-          mm_event_count(rig, MM_DESTROY) == 1 && ram_free_pages(rig->ram) == free_pages);
+          mm_event_count(rig, MM_DESTROY) == 1 && ram_free_pages(rig->base.ram) == free_pages);
 }
 
 static void memory_fails_body(struct mm_rig *rig)
 {
     struct util_heap *heap = util_heap_current;
-    const uint64_t free_pages = ram_free_pages(rig->ram);
+    const uint64_t free_pages = ram_free_pages(rig->base.ram);
     struct made m = {.status = STATUS_NO_MEMORY};
     uint64_t n = 0;
 
@@ -361,13 +362,13 @@ static void memory_fails_body(struct mm_rig *rig)
         heap->fail_at = 0;
         CHECK(vidmm_validate(rig->vidmm));
         CHECK(NT_SUCCESS(m.status) ||
-              (m.status == STATUS_NO_MEMORY && ram_free_pages(rig->ram) == free_pages &&
+              (m.status == STATUS_NO_MEMORY && ram_free_pages(rig->base.ram) == free_pages &&
                heap->live_blocks <= blocks + 1 && /* a handle table may have grown */
                mm_event_count(rig, MM_CREATE) == mm_event_count(rig, MM_DESTROY)));
     }
     CHECK(n > 8);
     OK(destroy(&rig->client[0], m.resource));
-    CHECK(ram_free_pages(rig->ram) == free_pages);
+    CHECK(ram_free_pages(rig->base.ram) == free_pages);
 }
 
 static void failures_leave_nothing(void **state)

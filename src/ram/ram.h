@@ -4,9 +4,9 @@
  *
  * The bytes are one sparse memory file of the host, mapped once in full (the kernel's direct view:
  * kernel address = ram_direct(physical)), and again page by page wherever a view with other
- * contiguity is wanted (ram_view_*). Untouched pages cost nothing, so a machine of 1 TiB is as
- * cheap as one of 1 GiB. Frame records are 16 bytes in a sparse array. Free frames are an extent
- * tree (util/extent.h).
+ * contiguity is wanted (ram_view_*). Untouched pages cost nothing, and the books
+ * take about ten bits for each frame that was ever used, so a machine of 1 TiB is as cheap as one of
+ * 1 GiB. Requests are placed by best fit (ram/frame_pool.h), and spare low memory for those who ask for it.
  *
  * Frame 0 is never handed out (PHYS-004).
  */
@@ -64,7 +64,8 @@ struct ram_request {
     bool zero; /* else the content is undefined */
 };
 
-/* One contiguous run. False: no run, or out of memory. O(log runs). */
+/* One contiguous run, the best fit (ram/frame_pool.c). False: no run. Costs the same whatever the size
+ * of RAM and its occupancy. */
 bool ram_take_contiguous(struct ram *ram, const struct ram_request *request,
                          struct page_number *first);
 /* `request->pages` frames anywhere in [low, high], as few runs as can be; all or nothing. */
@@ -124,7 +125,7 @@ bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
 void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t count);
 void ram_view_release(struct ram *ram, void *view, uint64_t pages);
 
-/* Bytes of memory of the host that the books take: trees, and frame records touched so far. Without
+/* Bytes of memory of the host that the books take, as far as they were touched so far. Without
  * the simulated bytes themselves. O(RAM), for reports. */
 uint64_t ram_bookkeeping_bytes(const struct ram *ram);
 bool ram_validate(const struct ram *ram);

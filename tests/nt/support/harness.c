@@ -124,6 +124,20 @@ void run(void (*fn)(void))
     finish(sim_thread_create("test", SIM_THREAD_KERNEL, body_main, &body), &body);
 }
 
+bool run_within(void (*fn)(void), uint64_t ns)
+{
+    struct body body = {.fn = fn};
+    struct sim_thread *thread = sim_thread_create("test", SIM_THREAD_KERNEL, body_main, &body);
+    enum sim_outcome outcome;
+
+    assert_non_null(thread);
+    sim_leave();
+    sim_enter(h.machine);
+    outcome = sim_run(NULL, NULL, sim_now() + ns);
+    sim_thread_release(thread);
+    return outcome != SIM_TIME_UP;
+}
+
 void run_client(struct nt_process *process, void (*fn)(void))
 {
     struct body body = {.fn = fn};

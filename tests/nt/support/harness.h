@@ -44,7 +44,9 @@ void harness_boot(unsigned processors, uint64_t seed, const struct nt_config *ex
 /* Run fn in a kernel thread on behalf of the driver image, until it and all threads it made have
  * ended or wait. */
 void run(void (*fn)(void));
-/* The same in a client thread of the process. */
+/* The same for something that may never come to rest: false: not in that virtual time, and it is left where it was. */
+bool run_within(void (*fn)(void), uint64_t ns);
+/* As run, in a client thread of the process. */
 void run_client(struct nt_process *process, void (*fn)(void));
 /* From within: at DISPATCH_LEVEL in a DPC, or in an interrupt service routine. Return when it has
  * run. */

@@ -214,6 +214,9 @@ NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args);
 NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args);
+/* The same with a buffer of the host's, whose use is checked. `extension` is filled in; may be NULL. */
+NTSTATUS ddi_debug_report(struct ddi_adapter *a, uint32_t reason,
+                          DXGKARG_COLLECTDBGINFO_EXT *extension);
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args);
 NTSTATUS ddi_end_exclusive_access(struct ddi_adapter *a, DXGKARG_ENDEXCLUSIVEACCESS *args);
 

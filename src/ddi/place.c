@@ -12,9 +12,6 @@
 #define THREAD_STUCK_IN_DEVICE_DRIVER    0xEAu
 #define KMODE_EXCEPTION_NOT_HANDLED      0x1Eu
 #define PAGE_FAULT_IN_FREED_SPECIAL_POOL 0xCCu
-#define DEBUG_INFO_BYTES                 65536u /* TDR-069 */
-#define GUARD_BYTES                      64u
-#define GUARD_FILL                       0xA7
 
 /* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
 
@@ -77,39 +74,6 @@ static bool describe_stack(char *text, size_t bytes)
 
 /* ---- bug check ---- */
 
-/* The driver's last word, in a buffer with guards around it (LIFE-141, LIFE-142). The machine may be out of memory: then
- * a small one on the stack will do. */
-static void collect_debug_info(struct ddi_adapter *adapter, uint32_t reason)
-{
-    uint8_t small[1024 + 2 * GUARD_BYTES];
-    uint8_t *large = util_alloc(DEBUG_INFO_BYTES + 2 * GUARD_BYTES);
-    uint8_t *buffer = large ? large : small;
-    uint32_t bytes = large ? DEBUG_INFO_BYTES : (uint32_t)sizeof(small) - 2 * GUARD_BYTES;
-    DXGKARG_COLLECTDBGINFO_EXT extension;
-    DXGKARG_COLLECTDBGINFO args;
-
-    memset(&extension, 0, sizeof(extension));
-    memset(buffer, GUARD_FILL, bytes + 2 * GUARD_BYTES);
-    memset(buffer + GUARD_BYTES, 0, bytes);
-    memset(&args, 0, sizeof(args));
-    args.Reason = reason;
-    args.pBuffer = buffer + GUARD_BYTES;
-    args.BufferSize = bytes;
-    args.pExtension = &extension;
-    ddi_collect_dbg_info(adapter, &args);
-    for (uint32_t i = 0; i < GUARD_BYTES; i++) {
-        if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + bytes + i] != GUARD_FILL) {
-            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes",
-                      bytes);
-            break;
-        }
-    }
-    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 ||
-        extension.Reserved6 || extension.Reserved7)
-        VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
-    util_free(large);
-}
-
 /* LIFE-143: the screen of a bug check is drawn while nothing else can run. */
 static void reset_device(struct ddi_adapter *adapter)
 {
@@ -135,7 +99,7 @@ static void bugcheck(const struct verify_bugcheck *bug)
         sim_current->deadline = SIM_FOREVER; /* the driver may be overdue already */
         if (adapter && adapter->context && ddi_has(adapter, DxgkDdiCollectDbgInfo) &&
             !sim_current->stopped)
-            collect_debug_info(adapter, bug->code);
+            (void)ddi_debug_report(adapter, bug->code, NULL);
         if (adapter && adapter->context && !sim_current->stopped)
             reset_device(adapter);
         if (state->hooks.bugcheck)

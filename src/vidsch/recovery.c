@@ -47,24 +47,11 @@ bool vidsch_wait_worker(struct vidsch *vidsch, const struct vidsch_node *node)
 /* What the driver can say about itself, kept with the record of the recovery (TDR-066, TDR-069). */
 void vidsch_collect_debug_info(struct vidsch *vidsch, UINT reason)
 {
-    enum { REPORT_BYTES = 65536 };
-    DXGKARG_COLLECTDBGINFO_EXT extension = {0};
-    DXGKARG_COLLECTDBGINFO args = {
-        .Reason = reason, .BufferSize = REPORT_BYTES, .pExtension = &extension};
-    NTSTATUS status;
+    DXGKARG_COLLECTDBGINFO_EXT extension;
 
-    if (!ddi_has(vidsch->ddi, DxgkDdiCollectDbgInfo))
-        return;
-    args.pBuffer = util_zalloc(1, REPORT_BYTES);
-    if (!args.pBuffer)
-        args.BufferSize = 0;
-    status = ddi_collect_dbg_info(vidsch->ddi, &args);
-    if (extension.Reserved2 || extension.Reserved3 || extension.Reserved4 || extension.Reserved5 ||
-        extension.Reserved6 || extension.Reserved7)
-        VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
-    if (NT_SUCCESS(status))
+    if (ddi_has(vidsch->ddi, DxgkDdiCollectDbgInfo) &&
+        NT_SUCCESS(ddi_debug_report(vidsch->ddi, reason, &extension)))
         trace_instant(0, "debug report", "reason", reason, "bucketing key", extension.BucketingKey);
-    util_free(args.pBuffer);
 }
 
 void vidsch_recovery_main(void *arg)

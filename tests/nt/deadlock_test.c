@@ -81,7 +81,7 @@ static void processors_that_wait_for_each_other_are_found(void **state)
 {
     (void)state;
     boot(2);
-    CHECK_RULE("THREAD-073", run_within(spin_body, 1000000000)); /* else they would spin for ever */
+    CHECK_RULE("THREAD-073", run_within(spin_body, 10000000)); /* else they would spin for ever */
     CHECK_RULE("THREAD-073", reported("THREAD-073", 0xC4, 0x1001));
     CHECK_RULE("THREAD-073", says("processor 0 (thread ") && says("processor 1 (thread ") &&
                                  says("test.so!drv_take_both") && says("waits for spin lock 1") &&

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142, TDR-066 to TDR-070): in a buffer with
+ * guards around it. The machine may be out of memory: then a small one on the stack will do.
+ */
+#include <string.h>
+
+#include "ddi/ddi_private.h"
+
+#define REPORT_BYTES 65536u /* TDR-069 */
+#define SMALL_BYTES  1024u
+#define GUARD_BYTES  64u
+#define GUARD_FILL   0xA7
+
+static void check_guards(const uint8_t *buffer, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < GUARD_BYTES; i++)
+        if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + bytes + i] != GUARD_FILL) {
+            VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote outside its buffer of %u bytes",
+                      bytes);
+            return;
+        }
+}
+
+static void check_answer(NTSTATUS status, const DXGKARG_COLLECTDBGINFO_EXT *extension)
+{
+    if (extension->Reserved2 || extension->Reserved3 || extension->Reserved4 ||
+        extension->Reserved5 || extension->Reserved6 || extension->Reserved7)
+        VIOLATION("LIFE-141", "DxgkDdiCollectDbgInfo wrote to reserved members of the extension");
+    if (status != STATUS_SUCCESS && status != STATUS_NO_MEMORY && status != STATUS_UNSUCCESSFUL &&
+        status != STATUS_DEVICE_REMOVED)
+        WARNING("LIFE-141", "DxgkDdiCollectDbgInfo returned 0x%08x", (unsigned)status);
+}
+
+NTSTATUS ddi_debug_report(struct ddi_adapter *adapter, uint32_t reason,
+                          DXGKARG_COLLECTDBGINFO_EXT *extension)
+{
+    uint8_t small[SMALL_BYTES + 2 * GUARD_BYTES];
+    uint8_t *large = util_alloc(REPORT_BYTES + 2 * GUARD_BYTES);
+    uint8_t *buffer = large ? large : small;
+    uint32_t bytes = large ? REPORT_BYTES : SMALL_BYTES;
+    DXGKARG_COLLECTDBGINFO_EXT own;
+    DXGKARG_COLLECTDBGINFO args;
+    NTSTATUS status;
+
+    if (!extension)
+        extension = &own;
+    memset(extension, 0, sizeof(*extension));
+    memset(buffer, GUARD_FILL, bytes + 2 * GUARD_BYTES);
+    memset(buffer + GUARD_BYTES, 0, bytes);
+    memset(&args, 0, sizeof(args));
+    args.Reason = reason;
+    args.pBuffer = buffer + GUARD_BYTES;
+    args.BufferSize = bytes;
+    args.pExtension = extension;
+    status = ddi_collect_dbg_info(adapter, &args);
+    check_guards(buffer, bytes);
+    check_answer(status, extension);
+    util_free(large);
+    return status;
+}

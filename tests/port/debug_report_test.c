@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* What the driver is asked for before a reset and before the machine stops, and the screen of a bug check. */
+#include "port/support/client.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+
+#define MANUALLY_INITIATED_CRASH 0xE2u
+
+/* ---- what was asked ---- */
+
+static struct report {
+    UINT reason;
+    SIZE_T bytes;
+    bool has_extension;
+} reports[4];
+static unsigned report_count;
+
+static void note_report(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_COLLECTDBGINFO *args = (const DXGKARG_COLLECTDBGINFO *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    CHECK(report_count < 4);
+    reports[report_count++] = (struct report){args->Reason, args->BufferSize,
+                                              args->pExtension != NULL};
+}
+
+static struct probe *create(const struct probe_options *options)
+{
+    struct probe *p = probe_create(options);
+
+    report_count = 0;
+    p->before[PROBE_CollectDbgInfo] = note_report;
+    return p;
+}
+
+/* On a client thread: an engine at work is reset, which costs the device. */
+static void reset_engine(struct probe *p)
+{
+    struct probe_gpu gpu;
+
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    CHECK(NT_SUCCESS(probe_gpu_submit(&gpu)));
+    probe_sleep(1000000);
+    CHECK(NT_SUCCESS(vidsch_force_engine_reset(port_adapter_vidsch(p->adapter[0]), 1)));
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+static struct probe_client *start_client(struct probe *p, void (*body)(struct probe *p))
+{
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_device_packet_ns = 100000000;
+    return probe_client_run(p, body);
+}
+
+static void finish(struct probe *p, struct probe_client *client)
+{
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+static void reset_adapter(struct probe *p)
+{
+    CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
+}
+
+static void ask_driver(struct probe *p)
+{
+    DXGKARG_QUERYADAPTERINFO args;
+    UINT bytes[4] = {0};
+
+    memset(&args, 0, sizeof(args));
+    args.Type = DXGKQAITYPE_UMDRIVERPRIVATE;
+    args.pOutputData = bytes;
+    args.OutputDataSize = sizeof(bytes);
+    (void)ddi_query_adapter_info(port_adapter_ddi(p->adapter[0]), &args);
+}
+
+/* The driver's own bug check, in a call about its adapter. */
+static void crash(struct probe *p, struct probe_call *call)
+{
+    KIRQL before;
+
+    (void)call;
+    if (p->user)
+        KeRaiseIrql(DISPATCH_LEVEL, &before);
+    KeBugCheckEx(MANUALLY_INITIATED_CRASH, 1, 2, 3, 4);
+}
+
+/* ---- reasons ---- */
+
+static void resets_body(struct probe *p)
+{
+    const struct probe_call *collect;
+
+    probe_forget(p);
+    reset_engine(p);
+    collect = probe_nth(p, PROBE_CollectDbgInfo, 0);
+    CHECK_RULE("LIFE-142", reports[0].reason == 0x141 && collect->irql == PASSIVE_LEVEL &&
+                               collect->order < probe_nth(p, PROBE_ResetEngine, 0)->order);
+    reset_adapter(p);
+    collect = probe_nth(p, PROBE_CollectDbgInfo, 1);
+    CHECK_RULE("LIFE-142", reports[1].reason == 0x117 && collect->irql == PASSIVE_LEVEL &&
+                               collect->order < probe_nth(p, PROBE_ResetFromTimeout, 0)->order);
+    CHECK_RULE("LIFE-142", report_count == 2);
+    CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 0);
+    CHECK_RULE("LIFE-141", reports[0].bytes > 0 && reports[0].has_extension &&
+                               reports[1].bytes > 0 && reports[1].has_extension &&
+                               probe_rule(p, "LIFE-141") == 0);
+}
+
+static void before_a_reset(void **state)
+{
+    const struct probe_options options = {.port = {.reset_device = true}};
+    struct probe *p = create(&options);
+
+    (void)state;
+    finish(p, start_client(p, resets_body));
+}
+
+static void before_a_bug_check(void **state)
+{
+    (void)state;
+    for (unsigned raised = 0; raised < 2; raised++) {
+        struct probe *p = create(NULL);
+
+        CHECK(NT_SUCCESS(probe_start(p)));
+        probe_forget(p);
+        p->user = raised ? p : NULL;
+        p->before[PROBE_QueryAdapterInfo] = crash;
+        CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+        CHECK_RULE("LIFE-142", report_count == 1 && reports[0].reason == MANUALLY_INITIATED_CRASH &&
+                                   p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
+        CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
+        probe_destroy(p);
+    }
+}
+
+/* ---- what it does with the buffer ---- */
+
+static void write_beyond(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_COLLECTDBGINFO *args = (const DXGKARG_COLLECTDBGINFO *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    memset(args->pBuffer, 0x11, args->BufferSize + 4);
+}
+
+static void write_all(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_COLLECTDBGINFO *args = (const DXGKARG_COLLECTDBGINFO *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    memset(args->pBuffer, 0x11, args->BufferSize);
+    args->pExtension->BucketingKey = 5;
+}
+
+static void write_reserved(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    ((const DXGKARG_COLLECTDBGINFO *)(uintptr_t)call->arg[1])->pExtension->Reserved7 = 1;
+}
+
+static void answer_oddly(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = (uint32_t)STATUS_INVALID_PARAMETER;
+}
+
+static void answer_no_memory(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->answered = true;
+    call->result = (uint32_t)STATUS_NO_MEMORY;
+}
+
+static probe_hook *hook;
+
+static void report_body(struct probe *p)
+{
+    p->before[PROBE_CollectDbgInfo] = hook;
+    reset_engine(p);
+}
+
+static void the_buffer_is_guarded(void **state)
+{
+    static const struct {
+        probe_hook *hook;
+        const char *text; /* NULL: as it may be */
+    } cases[] = {
+        {write_all, NULL},
+        {answer_no_memory, NULL},
+        {write_beyond, "outside its buffer of 65536 bytes"},
+        {write_reserved, "reserved members"},
+        {answer_oddly, "returned 0xc000000d"},
+    };
+    struct probe *p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct probe_client *client;
+
+        p = create(NULL);
+        hook = cases[i].hook;
+        client = start_client(p, report_body);
+        CHECK_RULE("LIFE-141", cases[i].text ? probe_said(p, "LIFE-141", cases[i].text)
+                                             : probe_rule(p, "LIFE-141") == 0);
+        finish(p, client);
+    }
+    p = create(NULL);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    p->before[PROBE_QueryAdapterInfo] = crash;
+    p->before[PROBE_CollectDbgInfo] = write_beyond;
+    CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+    CHECK_RULE("LIFE-141", probe_said(p, "LIFE-141", "outside its buffer"));
+    probe_destroy(p);
+}
+
+/* ---- the screen of a bug check ---- */
+
+static void the_device_is_reset_for_the_screen(void **state)
+{
+    const struct probe_options options = {.port = {.reset_device = true}};
+    struct probe *p = create(&options);
+    const struct probe_call *reset;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    p->before[PROBE_QueryAdapterInfo] = crash;
+    CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+    reset = probe_nth(p, PROBE_ResetDevice, 0);
+    CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 1 && reset->irql > DISPATCH_LEVEL &&
+                               reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
+                               reset->arg[0] == (uint64_t)(uintptr_t)A->context);
+    probe_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(before_a_reset),
+        cmocka_unit_test(before_a_bug_check),
+        cmocka_unit_test(the_buffer_is_guarded),
+        cmocka_unit_test(the_device_is_reset_for_the_screen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

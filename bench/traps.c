@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Cases of what kernel code does inline: device registers through pointers, CR8, the processor block, the shared data page. */
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "bench.h"
 #include "bus/bus.h"
@@ -105,9 +108,7 @@ static void make_image(void)
     memcpy(&read_level, &base, sizeof(read_level));
 }
 
-/* ---- the cases ---- */
-
-static volatile uint32_t *registers;
+/* ---- what a signal costs at least ---- */
 
 #define MEASURE(name, count, ...)                            \
     do {                                                     \
@@ -119,6 +120,44 @@ static volatile uint32_t *registers;
         }                                                    \
         bench_result(name, 0, count_, bench_now() - start_); \
     } while (0)
+
+#define PROBE_BYTES 2 /* of `movl (%rdi), %eax` */
+
+static void step_over(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += PROBE_BYTES;
+}
+
+/* A fault, a handler that does nothing on a stack of its own, and back: what any emulation of a trap is compared with. */
+static void bare_signal(void)
+{
+    struct sigaction action = {.sa_sigaction = step_over,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER},
+                     before;
+    stack_t stack = {.ss_size = 64u << 10}, outer;
+    uint64_t few = bench_options.quick ? 2000 : 500000;
+    void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    stack.ss_sp = malloc(stack.ss_size);
+    if (page == MAP_FAILED || !stack.ss_sp || sigaltstack(&stack, &outer) != 0 ||
+        sigaction(SIGSEGV, &action, &before) != 0)
+        bench_die("no signals");
+    MEASURE("floor: SIGSEGV and back", few,
+            __asm__ volatile("movl (%0), %%eax"
+                             :
+                             : "D"(page)
+                             : "eax"));
+    sigaction(SIGSEGV, &before, NULL);
+    sigaltstack(&outer, NULL);
+    free(stack.ss_sp);
+    munmap(page, PAGE);
+}
+
+/* ---- the cases ---- */
+
+static volatile uint32_t *registers;
 
 static void body(void *argument)
 {
@@ -166,6 +205,7 @@ void bench_traps(void)
     char error[256];
     struct nt *nt;
 
+    bare_signal();
     if (!machine)
         bench_die("no machine");
     sim_enter(machine);

@@ -29,6 +29,7 @@
 #define TRAP_ALIGNMENT     17
 
 extern int sim_copy_raw(void *to, const void *from, size_t bytes);
+extern void sim_signal_return(void);
 extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
@@ -279,6 +280,7 @@ static void on_signal(int signal, siginfo_t *info, void *data)
     core = core_of(sim_current);
     trap.kind = kind_of(signal, context);
     if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
+        context->uc_link = context; /* signal_return.S: without a system call */
         errno = saved;
         return;
     }
@@ -326,6 +328,33 @@ static void on_watchdog(int signal, siginfo_t *info, void *data)
     land(core, data, false);
 }
 
+/* What the kernel takes: the C library would put its own way back in. */
+struct kernel_action {
+    void (*handler)(int signal, siginfo_t *info, void *data);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+#define HAS_RESTORER 0x04000000ul
+
+_Static_assert(offsetof(ucontext_t, uc_link) == 8, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RDI]) == 104, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP]) == 160, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == 168, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.fpregs) == 224, "signal_return.S knows");
+
+/* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal open. */
+static void handle_faults(int signal)
+{
+    const struct kernel_action action = {.handler = on_signal,
+                                         .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER |
+                                                  HAS_RESTORER,
+                                         .restorer = sim_signal_return};
+
+    syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof(action.mask));
+}
+
 /* At every sim_enter: a test runner or an embedding program may have put its own handlers in place meanwhile. */
 static void install(void)
 {
@@ -338,10 +367,7 @@ static void install(void)
         if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal)
             continue;
         outer_action[i] = present;
-        action.sa_sigaction = on_signal;
-        /* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal open. */
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        sigaction(fault_signals[i], &action, NULL);
+        handle_faults(fault_signals[i]);
     }
     action.sa_sigaction = on_watchdog;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;

@@ -404,9 +404,11 @@ struct sim_trap {
     enum sim_fault_kind kind; /* what it is reported as; the handler may know better */
     uintptr_t address;
 };
-/* Called inside the signal handler, on its stack, before anything else. True: *context was changed, and execution goes on
- * there. False: a fault, of the kind and with the address that *trap has then. The handler must be quick, and must not call
- * anything that reaches a point; what has to do so changes *context to go on in a landing of its own on the fiber's stack. */
+/* Called inside the signal handler, on its stack, before anything else. True: execution goes on in a landing of the handler's,
+ * at RIP of *context, on the stack RSP, with RDI, and with the vector registers as they were; no other register nor the flags
+ * come back, which saves the system call at the end of a signal: the handler must have kept what the landing is to restore.
+ * False: a fault, of the kind and with the address that *trap has then. The handler must be quick, and must not call anything
+ * that reaches a point; that is what the landing is for. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));
 
 #endif

@@ -71,11 +71,18 @@ static void end(struct kmt_call *call)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }
 
+/* Calls that end an object: what is gone already has ended. */
+static bool ends_something(const char *name)
+{
+    return strncmp(name, "D3DKMTDestroy", 13) == 0;
+}
+
 NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
                  bool writes)
 {
     struct kmt_call call;
     struct sim_mark mark;
+    bool removed = false;
     NTSTATUS status;
 
     if (!user)
@@ -90,8 +97,11 @@ NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, 
         return STATUS_DEVICE_REMOVED;
     }
     begin(&call, name);
+    call.removed = &removed;
     status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments)
                                                       : STATUS_INVALID_PARAMETER;
+    if (removed && !NT_SUCCESS(status))
+        status = ends_something(name) ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED; /* LIFE-168 */
     if (writes && (NT_SUCCESS(status) || call.write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = STATUS_INVALID_PARAMETER;
@@ -135,10 +145,20 @@ void kmt_wait_unpinned(struct kmt_process *process, const struct kmt_call *own, 
 
 /* ---- handles ---- */
 
+void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    if (hash_get(&call->process->gone, handle))
+        *call->removed = true;
+}
+
 struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
     struct kmt_adapter *adapter = kmt_lookup(call, handle, NT_CLIENT_ADAPTER);
 
+    if (adapter && adapter->stopped) {
+        *call->removed = true;
+        return NULL;
+    }
     if (adapter)
         kmt_pin(call, adapter);
     return adapter;

@@ -72,19 +72,27 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 
 /* ---- the end ---- */
 
+/* Of an adapter that stops the client does not know: calls with the handle must tell that it is gone. */
+static void take_handle(struct kmt_process *process, const struct kmt_device *device,
+                        D3DKMT_HANDLE handle, enum nt_client_handle type)
+{
+    handle_remove(&process->nt->handles, handle, (uint8_t)type);
+    if (device->adapter->stopped)
+        (void)hash_put(&process->gone, handle, process);
+}
+
 /* Handles die with their parent (KMT-031): nobody finds the children any more; then whoever still uses one is waited for. */
 static void take_handles(struct kmt_process *process, struct kmt_device *device,
                          const struct kmt_call *call)
 {
-    struct handle_table *handles = &process->nt->handles;
-
     LIST_FOR(node, &device->contexts)
-        handle_remove(handles, CONTAINER(node, struct kmt_context, link)->handle, NT_CLIENT_CONTEXT);
+        take_handle(process, device, CONTAINER(node, struct kmt_context, link)->handle,
+                    NT_CLIENT_CONTEXT);
     LIST_FOR(node, &device->queues)
-        handle_remove(handles, CONTAINER(node, struct kmt_paging_queue, link)->handle,
-                      NT_CLIENT_PAGING_QUEUE);
+        take_handle(process, device, CONTAINER(node, struct kmt_paging_queue, link)->handle,
+                    NT_CLIENT_PAGING_QUEUE);
     LIST_FOR(node, &device->syncs)
-        handle_remove(handles, CONTAINER(node, struct kmt_sync, link)->handle, NT_CLIENT_SYNC);
+        take_handle(process, device, CONTAINER(node, struct kmt_sync, link)->handle, NT_CLIENT_SYNC);
     LIST_FOR(node, &device->contexts)
         kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_context, link)->sch);
     LIST_FOR(node, &device->queues)
@@ -104,6 +112,8 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 {
     struct kmt_adapter *adapter = device->adapter;
 
+    if (adapter->stopped)
+        (void)hash_put(&process->gone, device->handle, process);
     kmt_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
@@ -128,8 +138,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYDEVICE *args = arguments;
-    struct kmt_device *device = handle_remove(&call->process->nt->handles, args->hDevice,
-                                              NT_CLIENT_DEVICE);
+    struct kmt_device *device = kmt_take(call, args->hDevice, NT_CLIENT_DEVICE);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;
@@ -148,6 +157,10 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
         args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
         return STATUS_INVALID_PARAMETER; /* KMT-133 */
     device = kmt_device_of(call, args->hDevice);
+    if (!device && *call->removed && args->StateType == D3DKMT_DEVICESTATE_EXECUTION) {
+        args->ExecutionState = D3DKMT_DEVICEEXECUTION_STOPPED;
+        return STATUS_SUCCESS;
+    }
     if (!device)
         return STATUS_INVALID_PARAMETER;
     switch (args->StateType) {

@@ -33,6 +33,7 @@ struct kmt_process {
     struct sim_waitq changed; /* woken when a call ends, if somebody waits */
     uint32_t waiters;
     struct hash_map tracks; /* thread id -> trace track */
+    struct hash_map gone;   /* handles of objects that a stopped adapter took with it (LIFE-168) */
     bool ending;
 };
 
@@ -44,6 +45,7 @@ struct kmt_adapter {
     struct vidmm_process *mm; /* from the first device on (KMT-052) */
     struct sim_mutex mm_lock; /* held while mm comes and goes */
     uint32_t handles, device_count;
+    bool stopped; /* nothing of the driver is left for it; the handles stay until they are closed */
 };
 
 struct kmt_device {
@@ -92,6 +94,7 @@ struct kmt_call {
     const void *const *pin_list;
     UINT pin_list_count;
     bool write_on_failure; /* outputs are written whatever the status */
+    bool *removed;         /* set when a handle was looked up that went with a stopped adapter */
     trace_track track;
 };
 
@@ -138,11 +141,27 @@ struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handle);
+/* A handle that is none, or not any more: remember it if a stopped adapter took its object (KMT-026, LIFE-168). */
+void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle);
 /* Resolve without pinning. */
 static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle,
                                enum nt_client_handle type)
 {
-    return handle_lookup(&call->process->nt->handles, handle, (uint8_t)type);
+    void *object = handle_lookup(&call->process->nt->handles, handle, (uint8_t)type);
+
+    if (!object)
+        kmt_note_gone(call, handle);
+    return object;
+}
+/* The same, and the handle is none from now on. */
+static inline void *kmt_take(const struct kmt_call *call, D3DKMT_HANDLE handle,
+                             enum nt_client_handle type)
+{
+    void *object = handle_remove(&call->process->nt->handles, handle, (uint8_t)type);
+
+    if (!object)
+        kmt_note_gone(call, handle);
+    return object;
 }
 
 /* STATUS_SUCCESS, or STATUS_DEVICE_REMOVED for a stopped adapter. */

@@ -4,6 +4,54 @@
 
 #include "kmt/kmt_private.h"
 
+/* ---- an adapter stops under its clients (LIFE-168) ---- */
+
+/* Calls in progress end first; later ones are told that the adapter is gone. Work that is queued is cancelled. */
+static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
+{
+    adapter->stopped = true;
+    LIST_FOR(d, &adapter->devices)
+        vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch,
+                                 D3DKMT_DEVICEEXECUTION_STOPPED);
+    kmt_wait_unpinned(process, NULL, adapter);
+    adapter->handles++; /* it stays while its devices go */
+    while (!list_empty(&adapter->devices)) {
+        struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
+
+        handle_remove(&process->nt->handles, device->handle, NT_CLIENT_DEVICE);
+        kmt_device_destroy(process, device, NULL);
+    }
+    kmt_adapter_end_process(adapter);
+    adapter->handles--;
+    kmt_adapter_put(adapter, NULL);
+}
+
+static struct kmt_adapter *used_by(const struct kmt *kmt, const struct port_adapter *port)
+{
+    LIST_FOR(p, &kmt->processes)
+        LIST_FOR(a, &CONTAINER(p, struct kmt_process, link)->adapters) {
+            struct kmt_adapter *adapter = CONTAINER(a, struct kmt_adapter, link);
+
+            if (adapter->port == port && !adapter->stopped)
+                return adapter;
+        }
+    return NULL;
+}
+
+static void adapter_stops(void *context, struct port_adapter *port)
+{
+    struct kmt_adapter *adapter;
+
+    while ((adapter = used_by(context, port)) != NULL && !sim_current->stopped) {
+        if (adapter->process->ending)
+            sim_block(sim_now() + 1000000, NULL); /* does the same itself */
+        else
+            end_use(adapter->process, adapter);
+    }
+}
+
+/* ---- the interface ---- */
+
 struct kmt *kmt_create(struct port *port)
 {
     struct kmt *kmt = util_zalloc(1, sizeof(*kmt));
@@ -12,6 +60,7 @@ struct kmt *kmt_create(struct port *port)
         return NULL;
     kmt->port = port;
     list_init(&kmt->processes);
+    port_on_stop(port, adapter_stops, kmt);
     sim_current->room[SIM_ROOM_KMT] = kmt;
     return kmt;
 }
@@ -20,6 +69,7 @@ void kmt_destroy(struct kmt *kmt)
 {
     if (!kmt)
         return;
+    port_on_stop(kmt->port, NULL, NULL);
     sim_current->room[SIM_ROOM_KMT] = NULL;
     util_free(kmt);
 }
@@ -37,6 +87,7 @@ bool kmt_process_begin(struct nt_process *nt)
     list_init(&process->calls);
     sim_waitq_init(&process->changed);
     hash_init(&process->tracks);
+    hash_init(&process->gone);
     list_push_back(&kmt->processes, &process->link);
     nt->kmt = process;
     return true;
@@ -76,11 +127,14 @@ static void end_objects(struct kmt_process *process, struct kmt_adapter *adapter
 static void end_adapter(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     struct port_adapter *port = adapter->port;
-    bool awake = NT_SUCCESS(port_adapter_power_hold(port)); /* what is left takes paging to clear */
+    bool awake;
 
+    port_adapter_retain(port);
+    awake = NT_SUCCESS(port_adapter_power_hold(port)); /* what is left takes paging to clear */
     end_objects(process, adapter);
     if (awake)
         port_adapter_power_release(port);
+    port_adapter_release(port);
 }
 
 /* KMT-472: queued work is cancelled, and calls that wait for it return. */
@@ -127,6 +181,7 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
         port_process_ended(process->kmt->port, nt);
     list_remove(&process->link);
     hash_finish(&process->tracks);
+    hash_finish(&process->gone);
     if (!sim_current->stopped)
         util_free(
             process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */

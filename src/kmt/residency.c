@@ -94,8 +94,7 @@ void kmt_paging_queue_destroy(struct kmt_paging_queue *queue)
 static NTSTATUS destroy_paging_queue(struct kmt_call *call, void *arguments)
 {
     const D3DDDI_DESTROYPAGINGQUEUE *args = arguments;
-    struct kmt_paging_queue *queue = handle_remove(&call->process->nt->handles, args->hPagingQueue,
-                                                   NT_CLIENT_PAGING_QUEUE);
+    struct kmt_paging_queue *queue = kmt_take(call, args->hPagingQueue, NT_CLIENT_PAGING_QUEUE);
 
     if (!queue)
         return STATUS_INVALID_PARAMETER;

@@ -73,7 +73,8 @@ uint64_t port_adapter_memory_size(const struct port_adapter *adapter)
 
 /* ---- life ---- */
 
-static void free_adapter(struct port_adapter *adapter)
+/* Everything but the record, which clients may still hold: it says that the adapter is lost. */
+static void dismantle(struct port_adapter *adapter)
 {
     struct port *port = adapter->port;
 
@@ -88,7 +89,14 @@ static void free_adapter(struct port_adapter *adapter)
     ddi_loan_finish(&adapter->resource_loan);
     if (adapter->ddi.locks)
         ddi_adapter_finish(&adapter->ddi);
-    util_free(adapter);
+    adapter->ddi.gone = adapter->lost = adapter->dismantled = true;
+}
+
+static void free_adapter(struct port_adapter *adapter)
+{
+    dismantle(adapter);
+    if (!adapter->client_references)
+        util_free(adapter);
 }
 
 static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_device *device)
@@ -360,5 +368,6 @@ void port_adapter_retain(struct port_adapter *adapter)
 
 void port_adapter_release(struct port_adapter *adapter)
 {
-    adapter->client_references--;
+    if (--adapter->client_references == 0 && adapter->dismantled)
+        util_free(adapter);
 }

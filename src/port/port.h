@@ -113,8 +113,12 @@ uint64_t port_driver_stop(struct port_driver *driver);
 
 NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
                           struct port_adapter **adapter);
-/* No new work, drain, stop, remove. Client objects must be gone. */
+/* No new work, drain, end what clients have on it (port_on_stop), stop, remove. The record stays as long as a client holds it
+ * (port_adapter_retain), and is lost. */
 void port_adapter_remove(struct port_adapter *adapter);
+/* Who ends what clients have on an adapter, before it stops (LIFE-168); NULL: nobody has anything. */
+void port_on_stop(struct port *port, void (*end)(void *context, struct port_adapter *adapter),
+                  void *context);
 
 /* ---- what may befall a started adapter ---- */
 

@@ -24,6 +24,8 @@ struct port {
     bool etw;
     UCHAR etw_level;
     struct physical_memory *physical;
+    void (*end_clients)(void *context, struct port_adapter *adapter); /* port_on_stop; or NULL */
+    void *end_clients_context;
     DRIVER_OBJECT dxgkrnl_driver; /* registration_device.c */
     DEVICE_OBJECT dxgkrnl_device;
 };
@@ -100,6 +102,7 @@ struct port_adapter {
     WCHAR software_key_wide[160];
     char name[64]; /* AdapterString */
     uint32_t client_references;
+    bool dismantled; /* only the record is left, for clients that have not closed it */
 
     /* domain.c */
     struct iommu_domain *domain;

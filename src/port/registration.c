@@ -57,6 +57,13 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     return STATUS_SUCCESS;
 }
 
+void port_on_stop(struct port *port, void (*end)(void *context, struct port_adapter *adapter),
+                  void *context)
+{
+    port->end_clients = end;
+    port->end_clients_context = context;
+}
+
 void port_destroy(struct port *port)
 {
     if (!port)

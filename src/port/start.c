@@ -127,6 +127,8 @@ void port_stop(struct port_adapter *adapter)
 
     port_exclusions_wait(adapter);
     port_power_up(adapter);
+    if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
+        adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
     if (adapter->stable_power)
         port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
     port_managers_destroy(adapter);                    /* LIFE-167 */

@@ -28,11 +28,12 @@ enum dxgk_bar_kind {
     DXGK_BAR_NONE = 0,
     DXGK_BAR_REGISTERS, /* every access reaches read/write */
     DXGK_BAR_MEMORY,    /* plain bytes, prefetchable; CPU accesses do not reach the model */
+    DXGK_BAR_PORTS,     /* I/O ports: every access, of width 1, 2 or 4, reaches read/write */
 };
 
 struct dxgk_device_bar {
     enum dxgk_bar_kind kind;
-    uint64_t bytes; /* power of two, at least 4096 */
+    uint64_t bytes; /* power of two: at least 4096; of ports 4 to 256 */
 };
 
 /* What the function looks like in PCI configuration space. */
@@ -102,7 +103,7 @@ struct dxgk_device_model {
     void (*destroy)(void *device);
     /* Function-level reset: registers to their power-on values, work dropped, no interrupt pending. Memory keeps its bytes. */
     void (*reset)(void *device);
-    /* Register access of width 1, 2, 4 or 8 at an aligned offset of a register BAR. */
+    /* Register access of width 1, 2, 4 or 8 at an aligned offset of a register BAR (or a BAR of ports). */
     uint64_t (*read)(void *device, unsigned bar, uint64_t offset, unsigned width);
     void (*write)(void *device, unsigned bar, uint64_t offset, unsigned width, uint64_t value);
     void (*timer)(void *device, unsigned timer);

@@ -54,7 +54,7 @@ bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
             const struct bus_bar *bar = &device->bar[i];
             uint64_t offset = address.value - bar->address.value;
 
-            if (bar->kind != DXGK_BAR_NONE && offset < bar->bytes && bytes <= bar->bytes - offset)
+            if (bus_bar_in_memory(bar) && offset < bar->bytes && bytes <= bar->bytes - offset)
                 return true;
         }
     }

@@ -42,8 +42,10 @@ void bus_device_remove(struct bus_device *device);
 void bus_device_reset(struct bus_device *device);
 
 const struct dxgk_device_description *bus_device_description(const struct bus_device *device);
-/* Bus address of a BAR; its size is in the description. */
+/* Bus address of a BAR in the memory space; its size is in the description. */
 struct phys_addr bus_device_bar(const struct bus_device *device, unsigned bar);
+/* First port of a BAR of ports. */
+uint32_t bus_device_port(const struct bus_device *device, unsigned bar);
 /* The interrupt of one message, to connect. */
 struct sim_interrupt *bus_device_interrupt(struct bus_device *device, uint32_t message);
 /* 256 bytes of PCI configuration space; reads beyond give ones, writes to read-only bytes have no
@@ -105,6 +107,11 @@ bool bus_physical(const struct bus *bus, const volatile void *address, struct ph
 bool bus_register_read(struct bus *bus, const volatile void *address, unsigned width,
                        uint64_t *value);
 bool bus_register_write(struct bus *bus, volatile void *address, unsigned width, uint64_t value);
+/* Port access of width 1, 2 or 4; a sim_point. As with registers, a device that is gone, does not
+ * decode ports or is accessed across the natural alignment reads ones. False: no device has these
+ * ports; *value is ones then, too. */
+bool bus_port_read(struct bus *bus, uint32_t port, unsigned width, uint32_t *value);
+bool bus_port_write(struct bus *bus, uint32_t port, unsigned width, uint32_t value);
 /* Is the address in the part of the address space where register mappings stand, mapped at present
  * or not? Memory of any kind is never there, so that an access for which bus_register_read returns
  * false and this true goes nowhere. */

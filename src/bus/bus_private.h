@@ -21,6 +21,7 @@ struct bus {
     uint32_t requesters; /* numbers given out */
     struct iommu_pasids pasids;
     uint64_t next_address;          /* where the next BAR may start */
+    uint32_t next_port;             /* the same for ports; 0: at the beginning */
     uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
     struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
     struct extent_tree arena_free;
@@ -31,10 +32,17 @@ struct bus {
 struct bus_bar {
     enum dxgk_bar_kind kind;
     uint64_t bytes;
-    struct phys_addr address;
-    uint8_t *memory; /* of a memory BAR */
-    int file;        /* of a memory BAR; -1: none */
+    struct phys_addr address; /* of registers and memory */
+    uint32_t port;            /* the first one of a BAR of ports */
+    uint8_t *memory;          /* of a memory BAR */
+    int file;                 /* of a memory BAR; -1: none */
 };
+
+/* It stands in the memory space. */
+static inline bool bus_bar_in_memory(const struct bus_bar *bar)
+{
+    return bar->kind == DXGK_BAR_REGISTERS || bar->kind == DXGK_BAR_MEMORY;
+}
 
 /* A mapping of BAR bytes for the kernel. Mappings of memory BARs at one address share a record. */
 struct bus_mapping {
@@ -102,7 +110,12 @@ void *bus_dma_window(void *host, uint64_t logical, enum dxgk_dma_access access, 
 /* config.c */
 void bus_config_init(struct bus_device *device);
 bool bus_config_decodes_memory(const struct bus_device *device);
+bool bus_config_decodes_ports(const struct bus_device *device);
 bool bus_config_is_master(const struct bus_device *device);
+
+/* ports.c */
+/* Give BARs of ports their numbers; the others are left alone. False: none are left. */
+bool bus_place_ports(struct bus_device *device);
 
 /* window.c */
 bool bus_window_init(struct bus *bus);

@@ -31,10 +31,12 @@ enum {
     CONFIG_EXPRESS = 0x70,
 };
 
+#define COMMAND_PORTS       0x0001u
 #define COMMAND_MEMORY      0x0002u
 #define COMMAND_MASTER      0x0004u
 #define COMMAND_WRITABLE    0x0547u /* I/O, memory, master, parity, SERR, interrupt disable */
 #define STATUS_CAPABILITIES 0x0010u
+#define BAR_PORTS           0x1u
 #define BAR_64_BIT          0x4u
 #define BAR_PREFETCHABLE    0x8u
 #define EXPRESS_CONTROL     (CONFIG_EXPRESS + 8)
@@ -56,6 +58,12 @@ static void init_bars(struct bus_device *device)
 
         if (bar->kind == DXGK_BAR_NONE)
             continue;
+        if (bar->kind == DXGK_BAR_PORTS) {
+            put(device->config, CONFIG_BAR + 4 * i, bar->port | BAR_PORTS, 4);
+            put(device->config_mask, CONFIG_BAR + 4 * i, size_bits, 4);
+            device->config[CONFIG_COMMAND] |= COMMAND_PORTS;
+            continue;
+        }
         if (bar->kind == DXGK_BAR_MEMORY)
             value |= BAR_PREFETCHABLE;
         if (room)
@@ -121,6 +129,11 @@ void bus_config_init(struct bus_device *device)
 bool bus_config_decodes_memory(const struct bus_device *device)
 {
     return device->config[CONFIG_COMMAND] & COMMAND_MEMORY;
+}
+
+bool bus_config_decodes_ports(const struct bus_device *device)
+{
+    return device->config[CONFIG_COMMAND] & COMMAND_PORTS;
 }
 
 bool bus_config_is_master(const struct bus_device *device)

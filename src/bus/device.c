@@ -70,9 +70,18 @@ static bool description_valid(const struct dxgk_device_model *model,
 
         if (bar->kind == DXGK_BAR_NONE)
             continue;
-        if (bar->kind != DXGK_BAR_REGISTERS && bar->kind != DXGK_BAR_MEMORY) {
+        if (bar->kind != DXGK_BAR_REGISTERS && bar->kind != DXGK_BAR_MEMORY &&
+            bar->kind != DXGK_BAR_PORTS) {
             explain(error, error_bytes, "%s: BAR %u is of unknown kind %d", model->name, i,
                     (int)bar->kind);
+            return false;
+        }
+        if (bar->kind == DXGK_BAR_PORTS) {
+            if (is_power_of_two(bar->bytes) && bar->bytes >= 4 && bar->bytes <= 256)
+                continue;
+            explain(error, error_bytes,
+                    "%s: BAR %u has %#llx ports, not a power of two from 4 to 256", model->name, i,
+                    (unsigned long long)bar->bytes);
             return false;
         }
         if (!is_power_of_two(bar->bytes) || bar->bytes < PAGE_BYTES || bar->bytes > BUS_TOP / 2) {
@@ -108,6 +117,8 @@ static bool place_bars(struct bus_device *device, char *error, size_t error_byte
         if (bar->kind == DXGK_BAR_NONE)
             continue;
         bar->bytes = device->description.bar[i].bytes;
+        if (bar->kind == DXGK_BAR_PORTS)
+            continue;
         bar->address.value = align_up(next, bar->bytes);
         next = bar->address.value + bar->bytes;
         if (next > BUS_TOP) {
@@ -115,6 +126,10 @@ static bool place_bars(struct bus_device *device, char *error, size_t error_byte
                     i);
             return false;
         }
+    }
+    if (!bus_place_ports(device)) {
+        explain(error, error_bytes, "%s: no ports left", device->model->name);
+        return false;
     }
     device->bus->next_address = next;
     return true;

@@ -63,7 +63,7 @@ static struct bus_device *find_bar(struct bus *bus, struct phys_addr address, ui
         for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
             uint64_t offset = address.value - device->bar[i].address.value;
 
-            if (device->bar[i].kind == DXGK_BAR_NONE || offset >= device->bar[i].bytes ||
+            if (!bus_bar_in_memory(&device->bar[i]) || offset >= device->bar[i].bytes ||
                 bytes > device->bar[i].bytes - offset)
                 continue;
             *index = i;

@@ -109,36 +109,47 @@ DEFINE_REGISTER(USHORT, USHORT)
 DEFINE_REGISTER(ULONG, ULONG)
 DEFINE_REGISTER(ULONG64, ULONG64)
 
-/* No device of the machine has ports: nothing answers (NT-139). */
+/* Port accessors: a pointer to a port is its number. */
+static uint32_t read_port(const volatile void *port, unsigned width, const char *routine)
+{
+    uint32_t value;
+
+    if (!bus_port_read(nt_state()->bus, (uint32_t)(uintptr_t)port, width, &value))
+        VIOLATION("NT-139", "%s of port %#x, which no device has", routine,
+                  (unsigned)(uintptr_t)port);
+    return value;
+}
+
+static void write_port(const volatile void *port, unsigned width, uint32_t value,
+                       const char *routine)
+{
+    if (!bus_port_write(nt_state()->bus, (uint32_t)(uintptr_t)port, width, value))
+        VIOLATION("NT-139", "%s of port %#x, which no device has", routine,
+                  (unsigned)(uintptr_t)port);
+}
+
 #define DEFINE_PORT(SUFFIX, TYPE)                                                          \
     NT_EXPORT TYPE NTAPI READ_PORT_##SUFFIX(TYPE *Port)                                    \
     {                                                                                      \
         NT_ENTER();                                                                        \
-        (void)Port;                                                                        \
-        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
-        return (TYPE)-1;                                                                   \
+        return (TYPE)read_port(Port, sizeof(TYPE), __func__);                              \
     }                                                                                      \
     NT_EXPORT VOID NTAPI WRITE_PORT_##SUFFIX(TYPE *Port, TYPE Value)                       \
     {                                                                                      \
         NT_ENTER();                                                                        \
-        (void)Port;                                                                        \
-        (void)Value;                                                                       \
-        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+        write_port(Port, sizeof(TYPE), Value, __func__);                                   \
     }                                                                                      \
     NT_EXPORT VOID NTAPI READ_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count)  \
     {                                                                                      \
         NT_ENTER();                                                                        \
-        (void)Port;                                                                        \
-        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
-        memset(Buffer, 0xFF, Count * sizeof(TYPE));                                        \
+        for (ULONG i = 0; i < Count; i++)                                                  \
+            Buffer[i] = (TYPE)read_port(Port, sizeof(TYPE), __func__);                     \
     }                                                                                      \
     NT_EXPORT VOID NTAPI WRITE_PORT_BUFFER_##SUFFIX(TYPE *Port, TYPE *Buffer, ULONG Count) \
     {                                                                                      \
         NT_ENTER();                                                                        \
-        (void)Port;                                                                        \
-        (void)Buffer;                                                                      \
-        (void)Count;                                                                       \
-        VIOLATION("NT-139", "%s of a port that no device has", __func__);                  \
+        for (ULONG i = 0; i < Count; i++)                                                  \
+            write_port(Port, sizeof(TYPE), Buffer[i], __func__);                           \
     }
 
 DEFINE_PORT(UCHAR, UCHAR)

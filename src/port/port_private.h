@@ -64,6 +64,7 @@ struct port_map {
     uint64_t start, bytes;
     MEMORY_CACHING_TYPE cache;
     struct nt_process *process; /* of a user mode mapping; NULL: system space */
+    bool ports;                 /* in the space of ports: only a record */
 };
 
 /* Power components (power_components.c). */

@@ -27,13 +27,25 @@ static void describe_memory(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint64_t
         descriptor->Flags |= CM_RESOURCE_MEMORY_PREFETCHABLE;
 }
 
-/* Memory ranges in BAR order, then one descriptor per message. */
+static void describe_ports(CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor, uint32_t start,
+                           uint64_t count)
+{
+    descriptor->Type = CmResourceTypePort;
+    descriptor->ShareDisposition = 1; /* CmResourceShareDeviceExclusive */
+    descriptor->Flags = CM_RESOURCE_PORT_IO | CM_RESOURCE_PORT_16_BIT_DECODE;
+    descriptor->u.Port.Start.QuadPart = start;
+    descriptor->u.Port.Length = (ULONG)count;
+}
+
+/* Memory and port ranges in BAR order, then one descriptor per message. */
 static void describe(const struct port_adapter *adapter, CM_PARTIAL_RESOURCE_DESCRIPTOR *descriptor)
 {
     const struct dxgk_device_description *d = bus_device_description(adapter->device);
 
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++)
-        if (d->bar[bar].kind != DXGK_BAR_NONE)
+        if (d->bar[bar].kind == DXGK_BAR_PORTS)
+            describe_ports(descriptor++, bus_device_port(adapter->device, bar), d->bar[bar].bytes);
+        else if (d->bar[bar].kind != DXGK_BAR_NONE)
             describe_memory(descriptor++, bus_device_bar(adapter->device, bar).value,
                             d->bar[bar].bytes, d->bar[bar].kind == DXGK_BAR_MEMORY);
     for (uint32_t message = 0; message < d->messages; message++, descriptor++) {
@@ -77,6 +89,14 @@ void port_resources_revoke(struct port_adapter *adapter)
         ddi_loan_revoke(&adapter->resource_loan);
 }
 
+static void unmap_range(struct port_adapter *adapter, struct port_map *map)
+{
+    if (!map->ports)
+        bus_unmap(adapter->port->config.bus, map->address);
+    list_remove(&map->link);
+    util_free(map);
+}
+
 void port_maps_remove(struct port_adapter *adapter)
 {
     LIST_FOR_SAFE(node, next, &adapter->maps) {
@@ -84,9 +104,7 @@ void port_maps_remove(struct port_adapter *adapter)
 
         VIOLATION("LIFE-101", "the mapping of 0x%llx (%llu bytes) is still there after StopDevice",
                   (unsigned long long)map->start, (unsigned long long)map->bytes);
-        bus_unmap(adapter->port->config.bus, map->address);
-        list_remove(&map->link);
-        util_free(map);
+        unmap_range(adapter, map);
     }
 }
 
@@ -238,18 +256,68 @@ static bool granted(const struct port_adapter *adapter, uint64_t start, uint64_t
     for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
         uint64_t base = bus_device_bar(adapter->device, bar).value;
 
-        if (d->bar[bar].kind != DXGK_BAR_NONE && start >= base &&
-            range_inside(start - base, bytes, d->bar[bar].bytes))
+        if (d->bar[bar].kind != DXGK_BAR_NONE && d->bar[bar].kind != DXGK_BAR_PORTS &&
+            start >= base && range_inside(start - base, bytes, d->bar[bar].bytes))
             return true;
     }
     return false;
+}
+
+/* Inside one granted range of ports? */
+static bool ports_granted(const struct port_adapter *adapter, uint64_t start, uint64_t count)
+{
+    const struct dxgk_device_description *d = bus_device_description(adapter->device);
+
+    for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
+        uint64_t base = bus_device_port(adapter->device, bar);
+
+        if (d->bar[bar].kind == DXGK_BAR_PORTS && start >= base &&
+            range_inside(start - base, count, d->bar[bar].bytes))
+            return true;
+    }
+    return false;
+}
+
+static NTSTATUS new_map(struct port_adapter *adapter, uint64_t start, uint64_t bytes, void *address,
+                        struct port_map **out)
+{
+    struct port_map *map = util_zalloc(1, sizeof(*map));
+
+    if (!map)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    map->address = address;
+    map->start = start;
+    map->bytes = bytes;
+    list_push_back(&adapter->maps, &map->link);
+    *out = map;
+    return STATUS_SUCCESS;
+}
+
+/* PHYS-033: nothing is mapped; the address of a port is its number. The cache type means nothing, but must be one (LIFE-098). */
+static NTSTATUS map_ports(struct port_adapter *adapter, uint64_t start, uint64_t count,
+                          MEMORY_CACHING_TYPE cache, struct port_map **out)
+{
+    NTSTATUS status;
+
+    if (!count || cache < MmNonCached || cache > MmWriteCombined)
+        return STATUS_INVALID_PARAMETER;
+    if (!ports_granted(adapter, start, count)) {
+        VIOLATION("PHYS-027", "0x%llx + 0x%llx lies in no port range of the adapter",
+                  (unsigned long long)start, (unsigned long long)count);
+        return STATUS_INVALID_PARAMETER;
+    }
+    status = new_map(adapter, start, count, (void *)(uintptr_t)(uint32_t)start, out);
+    if (NT_SUCCESS(status))
+        (*out)->ports = true;
+    return status;
 }
 
 static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes,
                           MEMORY_CACHING_TYPE cache, struct nt_process *process,
                           struct port_map **out)
 {
-    struct port_map *map;
+    NTSTATUS status;
+    void *address;
 
     if (!bytes || cache < MmNonCached || cache > MmWriteCombined)
         return STATUS_INVALID_PARAMETER; /* LIFE-098 */
@@ -261,34 +329,24 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     LIST_FOR(node, &adapter->maps) {
         const struct port_map *other = CONTAINER(node, struct port_map, link);
 
-        if (other->cache != cache && ranges_overlap(start, bytes, other->start, other->bytes)) {
+        if (!other->ports && other->cache != cache &&
+            ranges_overlap(start, bytes, other->start, other->bytes)) {
             VIOLATION("LIFE-098", "0x%llx is already mapped with another cache type",
                       (unsigned long long)start);
             return STATUS_CONFLICTING_ADDRESSES;
         }
     }
-    map = util_zalloc(1, sizeof(*map));
-    if (!map)
-        return STATUS_INSUFFICIENT_RESOURCES;
-    map->address = bus_map(adapter->port->config.bus, (struct phys_addr){start}, bytes);
-    if (!map->address) {
-        util_free(map);
+    address = bus_map(adapter->port->config.bus, (struct phys_addr){start}, bytes);
+    if (!address)
         return STATUS_INSUFFICIENT_RESOURCES; /* PHYS-036 */
+    status = new_map(adapter, start, bytes, address, out);
+    if (!NT_SUCCESS(status)) {
+        bus_unmap(adapter->port->config.bus, address);
+        return status;
     }
-    map->start = start;
-    map->bytes = bytes;
-    map->cache = cache;
-    map->process = process;
-    list_push_back(&adapter->maps, &map->link);
-    *out = map;
+    (*out)->cache = cache;
+    (*out)->process = process;
     return STATUS_SUCCESS;
-}
-
-static void unmap_range(struct port_adapter *adapter, struct port_map *map)
-{
-    bus_unmap(adapter->port->config.bus, map->address);
-    list_remove(&map->link);
-    util_free(map);
 }
 
 /* PHYS-040: of a process that ends. */
@@ -318,8 +376,11 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
 
     if (!NT_SUCCESS(status))
         return status;
-    if (InIoSpace || !VirtualAddress)
-        status = STATUS_INVALID_PARAMETER; /* no port ranges are granted */
+    if (!VirtualAddress)
+        status = STATUS_INVALID_PARAMETER; /* PHYS-036 */
+    else if (InIoSpace)
+        status = map_ports(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
+                           &map);
     else
         status = map_range(cb.adapter, (uint64_t)TranslatedAddress.QuadPart, Length, CacheType,
                            MapToUserMode ? nt_process_current() : NULL, &map);

@@ -74,9 +74,18 @@ static bool port(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     bool in = plan->mnemonic == ZYDIS_MNEMONIC_IN;
     unsigned number = plan->reg == X64_NONE ? plan->what : (uint16_t)frame->gpr[plan->reg];
+    struct bus *bus = sim_current->room[SIM_ROOM_BUS];
+    uint32_t value = UINT32_MAX;
     char place[128];
 
     x64_place(plan, frame, place, sizeof(place));
+    if (in ? bus_port_read(bus, number, plan->operand_bytes, &value)
+           : bus_port_write(bus, number, plan->operand_bytes, (uint32_t)frame->gpr[X64_RAX])) {
+        if (in)
+            x64_set(frame, X64_RAX, plan->operand_bytes, value);
+        frame->rip += plan->length;
+        return true;
+    }
     VIOLATION("NT-139", "%s: port %#x, which no device has", place, number);
     if (in)
         x64_set(frame, X64_RAX, plan->operand_bytes, UINT64_MAX);

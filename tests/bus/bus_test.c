@@ -183,6 +183,10 @@ static void bad_models_are_refused_with_a_reason(void **state)
     refused_with("power of two");
     description.bar[0].bytes = 2048;
     refused_with("power of two");
+    for (uint64_t ports = 2; ports <= 512; ports = ports == 2 ? 12 : ports == 12 ? 512 : 1024) {
+        description.bar[5] = (struct dxgk_device_bar){.kind = DXGK_BAR_PORTS, .bytes = ports};
+        refused_with("from 4 to 256");
+    }
     description.messages = 0;
     refused_with("messages");
     description.messages = 33;
@@ -277,6 +281,45 @@ static void bars_stand_above_ram_and_apart(void **state)
         }
     }
     assert_false(bus_claims(bus, (struct phys_addr){0x1000}, 16));
+}
+
+static void ports_have_a_space_of_their_own(void **state)
+{
+    struct bus_device *device = NULL;
+    uint32_t before = 0;
+    uint32_t value;
+
+    (void)state;
+    description.bar[5] = (struct dxgk_device_bar){.kind = DXGK_BAR_PORTS, .bytes = 256};
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t port;
+        uint32_t config;
+
+        device = add();
+        port = bus_device_port(device, 5);
+        assert_true(port >= 0x1000 && port > before && port % 256 == 0);
+        before = port;
+        assert_int_equal(bus_config_read(device, 0x10 + 4 * 5, &config, 4), 4);
+        assert_int_equal(config, port | 1); /* of ports */
+        assert_int_equal(bus_config_read(device, 4, &config, 2), 2);
+        assert_true(config & 1); /* and decoded */
+        assert_true(bus_port_write(bus, port + 8, 4, 0x11223344));
+        assert_int_equal(probe->reg[1] & 0xFFFFFFFF, 0x11223344);
+        assert_true(bus_port_read(bus, port + 9, 1, &value));
+        assert_true(bus_port_read(bus, port + 9, 2, &value)); /* unaligned */
+        assert_int_equal(value, 0xFFFF);
+        assert_false(bus_port_read(bus, port + 254, 4, &value)); /* not all its own */
+        assert_int_equal(value, 0xFFFFFFFF);
+        assert_false(bus_claims(bus, (struct phys_addr){port}, 4)); /* no memory */
+        assert_null(bus_map(bus, (struct phys_addr){port}, 4));
+    }
+    bus_device_unplug(device);
+    assert_true(bus_port_read(bus, before, 4, &value));
+    assert_int_equal(value, 0xFFFFFFFF);
+    while ((device = bus_device_add(bus, &model, NULL, error, sizeof(error))) != NULL)
+        assert_true(bus_device_port(device, 5) <= 0xFF00);
+    assert_non_null(strstr(error, "no ports left"));
+    default_description();
 }
 
 static void register_windows_reach_the_model(void **state)
@@ -773,6 +816,7 @@ int main(void)
         WITH(a_file_can_be_loaded_twice),
         WITH(each_internal_failure_is_survived),
         WITH(bars_stand_above_ram_and_apart),
+        WITH(ports_have_a_space_of_their_own),
         WITH(register_windows_reach_the_model),
         WITH(others_may_run_before_and_after_each_access),
         WITH(memory_windows_are_plain_memory),

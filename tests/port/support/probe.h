@@ -89,7 +89,7 @@ struct probe_options {
     uint64_t watchdog_ms; /* host time; 0: none */
     bool strict;
     const char *const *
-        device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40" */
+        device; /* options of the device model, NULL-terminated: "messages=2", "vram=...", "dma_bits=40", "ports=32" */
     struct port_config port; /* ram and bus are filled in */
 };
 

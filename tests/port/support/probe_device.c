@@ -50,6 +50,8 @@ static bool configure(const struct dxgk_device_config *config, struct dxgk_devic
     d->bar[0].bytes = 0x1000;
     d->bar[2].kind = DXGK_BAR_MEMORY;
     d->bar[2].bytes = option(config, "vram", 16u << 20);
+    d->bar[4].bytes = option(config, "ports", 0); /* the first registers once more */
+    d->bar[4].kind = d->bar[4].bytes ? DXGK_BAR_PORTS : DXGK_BAR_NONE;
     d->messages = (uint32_t)option(config, "messages", 1);
     d->dma_bits = (uint8_t)option(config, "dma_bits", 40);
     return true;

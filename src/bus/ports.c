@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * I/O ports: 65,536 of them, a space of their own. Devices get theirs from 0x1000 on, above what a
+ * PC has always used for itself, each range aligned to its size.
+ */
+#include "bus/bus_private.h"
+#include "util/checked.h"
+
+#define FIRST_PORT 0x1000u
+#define PORTS      0x10000u
+
+bool bus_place_ports(struct bus_device *device)
+{
+    uint32_t next = device->bus->next_port ? device->bus->next_port : FIRST_PORT;
+
+    for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
+        struct bus_bar *bar = &device->bar[i];
+
+        if (bar->kind != DXGK_BAR_PORTS)
+            continue;
+        bar->port = (uint32_t)align_up(next, bar->bytes);
+        next = bar->port + (uint32_t)bar->bytes;
+        if (next > PORTS)
+            return false;
+    }
+    device->bus->next_port = next;
+    return true;
+}
+
+uint32_t bus_device_port(const struct bus_device *device, unsigned bar)
+{
+    return device->bar[bar].port;
+}
+
+/* The BAR that holds them all. */
+static struct bus_device *find(struct bus *bus, uint32_t port, unsigned width, unsigned *index)
+{
+    LIST_FOR(node, &bus->devices) {
+        struct bus_device *device = CONTAINER(node, struct bus_device, link);
+
+        for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
+            const struct bus_bar *bar = &device->bar[i];
+
+            if (bar->kind != DXGK_BAR_PORTS || port < bar->port ||
+                !range_inside(port - bar->port, width, bar->bytes))
+                continue;
+            *index = i;
+            return device;
+        }
+    }
+    return NULL;
+}
+
+static bool answers(const struct bus_device *device, uint32_t port, unsigned width)
+{
+    return !device->unplugged && bus_config_decodes_ports(device) &&
+           (width == 1 || width == 2 || width == 4) && port % width == 0;
+}
+
+bool bus_port_read(struct bus *bus, uint32_t port, unsigned width, uint32_t *value)
+{
+    uint32_t ones = width >= 4 ? UINT32_MAX : ((uint32_t)1 << (8 * width)) - 1;
+    struct bus_device *device;
+    unsigned bar;
+
+    *value = ones;
+    sim_point(); /* before the search: others run here, and may remove the device */
+    device = find(bus, port, width, &bar);
+    if (!device)
+        return false;
+    bus_timers_retry(device);
+    if (answers(device, port, width))
+        *value = ones & (uint32_t)device->model->read(device->state, bar,
+                                                      port - device->bar[bar].port, width);
+    return true;
+}
+
+bool bus_port_write(struct bus *bus, uint32_t port, unsigned width, uint32_t value)
+{
+    uint32_t ones = width >= 4 ? UINT32_MAX : ((uint32_t)1 << (8 * width)) - 1;
+    struct bus_device *device;
+    unsigned bar;
+
+    sim_point();
+    device = find(bus, port, width, &bar);
+    if (!device)
+        return false;
+    bus_timers_retry(device);
+    if (answers(device, port, width))
+        device->model->write(device->state, bar, port - device->bar[bar].port, width, value & ones);
+    return true;
+}

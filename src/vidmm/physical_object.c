@@ -171,7 +171,10 @@ static NTSTATUS create_by_type(struct physical_memory *memory, struct object *ob
     case DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE:
         return create_io_space(memory, object, args);
     }
-    return physical_refuse("PHYS-113", "Type %u is none of the four", (unsigned)args->Type);
+    /* check_common has looked at it. */
+    verify_fatal("PHYS-113", SYSMM_BUGCHECK, SYSMM_BAD_TYPE, (ULONG)object->type, 0, 0,
+                 "an object of type %u was about to be made", (unsigned)object->type);
+    return STATUS_INVALID_PARAMETER;
 }
 
 static void memory_free(struct physical_memory *memory, struct object *object)

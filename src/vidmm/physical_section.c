@@ -103,7 +103,8 @@ static bool page_in(struct object *object, uint64_t index, struct page_number fr
     struct section *section = &object->section;
     char *to = ram_direct(object->tracked.memory->ram, page_phys(frame));
 
-    if (pread(section->file, to, PAGE_BYTES, (off_t)(index * PAGE_BYTES)) != (ssize_t)PAGE_BYTES)
+    if (util_fault_point() ||
+        pread(section->file, to, PAGE_BYTES, (off_t)(index * PAGE_BYTES)) != (ssize_t)PAGE_BYTES)
         return false;
     section->resident[index] = frame.value + 1;
     if (point_views(object, index, 1)) {

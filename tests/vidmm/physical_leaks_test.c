@@ -114,6 +114,7 @@ static void adls_left_are_fatal_after_the_plain_leaks(void **state)
     CHECK_RULE("PHYS-143", strcmp(verify_record_at(f.verify, verify_records(f.verify) - 1)->rule,
                                   "PHYS-143") == 0);
     CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "ADL of 4096 bytes"));
+    CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "adapter memory object of 4096 bytes"));
 }
 
 static void an_object_without_adapter_outlives_it(void **state)

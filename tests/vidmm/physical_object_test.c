@@ -60,10 +60,13 @@ static void unknown_types_and_empty_objects_are_refused(void **state)
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
     (void)state;
+    args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)4;
+    CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 1);
     args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)99;
     args.hPhysicalMemoryObject = (HANDLE)0x5A;
     args.hAdapterMemoryObject = (HANDLE)0x5A;
-    CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 1);
+    CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 2 &&
+                               !verify_bugcheck_state(f.verify)->happened);
     CHECK_RULE("PHYS-018", args.hPhysicalMemoryObject == NULL && args.hAdapterMemoryObject == NULL);
     for (int type = 0; type < 4; type++) {
         args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type, 0);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of the device that drivers map for the CPU. */
+#include "port/support/memory_calls.h"
+
+static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};
+
+/* ---- device ranges for the CPU ---- */
+
+static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
+{
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
+        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
+
+    return first[index].u.Memory.Start;
+}
+
+static NTSTATUS map_bar(struct probe *p, uint64_t offset, ULONG length, MEMORY_CACHING_TYPE cache,
+                        PVOID *mapped)
+{
+    PHYSICAL_ADDRESS at = bar(p, 0);
+
+    at.QuadPart += (LONGLONG)offset;
+    return DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, at, length, FALSE, FALSE, cache, mapped);
+}
+
+static PVOID registers;
+
+static void read_registers(struct probe *p)
+{
+    (void)p;
+    CHECK_RULE("PHYS-030", READ_REGISTER_ULONG(registers) == PROBE_ID);
+}
+
+static void mappings_body(struct probe *p)
+{
+    PVOID first, second;
+
+    CHECK_RULE("PHYS-026", IS(map_bar(p, 0, 4096, MmNonCached, &registers), STATUS_SUCCESS) &&
+                               READ_REGISTER_ULONG(registers) == PROBE_ID);
+    WRITE_REGISTER_ULONG((PULONG)((char *)registers + PROBE_REG_SCRATCH), 0xABCD);
+    CHECK_RULE("PHYS-028", IS(map_bar(p, 0, 0, MmNonCached, &first), STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-029",
+               IS(map_bar(p, PROBE_REG_SCRATCH, 4, MmNonCached, &first), STATUS_SUCCESS) &&
+                   ((uintptr_t)first & 0xFFF) == PROBE_REG_SCRATCH &&
+                   READ_REGISTER_ULONG(first) == 0xABCD);
+    in_process(p, probe_process(p, "client"), read_registers);
+    CHECK_RULE("PHYS-038", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, (char *)registers + 4),
+                              STATUS_INVALID_PARAMETER) &&
+                               probe_rule(p, "LIFE-100") == 1 &&
+                               READ_REGISTER_ULONG(registers) == PROBE_ID);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-038",
+               IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_INVALID_PARAMETER) &&
+                   probe_rule(p, "LIFE-100") == 2);
+    CHECK_RULE("PHYS-035",
+               IS(map_bar(p, 8, 16, MmWriteCombined, &first), STATUS_CONFLICTING_ADDRESSES) &&
+                   probe_rule(p, "LIFE-098") == 1);
+    CHECK_RULE("PHYS-035", IS(map_bar(p, 0, 4096, MmNonCached, &second), STATUS_SUCCESS) &&
+                               second != registers);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, registers), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-035", READ_REGISTER_ULONG(second) == PROBE_ID);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, second), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-036", IS(map_bar(p, 0, 4096, MmNonCached, NULL), STATUS_INVALID_PARAMETER));
+}
+
+static void cache_types_body(struct probe *p)
+{
+    static const MEMORY_CACHING_TYPE types[] = {
+        MmNonCached,          MmCached,     MmWriteCombined,    MmHardwareCoherentCached,
+        MmNonCachedUnordered, MmUSWCCached, MmMaximumCacheType, (MEMORY_CACHING_TYPE)77};
+
+    for (unsigned i = 0; i < 8; i++) {
+        PVOID mapped = &mapped;
+        /* The driver has mapped the registers, so not those. */
+        NTSTATUS status = DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 16, FALSE, FALSE,
+                                               types[i], &mapped);
+
+        CHECK_RULE("PHYS-034", IS(status, i < 3 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
+        if (i < 3)
+            CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped), STATUS_SUCCESS));
+    }
+}
+
+static void map_levels_body(struct probe *p)
+{
+    PVOID mapped = NULL;
+    KIRQL before;
+
+    for (KIRQL level = PASSIVE_LEVEL; level <= DISPATCH_LEVEL; level++) {
+        uint64_t reports = probe_rule(p, "THREAD-047");
+        NTSTATUS status, undone;
+
+        KeRaiseIrql(level, &before);
+        status = map_bar(p, 0x800, 16, MmNonCached, &mapped);
+        undone = DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped);
+        KeLowerIrql(before);
+        CHECK_RULE(
+            "PHYS-037",
+            IS(status, level < DISPATCH_LEVEL ? STATUS_SUCCESS : STATUS_INVALID_DEVICE_REQUEST) &&
+                IS(undone, level < DISPATCH_LEVEL ? STATUS_SUCCESS : STATUS_INVALID_DEVICE_REQUEST) &&
+                probe_rule(p, "THREAD-047") == reports + (level > PASSIVE_LEVEL ? 2 : 0));
+    }
+}
+
+static void device_ranges_are_mapped_for_the_cpu(void **state)
+{
+    struct probe *p;
+
+    (void)state;
+    end(start_with(NULL), mappings_body);
+    end(start_with(NULL), map_levels_body);
+    end(start_with(NULL), cache_types_body);
+    p = start_with(&isolated); /* mapped in StartDevice, switched after it */
+    CHECK_RULE("PHYS-042",
+               iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_ISOLATION &&
+                   probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
+                       probe_nth(p, PROBE_StartDevice, 0)->order &&
+                   READ_REGISTER_ULONG(A->registers) == PROBE_ID);
+    probe_destroy(p);
+}
+
+static void fail_start(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
+}
+
+static void forget_mapping(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    A->registers = NULL;
+}
+
+static void mappings_left_behind_are_removed(void **state)
+{
+    struct probe *p = start_with(NULL);
+
+    (void)state;
+    p->before[PROBE_StopDevice] = forget_mapping;
+    (void)probe_stop(p);
+    CHECK_RULE("PHYS-041", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    probe_destroy(p);
+    p = probe_create(NULL);
+    p->after[PROBE_StartDevice] = fail_start;
+    CHECK(!NT_SUCCESS(probe_start(p)));
+    CHECK_RULE("PHYS-041", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
+    probe_destroy(p);
+}
+
+static PVOID client_mapping;
+
+static void map_for_client(struct probe *p)
+{
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 4096, FALSE, TRUE,
+                                          MmWriteCombined, &client_mapping)));
+    *(volatile char *)client_mapping = 1;
+}
+
+static void end_of_a_client(struct probe *p)
+{
+    struct nt_process *process = probe_process(p, "client");
+    size_t before = bus_mappings(p->bus);
+
+    in_process(p, process, map_for_client);
+    CHECK_RULE("PHYS-039", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, client_mapping),
+                              STATUS_INVALID_PARAMETER) &&
+                               probe_rule(p, "LIFE-100") == 1 && bus_mappings(p->bus) == before + 1);
+    port_process_ended(p->port, process);
+    CHECK_RULE("PHYS-040", probe_rule(p, "PHYS-040") == 1 && bus_mappings(p->bus) == before);
+    CHECK_RULE("PHYS-040", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, client_mapping),
+                              STATUS_INVALID_PARAMETER) &&
+                               probe_rule(p, "LIFE-100") == 2);
+}
+
+static void an_ending_process_loses_its_mappings(void **state)
+{
+    (void)state;
+    end(start_with(NULL), end_of_a_client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_ranges_are_mapped_for_the_cpu),
+        cmocka_unit_test(mappings_left_behind_are_removed),
+        cmocka_unit_test(an_ending_process_loses_its_mappings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -105,21 +105,26 @@ static void end_host_thread(void *arg)
     nt_object_release(&thread->object);
 }
 
-struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
+/* Apart, so that the way that all calls take stays short. */
+static __attribute__((noinline)) struct _KTHREAD *adopt(struct sim_thread *sim)
 {
     struct _KTHREAD **local = (struct _KTHREAD **)sim_thread_local(sim);
-    struct nt_faults faults;
+    struct nt_faults faults = nt_faults_off();
 
-    if (!*local) {
-        faults = nt_faults_off();
-        *local = create_thread(sim);
-        nt_faults_on(faults);
-        if (*local)
-            sim_thread_on_exit(sim, end_host_thread, *local);
-        if (sim == sim_current->thread)
-            sim_notify_switch();
-    }
+    *local = create_thread(sim);
+    nt_faults_on(faults);
+    if (*local)
+        sim_thread_on_exit(sim, end_host_thread, *local);
+    if (sim == sim_current->thread)
+        sim_notify_switch();
     return *local ? *local : &nt_processor()->idle;
+}
+
+struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
+{
+    struct _KTHREAD *thread = *sim_thread_local(sim);
+
+    return thread ? thread : adopt(sim);
 }
 
 struct _KTHREAD *nt_thread(void)

@@ -148,8 +148,9 @@ static void run_floor(void)
 }
 
 /* The same with all that a domain does: books of the frames, IOTLB, logical addresses. */
-static void run_domain(enum iommu_mode mode, const char *name)
+static void run_domain(enum iommu_mode mode, bool scattered, const char *name)
 {
+    static struct page_number logical[SLOT_PAGES];
     uint64_t count = bench_options.quick ? 64 : 20000;
     struct ram *ram = ram_create(&(struct ram_config){.bytes = 4ull << 30});
     struct iommu_domain *domain = ram ? iommu_domain_create(ram, mode,
@@ -162,10 +163,14 @@ static void run_domain(enum iommu_mode mode, const char *name)
         bench_die("out of memory");
     start = bench_now();
     for (uint64_t i = 0; i < count; i++) {
-        if (!iommu_map_run(domain, (struct page_number){1 + i % 1000 * 1024}, SLOT_PAGES, RIGHTS,
-                           &at))
+        if (scattered ? !iommu_map(domain, frames, SLOT_PAGES, RIGHTS, logical)
+                      : !iommu_map_run(domain, (struct page_number){1 + i % 1000 * 1024},
+                                       SLOT_PAGES, RIGHTS, &at))
             bench_die("no logical address");
-        iommu_unmap_run(domain, at, SLOT_PAGES);
+        if (scattered)
+            iommu_unmap(domain, logical, SLOT_PAGES);
+        else
+            iommu_unmap_run(domain, at, SLOT_PAGES);
     }
     bench_result(name, 0, count * SLOT_PAGES, bench_now() - start);
     iommu_domain_destroy(domain);
@@ -192,6 +197,7 @@ void bench_io_table(void)
     run_floor();
     for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
         run(&works[i]);
-    run_domain(IOMMU_ISOLATION, "domain map+unmap, isolated, a page");
-    run_domain(IOMMU_REMAP, "domain map+unmap, logical, a page");
+    run_domain(IOMMU_ISOLATION, false, "domain map+unmap, isolated, a page");
+    run_domain(IOMMU_REMAP, false, "domain map+unmap, logical, a page");
+    run_domain(IOMMU_REMAP, true, "the same, scattered frames");
 }

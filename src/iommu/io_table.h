@@ -103,6 +103,8 @@ void io_tables_unmap(struct io_tables *tables, uint64_t page, uint64_t count, io
                      void *context);
 /* The leaf that maps the page, and its level; 0: not mapped. */
 uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned *level);
+/* Of `count` (> 0) pages from `page` on, how many are mapped, or not mapped, as the first is. */
+uint64_t io_tables_run(const struct io_tables *tables, uint64_t page, uint64_t count, bool *mapped);
 /* Every leaf, in order of pages. */
 void io_tables_each(const struct io_tables *tables,
                     void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),

@@ -19,6 +19,21 @@ uint64_t io_tables_find(const struct io_tables *tables, uint64_t page, unsigned 
     return 0;
 }
 
+uint64_t io_tables_run(const struct io_tables *tables, uint64_t page, uint64_t count, bool *mapped)
+{
+    const uint64_t end = page + count;
+    uint64_t at = page;
+    unsigned level;
+
+    *mapped = io_tables_find(tables, page, &level) != 0;
+    while (at < end && (io_tables_find(tables, at, &level) != 0) == *mapped) {
+        if (!io_covered(tables, at))
+            return count;
+        at = (at | (io_span(level) - 1)) + 1;
+    }
+    return at < end ? at - page : count;
+}
+
 static void each(const struct io_table *table, unsigned level, uint64_t page,
                  void (*leaf)(void *context, uint64_t page, uint64_t entry, unsigned level),
                  void *context)

@@ -87,26 +87,41 @@ static void book_run(struct iommu_domain *domain, uint64_t frame, uint64_t count
         ram_iommu_unmap_run(domain->ram, (struct page_number){frame}, count);
 }
 
+/* Entries of level 0, of frames here and there. */
+static void unbook_pages(struct iommu_domain *domain, const uint64_t *entries, uint64_t count)
+{
+    struct page_number frames[64];
+    uint64_t listed = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (!entries[i])
+            continue;
+        frames[listed++].value = io_entry_frame(entries[i]);
+        if (listed == sizeof(frames) / sizeof(frames[0])) {
+            ram_iommu_unmap_pages(domain->ram, frames, listed);
+            listed = 0;
+        }
+    }
+    ram_iommu_unmap_pages(domain->ram, frames, listed);
+}
+
 /* Entries that lose a mapping: their frames lose one in their records. */
 static void unbook(void *context, const uint64_t *entries, uint64_t count, unsigned level)
 {
     struct iommu_domain *domain = context;
 
-    if (count > 1 && io_is_leaf(entries[0]) &&
+    if (io_is_leaf(entries[0]) &&
         domain->tables.work->rising(entries, count, io_span(level) * IO_FRAME_ONE)) {
         book_run(domain, io_entry_frame(entries[0]), count * io_span(level), false);
         return;
     }
-    for (uint64_t i = 0; i < count;) {
-        const uint64_t first = i++;
-
-        if (!entries[first])
-            continue;
-        while (i < count && io_is_leaf(entries[i]) &&
-               io_entry_frame(entries[i]) == io_entry_frame(entries[i - 1]) + io_span(level))
-            i++;
-        book_run(domain, io_entry_frame(entries[first]), (i - first) * io_span(level), false);
+    if (level == 0) {
+        unbook_pages(domain, entries, count);
+        return;
     }
+    for (uint64_t i = 0; i < count; i++)
+        if (io_is_leaf(entries[i]))
+            book_run(domain, io_entry_frame(entries[i]), io_span(level), false);
 }
 
 /* A leaf that is dropped with all its mappings. */
@@ -211,9 +226,8 @@ static bool enter(struct iommu_domain *domain, uint64_t logical, const struct pa
     domain->map_count += count;
     if (!pages)
         book_run(domain, first, count, true);
-    for (uint64_t i = 0; pages && i < count; i++)
-        if (in_ram(domain, pages[i].value))
-            ram_iommu_map_page(domain->ram, pages[i]);
+    else
+        ram_iommu_map_pages(domain->ram, pages, count);
     return true;
 }
 
@@ -307,10 +321,9 @@ static bool reserved(const struct iommu_domain *domain, uint64_t start, uint64_t
 
 static bool any_mapped(const struct iommu_domain *domain, uint64_t start, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++)
-        if (iommu_page_mapped(domain, (struct page_number){start + i}))
-            return true;
-    return false;
+    bool mapped;
+
+    return count > 0 && (io_tables_run(&domain->tables, start, count, &mapped) < count || mapped);
 }
 
 static enum iommu_result map_chosen(struct iommu_domain *domain, uint64_t at, uint64_t first,

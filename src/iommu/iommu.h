@@ -163,6 +163,9 @@ const char *iommu_cause_text(enum iommu_cause cause);
 
 /* The page is mapped, or in OFF mode booked, for the device. */
 bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical);
+/* Of `count` (> 0) pages, how many are so, or are not so, as the first is. A look for each leaf, and for each table that is not there. */
+uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct page_number logical,
+                          uint64_t count, bool *mapped);
 
 /* ---- the IOTLB, for tests ---- */
 

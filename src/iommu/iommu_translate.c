@@ -97,6 +97,12 @@ bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number log
     return io_tables_find(&domain->tables, logical.value, &level) != 0;
 }
 
+uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct page_number logical,
+                          uint64_t count, bool *mapped)
+{
+    return io_tables_run(&domain->tables, logical.value, count, mapped);
+}
+
 /* ---- flush ---- */
 
 void iommu_domain_lose_flushes(struct iommu_domain *domain, unsigned count)

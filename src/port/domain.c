@@ -185,15 +185,11 @@ void port_domain_destroy(struct port_adapter *adapter)
 static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t end)
 {
     while (first < end) {
-        uint64_t run = 0;
+        const struct page_number at = {first};
+        bool mapped;
+        uint64_t run = iommu_run_mapped(adapter->domain, at, end - first, &mapped);
 
-        while (first < end && iommu_page_mapped(adapter->domain, (struct page_number){first}))
-            first++;
-        while (first + run < end &&
-               !iommu_page_mapped(adapter->domain, (struct page_number){first + run}))
-            run++;
-        if (run > 0 && !iommu_map_identity_run(adapter->domain, (struct page_number){first}, run,
-                                               IOMMU_READ | IOMMU_WRITE))
+        if (!mapped && !iommu_map_identity_run(adapter->domain, at, run, IOMMU_READ | IOMMU_WRITE))
             return STATUS_NO_MEMORY;
         first += run;
     }
@@ -206,14 +202,20 @@ static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uin
 {
     if (end - 1 > adapter->highest_visible >> PAGE_BITS || first == 0)
         return false;
-    for (uint64_t page = first; page < end; page++) {
-        bool known = false;
+    for (uint64_t page = first, run; page < end; page += run) {
+        bool mapped, known;
 
-        if (!iommu_page_mapped(adapter->domain, (struct page_number){page}))
-            continue;
-        for (UINT32 i = 0; i < before && !known; i++)
-            known = page - ((uint64_t)adapter->reserved[i].BaseAddress.QuadPart >> PAGE_BITS) <
-                    (uint64_t)adapter->reserved[i].NumberOfBytes.QuadPart >> PAGE_BITS;
+        run = iommu_run_mapped(adapter->domain, (struct page_number){page}, end - page, &mapped);
+        known = !mapped;
+        for (UINT32 i = 0; i < before && !known; i++) {
+            const DXGK_PHYSICAL_MEMORY_RANGE *range = &adapter->reserved[i];
+            const uint64_t inside = page - ((uint64_t)range->BaseAddress.QuadPart >> PAGE_BITS);
+            const uint64_t pages = (uint64_t)range->NumberOfBytes.QuadPart >> PAGE_BITS;
+
+            known = inside < pages;
+            if (known && run > pages - inside)
+                run = pages - inside;
+        }
         if (!known)
             return false;
     }
@@ -273,6 +275,20 @@ static void note_compliance(const struct port_adapter *adapter)
     }
 }
 
+static uint64_t first_unmapped(const struct iommu_domain *domain, uint64_t first, uint64_t end)
+{
+    bool mapped = true;
+
+    while (first < end) {
+        uint64_t run = iommu_run_mapped(domain, (struct page_number){first}, end - first, &mapped);
+
+        if (!mapped)
+            return first;
+        first += run;
+    }
+    return end;
+}
+
 /* IOMMU-081, IOMMU-083: segments that are made of memory of the system. Pages of RAM are the driver's, which holds them. */
 NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
 {
@@ -288,11 +304,12 @@ NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
             ckd_add(&end, first, (uint64_t)segment->Size >> PAGE_BITS))
             continue;
         if (adapter->mode == IOMMU_REMAP) {
-            for (uint64_t page = first; page < end; page++)
-                if (!iommu_page_mapped(adapter->domain, (struct page_number){page}))
-                    REFUSE("IOMMU-083",
-                           "segment %u: no ADL covers device page 0x%llx of its system memory",
-                           i + 1, (unsigned long long)page);
+            const uint64_t uncovered = first_unmapped(adapter->domain, first, end);
+
+            if (uncovered < end)
+                REFUSE("IOMMU-083",
+                       "segment %u: no ADL covers device page 0x%llx of its system memory", i + 1,
+                       (unsigned long long)uncovered);
             continue;
         }
         status = map_rest(adapter, first < ram_pages ? ram_pages : first,

@@ -88,7 +88,10 @@ void ram_unlock_page(struct ram *ram, struct page_number page);
 uint32_t ram_page_locks(const struct ram *ram, struct page_number page);
 void ram_iommu_map_page(struct ram *ram, struct page_number page);
 void ram_iommu_unmap_page(struct ram *ram, struct page_number page);
-/* The same for `count` consecutive frames. */
+/* The same for a list; what lies beyond RAM is passed over. */
+void ram_iommu_map_pages(struct ram *ram, const struct page_number *list, uint64_t count);
+void ram_iommu_unmap_pages(struct ram *ram, const struct page_number *list, uint64_t count);
+/* The same for `count` consecutive frames, all of RAM. */
 void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count);
 void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t count);
 uint32_t ram_page_iommu_maps(const struct ram *ram, struct page_number page);

@@ -108,6 +108,20 @@ void ram_iommu_unmap_page(struct ram *ram, struct page_number page)
     let_go(ram, page.value);
 }
 
+void ram_iommu_map_pages(struct ram *ram, const struct page_number *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (list[i].value < ram->pages)
+            ram_iommu_map_page(ram, list[i]);
+}
+
+void ram_iommu_unmap_pages(struct ram *ram, const struct page_number *list, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (list[i].value < ram->pages)
+            ram_iommu_unmap_page(ram, list[i]);
+}
+
 void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count)
 {
     uint8_t *restrict few = ram->iommu_maps.few + first.value;

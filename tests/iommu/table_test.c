@@ -384,6 +384,18 @@ static bool model_unmap(struct model *m, struct io_tables *t, struct rng *rng, u
     return m->released == run.count;
 }
 
+static bool run_agrees(const struct model *m, const struct io_tables *t, struct rng *rng,
+                       uint64_t base)
+{
+    uint64_t page = rng_below(rng, MODEL_PAGES), most = MODEL_PAGES - page, run = 1;
+    uint64_t count = 1 + rng_below(rng, most < 2000 ? (uint32_t)most : 2000);
+    bool mapped;
+
+    while (run < count && !m->count[page + run] == !m->count[page])
+        run++;
+    return io_tables_run(t, base + page, count, &mapped) == run && mapped == (m->count[page] > 0);
+}
+
 static bool model_agrees(const struct model *m, const struct io_tables *t, uint64_t base,
                          uint64_t page)
 {
@@ -408,6 +420,7 @@ static void agree(bool shared, uint64_t base, uint64_t seed)
             CHECK(model_unmap(&m, &t, &rng, base));
         for (unsigned i = 0; i < 8; i++)
             CHECK(model_agrees(&m, &t, base, rng_below(&rng, MODEL_PAGES)));
+        CHECK(run_agrees(&m, &t, &rng, base));
         if (step < 20000 || step % 1024 == 0)
             CHECK(io_tables_validate(&t));
         for (uint64_t page = 0; step % 4096 == 0 && page < MODEL_PAGES; page++)

@@ -40,6 +40,8 @@ enum iommu_result {
 
 /* ---- domains ---- */
 
+/* From now on logical addresses are not above this one, either; those given out stay. Without effect in the other modes. */
+void iommu_domain_set_highest(struct iommu_domain *domain, struct logical_addr highest);
 /* `highest` bounds logical addresses (inclusive) in REMAP mode. NULL: out of memory. */
 struct iommu_domain *iommu_domain_create(struct ram *ram, enum iommu_mode mode,
                                          struct logical_addr highest);

@@ -23,6 +23,15 @@ bool iommu_place_init(struct iommu_domain *domain, uint64_t pages)
     return true;
 }
 
+void iommu_domain_set_highest(struct iommu_domain *domain, struct logical_addr highest)
+{
+    uint64_t page = ((highest.value + 1) >> PAGE_BITS) - 1;
+
+    if (highest.value != UINT64_MAX && highest.value >= PAGE_BYTES - 1 &&
+        page < domain->highest_page)
+        domain->highest_page = page;
+}
+
 void iommu_place_finish(struct iommu_domain *domain)
 {
     extent_tree_finish(&domain->logical);
@@ -48,6 +57,7 @@ bool iommu_place_take(struct iommu_domain *domain, uint64_t count, uint64_t *sta
     if (count == 0 || count > domain->highest_page)
         return false;
     want.align = power_of_two_at_least(count);
+    want.high = domain->highest_page + 1;
     while (!extent_take(&domain->logical, &want, start))
         if (domain->logical.out_of_memory || !release_oldest(domain))
             return false;

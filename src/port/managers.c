@@ -17,6 +17,11 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     struct vidmm_config mm;
     NTSTATUS status;
 
+    if (adapter->mode == IOMMU_REMAP) /* CAPS-020 */
+        iommu_domain_set_highest(
+            adapter->domain,
+            (struct logical_addr){(uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart});
+
     memset(&mm, 0, sizeof(mm));
     mm.ddi = &adapter->ddi;
     mm.ram = adapter->port->config.ram;
@@ -70,7 +75,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->segment_count; i++)
         if (port_segment(adapter, i)->Flags.Aperture)
             sch.aperture_segment_set |= 1u << i;
-    if (adapter->mode != IOMMU_REMAP) /* CAPS-020: logical mode has its own limit */
+    if (adapter->mode != IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
         sch.highest_address = (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart;
     if (adapter->gpu_mmu)
         sch.virtual_address_end = 1ull << adapter->mmu.VirtualAddressBitCount;

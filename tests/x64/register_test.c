@@ -371,6 +371,69 @@ static void what_no_device_could_take_is_a_violation_and_a_fault(void **state)
     CHECK(strstr(rig_said("NT-171"), "fxsave"));
 }
 
+/* ---- what a trap must not touch ---- */
+
+#define VECTORS 16u
+
+struct floating {
+    uint32_t control, control_after; /* MXCSR */
+    uint64_t unused;
+    uint8_t top[16]; /* of the x87 stack, with pi on it */
+};
+
+/* Load the vector registers from `in`, take the trap of a load, and store them to `out`. */
+void around_trap(const void *in, void *out, volatile void *trapping, struct floating *floating);
+__asm__(".text\n"
+        ".globl around_trap\n"
+        ".type around_trap, @function\n"
+        "around_trap:\n"
+        "    stmxcsr -8(%rsp)\n    ldmxcsr (%rcx)\n    fldpi\n"
+        ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+        "    vmovdqu 32*\\n(%rdi), %ymm\\n\n"
+        ".endr\n"
+        "    movl (%rdx), %eax\n"
+        ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+        "    vmovdqu %ymm\\n, 32*\\n(%rsi)\n"
+        ".endr\n"
+        "    stmxcsr 4(%rcx)\n    fstpt 16(%rcx)\n    ldmxcsr -8(%rsp)\n    vzeroupper\n    ret\n"
+        ".size around_trap, . - around_trap\n");
+
+/* As a device model in C may. */
+static void use_all_vectors(void)
+{
+    static const uint32_t control = 0x1F80;
+
+    __asm__ volatile("vzeroall\n\tldmxcsr %0\n\tfldz\n\tfstp %%st(0)" : : "m"(control));
+}
+
+static void floating_point(void)
+{
+    static uint8_t in[VECTORS * 32], out[VECTORS * 32];
+    static const uint8_t pi[10] = {0x35, 0xC2, 0x68, 0x21, 0xA2, 0xDA, 0x0F, 0xC9, 0x00, 0x40};
+    struct floating floating = {.control = 0x7F80}; /* rounds toward zero */
+
+    for (unsigned i = 0; i < sizeof(in); i++)
+        in[i] = (uint8_t)(i * 37 + i / 256);
+    for (unsigned i = 0; i < 100; i++) {
+        memset(out, 0, sizeof(out));
+        floating.control_after = 0;
+        around_trap(in, out, rig.registers, &floating);
+        CHECK(memcmp(in, out, sizeof(in)) == 0);
+        CHECK(floating.control_after == floating.control);
+        CHECK(memcmp(floating.top, pi, sizeof(pi)) == 0);
+    }
+}
+
+static void floating_point_survives_a_trap(void **state)
+{
+    (void)state;
+    if (!__builtin_cpu_supports("avx"))
+        skip();
+    rig.on_access = use_all_vectors;
+    CHECK(rig_run(floating_point));
+    CHECK(x64_traps() == 100 && rig.accesses == 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +450,7 @@ int main(void)
         RIG(push_and_pop_reach_registers),
         RIG(unaligned_and_unmapped_accesses_are_reported),
         RIG(what_no_device_could_take_is_a_violation_and_a_fault),
+        RIG(floating_point_survives_a_trap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #define ALL UINT64_MAX
 
-_Static_assert(HOLE_CLASSES >= 256 + (28 - 12) * 4, "lengths below 2^28 have a class");
+_Static_assert(HOLE_CLASSES >= 608 + (28 - 12) * 4, "lengths below 2^28 have a class");
 
 static uint64_t nodes_on(unsigned level, uint64_t frames)
 {
@@ -14,55 +14,106 @@ static uint64_t nodes_on(unsigned level, uint64_t frames)
 
 size_t hole_index_bytes(uint64_t frames)
 {
-    uint64_t nodes = 0;
+    uint64_t upper = 0;
 
-    for (unsigned level = 0; level < HOLE_LEVELS; level++)
-        nodes += nodes_on(level, frames);
-    return (size_t)nodes * sizeof(struct hole_node);
+    for (unsigned level = 1; level < HOLE_LEVELS; level++)
+        upper += nodes_on(level, frames);
+    return (size_t)(upper * sizeof(struct hole_node) +
+                    nodes_on(0, frames) * sizeof(struct hole_low_node));
 }
 
 void hole_index_init(struct hole_index *index, void *memory, uint64_t frames)
 {
     struct hole_node *next = memory;
 
-    for (unsigned level = HOLE_LEVELS; level-- > 0;) {
+    for (unsigned level = HOLE_LEVELS; --level > 0;) {
         index->nodes[level] = nodes_on(level, frames);
         index->level[level] = next;
         next += index->nodes[level];
     }
+    index->nodes[0] = nodes_on(0, frames);
+    index->low = (struct hole_low_node *)(void *)next;
 }
 
 /* ---- change ---- */
 
-void hole_index_add(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk)
+static inline uint64_t bit_of(uint64_t child)
 {
-    for (unsigned level = 0; level < HOLE_LEVELS; level++, chunk /= 64) {
-        struct hole_node *node = &index->level[level][chunk / 64];
+    return (uint64_t)1 << child % 64;
+}
+
+/* A node has its first of a class, or no more of it: tell those above. */
+static void tell_some(struct hole_index *index, unsigned grade, unsigned class, uint64_t child)
+{
+    for (unsigned level = 1; level < HOLE_LEVELS; level++, child /= 64) {
+        struct hole_node *node = &index->level[level][child / 64];
         uint64_t *children = &node->children[grade][class], were = *children;
 
-        *children |= (uint64_t)1 << chunk % 64;
+        *children |= bit_of(child);
         if (were != 0)
             return;
-        node->classes[grade][class / 64] |= (uint64_t)1 << class % 64;
+        node->classes[grade][class / 64] |= bit_of(class);
     }
 }
 
-void hole_index_remove(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk)
+static void tell_none(struct hole_index *index, unsigned grade, unsigned class, uint64_t child)
 {
-    for (unsigned level = 0; level < HOLE_LEVELS; level++, chunk /= 64) {
-        struct hole_node *node = &index->level[level][chunk / 64];
+    for (unsigned level = 1; level < HOLE_LEVELS; level++, child /= 64) {
+        struct hole_node *node = &index->level[level][child / 64];
         uint64_t *children = &node->children[grade][class];
 
-        *children &= ~((uint64_t)1 << chunk % 64);
+        *children &= ~bit_of(child);
         if (*children != 0)
             return;
-        node->classes[grade][class / 64] &= ~((uint64_t)1 << class % 64);
+        node->classes[grade][class / 64] &= ~bit_of(class);
     }
 }
 
-bool hole_index_has(const struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk)
+void hole_index_add(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk)
 {
-    return index->level[0][chunk / 64].children[grade][class] >> chunk % 64 & 1;
+    struct hole_low_node *node = &index->low[chunk / 64];
+    uint64_t were = node->chunks[grade][class].some;
+
+    node->chunks[grade][class].some = were | bit_of(chunk);
+    node->chunks[grade][class].several |= were & bit_of(chunk);
+    if (were == 0) {
+        node->classes[grade][class / 64] |= bit_of(class);
+        tell_some(index, grade, class, chunk / 64);
+    }
+}
+
+void hole_index_tell(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk,
+                     unsigned count)
+{
+    struct hole_low_node *node = &index->low[chunk / 64];
+
+    if (count < 2)
+        node->chunks[grade][class].several &= ~bit_of(chunk);
+    if (count > 0)
+        return;
+    node->chunks[grade][class].some &= ~bit_of(chunk);
+    if (node->chunks[grade][class].some == 0) {
+        node->classes[grade][class / 64] &= ~bit_of(class);
+        tell_none(index, grade, class, chunk / 64);
+    }
+}
+
+bool hole_index_remove(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk)
+{
+    if (index->low[chunk / 64].chunks[grade][class].several & bit_of(chunk))
+        return false;
+    hole_index_tell(index, grade, class, chunk, 0);
+    return true;
+}
+
+bool hole_index_agrees(const struct hole_index *index, unsigned grade, unsigned class,
+                       uint64_t chunk, unsigned count)
+{
+    const struct hole_low_node *node = &index->low[chunk / 64];
+    bool some = node->chunks[grade][class].some & bit_of(chunk);
+    bool several = node->chunks[grade][class].several & bit_of(chunk);
+
+    return some == (count > 0) && several >= (count > 1) && some >= several;
 }
 
 /* ---- search ---- */
@@ -93,46 +144,66 @@ struct hole_search hole_search_begin(const struct hole_index *index, unsigned gr
     return search;
 }
 
+static inline const uint64_t *classes_of(const struct hole_search *search)
+{
+    return search->level > 0
+               ? search->index->level[search->level][search->node].classes[search->grade]
+               : search->index->low[search->node].classes[search->grade];
+}
+
+/* The children of a node that have holes of the class. */
+static inline uint64_t children_with(const struct hole_search *search, unsigned level,
+                                     uint64_t node, unsigned class)
+{
+    if (level == 0)
+        return search->index->low[node].chunks[search->grade][class].some;
+    return search->index->level[level][node].children[search->grade][class];
+}
+
+static inline bool node_has(const struct hole_search *search, unsigned class)
+{
+    return children_with(search, search->level, search->node, class) & search->children;
+}
+
 unsigned hole_search_class_above(const struct hole_search *search, unsigned class)
 {
-    const struct hole_node *node = &search->index->level[search->level][search->node];
+    const uint64_t *classes = classes_of(search);
     unsigned word = class / 64;
     uint64_t bits;
 
     if (class >= HOLE_CLASSES)
         return HOLE_CLASSES;
-    bits = node->classes[search->grade][word] & ALL << class % 64;
+    bits = classes[word] & ALL << class % 64;
     for (;;) {
-        while (bits) {
+        for (; bits; bits &= bits - 1) {
             class = word * 64 + (unsigned)__builtin_ctzll(bits);
-            if (node->children[search->grade][class] & search->children)
+            if (node_has(search, class))
                 return class;
-            bits &= bits - 1;
         }
         if (++word == HOLE_CLASS_WORDS)
             return HOLE_CLASSES;
-        bits = node->classes[search->grade][word];
+        bits = classes[word];
     }
 }
 
 unsigned hole_search_class_below(const struct hole_search *search, unsigned class)
 {
-    const struct hole_node *node = &search->index->level[search->level][search->node];
+    const uint64_t *classes = classes_of(search);
     unsigned word = class / 64;
-    uint64_t bits = node->classes[search->grade][word] & ALL >> (63 - class % 64);
+    uint64_t bits = classes[word] & ALL >> (63 - class % 64);
 
     for (;;) {
         while (bits) {
             unsigned bit = 63 - (unsigned)__builtin_clzll(bits);
 
             class = word * 64 + bit;
-            if (node->children[search->grade][class] & search->children)
+            if (node_has(search, class))
                 return class;
-            bits &= ~((uint64_t)1 << bit);
+            bits &= ~bit_of(bit);
         }
         if (word-- == 0)
             return 0;
-        bits = node->classes[search->grade][word];
+        bits = classes[word];
     }
 }
 
@@ -140,7 +211,7 @@ unsigned hole_search_class_below(const struct hole_search *search, unsigned clas
 static bool highest_below(const struct hole_search *search, unsigned level, uint64_t node,
                           unsigned class, uint64_t *chunk)
 {
-    uint64_t bits = search->index->level[level][node].children[search->grade][class] &
+    uint64_t bits = children_with(search, level, node, class) &
                     children_in(level, node, search->low, *chunk);
 
     while (bits) {
@@ -153,7 +224,7 @@ static bool highest_below(const struct hole_search *search, unsigned level, uint
         }
         if (highest_below(search, level - 1, child, class, chunk))
             return true;
-        bits &= ~((uint64_t)1 << bit);
+        bits &= ~bit_of(bit);
     }
     return false;
 }
@@ -165,29 +236,26 @@ bool hole_search_chunk(const struct hole_search *search, unsigned class, uint64_
 
 /* ---- validation ---- */
 
-static bool node_holds(const struct hole_index *index, unsigned level, uint64_t at)
+/* What a node says about a class, and what the node above says about it. */
+static bool class_holds(const struct hole_index *index, unsigned level, uint64_t at, unsigned grade,
+                        unsigned class)
 {
-    const struct hole_node *node = &index->level[level][at];
+    const struct hole_search search = {.index = index, .level = level, .node = at, .grade = grade};
+    bool some = children_with(&search, level, at, class) != 0;
 
-    for (unsigned grade = 0; grade < HOLE_GRADES; grade++) {
-        for (unsigned class = 0; class < HOLE_CLASSES; class ++) {
-            bool some = node->children[grade][class] != 0;
-
-            if ((node->classes[grade][class / 64] >> class % 64 & 1) != some)
-                return false;
-            if (level + 1 < HOLE_LEVELS &&
-                (index->level[level + 1][at / 64].children[grade][class] >> at % 64 & 1) != some)
-                return false;
-        }
-    }
-    return true;
+    if ((classes_of(&search)[class / 64] >> class % 64 & 1) != some)
+        return false;
+    return level + 1 == HOLE_LEVELS ||
+           (index->level[level + 1][at / 64].children[grade][class] >> at % 64 & 1) == some;
 }
 
 bool hole_index_validate(const struct hole_index *index)
 {
     for (unsigned level = 0; level < HOLE_LEVELS; level++)
         for (uint64_t at = 0; at < index->nodes[level]; at++)
-            if (!node_holds(index, level, at))
-                return false;
+            for (unsigned grade = 0; grade < HOLE_GRADES; grade++)
+                for (unsigned class = 0; class < HOLE_CLASSES; class ++)
+                    if (!class_holds(index, level, at, grade, class))
+                        return false;
     return true;
 }

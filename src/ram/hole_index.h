@@ -11,7 +11,7 @@
  *     middle     16 GiB      children of 256 MiB
  *     low       256 MiB      children of 4 MiB, the chunks
  *
- * Lengths up to 63 are classes of their own; 64 to 4095 have 32 classes an octave, longer ones 4.
+ * Lengths below 512 are classes of their own; 512 to 4095 have 32 classes an octave, longer ones 4.
  */
 #ifndef DXGK_RAM_HOLE_INDEX_H
 #define DXGK_RAM_HOLE_INDEX_H
@@ -22,12 +22,12 @@
 
 enum {
     HOLE_GRADES = 3, /* aligned to 1, 16 and 512 frames: 4 KiB, 64 KiB, 2 MiB */
-    HOLE_CLASSES = 320,
+    HOLE_CLASSES = 704,
     HOLE_CLASS_WORDS = HOLE_CLASSES / 64,
     HOLE_LEVELS = 3,
     CHUNK_BITS = 10,
     CHUNK_FRAMES = 1 << CHUNK_BITS,
-    EXACT_LENGTHS = 64, /* below this, a class is one length */
+    EXACT_LENGTHS = 512, /* below this, a class is one length */
 };
 
 struct hole_node {
@@ -35,9 +35,19 @@ struct hole_node {
     uint64_t children[HOLE_GRADES][HOLE_CLASSES];
 };
 
+/* A node of the lowest level knows also which chunks may have several holes of a class: if there is
+ * only one, and that goes, nobody needs to look for others. */
+struct hole_low_node {
+    uint64_t classes[HOLE_GRADES][HOLE_CLASS_WORDS];
+    struct {
+        uint64_t some, several;
+    } chunks[HOLE_GRADES][HOLE_CLASSES];
+};
+
 struct hole_index {
     uint64_t nodes[HOLE_LEVELS];
-    struct hole_node *level[HOLE_LEVELS]; /* [0]: the lowest */
+    struct hole_low_node *low;
+    struct hole_node *level[HOLE_LEVELS]; /* from 1 */
 };
 
 /* Chunks of one set in a window of chunks, inclusive, from above. */
@@ -62,18 +72,26 @@ static inline unsigned hole_class(uint64_t length)
         return (unsigned)length;
     octave = 63 - (unsigned)__builtin_clzll(length);
     if (octave < 12)
-        return 64 + (octave - 6) * 32 + (unsigned)(length >> (octave - 5) & 31);
-    return 256 + (octave - 12) * 4 + (unsigned)(length >> (octave - 2) & 3);
+        return 512 + (octave - 9) * 32 + (unsigned)(length >> (octave - 5) & 31);
+    return 608 + (octave - 12) * 4 + (unsigned)(length >> (octave - 2) & 3);
 }
 
+/* One more hole of the class begins in the chunk. */
 void hole_index_add(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
-void hole_index_remove(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
+/* One less. False: there may be others, and the caller must count them and tell. */
+bool hole_index_remove(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
+/* What hole_index_remove asked for; 2 stands for more. */
+void hole_index_tell(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk,
+                     unsigned count);
+/* Whether so many holes (0, 1, 2 for more) go with what the index says. */
+bool hole_index_agrees(const struct hole_index *index, unsigned grade, unsigned class,
+                       uint64_t chunk, unsigned count);
+
 static inline void hole_index_prefetch(const struct hole_index *index, unsigned grade,
                                        unsigned class, uint64_t chunk)
 {
-    __builtin_prefetch(&index->level[0][chunk / 64].children[grade][class], 1);
+    __builtin_prefetch(&index->low[chunk / 64].chunks[grade][class], 1);
 }
-bool hole_index_has(const struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk);
 
 /* Of chunks [low, high]. */
 struct hole_search hole_search_begin(const struct hole_index *index, unsigned grade, uint64_t low,

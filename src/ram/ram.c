@@ -342,8 +342,10 @@ void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pag
     if (end > ram->pages)
         end = ram->pages;
     page += page == 0; /* frame 0 is nobody's to give */
-    if (page < end)
-        frame_pool_prefetch(&ram->pool, page);
+    if (page >= end)
+        return;
+    __builtin_prefetch(&ram->frames[page], 1);
+    frame_pool_prefetch(&ram->pool, page);
     while (page < end) {
         uint64_t run = releasable(ram, page, end);
 

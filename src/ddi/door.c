@@ -31,7 +31,17 @@ static bool wakes(const struct ddi_call *call)
            strcmp(call->frame.name, "DxgkDdiEscape") != 0;
 }
 
-/* `call` holds the frame, the level and the child; the rest is zero. */
+/* The members that the way in does not write itself: to clear the whole record for each call would take longer. */
+static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+                    enum ddi_level level, ULONG child)
+{
+    call->frame = (struct ddi_frame){.adapter = adapter, .name = name};
+    call->level = level;
+    call->child = child;
+    call->class_lock = NULL;
+}
+
+/* `call` is prepared. */
 static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
 {
     struct sim_machine *m = sim_current;
@@ -70,15 +80,14 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
 NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
                    enum ddi_level level, uint8_t irql, uint64_t limit)
 {
-    *call = (struct ddi_call){.frame = {.adapter = adapter, .name = name}, .level = level};
+    prepare(call, adapter, name, level, 0);
     return enter(call, irql, limit);
 }
 
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
                          ULONG child)
 {
-    *call = (struct ddi_call){
-        .frame = {.adapter = adapter, .name = name}, .level = LEVEL_CHILD, .child = child};
+    prepare(call, adapter, name, LEVEL_CHILD, child);
     return enter(call, PASSIVE, LIMIT_SHORT);
 }
 

@@ -165,11 +165,3 @@ NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
     physical_contiguous_free(tracked);
     return STATUS_SUCCESS;
 }
-
-bool physical_owns_address(const struct physical_memory *memory, const void *address)
-{
-    struct phys_addr physical;
-
-    return ram_physical(memory->ram, address, &physical) &&
-           ram_page_owner(memory->ram, phys_page(physical)) == RAM_DRIVER_BLOCK;
-}

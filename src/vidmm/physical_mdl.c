@@ -27,10 +27,6 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
 
     if (!mdl)
         return NULL;
-    if (!hash_put(&memory->mdls, (uintptr_t)mdl, mdl)) {
-        util_free(mdl);
-        return NULL;
-    }
     mdl->Size = (CSHORT)bytes; /* too narrow for large MDLs, in Windows too */
     mdl->MdlFlags = MDL_PAGES_LOCKED;
     mdl->ByteCount = (ULONG)(pages * PAGE_BYTES);
@@ -38,7 +34,6 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
         MmGetMdlPfnArray(mdl)[i] = backing_page(backing, i).value;
     if (memory->hooks.mdl_lend &&
         !memory->hooks.mdl_lend(memory->hooks.context, mdl, backing->list, pages)) {
-        hash_remove(&memory->mdls, (uintptr_t)mdl);
         util_free(mdl);
         return NULL;
     }
@@ -60,13 +55,7 @@ void physical_mdl_destroy(struct physical_memory *memory, MDL *mdl)
 {
     if (memory->hooks.mdl_unmap && memory->hooks.mdl_unmap(memory->hooks.context, mdl))
         VIOLATION("PHYS-076", "an MDL was released while mapped into a process");
-    hash_remove(&memory->mdls, (uintptr_t)mdl);
     util_free(mdl);
-}
-
-bool physical_owns_mdl(const struct physical_memory *memory, const MDL *mdl)
-{
-    return hash_get(&memory->mdls, (uintptr_t)mdl) != NULL;
 }
 
 static NTSTATUS build(struct physical_adapter *adapter, const DXGKARGCB_ALLOCATEPAGESFORMDL *args,

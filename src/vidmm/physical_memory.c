@@ -91,7 +91,6 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
     if (hooks)
         memory->hooks = *hooks;
     hash_init(&memory->table);
-    hash_init(&memory->mdls);
     list_init(&memory->unattached);
     list_init(&memory->adapters);
     list_init(&memory->objects);
@@ -120,7 +119,6 @@ void physical_memory_destroy(struct physical_memory *memory)
         return;
     reclaim_all(&memory->unattached);
     hash_finish(&memory->table);
-    hash_finish(&memory->mdls);
     physical_arena_destroy(&memory->arena);
     util_free(memory);
 }
@@ -462,7 +460,7 @@ static bool validate_section(const struct object *object)
 
 bool physical_memory_validate(const struct physical_memory *memory)
 {
-    bool valid = hash_validate(&memory->table) && hash_validate(&memory->mdls);
+    bool valid = hash_validate(&memory->table);
     uint64_t count = validate_list(memory, &memory->unattached, NULL, &valid), commit = 0;
 
     LIST_FOR(link, &memory->adapters) {

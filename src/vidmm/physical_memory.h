@@ -131,11 +131,6 @@ NTSTATUS physical_map_mdl_to_iommu(struct physical_adapter *adapter, DXGKARGCB_M
 void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
                                    const DXGKARGCB_UNMAPMDLFROMIOMMU *args);
 
-/* Is this memory the services' own? For kernel services that a driver may not use on it (PHYS-055,
- * PHYS-075). */
-bool physical_owns_mdl(const struct physical_memory *memory, const MDL *mdl);
-bool physical_owns_address(const struct physical_memory *memory, const void *address);
-
 /* ---- physical memory objects (WDDM 2.9) ---- */
 
 /* `adapter` is what args->hAdapter names: NULL only if that is NULL. `driver` and `process` (NULL:

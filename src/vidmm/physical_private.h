@@ -47,7 +47,6 @@ struct physical_memory {
     struct ram *ram;
     struct physical_hooks hooks;
     struct hash_map table;  /* key -> struct tracked */
-    struct hash_map mdls;   /* the host's own: address -> itself */
     struct list unattached; /* tracked: held through no adapter */
     struct list adapters;
     struct list objects; /* all physical memory objects */

@@ -197,10 +197,12 @@ static void user_mappings_belong_to_their_process(void **state)
 static void a_process_that_ends_loses_its_mappings(void **state)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
-    struct view a, b, kernel = map(args.hPhysicalMemoryObject, 0, 4096);
+    struct view a, b, own, kernel = map(args.hPhysicalMemoryObject, 0, 4096);
 
     (void)state;
     strcpy(kernel.data, "data");
+    CHECK(map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_KERNEL_MODE, process_a,
+                     &own) == STATUS_SUCCESS); /* made in its context, but the system's */
     CHECK(map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_USER_MODE, process_a,
                      &a) == STATUS_SUCCESS);
     CHECK(map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_USER_MODE, process_b,
@@ -209,6 +211,7 @@ static void a_process_that_ends_loses_its_mappings(void **state)
                physical_memory_process_ended(f.memory, process_a) == 1 && reports("PHYS-159") == 1);
     CHECK_RULE("PHYS-159", traps(a.data, false) && strcmp(kernel.data, "data") == 0 &&
                                strcmp(b.data, "data") == 0);
+    CHECK_RULE("PHYS-159", strcmp(own.data, "data") == 0);
     unmap_as(&a, a.args.pMappedAddress, a.args.Size, process_a);
     CHECK(reports("PHYS-157") == 1);
 }

@@ -183,8 +183,11 @@ static void pointers_need_no_pin_and_start_on_64_kib(void **state)
     CHECK_RULE("PHYS-094", map_save(0, 0, 0, &other) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-107",
                unmap_save(0, (char *)view.pBaseAddress + view.Offset) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-107",
-               reports("PHYS-107") == 1 && unmap_save(0, view.pBaseAddress) == STATUS_SUCCESS);
+    CHECK(physical_save_create(f.adapter, 1, MIB) == STATUS_SUCCESS); /* of another index */
+    CHECK_RULE("PHYS-107", unmap_save(1, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
+                               reports("PHYS-107") == 2 &&
+                               strcmp((char *)view.pBaseAddress + view.Offset, "saved") == 0);
+    CHECK_RULE("PHYS-107", unmap_save(0, view.pBaseAddress) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-107", unmap_save(0, view.pBaseAddress) == STATUS_INVALID_PARAMETER &&
                                traps(view.pBaseAddress, false));
 }

@@ -290,6 +290,7 @@ static void offered_body(struct mm_rig *rig)
 static void kept_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
+    const uint64_t free_pages = ram_free_pages(rig->base.ram);
     struct made m = make_one(c);
     struct vidmm_resource *resource;
 
@@ -305,6 +306,7 @@ static void kept_body(struct mm_rig *rig)
     CHECK(watched_calls == 0 && watched[0] == 0x77);
     vidmm_resource_put(resource);
     CHECK_RULE("PHYS-186", watched_calls == 1);
+    CHECK(ram_free_pages(rig->base.ram) == free_pages);
 }
 
 static void the_address_lasts(void **state)

@@ -31,6 +31,7 @@ void cli_usage(void)
         "           --verbose              print what the driver prints\n"
         "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
         "           --special-pool         find accesses past or after pool blocks at once\n"
+        "           --force-irql           take paged pool away at DISPATCH_LEVEL and above\n"
         "       dxgkhost explore DRIVER WORKLOAD.lua --seeds A..B [option of run ...]\n"
         "           -j N                   machines at a time (default: one per processor)\n"
         "           --shard I/N            only every N-th seed, from the I-th on\n"

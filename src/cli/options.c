@@ -116,6 +116,10 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             options->config.special_pool = true;
             continue;
         }
+        if (strcmp(argv[i], "--force-irql") == 0) {
+            options->config.force_irql = true;
+            continue;
+        }
         if (strcmp(argv[i], "--verbose") == 0) {
             options->verbose = true;
             continue;

@@ -209,6 +209,11 @@ static void on_fault(const struct sim_fault *fault)
         if (loan) /* memory of the host, so that no handler of the driver is asked */
             VIOLATION(loan->rule, "%s in %s %s %s", place, name, fault_text(fault->kind),
                       loan->what);
+        else if (is_access(fault->kind) && sim_irql() >= SIM_IRQL_DISPATCH &&
+                 nt_paged_fault((const void *)fault->address))
+            verify_fatal("THREAD-005", DRIVER_IRQL_NOT_LESS_OR_EQUAL, fault->address, sim_irql(),
+                         fault->kind == SIM_FAULT_WRITE, fault->pc, "%s in %s %s paged pool at %s",
+                         place, name, fault_text(fault->kind), nt_irql_name(sim_irql()));
         else if (pool) /* special pool: what the address is says more than that it is not there */
             verify_fatal("NT-025", pool, fault->address, fault->kind == SIM_FAULT_WRITE, 0, 0,
                          "%s in %s %s pool %s", place, name, fault_text(fault->kind),

@@ -166,6 +166,7 @@ static bool create_services(struct dxgk_machine *machine)
         .debug_print = debug_print,
         .debug_context = machine,
         .special_pool = machine->config.special_pool,
+        .force_irql = machine->config.force_irql,
         .deadlock_detection = true,
         .symbolize = loader_symbolize,
         .raise = x64_raise_in_caller,

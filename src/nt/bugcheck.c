@@ -16,7 +16,7 @@ void nt_bugcheck_callbacks_run(void)
     uint64_t outer = sim_inside_enter(SIM_FOREVER);
     struct list *node;
 
-    sim_current->irql = SIM_IRQL_HIGH;
+    sim_raise_irql(SIM_IRQL_HIGH);
     while ((node = list_pop_front(&nt->bugcheck_callbacks)) != NULL) {
         struct nt_bugcheck_callback *callback = CONTAINER(node, struct nt_bugcheck_callback, link);
         PKBUGCHECK_REASON_CALLBACK_RECORD reason = callback->record;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "nt/pool.h"
 
 #define DEFAULT_BOOT_TIME           133485408000000000u /* 1 January 2024 */
 #define DEFAULT_QUARANTINE          (256u * 1024u)
@@ -65,6 +66,7 @@ struct nt *nt_create(const struct nt_config *config)
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
         nt_lock_order_init(nt) && nt_registry_init(nt)) {
         nt_variables_init(nt);
+        nt_paged_init(nt);
         return nt;
     }
     nt_destroy(nt);
@@ -85,6 +87,7 @@ void nt_destroy(struct nt *nt)
     nt_threads_finish(nt);
     nt_processes_finish(nt);
     handle_table_finish(&nt->handles);
+    nt_paged_finish();
     nt_pool_finish(nt);
     each_map(nt, hash_finish);
     sim_current->room[SIM_ROOM_NT] = NULL;

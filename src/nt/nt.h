@@ -50,6 +50,8 @@ struct nt_config {
     /* Find each access past or after a pool block at once, at a cost of pages and mappings per
      * block (NT-025). */
     bool special_pool;
+    /* Paged pool is not there at DISPATCH_LEVEL and above (THREAD-005), at the same cost. */
+    bool force_irql;
     /* Report lock order inversions (NT-059). */
     bool deadlock_detection;
     /* System time at power on, 100 ns units since 1601; 0: 1 January 2024. */
@@ -239,6 +241,8 @@ void nt_pool_statistics(struct nt_pool_statistics *statistics);
 /* What a driver's fault at the address is: 0xCD past a block of special pool, 0xCC after its free,
  * 0 neither. */
 uint32_t nt_pool_fault(const void *address);
+/* An address in paged pool, in a machine where that is not there at raised levels. */
+bool nt_paged_fault(const void *address);
 
 /* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
 bool nt_is_kernel_address(const void *address);

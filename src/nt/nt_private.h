@@ -116,6 +116,8 @@ struct nt_block {
     bool freed;
 };
 
+#define NT_OPEN_PAGES 32u
+
 struct nt_pool {
     struct list *partial;        /* by size class: pages with a free slot */
     struct nt_pool_page **owner; /* by physical page number; sparse */
@@ -125,6 +127,8 @@ struct nt_pool {
     uint64_t quarantine_bytes, quarantine_limit;
     struct list special_freed; /* freed blocks of special pool, oldest first */
     uint32_t special_retired;
+    void *open_page[NT_OPEN_PAGES]; /* paged.c: pages of paged pool that are accessible now */
+    unsigned open_pages, next_open;
     struct nt_pool_statistics statistics;
 };
 

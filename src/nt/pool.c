@@ -150,7 +150,7 @@ static bool place(struct nt_block *block, bool zero)
     uint64_t bytes = block->bytes;
     struct nt_pool_page *page;
 
-    if (nt_state()->config.special_pool)
+    if (nt_state()->config.special_pool || (block->paged && nt_state()->config.force_irql))
         return nt_pool_place_special(block, zero);
     if (bytes < PAGE_BYTES) {
         page = page_for(bytes);
@@ -312,7 +312,8 @@ struct nt_block *nt_pool_find(const void *address)
     size_t offset;
 
     if (!ram_physical(nt->ram, address, &physical))
-        return nt->config.special_pool ? nt_pool_find_retired(address) : NULL;
+        return nt->config.special_pool || nt->config.force_irql ? nt_pool_find_retired(address)
+                                                                : NULL;
     page = nt->pool.owner[phys_page(physical).value];
     if (!page)
         return NULL;

@@ -27,6 +27,11 @@ void nt_pool_disown_page(const struct nt_pool_page *page);
 bool nt_pool_place_special(struct nt_block *block, bool zero);
 void nt_pool_retire_special(struct nt_block *block);
 void nt_pool_special_finish(struct nt *nt);
+/* paged.c: a new block's view is closed; one that goes is open no more. */
+bool nt_paged_protect(const struct nt_block *block);
+void nt_paged_forget(const struct nt_block *block);
+void nt_paged_init(const struct nt *nt);
+void nt_paged_finish(void);
 struct nt_block *nt_pool_find_retired(const void *address);
 
 #endif

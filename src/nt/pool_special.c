@@ -50,7 +50,11 @@ bool nt_pool_place_special(struct nt_block *block, bool zero)
     block->address = page->base + offset;
     block->room = page->pages * PAGE_BYTES - offset;
     block->page = page;
-    return true;
+    if (!block->paged || !nt_state()->config.force_irql || nt_paged_protect(block))
+        return true;
+    ram_view_release(nt_state()->ram, page->view, page->pages + 1);
+    nt_pool_destroy_page(page);
+    return false;
 }
 
 static void drop_view(struct nt_block *block)
@@ -71,6 +75,7 @@ void nt_pool_retire_special(struct nt_block *block)
     struct nt_pool *pool = &nt->pool;
     struct nt_pool_page *page = block->page;
 
+    nt_paged_forget(block);
     nt_pool_disown_page(page);
     ram_view_unpoint(nt->ram, page->view, 0, page->pages);
     ram_give_contiguous(nt->ram, page->first, page->pages);
@@ -106,7 +111,7 @@ uint32_t nt_pool_fault(const void *address)
     const uint8_t *before = (const uint8_t *)align_down((uintptr_t)address, PAGE_BYTES) - 1;
     const struct nt_block *block;
 
-    if (!nt_state()->config.special_pool)
+    if (!nt_state()->config.special_pool && !nt_state()->config.force_irql)
         return 0;
     if (nt_pool_find_retired(address))
         return 0xCC;

@@ -149,6 +149,12 @@ void sim_on_trap(bool (*handler)(struct sim_trap *trap))
     core_of(sim_current)->on_trap = handler;
 }
 
+void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void))
+{
+    core_of(sim_current)->on_page = page;
+    core_of(sim_current)->on_raised = raised;
+}
+
 /* ---- landing ---- */
 
 static _Noreturn void report_fault(struct sim_core *core, const struct sim_fault *fault)
@@ -269,6 +275,11 @@ static void on_signal(int signal, siginfo_t *info, void *data)
     struct sim_core *core;
     bool access = signal == SIGSEGV || signal == SIGBUS;
 
+    if (access && sim_current && core_of(sim_current)->on_page &&
+        core_of(sim_current)->on_page((uintptr_t)info->si_addr)) {
+        errno = saved;
+        return;
+    }
     if (access && pc >= (uintptr_t)sim_copy_raw_begin && pc < (uintptr_t)sim_copy_raw_end) {
         regs[REG_RIP] = (greg_t)(uintptr_t)sim_copy_raw_fault;
         return;

@@ -34,6 +34,7 @@ static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
     interrupt->delivered++;
     interrupt->lock_owner = (uint16_t)(m->processor + 1);
     m->irql = interrupt->irql;
+    sim_level_raised(core);
     current_processor(core)->interrupt_depth++;
     interrupt->service(interrupt->context, interrupt->message);
     current_processor(core)->interrupt_depth--;
@@ -55,6 +56,7 @@ static void run_dpcs(struct sim_core *core)
         list_remove(&dpc->link);
         dpc->queued = false;
         m->irql = SIM_IRQL_DISPATCH;
+        sim_level_raised(core);
         p->dpc_depth++;
         m->deadline = SIM_FOREVER; /* the interrupted call is not charged */
         dpc->routine(dpc);
@@ -82,6 +84,8 @@ uint8_t sim_raise_irql(uint8_t irql)
     uint8_t before = sim_current->irql;
 
     sim_current->irql = irql;
+    if (before < SIM_IRQL_DISPATCH)
+        sim_level_raised(core_of(sim_current));
     return before;
 }
 

@@ -410,5 +410,9 @@ struct sim_trap {
  * False: a fault, of the kind and with the address that *trap has then. The handler must be quick, and must not call anything
  * that reaches a point; that is what the landing is for. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));
+/* Memory that is there only below DISPATCH_LEVEL. `page`: of an access that faulted, before anybody else is asked; true: it is there
+ * now, and the access is made again. In a signal handler. `raised`: the level has become DISPATCH or above, or somebody who
+ * runs there is current. Quick, and without blocking. NULL: nobody. */
+void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void));
 
 #endif

@@ -115,6 +115,8 @@ struct sim_core {
     void (*on_fault)(const struct sim_fault *fault);
     bool (*on_trap)(struct sim_trap *trap);
     void (*on_switch)(enum sim_switch what);
+    bool (*on_page)(uintptr_t address);
+    void (*on_raised)(void);
     struct sim_fault fault;
     struct sim_registers fault_registers; /* of `fault`, until its landing has copied them */
     char *emergency_stack;
@@ -139,9 +141,17 @@ static inline struct processor *current_processor(struct sim_core *core)
     return &core->processor[core->public.processor];
 }
 
+/* After the level may have become DISPATCH or above. */
+static inline void sim_level_raised(const struct sim_core *core)
+{
+    if (core->on_raised && core->public.irql >= SIM_IRQL_DISPATCH)
+        core->on_raised();
+}
+
 /* Tell who follows the current thread and processor. */
 static inline void sim_switched(struct sim_core *core)
 {
+    sim_level_raised(core);
     if (core->on_switch)
         core->on_switch(SIM_SWITCH_CURRENT);
 }

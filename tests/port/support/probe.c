@@ -283,6 +283,7 @@ struct probe *probe_create(const struct probe_options *options)
     p->bus = bus_create(p->ram);
     nt.ram = p->ram;
     nt.bus = p->bus;
+    nt.force_irql = p->options.force_irql;
     p->nt = nt_create(&nt);
     ddi_install(&hooks);
     p->image = nt_image_create("probe");

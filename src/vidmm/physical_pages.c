@@ -279,9 +279,13 @@ void physical_backing_give(struct physical_memory *memory, struct backing *backi
 
 void physical_fill_undefined(struct physical_memory *memory, const struct backing *backing)
 {
-    for (uint64_t i = 0; i < backing->pages && i < FILL_LIMIT_PAGES; i++)
-        memset(ram_direct(memory->ram, page_phys(backing_page(backing, i))), FILL_PATTERN,
-               PAGE_BYTES);
+    uint64_t pages = backing->pages < FILL_LIMIT_PAGES ? backing->pages : FILL_LIMIT_PAGES;
+
+    /* Nearly all that an allocation of contiguous memory costs, so in one go where possible. */
+    if (!backing->list)
+        memset(ram_direct(memory->ram, page_phys(backing->first)), FILL_PATTERN, pages * PAGE_BYTES);
+    for (uint64_t i = 0; i < pages && backing->list; i++)
+        memset(ram_direct(memory->ram, page_phys(backing->list[i])), FILL_PATTERN, PAGE_BYTES);
 }
 
 bool physical_backing_map(struct iommu_domain *domain, const struct backing *backing)

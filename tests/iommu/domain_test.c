@@ -196,6 +196,47 @@ static void stale_translations_last_until_the_flush(void **state)
     iommu_domain_destroy(domain);
 }
 
+/* Maps a stretch, uses every `step`-th page of `used` ones from `offset` on, unmaps it without a flush, flushes some, and looks. */
+static void flush_some(struct rng *rng, struct iommu_domain *domain, uint64_t frame, uint64_t pages,
+                       uint64_t offset, uint64_t used, uint64_t step)
+{
+    const uint64_t longest = rng_below(rng, 2) ? 64 : (uint32_t)pages + 1000;
+    const uint64_t count = 1 + rng_below(rng, (uint32_t)longest);
+    struct page_number at;
+    uint64_t start;
+
+    CHECK(iommu_map_run(domain, page(frame), pages, BOTH, &at));
+    start = at.value + rng_below(rng, (uint32_t)pages) - rng_below(rng, 500);
+    for (uint64_t i = 0; i < used; i++)
+        CHECK(reach(domain, at.value + offset + i * step, IOMMU_READ) == frame + offset + i * step);
+    iommu_unmap_run_unflushed(domain, at, pages);
+    iommu_flush_run(domain, page(start), count);
+    for (uint64_t i = 0; i < used; i++) {
+        const uint64_t first = at.value + offset + i * step;
+        const bool named = first < start + count && start < first + step;
+
+        CHECK_RULE("IOMMU-074", (reach(domain, first, IOMMU_READ) == 0) == named);
+    }
+    iommu_flush_run(domain, at, pages);
+    for (uint64_t i = 0; i < used; i++)
+        CHECK_RULE("IOMMU-074", reach(domain, at.value + offset + i * step, IOMMU_READ) == 0);
+}
+
+/* As many translations as the IOTLB holds, of pages and of leaves of 2 MiB. */
+static void flushes_drop_what_they_name_and_nothing_else(void **state)
+{
+    struct iommu_domain *domain = make(IOMMU_REMAP, (1ull << 40) - 1);
+    struct rng rng = {.state = 31};
+
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        flush_some(&rng, domain, (1 << 20) + 1, 4096, rng_below(&rng, 3000), 1024, 1);
+        flush_some(&rng, domain, 1 << 20, 64 * 512, 0, 64, 512);
+    }
+    CHECK(iommu_validate(domain));
+    CHECK(iommu_domain_delete(domain) == IOMMU_DONE);
+}
+
 static void isolating_changes_no_address(void **state)
 {
     struct iommu_domain *domain = make(IOMMU_OFF, 0);
@@ -333,6 +374,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(remap_reuses_as_late_as_possible, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stale_translations_last_until_the_flush, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flushes_drop_what_they_name_and_nothing_else, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(isolating_changes_no_address, set_up, tear_down),
         cmocka_unit_test_setup_teardown(identity_ranges_stand_beside_chosen_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(device_windows_far_above_ram_can_be_mapped, set_up,

@@ -421,7 +421,7 @@ static void agree(bool shared, uint64_t base, uint64_t seed)
         for (unsigned i = 0; i < 8; i++)
             CHECK(model_agrees(&m, &t, base, rng_below(&rng, MODEL_PAGES)));
         CHECK(run_agrees(&m, &t, &rng, base));
-        if (step < 20000 || step % 1024 == 0)
+        if (step < 8000 || step % 1024 == 0)
             CHECK(io_tables_validate(&t));
         for (uint64_t page = 0; step % 4096 == 0 && page < MODEL_PAGES; page++)
             CHECK(model_agrees(&m, &t, base, page));

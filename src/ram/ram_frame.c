@@ -126,11 +126,11 @@ void ram_iommu_map_run(struct ram *ram, struct page_number first, uint64_t count
 {
     uint8_t *restrict few = ram->iommu_maps.few + first.value;
     uint8_t *restrict frames = ram->frames + first.value;
-    bool carries = false;
+    uint8_t carries = 0;
 
-    /* No branches, for vectors. */
+    /* No branches, and all bytes, for vectors. */
     for (uint64_t i = 0; i < count; i++)
-        carries |= few[i] == FEW_MAX;
+        carries |= (uint8_t)(few[i] == FEW_MAX);
     for (uint64_t i = 0; i < count && carries; i++)
         ram_iommu_map_page(ram, (struct page_number){first.value + i});
     for (uint64_t i = 0; i < count && !carries; i++) {
@@ -144,10 +144,14 @@ void ram_iommu_unmap_run(struct ram *ram, struct page_number first, uint64_t cou
     uint8_t *restrict few = ram->iommu_maps.few + first.value;
     uint8_t *restrict frames = ram->frames + first.value;
     const uint8_t *restrict locks = ram->locks.few + first.value;
-    bool special = false;
+    uint8_t special = 0;
 
-    for (uint64_t i = 0; i < count; i++)
-        special |= few[i] == 0 || few[i] == CARRY || (frames[i] & FRAME_OWNER) == RAM_QUARANTINED;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t owner = frames[i] & FRAME_OWNER;
+
+        special |= (uint8_t)(few[i] == 0) | (uint8_t)(few[i] == CARRY) |
+                   (uint8_t)(owner == RAM_QUARANTINED);
+    }
     for (uint64_t i = 0; i < count && special; i++)
         ram_iommu_unmap_page(ram, (struct page_number){first.value + i});
     for (uint64_t i = 0; i < count && !special; i++) {

@@ -179,6 +179,8 @@ void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE rou
 NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURESUPPORT routine,
                                    DXGKARG_QUERYFEATURESUPPORT *args);
 
+NTSTATUS ddi_create_cpu_event(struct ddi_adapter *a, DXGKARG_CREATECPUEVENT *args);
+NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event);
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args);
 NTSTATUS ddi_destroy_process(struct ddi_adapter *a, HANDLE process);
 NTSTATUS ddi_create_device(struct ddi_adapter *a, DXGKARG_CREATEDEVICE *args);

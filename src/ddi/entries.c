@@ -38,6 +38,16 @@ NTSTATUS ddi_destroy_context(struct ddi_adapter *a, HANDLE context)
     CALL_STATUS(a, DxgkDdiDestroyContext, LEVEL_ZERO, PASSIVE, LIMIT_LONG, context);
 }
 
+NTSTATUS ddi_create_cpu_event(struct ddi_adapter *a, DXGKARG_CREATECPUEVENT *args)
+{
+    CALL_STATUS(a, DxgkDdiCreateCpuEvent, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, args);
+}
+
+NTSTATUS ddi_destroy_cpu_event(struct ddi_adapter *a, HANDLE event)
+{
+    CALL_STATUS(a, DxgkDdiDestroyCpuEvent, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, event);
+}
+
 /* ---- allocations ---- */
 
 NTSTATUS ddi_create_allocation(struct ddi_adapter *a, DXGKARG_CREATEALLOCATION *args)

@@ -31,6 +31,11 @@ void kmt_event_close(struct kmt_event *event)
     util_free(event);
 }
 
+void *kmt_event_object(const struct kmt_event *event)
+{
+    return event->object;
+}
+
 void kmt_event_set(void *event)
 {
     KeSetEvent(((struct kmt_event *)event)->object, 0, FALSE);

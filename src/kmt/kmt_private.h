@@ -70,6 +70,7 @@ struct kmt_sync {
     struct vidsch_sync *sch;
     struct kmt_paging_queue *queue; /* whose progress it is, or NULL */
     struct kmt_event *event;        /* of a CPU notification */
+    struct port_cpu_event *by_kmd;  /* which the driver signals; or NULL */
     D3DKMT_HANDLE handle;
 };
 

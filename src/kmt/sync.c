@@ -29,6 +29,7 @@ void kmt_sync_remove(struct kmt_sync *sync)
 {
     handle_remove(&sync->device->adapter->process->nt->handles, sync->handle, NT_CLIENT_SYNC);
     list_remove(&sync->link);
+    port_cpu_event_destroy(sync->by_kmd);
     vidsch_sync_destroy(sync->sch);
     kmt_event_close(sync->event);
     util_free(sync);
@@ -65,14 +66,19 @@ NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *us
 
 /* ---- creation ---- */
 
-/* KMT-351, KMT-352: the notification sets the client's event at each signal. */
-static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle)
+/* KMT-351, KMT-352: the notification sets the client's event at each signal; or the driver alone does (KMT-353). */
+static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle, bool by_kmd)
 {
     NTSTATUS status = kmt_event_open(handle, &sync->event);
 
-    if (NT_SUCCESS(status))
-        vidsch_sync_on_signal(sync->sch, kmt_event_set, sync->event);
-    return status;
+    if (!NT_SUCCESS(status))
+        return status;
+    if (by_kmd)
+        return port_cpu_event_create(sync->device->adapter->port,
+                                     vidsch_device_driver_handle(sync->device->sch),
+                                     kmt_event_object(sync->event), &sync->by_kmd);
+    vidsch_sync_on_signal(sync->sch, kmt_event_set, sync->event);
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
@@ -95,7 +101,7 @@ static NTSTATUS make(struct kmt_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO
         return STATUS_NO_MEMORY;
     }
     if (info->Type == D3DDDI_CPU_NOTIFICATION) {
-        status = attach_event(sync, info->CPUNotification.Event);
+        status = attach_event(sync, info->CPUNotification.Event, info->Flags.SignalByKmd);
         if (!NT_SUCCESS(status)) {
             kmt_sync_remove(sync);
             return status;

@@ -115,6 +115,8 @@ NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MAS
                              void **body);
 /* Gives the reference back. */
 void nt_user_handle_close(void *body);
+/* The event behind a handle of that process, whoever asks; NULL: none. Without a reference; any level up to DISPATCH. */
+void *nt_process_event(const struct nt_process *process, HANDLE handle);
 
 /* An MDL that a service of the host gives a driver, over pages the service holds: the driver may map
  * it and unmap it, and nothing else (PHYS-075). The list is copied. False: out of memory. */

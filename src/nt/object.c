@@ -155,6 +155,19 @@ struct nt_object *nt_handle_object(HANDLE handle, enum nt_object_type type, ACCE
     return entry->object;
 }
 
+void *nt_process_event(const struct nt_process *process, HANDLE handle)
+{
+    uint64_t value = (uintptr_t)handle;
+    const struct handle_entry *entry;
+
+    if (nt_handle_is_kernel(handle) || value % 4 != 0 || value >> 34 != 0)
+        return NULL;
+    entry = handle_lookup(&nt_state()->handles, (uint32_t)(value >> 2), HANDLE_ENTRY);
+    if (!entry || entry->process != process || entry->object->type != NT_OBJECT_EVENT)
+        return NULL;
+    return entry->object->body;
+}
+
 void nt_handle_close(HANDLE handle)
 {
     close_entry(find_entry(handle));

@@ -167,7 +167,6 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbUnblockUEFIFrameBufferRanges, SIM_IRQL_HIGH, "LIFE-059")      \
     X(DxgkCbSetProtectedSessionStatus, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbReportDiagnostic, SIM_IRQL_HIGH, "LIFE-059")                  \
-    X(DxgkCbSignalEvent, SIM_IRQL_DISPATCH, "THREAD-050")                 \
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
 
@@ -209,6 +208,7 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     interface->DxgkCbNotifyInterrupt = port_cb_notify_interrupt;
     interface->DxgkCbNotifyDpc = port_cb_notify_dpc;
     interface->DxgkCbLogEtwEvent = log_etw_event;
+    interface->DxgkCbSignalEvent = port_cb_signal_event;
     interface->DxgkCbExcludeAdapterAccess = port_cb_exclude_adapter_access;
     interface->DxgkCbAcquirePostDisplayOwnership = acquire_post_display_ownership;
     interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;

@@ -157,6 +157,12 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
 /* A request to the driver as a device of the video port had them (LIFE-132). STATUS_NOT_SUPPORTED: no such entry. */
 NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
                                   PVIDEO_REQUEST_PACKET packet);
+/* An event of a client that the driver signals (KMT-353): the driver is told of it with its own handle of the device. The event
+ * object is the caller's to keep. STATUS_NOT_SUPPORTED: the driver has no such entry; else what it returned. */
+struct port_cpu_event;
+NTSTATUS port_cpu_event_create(struct port_adapter *adapter, HANDLE driver_device, void *event,
+                               struct port_cpu_event **out);
+void port_cpu_event_destroy(struct port_cpu_event *event); /* NULL: nothing */
 /* The machine went to battery or to mains (LIFE-135). */
 NTSTATUS port_adapter_notify_mains(struct port_adapter *adapter, bool mains);
 /* Tracing of the drivers' own events on or off (LIFE-107); also told to adapters that start later. At first as the machine's

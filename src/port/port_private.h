@@ -17,6 +17,7 @@
 struct port {
     struct port_config config;
     struct handle_table adapters; /* DeviceHandle values */
+    struct handle_table cpu_events;
     struct list drivers, adapter_list;
     struct port_driver *loading; /* its DriverEntry runs now */
     struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
@@ -304,6 +305,7 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
 void port_fill_handle_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface);
+NTSTATUS NTAPI port_cb_signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs); /* cpu_event.c */
 NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES ServicesType,
                                       PINTERFACE Interface);
 NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,

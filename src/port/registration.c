@@ -47,6 +47,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
         return STATUS_NO_MEMORY;
     }
     handle_table_init(&port->adapters);
+    handle_table_init(&port->cpu_events);
     list_init(&port->drivers);
     list_init(&port->adapter_list);
     sim_mutex_init(&port->add_lock);
@@ -71,6 +72,7 @@ void port_destroy(struct port *port)
     port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
     handle_table_finish(&port->adapters);
+    handle_table_finish(&port->cpu_events);
     sim_current->room[SIM_ROOM_PORT] = NULL;
     util_free(port);
 }

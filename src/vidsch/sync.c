@@ -31,15 +31,16 @@ static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
     return !f.SignalByKmd;
 }
 
-static NTSTATUS check_info(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
+static NTSTATUS check_info(const struct vidsch *vidsch,
+                           const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
     if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX ||
         info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
         return STATUS_INVALID_PARAMETER;
     if (!flags_are_legal(info))
         return STATUS_INVALID_PARAMETER;
-    if (info->Type == D3DDDI_CPU_NOTIFICATION && info->Flags.SignalByKmd)
-        return STATUS_NOT_SUPPORTED; /* KMT-355: below WDDM 3.0 */
+    if (info->Flags.SignalByKmd && !ddi_has(vidsch->ddi, DxgkDdiCreateCpuEvent))
+        return STATUS_NOT_SUPPORTED; /* KMT-355: without the entry, or below WDDM 3.0 */
     if (info->Type == D3DDDI_SEMAPHORE &&
         (info->Semaphore.MaxCount == 0 || info->Semaphore.InitialCount > info->Semaphore.MaxCount))
         return STATUS_INVALID_PARAMETER; /* KMT-343 */
@@ -56,7 +57,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
     struct vidsch_sync *sync;
 
     if (NT_SUCCESS(status))
-        status = check_info(info);
+        status = check_info(vidsch, info);
     if (!NT_SUCCESS(status))
         return status;
     sync = util_zalloc(1, sizeof(*sync));

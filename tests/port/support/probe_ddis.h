@@ -152,8 +152,8 @@
     X(CancelQueuedFlips, 0) \
     X(SetInterruptTargetPresentId, 0) \
     X(SetAllocationBackingStore, 2) \
-    X(CreateCpuEvent, 0) \
-    X(DestroyCpuEvent, 0) \
+    X(CreateCpuEvent, 2) \
+    X(DestroyCpuEvent, 2) \
     X(CancelFlips, 0) \
     X(CreateNativeFence, 0) \
     X(DestroyNativeFence, 0) \

@@ -2,11 +2,12 @@
 # and lld-link, which lays images out as Microsoft's linker does. Both compile against include/wdk and mingw-w64's kernel
 # headers, and link against libdisplib.a and an import library of exactly what the host offers.
 #
-#   dxgk_windows_driver(target COMPILER gcc|clang|msvc OUTPUT file SOURCES source...
+#   dxgk_windows_driver(target COMPILER gcc|clang|msvc|msvc_wdk OUTPUT file SOURCES source...
 #                       [ENTRY function|none] [OPTIONS compiler option...] [LINK linker option...] [LIBRARIES file...]
 #                       [DEPENDS target or file...])
 #
-# Compiler msvc is clang for Microsoft's own environment: without headers, since none are installed.
+# Compiler msvc is clang for Microsoft's own environment, without headers; msvc_wdk is the same over include/wdk and
+# mingw-w64's kernel headers. Sources may be C, C++ or assembly (clang's).
 #
 # The entry point is DriverEntry, unless ENTRY names another one, or none. Where the compiler is missing there is no target.
 find_program(DXGK_DLLTOOL NAMES x86_64-w64-mingw32-dlltool)
@@ -65,25 +66,37 @@ function(dxgk_windows_driver target)
     endif()
     get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)
     set(libraries ${D_LIBRARIES} ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
-    set(options -std=gnu11 -O2 -g0 -Wall -Wextra -Werror -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${DXGK_MINGW_DDK} ${D_OPTIONS})
+    cmake_path(GET DXGK_MINGW_DDK PARENT_PATH mingw_include)
+    set(headers -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${CMAKE_SOURCE_DIR}/include/wdk/mingw
+                -isystem ${DXGK_MINGW_DDK})
+    set(options -O2 -g0 -Wall -Wextra -Werror ${headers} ${D_OPTIONS})
     set(support ${DXGK_LIBGCC})
     if(D_COMPILER STREQUAL gcc)
         set(compile ${DXGK_MINGW_GCC} ${options})
     elseif(D_COMPILER STREQUAL msvc)
         set(support)
-        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding
+        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -O2 -Wall -Wextra -Werror -ffreestanding
                     -fasynchronous-unwind-tables ${D_OPTIONS}) # Microsoft's compiler always writes .pdata
+    elseif(D_COMPILER STREQUAL msvc_wdk)
+        set(support)
+        set(compile ${DXGK_CLANG} --target=x86_64-pc-windows-msvc -fgnuc-version=10.2 -fms-compatibility ${options}
+                    -isystem ${mingw_include} -fasynchronous-unwind-tables)
     else()
-        # mingw-w64's headers define these two inline in a way that clang makes a global function of, in every object.
-        set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options}
-            -D__INTRINSIC_DEFINED_InterlockedBitTestAndSet -D__INTRINSIC_DEFINED_InterlockedBitTestAndReset)
+        set(compile ${DXGK_CLANG} --target=x86_64-w64-mingw32 ${options})
     endif()
     set(objects)
     foreach(source ${D_SOURCES})
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         cmake_path(GET source STEM stem)
+        cmake_path(GET source EXTENSION LAST_ONLY extension)
         set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}/${stem}.o)
-        add_custom_command(OUTPUT ${object} COMMAND ${compile} -MD -MF ${object}.d -c ${source} -o ${object}
+        set(language -std=gnu11)
+        if(extension STREQUAL ".cpp")
+            set(language -std=gnu++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics)
+        elseif(extension STREQUAL ".S")
+            set(language -Wno-unused-command-line-argument)
+        endif()
+        add_custom_command(OUTPUT ${object} COMMAND ${compile} ${language} -MD -MF ${object}.d -c ${source} -o ${object}
                            DEPENDS ${source} DEPFILE ${object}.d)
         list(APPEND objects ${object})
     endforeach()

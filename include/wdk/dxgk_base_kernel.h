@@ -11,7 +11,7 @@
 #include "dxgk_base.h"
 
 /* As <windef.h> defines them for drivers, unless a C++ source forbids it. */
-#if !defined(NOMINMAX)
+#if !defined(NOMINMAX) || defined(DXGK_MINMAX)
 #ifndef min
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #endif

@@ -36,9 +36,12 @@
 #define WPP_FLAG_ENABLED(Flags)             1
 #define WPP_COMPID_LEVEL_ENABLED(Id, Level) 1
 
-/* A driver's own configuration names these; nothing here expands them. */
-#define WPP_DEFINE_CONTROL_GUID(Name, Guid, Bits)
-#define WPP_DEFINE_BIT(Name)
+/* A driver's own configuration names the flags: WPP_BIT_<name>, as its hooks (WPP_LEVEL_FLAGS_POST, ...) know them. */
+#define WPP_DEFINE_CONTROL_GUID(Name, Guid, Bits) Bits
+#define WPP_DEFINE_BIT(Name)                      WPP_BIT_##Name,
+#ifdef WPP_CONTROL_GUIDS
+enum DXGK_WPP_BIT { DXGK_WPP_NO_BIT, WPP_CONTROL_GUIDS };
+#endif
 
 #ifdef _WIN32
 typedef va_list DXGK_WPP_ARGUMENTS;
@@ -130,6 +133,25 @@ __attribute__((unused)) static void DxgkWppItem(DXGK_WPP_FORMAT *To, const char 
     DxgkWppAdd(To, "%d", FALSE);
 }
 
+/* A format in wide characters, as it is read. */
+typedef struct _DXGK_WPP_NARROW {
+    char Text[DXGK_WPP_LONGEST];
+} DXGK_WPP_NARROW;
+
+__attribute__((unused)) static const char *DxgkWppNarrow(const void *Format, ULONG Width,
+                                                         DXGK_WPP_NARROW *Narrow)
+{
+    const WCHAR *from = (const WCHAR *)Format;
+    ULONG used = 0;
+
+    if (Width == 1)
+        return (const char *)Format;
+    for (; *from && used + 1 < sizeof(Narrow->Text); from++)
+        Narrow->Text[used++] = (char)(*from < 0x80 ? *from : '?');
+    Narrow->Text[used] = '\0';
+    return Narrow->Text;
+}
+
 /* WPP's format in the words of DbgPrintEx, with an end of line. */
 __attribute__((unused)) static void DxgkWppTranslate(DXGK_WPP_FORMAT *To, const char *Format)
 {
@@ -153,28 +175,30 @@ __attribute__((unused)) static void DxgkWppTranslate(DXGK_WPP_FORMAT *To, const 
 }
 
 __attribute__((unused)) static VOID NTAPI DxgkWppPrint(ULONG Level, const char *File,
-                                                       const char *Function, ULONG Line,
-                                                       const char *Format, ...)
+                                                       const char *Function, ULONG Line, ULONG Width,
+                                                       const void *Format, ...)
 {
     ULONG severity = Level <= TRACE_LEVEL_ERROR     ? DPFLTR_ERROR_LEVEL
                      : Level == TRACE_LEVEL_WARNING ? DPFLTR_WARNING_LEVEL
                                                     : DPFLTR_INFO_LEVEL;
     DXGK_WPP_ARGUMENTS arguments;
     DXGK_WPP_FORMAT format;
+    DXGK_WPP_NARROW narrow;
 
     format.File = File;
     format.Function = Function;
     format.Line = Line;
     format.Used = 0;
-    DxgkWppTranslate(&format, Format);
+    DxgkWppTranslate(&format, DxgkWppNarrow(Format, Width, &narrow));
     DXGK_WPP_START(arguments, Format);
     vDbgPrintEx(DPFLTR_IHVVIDEO_ID, severity, format.Text, arguments);
     DXGK_WPP_END(arguments);
 }
 
-/* What every trace macro comes to. The format must be a string literal, as WPP wants it. */
-#define DXGK_WPP_MESSAGE(Level, ...) \
-    DxgkWppPrint((ULONG)(Level), __FILE__, __func__, __LINE__, __VA_ARGS__)
+/* What every trace macro comes to. The format must be a string literal, as WPP wants it; it may be a wide one. */
+#define DXGK_WPP_MESSAGE(Level, Format, ...)                                            \
+    DxgkWppPrint((ULONG)(Level), __FILE__, __func__, __LINE__, (ULONG)sizeof(*(Format)), \
+                 (Format), ##__VA_ARGS__)
 
 /* The one trace macro that needs no configuration. */
 #ifndef DoTraceMessage

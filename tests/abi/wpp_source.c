@@ -4,6 +4,8 @@
 #include "wpp_trace.h"
 #include "wpp_source.tmh"
 
+int SampleBroken;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +27,10 @@ NTSTATUS NTAPI SampleTrace(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     TraceEvents(TRACE_LEVEL_VERBOSE, TRACE_MEMORY, "%!FUNC! %!bool! %!GUID!", TRUE, &guid);
     TraceError("cannot start");
     TraceStatus(TRACE_START, status, "allocation %u", 3u);
+    TraceAssert(status != STATUS_NO_MEMORY);
+    TraceAssert(bytes != 0);
+    TracePlace("arguments of the prefix come before %u", 8u);
+    TracePlace(L"wide, of %s", "kind");
     if (RegistryPath) {
         TraceEvents(TRACE_LEVEL_WARNING, TRACE_START, "path %wZ", RegistryPath);
     }

@@ -12,6 +12,12 @@
 #define WPP_LEVEL_FLAGS_LOGGER(Level, Flags)  WPP_LEVEL_LOGGER(Flags)
 #define WPP_LEVEL_FLAGS_ENABLED(Level, Flags) (WPP_LEVEL_ENABLED(Flags))
 
+/* Hooks: a condition of its own, and something to be done behind every message that has it. */
+#define WPP_LEVEL_FLAGS_MUST_HOLD_ENABLED(Level, Flags, MustHold) (!(MustHold))
+#define WPP_LEVEL_FLAGS_MUST_HOLD_POST(Level, Flags, MustHold) \
+    , (void)((MustHold) ? 0 : (SampleBroken += WPP_BIT_##Flags))
+extern int SampleBroken;
+
 /*
  * begin_wpp config
  * FUNC TraceEvents(LEVEL, FLAGS, MSG, ...);
@@ -22,6 +28,10 @@
  * USEPREFIX (TraceError, "%!STDPREFIX!");
  * USESUFFIX (TraceEnter, "Enter %!FUNC!");
  * USESUFFIX (TraceStatus, " (%!STATUS!)", RESULT);
+ * FUNC TraceAssert{LEVEL=TRACE_LEVEL_ERROR, FLAGS=TRACE_MEMORY}(MUST_HOLD);
+ * USEPREFIX (TraceAssert, "%!STDPREFIX! [line %u] broken: %s", __LINE__, #MUST_HOLD);
+ * FUNC TracePlace{LEVEL=TRACE_LEVEL_ERROR, FLAGS=TRACE_START}(MSG, ...);
+ * USEPREFIX (TracePlace, "%!STDPREFIX! [line %u] ", __LINE__);
  * end_wpp
  */
 

@@ -3,6 +3,7 @@
 #include "loader/support/machine.h"
 
 #include "drivers/windows/probe.h"
+#include "drivers/windows/supplement.h"
 #include "nt/nt.h"
 #include "x64/function_table.h"
 
@@ -115,6 +116,31 @@ static void stack_probe_of_microsofts_compilers_is_there(void **state)
     CHECK(sum == 1 + 20 + 300 + 4000 + 45);
     loader_image_unload(image);
     machine_end(m);
+}
+
+static void headers_supplement_is_what_windows_has(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = windows_driver(compilers[i], "supplement");
+        struct supplement_report report = {0};
+        struct machine machine, *m;
+        struct loader_image *image;
+
+        if (!path)
+            continue;
+        m = machine_begin(&machine);
+        CHECK(NT_SUCCESS(machine_load(m, path, &image)));
+        CHECK(machine_call_entry(m, image, &report) == STATUS_SUCCESS);
+        CHECK(report.thread == STATUS_SUCCESS && report.wrong_type == STATUS_OBJECT_TYPE_MISMATCH);
+        CHECK(report.read_kept && report.read[0] == 11 && report.read[1] == 22 &&
+              report.read[2] == 33);
+        CHECK(report.written[0] == 44 && report.written[1] == 55 && report.written[2] == 66);
+        CHECK(report.pool && report.shared_level == DISPATCH_LEVEL && report.time != 0);
+        CHECK(verify_records(m->log) == 0);
+        loader_image_unload(image);
+        machine_end(m);
+    }
 }
 
 /* ---- protection ---- */
@@ -277,6 +303,7 @@ int main(void)
         cmocka_unit_test(security_cookie_is_set_and_the_same_in_every_run),
         cmocka_unit_test(two_images_of_one_file_share_nothing),
         cmocka_unit_test(stack_probe_of_microsofts_compilers_is_there),
+        cmocka_unit_test(headers_supplement_is_what_windows_has),
         cmocka_unit_test(pages_have_the_rights_of_their_sections),
         cmocka_unit_test(initialization_code_goes_after_driver_entry),
         cmocka_unit_test(addresses_get_names),

@@ -18,7 +18,7 @@ static void check_messages(void)
     DRIVER_OBJECT object = {0};
 
     assert_int_equal(SampleTrace(&object, NULL), STATUS_NO_MEMORY);
-    assert_int_equal(h.lines, 7);
+    assert_int_equal(h.lines, 10);
     assert_non_null(line_with("Enter SampleTrace"));
     assert_non_null(line_with("plain"));
     assert_non_null(line_with("100% of 123456789a at heap"));
@@ -26,6 +26,11 @@ static void check_messages(void)
     assert_non_null(line_with("SampleTrace 1 0")); /* and an address */
     assert_non_null(line_with("SampleTrace: cannot start"));
     assert_non_null(line_with("allocation 3 (0xc0000017)"));
+    assert_non_null(line_with("] broken: status != STATUS_NO_MEMORY"));
+    assert_null(line_with("bytes != 0"));
+    assert_int_equal(SampleBroken, 2); /* its flag is the second bit that the driver defines */
+    assert_non_null(line_with("] arguments of the prefix come before 8"));
+    assert_non_null(line_with("] wide, of kind"));
     assert_int_equal(errors(), 0);
 }
 

@@ -4,6 +4,7 @@
 #define _NTDDK_
 
 #include <wdm.h>
+#include <bugcodes.h>
 
 typedef enum _BUS_DATA_TYPE {
     ConfigurationSpaceUndefined = -1,

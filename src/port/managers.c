@@ -79,7 +79,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
         sch.highest_address = (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart;
     if (adapter->gpu_mmu)
         sch.virtual_address_end = 1ull << adapter->mmu.VirtualAddressBitCount;
-    sch.tdr = adapter->port->config.tdr;
+    sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.adapter_lost = adapter_lost;
     status = vidsch_create(&sch, &adapter->vidsch);
     if (NT_SUCCESS(status))

@@ -238,6 +238,9 @@ static inline bool port_shares_address_spaces(const struct port *port)
 /* dma_fault.c: reports what the bus had to record. `context`: the adapter. */
 void port_dma_fault(void *context, const struct iommu_fault *fault);
 
+/* tdr_settings.c: what the registry says; `defaults` for the rest */
+struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults);
+
 /* managers.c */
 /* Video memory to system memory, but what `kept_bytes` says (vidmm_evacuate); the GPU idle, and left so until the other. */
 NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes);

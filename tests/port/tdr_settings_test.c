@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings of timeout detection, as the registry has them when an adapter starts. */
+#include "support/check_rule.h"
+
+#include <string.h>
+
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "port/port_private.h"
+#include "verify/verify.h"
+
+#define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
+
+static const struct vidsch_tdr_settings defaults = {.level = 3,
+                                                    .delay = 2,
+                                                    .ddi_delay = 5,
+                                                    .limit_count = 5,
+                                                    .limit_time = 60,
+                                                    .debug_mode = 2,
+                                                    .enable_preemption = true};
+
+static struct {
+    struct sim_machine *sim;
+    struct verify_log *log;
+    struct ram *ram;
+    struct bus *bus;
+    struct nt *nt;
+} m;
+
+static int begin(void **state)
+{
+    const struct sim_config sim = {.seed = 1, .processors = 1};
+    const struct ram_config ram = {.bytes = 16u << 20};
+    struct nt_config nt = {0};
+
+    (void)state;
+    m.log = verify_log_create();
+    m.sim = sim_machine_create(&sim);
+    CHECK(m.log && m.sim);
+    verify_log_install(m.log);
+    sim_enter(m.sim);
+    nt.ram = m.ram = ram_create(&ram);
+    nt.bus = m.bus = bus_create(m.ram);
+    m.nt = nt_create(&nt);
+    CHECK(m.nt != NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    nt_destroy(m.nt);
+    bus_destroy(m.bus);
+    ram_destroy(m.ram);
+    sim_leave();
+    sim_machine_destroy(m.sim);
+    verify_log_install(NULL);
+    verify_log_destroy(m.log);
+    return 0;
+}
+
+static void set(const char *path, const char *name, uint32_t value)
+{
+    CHECK(nt_registry_set(path, name, REG_DWORD, &value, sizeof(value)));
+}
+
+static void without_values_the_defaults_hold(void **state)
+{
+    struct vidsch_tdr_settings settings = port_tdr_settings(&defaults);
+
+    (void)state;
+    CHECK(settings.level == 3 && settings.delay == 2 && settings.ddi_delay == 5);
+    CHECK(settings.limit_count == 5 && settings.limit_time == 60 && settings.debug_mode == 2);
+    CHECK(settings.enable_preemption);
+}
+
+static void values_have_their_documented_names(void **state)
+{
+    struct vidsch_tdr_settings settings;
+
+    (void)state;
+    set(DRIVERS, "TdrLevel", 0);
+    set(DRIVERS, "TdrDelay", 8);
+    set(DRIVERS, "TdrDdiDelay", 9);
+    set(DRIVERS, "TdrLimitCount", 10);
+    set(DRIVERS, "TdrLimitTime", 11);
+    set(DRIVERS, "TdrDebugMode", 1);
+    set(DRIVERS "\\Scheduler", "EnablePreemption", 0);
+    settings = port_tdr_settings(&defaults);
+    CHECK_RULE("TDR-015", settings.level == 0 && settings.delay == 8 && settings.ddi_delay == 9);
+    CHECK_RULE("TDR-015",
+               settings.limit_count == 10 && settings.limit_time == 11 && settings.debug_mode == 1);
+    CHECK_RULE("PREEMPT-006", !settings.enable_preemption);
+    set(DRIVERS "\\Scheduler", "EnablePreemption", 1);
+    CHECK_RULE("PREEMPT-006", port_tdr_settings(&defaults).enable_preemption);
+}
+
+static void values_of_another_kind_are_not_taken(void **state)
+{
+    static const uint64_t wide = 7;
+
+    (void)state;
+    CHECK(nt_registry_set(DRIVERS, "TdrDelay", REG_QWORD, &wide, sizeof(wide)));
+    CHECK(nt_registry_set(DRIVERS, "TdrDdiDelay", REG_DWORD, &wide, 2));
+    CHECK(nt_registry_set(DRIVERS, "TdrLimitTime", REG_DWORD, NULL, 0));
+    set(DRIVERS, "TdrLimitCount", UINT32_MAX);
+    CHECK(port_tdr_settings(&defaults).delay == 2 && port_tdr_settings(&defaults).ddi_delay == 5);
+    CHECK(port_tdr_settings(&defaults).limit_time == 60);
+    CHECK(port_tdr_settings(&defaults).limit_count <= 4096); /* as many as are remembered */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(without_values_the_defaults_hold, begin, end),
+        cmocka_unit_test_setup_teardown(values_have_their_documented_names, begin, end),
+        cmocka_unit_test_setup_teardown(values_of_another_kind_are_not_taken, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -30,8 +30,6 @@ static NTSTATUS check_mode(const struct kmt_adapter *adapter,
     if (request->virtual_addressing &&
         (!kmt_adapter_is_2x(adapter) || !port_adapter_gpu_mmu(adapter->port)))
         return STATUS_NOT_SUPPORTED; /* KMT-022, KMT-145 */
-    if (!port_adapter_caps(adapter->port)->SchedulingCaps.MultiEngineAware)
-        return STATUS_NOT_SUPPORTED;
     return STATUS_SUCCESS;
 }
 

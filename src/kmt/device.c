@@ -6,6 +6,40 @@
 
 /* ---- creation ---- */
 
+static void destroy_contexts(struct kmt_device *device)
+{
+    while (!list_empty(&device->contexts)) {
+        struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts),
+                                                struct kmt_context, link);
+
+        vidsch_context_destroy(context->sch);
+        util_free(context);
+    }
+    device->own = NULL;
+}
+
+/* KMT-115: clients of a driver without contexts submit to the device, with buffers that it has from the beginning. */
+static NTSTATUS make_own_context(struct kmt_device *device)
+{
+    static const struct vidsch_context_request request = {0};
+    struct kmt_context *context;
+    NTSTATUS status;
+
+    if (port_adapter_caps(device->adapter->port)->SchedulingCaps.MultiEngineAware)
+        return STATUS_SUCCESS;
+    context = util_zalloc(1, sizeof(*context));
+    if (!context)
+        return STATUS_NO_MEMORY;
+    status = vidsch_context_create(device->sch, &request, &context->sch);
+    if (!NT_SUCCESS(status)) {
+        util_free(context);
+        return status;
+    }
+    list_push_back(&device->contexts, &context->link);
+    device->own = context->sch;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *args,
                      struct kmt_device *device)
 {
@@ -19,11 +53,15 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
                                   &device->sch);
     if (NT_SUCCESS(status)) {
         device->mm = vidsch_device_mm(device->sch);
-        device->handle = handle_create(&adapter->process->nt->handles, NT_CLIENT_DEVICE, device);
-        if (device->handle)
-            return STATUS_SUCCESS;
+        status = make_own_context(device);
+        if (NT_SUCCESS(status)) {
+            device->handle = handle_create(&adapter->process->nt->handles, NT_CLIENT_DEVICE, device);
+            if (device->handle)
+                return STATUS_SUCCESS;
+            destroy_contexts(device);
+            status = STATUS_NO_MEMORY;
+        }
         vidsch_device_destroy(device->sch);
-        status = STATUS_NO_MEMORY;
     }
     adapter->device_count--;
     if (opened)
@@ -34,6 +72,7 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
 static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATEDEVICE *args = arguments;
+    struct vidsch_client_lists lists = {0}; /* KMT-116: they are the contexts' */
     struct kmt_adapter *adapter;
     struct kmt_device *device;
     NTSTATUS status;
@@ -60,13 +99,14 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     }
     list_push_back(&adapter->devices, &device->link);
     args->hDevice = device->handle;
-    /* KMT-116: buffer and lists are the contexts'. */
-    args->pCommandBuffer = NULL;
-    args->CommandBufferSize = 0;
-    args->pAllocationList = NULL;
-    args->AllocationListSize = 0;
-    args->pPatchLocationList = NULL;
-    args->PatchLocationListSize = 0;
+    if (device->own)
+        vidsch_context_lists(device->own, &lists);
+    args->pCommandBuffer = lists.command_buffer;
+    args->CommandBufferSize = lists.command_bytes;
+    args->pAllocationList = lists.allocations;
+    args->AllocationListSize = lists.allocation_count;
+    args->pPatchLocationList = lists.patches;
+    args->PatchLocationListSize = lists.patch_count;
     return STATUS_SUCCESS;
 }
 
@@ -117,13 +157,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
-    while (!list_empty(&device->contexts)) {
-        struct kmt_context *context = CONTAINER(list_pop_front(&device->contexts),
-                                                struct kmt_context, link);
-
-        vidsch_context_destroy(context->sch);
-        util_free(context);
-    }
+    destroy_contexts(device);
     while (!list_empty(&device->queues))
         kmt_paging_queue_destroy(CONTAINER(device->queues.next, struct kmt_paging_queue, link));
     while (!list_empty(&device->syncs))

@@ -54,12 +54,13 @@ struct kmt_device {
     struct vidmm_device *mm;
     D3DKMT_HANDLE handle;
     struct list link, contexts, queues, syncs;
-    uint32_t draining; /* calls that wait for it to become idle */
+    struct vidsch_context *own; /* for a driver without contexts: buffers of the device; else NULL */
+    uint32_t draining;          /* calls that wait for it to become idle */
 };
 
 /* The handle NT_CLIENT_CONTEXT names the scheduler's context; this remembers the handle for the end of the device. */
 struct kmt_context {
-    struct list link;
+    struct list link; /* the handle of a device's own one is 0 */
     struct vidsch_context *sch;
     D3DKMT_HANDLE handle;
 };

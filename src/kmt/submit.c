@@ -21,6 +21,18 @@ static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle
     return STATUS_SUCCESS;
 }
 
+/* KMT-301, KMT-115: a device handle means its own buffers, which only a driver without contexts has. */
+static struct vidsch_context *context_to_render(struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    struct vidsch_context *context = kmt_context_of(call, handle);
+    struct kmt_device *device = context ? NULL : kmt_device_of(call, handle);
+
+    if (!device || !device->own)
+        return context;
+    kmt_pin(call, device->own);
+    return device->own;
+}
+
 static NTSTATUS render(struct kmt_call *call, void *arguments)
 {
     D3DKMT_RENDER *args = arguments;
@@ -32,7 +44,7 @@ static NTSTATUS render(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER; /* KMT-009, KMT-307 */
     if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT)
         return STATUS_INVALID_PARAMETER;
-    context = kmt_context_of(call, args->hContext); /* KMT-301: a device handle is none */
+    context = context_to_render(call, args->hContext);
     if (!context)
         return STATUS_INVALID_PARAMETER;
     if (args->BroadcastContextCount) {

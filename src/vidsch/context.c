@@ -161,7 +161,7 @@ static void destroy_driver_side(struct vidsch_context *context)
     NTSTATUS status;
 
     vidmm_context_detach(&context->mm);
-    if (!sim_current->stopped) {
+    if (!sim_current->stopped && vidsch->config.caps.MultiEngineAware) {
         status = ddi_destroy_context(vidsch->ddi, context->mm.driver_handle);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("PATCH-053", "DxgkDdiDestroyContext answered 0x%08x", (unsigned)status);
@@ -169,23 +169,52 @@ static void destroy_driver_side(struct vidsch_context *context)
     vidmm_context_finish(&context->mm);
 }
 
-/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its
- * answer is in order. */
-static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
+/* A driver without contexts is not called: the handle of the device stands for that of each context (PATCH-019, KMT-147), and
+ * what it said of the device holds for their buffers (PATCH-009). */
+static void take_from_device(struct vidsch_context *context)
+{
+    const DXGK_DEVICEINFO *info = &context->device->info;
+
+    context->mm.driver_handle = context->device->driver_handle;
+    context->info = (DXGK_CONTEXTINFO){
+        .DmaBufferSize = info->DmaBufferSize,
+        .DmaBufferSegmentSet = info->DmaBufferSegmentSet,
+        .DmaBufferPrivateDataSize = info->DmaBufferPrivateDataSize,
+        .AllocationListSize = info->AllocationListSize,
+        .PatchLocationListSize = info->PatchLocationListSize,
+    };
+}
+
+static NTSTATUS ask_or_take(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
 {
     struct vidsch *vidsch = context->device->vidsch;
     NTSTATUS status;
 
+    if (!vidsch->config.caps.MultiEngineAware) {
+        take_from_device(context);
+        return STATUS_SUCCESS;
+    }
     args->hContext = context->mm.host_handle; /* PATCH-021 */
     args->EngineAffinity = 1;                 /* PATCH-023 */
     status = ddi_create_context(vidsch->ddi, context->device->driver_handle, args);
+    if (NT_SUCCESS(status)) {
+        context->mm.driver_handle = args->hContext;
+        context->info = args->ContextInfo;
+    }
+    return status;
+}
+
+/* `args` has NodeOrdinal, Flags and private data. On success the driver has the context, and its
+ * answer is in order. */
+static NTSTATUS create_driver_side(struct vidsch_context *context, DXGKARG_CREATECONTEXT *args)
+{
+    NTSTATUS status = ask_or_take(context, args);
+
     if (!NT_SUCCESS(status)) {
         vidmm_context_detach(&context->mm);
         vidmm_context_finish(&context->mm);
         return status;
     }
-    context->mm.driver_handle = args->hContext;
-    context->info = args->ContextInfo;
     status = check_answer(context);
     if (NT_SUCCESS(status) && context->has_lists)
         status = make_lists(context);

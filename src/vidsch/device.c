@@ -5,6 +5,8 @@
  * once, and what needs PASSIVE_LEVEL (telling vidmm, DxgkDdiCancelCommand for each packet that
  * never reached the hardware) is left to the worker, which finds it on vidsch->lost.
  */
+#include <string.h>
+
 #include "vidsch/vidsch_private.h"
 
 /* ---- processes, as the scheduler sees them ---- */
@@ -160,13 +162,35 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     return device;
 }
 
+/* Flags and pInfo share their place: a driver with contexts is given the flags, another one a place for what it has to say
+ * (PATCH-008), which is the driver's during the call alone. */
+static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATEDEVICE *args)
+{
+    struct vidsch *vidsch = device->vidsch;
+    DXGK_DEVICEINFO *info;
+    NTSTATUS status;
+
+    if (vidsch->config.caps.MultiEngineAware) {
+        args->Flags.SystemDevice = device->system;
+        return ddi_create_device(vidsch->ddi, args);
+    }
+    info = util_zalloc(1, sizeof(*info));
+    if (!info)
+        return STATUS_NO_MEMORY;
+    args->pInfo = info;
+    status = ddi_create_device(vidsch->ddi, args);
+    device->info = *info;
+    memset(info, 0xDD, sizeof(*info));
+    util_free(info);
+    return status;
+}
+
 static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
                        const D3DKMT_CREATEDEVICEFLAGS *flags, bool system,
                        struct vidsch_device **out)
 {
     struct vidsch_device *device = device_alloc(vidsch, process);
     uint64_t epoch = vidsch->paging_epoch;
-    /* Flags and pInfo share their place: a driver with contexts is only given the flags. */
     DXGKARG_CREATEDEVICE args = {0};
     NTSTATUS status;
 
@@ -176,12 +200,11 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     if (flags)
         device->flags = *flags;
     args.hDevice = device->host_handle;
-    args.Flags.SystemDevice = system;
     args.hKmdProcess = ddi_has(vidsch->ddi, DxgkDdiCreateProcess)
                            ? vidmm_process_driver_handle(process->mm)
                            : NULL;
     args.Pasid = system ? 0 : vidmm_process_pasid(process->mm); /* IOMMU-104 */
-    status = ddi_create_device(vidsch->ddi, &args);
+    status = create_with_driver(device, &args);
     if (!NT_SUCCESS(status)) {
         vidmm_device_gone(vidsch->vidmm, device->host_handle);
         vidsch_device_free(device);

@@ -149,8 +149,11 @@ void vidsch_paging_abandon(struct vidsch *vidsch)
 
 static HANDLE system_context(struct ddi_adapter *adapter)
 {
-    return adapter->vidsch->system_context ? adapter->vidsch->system_context->mm.driver_handle
-                                           : NULL;
+    const struct vidsch *vidsch = adapter->vidsch;
+
+    return vidsch->system_context && vidsch->config.caps.MultiEngineAware
+               ? vidsch->system_context->mm.driver_handle
+               : NULL;
 }
 
 static HANDLE system_device(struct ddi_adapter *adapter)

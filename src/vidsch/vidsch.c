@@ -122,8 +122,6 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     if (config->nodes == 0 || config->nodes > VIDSCH_MAX_NODES ||
         config->paging_node >= config->nodes)
         return STATUS_DEVICE_CONFIGURATION_ERROR; /* SUBMIT-002, PATCH-028 */
-    if (!config->caps.MultiEngineAware)
-        return STATUS_NOT_SUPPORTED;
     vidsch = util_zalloc(1, sizeof(*vidsch));
     if (!vidsch)
         return STATUS_NO_MEMORY;

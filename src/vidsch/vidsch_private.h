@@ -215,6 +215,7 @@ struct vidsch_device {
     struct sim_waitq changed; /* woken when packets end */
     HANDLE host_handle, driver_handle;
     D3DKMT_CREATEDEVICEFLAGS flags;
+    DXGK_DEVICEINFO info; /* of a driver without contexts: the sizes of its buffers (PATCH-009) */
     D3DKMT_DEVICEEXECUTION_STATE state;
     D3DKMT_DEVICEPAGEFAULT_STATE fault;
     uint64_t last_ticket;

@@ -174,6 +174,14 @@ static NTSTATUS NTAPI create_device(IN_CONST_HANDLE adapter, INOUT_PDXGKARG_CREA
     enter_zero(f);
     if (!NT_SUCCESS(f->driver.status[CALL_CREATE_DEVICE]))
         return f->driver.status[CALL_CREATE_DEVICE];
+    if (f->options.single_engine) {
+        static const DXGK_DEVICEINFO zero;
+
+        call->create_device.info_is_zero = memcmp(args->pInfo, &zero, sizeof(zero)) == 0;
+        *args->pInfo = f->driver.device_info;
+        f->driver.last_device_info = args->pInfo;
+        args->pInfo = NULL; /* the host does not look at it again */
+    }
     if (!f->driver.keep_handles)
         args->hDevice = new_handle(f);
     return STATUS_SUCCESS;

@@ -20,13 +20,13 @@ static void configure(struct fixture *f)
     c->ram = f->ram;
     c->domain = f->domain;
     c->wddm_version = o->version ? o->version : DXGKDDI_INTERFACE_VERSION_WDDM2_9;
-    c->nodes = o->nodes ? o->nodes : 2;
+    c->nodes = o->nodes ? o->nodes : o->single_engine ? 1 : 2;
     c->node = f->info;
-    c->paging_node = o->physical_paging ? 0 : 1;
+    c->paging_node = o->physical_paging || o->single_engine ? 0 : 1;
     c->aperture_segment_set = o->aperture_set;
     c->highest_address = o->highest_address;
-    c->caps.MultiEngineAware = 1;
-    c->caps.PreemptionAware = !o->no_preemption;
+    c->caps.MultiEngineAware = !o->single_engine;
+    c->caps.PreemptionAware = !o->no_preemption && !o->single_engine;
     c->caps.CancelCommandAware = o->cancel_aware;
     c->caps.HwQueuePacketCap = o->packet_cap & 15u;
     c->caps.No64BitAtomics = o->no_64bit_atomics;
@@ -37,7 +37,8 @@ static void configure(struct fixture *f)
     c->tdr = o->tdr;
     c->adapter_lost = adapter_lost;
     for (uint32_t i = 0; i < c->nodes; i++) {
-        f->info[i].virtual_addressing = (o->virtual_mask ? o->virtual_mask : 2) >> i & 1;
+        f->info[i].virtual_addressing = !o->single_engine &&
+                                        ((o->virtual_mask ? o->virtual_mask : 2) >> i & 1);
         f->info[i].metadata.GpuMmuSupported = f->info[i].virtual_addressing;
         f->info[i].metadata.FriendlyName[0] = 'x';
     }

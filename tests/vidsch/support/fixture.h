@@ -51,6 +51,7 @@ struct call { /* one DDI call, with its arguments as they were on entry */
         struct {
             DXGKARG_CREATEDEVICE args;
             UINT flags;
+            bool info_is_zero;
         } create_device;
         struct {
             DXGKARG_CREATECONTEXT args;
@@ -108,8 +109,10 @@ struct fake_driver {
     struct call calls[MAX_CALLS];
     uint32_t call_count;
     NTSTATUS status[CALL_KINDS];
-    DXGK_CONTEXTINFO info[2]; /* of physical and virtual contexts */
-    bool keep_handles;        /* leave hDevice as it was on entry */
+    DXGK_CONTEXTINFO info[2];          /* of physical and virtual contexts */
+    DXGK_DEVICEINFO device_info;       /* of a driver without contexts */
+    DXGK_DEVICEINFO *last_device_info; /* where it was written; the host's */
+    bool keep_handles;                 /* leave hDevice as it was on entry */
     uint64_t next_handle;
     struct fake_engine engine[4];
     struct sim_interrupt interrupt;
@@ -199,7 +202,8 @@ struct fixture_options {
     uint64_t highest_address;
     uint32_t depth; /* RequiredDmaQueueEntry; 0: 2 */
     uint32_t packet_cap;
-    uint32_t version; /* 0: WDDM 2.9 */
+    uint32_t version;   /* 0: WDDM 2.9 */
+    bool single_engine; /* a driver without contexts and without preemption, one node */
     bool no_preemption, no_engine_reset, cancel_aware, compute_only, no_query_fence, wide_iommu,
         no_64bit_atomics;
     struct vidsch_tdr_settings tdr;     /* 0: defaults */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* A driver without contexts, from the client's side: work for the device itself, and for contexts that only the host knows. */
+#include "host/support/machine.h"
+
+#include "../examples/blitter/blitter_hw.h"
+
+#define BYTES 65536u
+
+static void begin(struct machine *m)
+{
+    struct dxgk_machine_config config;
+
+    machine_config(m, &config);
+    machine_create(m, &config);
+    if (dxgk_machine_add_device(m->dxgk, machine_path("examples/blitter_device.so"), NULL, 0,
+                                m->error, sizeof(m->error)) != DXGK_OK)
+        fail_msg("device: %s", m->error);
+    if (dxgk_machine_load_driver(m->dxgk, machine_path("tests/drivers/single_engine.so"), m->error,
+                                 sizeof(m->error)) != DXGK_OK)
+        fail_msg("driver: %s", m->error);
+}
+
+static D3DKMT_HANDLE the_adapter(void)
+{
+    D3DKMT_ENUMADAPTERS list = {0};
+
+    return D3DKMTEnumAdapters(&list) == STATUS_SUCCESS && list.NumAdapters
+               ? list.Adapters[0].hAdapter
+               : 0;
+}
+
+static D3DKMT_HANDLE make(D3DKMT_HANDLE device)
+{
+    struct blitter_allocation_data data = {.magic = BLITTER_MAGIC, .bytes = BYTES};
+    D3DDDI_ALLOCATIONINFO2 info = {.pPrivateDriverData = &data,
+                                   .PrivateDriverDataSize = sizeof(data)};
+    D3DKMT_CREATEALLOCATION args = {
+        .hDevice = device, .NumAllocations = 1, .pAllocationInfo2 = &info};
+
+    return D3DKMTCreateAllocation2(&args) == STATUS_SUCCESS ? info.hAllocation : 0;
+}
+
+static NTSTATUS make_resident(D3DKMT_HANDLE device, D3DKMT_CREATEPAGINGQUEUE *queue,
+                              D3DKMT_HANDLE allocation)
+{
+    D3DDDI_MAKERESIDENT args = {
+        .hPagingQueue = queue->hPagingQueue, .NumAllocations = 1, .AllocationList = &allocation};
+    D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait = {.hDevice = device,
+                                                       .ObjectCount = 1,
+                                                       .ObjectHandleArray = &queue->hSyncObject,
+                                                       .FenceValueArray = &args.PagingFenceValue};
+    NTSTATUS status = D3DKMTMakeResident(&args);
+
+    return status == STATUS_PENDING ? D3DKMTWaitForSynchronizationObjectFromCpu(&wait) : status;
+}
+
+/* One fill with `pattern`, by way of a device or a context. */
+static NTSTATUS fill(D3DKMT_HANDLE by, void *buffer, D3DDDI_ALLOCATIONLIST *list,
+                     D3DKMT_HANDLE allocation, uint32_t pattern)
+{
+    const struct blitter_command command = {
+        .op = BLITTER_OP_FILL, .bytes = BYTES, .pattern = pattern};
+    D3DKMT_RENDER args = {.hContext = by, .CommandLength = sizeof(command), .AllocationCount = 1};
+
+    memcpy(buffer, &command, sizeof(command));
+    list[0] = (D3DDDI_ALLOCATIONLIST){.hAllocation = allocation, .WriteOperation = 1};
+    return D3DKMTRender(&args);
+}
+
+static bool holds(D3DKMT_HANDLE device, D3DKMT_HANDLE allocation, uint32_t pattern)
+{
+    D3DKMT_WAITFORIDLE idle = {.hDevice = device};
+    D3DKMT_LOCK2 lock = {.hDevice = device, .hAllocation = allocation};
+    D3DKMT_UNLOCK2 unlock = {.hDevice = device, .hAllocation = allocation};
+    const uint32_t *words;
+    bool right;
+
+    if (D3DKMTWaitForIdle(&idle) != STATUS_SUCCESS || D3DKMTLock2(&lock) != STATUS_SUCCESS)
+        return false;
+    words = lock.pData;
+    right = words[0] == pattern && words[BYTES / 4 - 1] == pattern;
+    return D3DKMTUnlock2(&unlock) == STATUS_SUCCESS && right;
+}
+
+static void program(struct client *c)
+{
+    D3DKMT_CREATEDEVICE device = {.hAdapter = the_adapter()};
+    D3DKMT_CREATECONTEXT context = {.EngineAffinity = 1}, elsewhere = {.NodeOrdinal = 1};
+    D3DKMT_CREATEPAGINGQUEUE queue = {0};
+    D3DKMT_DESTROYCONTEXT destroy = {0};
+    D3DKMT_HANDLE allocation;
+
+    TRY(c, D3DKMTCreateDevice(&device) == STATUS_SUCCESS);
+    SHOW(c, "KMT-115", device.pCommandBuffer && device.CommandBufferSize == 16384);
+    SHOW(c, "KMT-115", device.AllocationListSize == 48 && device.PatchLocationListSize == 96);
+    queue.hDevice = context.hDevice = elsewhere.hDevice = device.hDevice;
+    TRY(c, D3DKMTCreatePagingQueue(&queue) == STATUS_SUCCESS);
+    allocation = make(device.hDevice);
+    TRY(c, allocation && make_resident(device.hDevice, &queue, allocation) == STATUS_SUCCESS);
+
+    SHOW(c, "KMT-115",
+         fill(device.hDevice, device.pCommandBuffer, device.pAllocationList, allocation,
+              0x11111111) == STATUS_SUCCESS);
+    TRY(c, holds(device.hDevice, allocation, 0x11111111));
+
+    SHOW(c, "KMT-147", D3DKMTCreateContext(&elsewhere) == STATUS_INVALID_PARAMETER);
+    SHOW(c, "KMT-147", D3DKMTCreateContext(&context) == STATUS_SUCCESS);
+    TRY(c, context.AllocationListSize == 48);
+    TRY(c, fill(context.hContext, context.pCommandBuffer, context.pAllocationList, allocation,
+                0x22222222) == STATUS_SUCCESS);
+    TRY(c, holds(device.hDevice, allocation, 0x22222222));
+    destroy.hContext = context.hContext;
+    TRY(c, D3DKMTDestroyContext(&destroy) == STATUS_SUCCESS);
+    destroy.hContext = device.hDevice; /* its own buffers are no context of the client's */
+    TRY(c, D3DKMTDestroyContext(&destroy) != STATUS_SUCCESS);
+    {
+        D3DKMT_DESTROYDEVICE end = {.hDevice = device.hDevice};
+        D3DKMT_CLOSEADAPTER close = {.hAdapter = device.hAdapter};
+
+        TRY(c, D3DKMTDestroyDevice(&end) == STATUS_SUCCESS);
+        TRY(c, D3DKMTCloseAdapter(&close) == STATUS_SUCCESS);
+    }
+}
+
+static void devices_have_buffers_and_contexts_are_the_hosts(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    begin(&m);
+    machine_run(&m, program);
+    machine_end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_have_buffers_and_contexts_are_the_hosts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Drivers that are not multi-engine aware: no contexts, the device's handle and buffers in their place, one node. */
+#include "support/fixture.h"
+
+#include <string.h>
+
+static void device_is_asked_for_its_buffers(struct fixture *f)
+{
+    struct vidsch_device *device = make_device(f);
+    const struct call *call = last_call(f, CALL_CREATE_DEVICE);
+
+    CHECK_RULE("PATCH-008", call->create_device.info_is_zero);
+    CHECK_RULE("PATCH-008",
+               device->info.DmaBufferSize == f->driver.device_info.DmaBufferSize &&
+                   device->info.AllocationListSize == f->driver.device_info.AllocationListSize);
+    vidsch_device_destroy(device);
+}
+
+static void contexts_are_the_hosts_alone(struct fixture *f)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *a = make_context(device, 0), *b = make_context(device, 0);
+    struct vidsch_context_request elsewhere = {.node = 1};
+    struct vidsch_context *none;
+    struct vidsch_client_lists lists;
+
+    CHECK_RULE("PATCH-019", calls_of(f, CALL_CREATE_CONTEXT) == 0);
+    CHECK_RULE("KMT-147", vidsch_context_driver_handle(a) == device->driver_handle &&
+                              vidsch_context_driver_handle(b) == device->driver_handle);
+    CHECK_RULE("KMT-147",
+               vidsch_context_create(device, &elsewhere, &none) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("SUBMIT-001", f->config.nodes == 1);
+    vidsch_context_lists(a, &lists);
+    CHECK_RULE("PATCH-009", lists.command_bytes == 8192 && lists.allocation_count == 20 &&
+                                lists.patch_count == 30);
+    vidsch_context_destroy(b);
+    vidsch_context_destroy(a);
+    CHECK_RULE("PATCH-019", calls_of(f, CALL_DESTROY_CONTEXT) == 0);
+    vidsch_device_destroy(device);
+    CHECK(calls_of(f, CALL_DESTROY_DEVICE) == 1);
+}
+
+static void work_names_the_device(struct fixture *f)
+{
+    struct vidsch_device *device = make_device(f);
+    struct vidsch_context *context = make_context(device, 0);
+
+    memset(context->commands.view, 7, 64);
+    CHECK(render(context, 64) == STATUS_SUCCESS);
+    idle(device);
+    CHECK_RULE("PATCH-019", last_call(f, CALL_RENDER)->handle == device->driver_handle);
+    CHECK_RULE("PATCH-009", last_call(f, CALL_RENDER)->render.args.DmaSize >= 8000);
+    CHECK_RULE("PATCH-143", last_call(f, CALL_PATCH)->patch.args.hDevice == device->driver_handle);
+    CHECK(last_call(f, CALL_SUBMIT)->submit.hDevice == device->driver_handle);
+    CHECK_RULE("SUBMIT-001", last_call(f, CALL_SUBMIT)->submit.NodeOrdinal == 0);
+    vidsch_context_destroy(context);
+    vidsch_device_destroy(device);
+}
+
+static void paging_goes_to_node_0(struct fixture *f)
+{
+    uint64_t ticket = page(f, 100);
+
+    vidsch_for_vidmm.paging_wait(&f->ddi, ticket);
+    CHECK_RULE("PATCH-026", last_call(f, CALL_SUBMIT)->submit.NodeOrdinal == 0);
+    CHECK(vidsch_for_vidmm.system_context(&f->ddi) == NULL);
+    CHECK(vidsch_for_vidmm.system_device(&f->ddi) == f->vidsch->system_device->driver_handle);
+}
+
+static void prepare(struct fixture *f)
+{
+    f->driver.device_info = (DXGK_DEVICEINFO){.DmaBufferSize = 8000,
+                                              .DmaBufferPrivateDataSize = 16,
+                                              .AllocationListSize = 20,
+                                              .PatchLocationListSize = 30};
+}
+
+TEST(device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
+TEST(contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
+TEST(work_names_the_device, .single_engine = true, .prepare = prepare)
+TEST(paging_goes_to_node_0, .single_engine = true, .prepare = prepare)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_device_is_asked_for_its_buffers),
+        cmocka_unit_test(test_contexts_are_the_hosts_alone),
+        cmocka_unit_test(test_work_names_the_device),
+        cmocka_unit_test(test_paging_goes_to_node_0),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

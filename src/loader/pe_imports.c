@@ -196,6 +196,14 @@ static bool is_missing(const struct pe_import *import)
     return !import->target || (import->stub && !import->delayed);
 }
 
+/* The kernel does not promise what its ordinals stand for, so that one of them can never be found. */
+static const char *remark(const struct pe_image *image, const struct pe_import *import)
+{
+    return import->by_ordinal && loader_module_is_host(image->import_names + import->module)
+               ? " (by ordinal, which is different in each build of the kernel)"
+               : "";
+}
+
 /* "module!routine" of each one that is missing, sorted, in one block. NULL: out of memory. */
 static char **list_missing(const struct pe_image *image, uint32_t missing)
 {
@@ -206,7 +214,8 @@ static char **list_missing(const struct pe_image *image, uint32_t missing)
     for (uint32_t i = 0; i < image->imports; i++)
         if (is_missing(&image->import[i]))
             bytes += strlen(image->import_names + image->import[i].module) +
-                     strlen(image->import_names + image->import[i].name) + 2;
+                     strlen(image->import_names + image->import[i].name) +
+                     strlen(remark(image, &image->import[i])) + 2;
     name = util_alloc(missing * sizeof(*name) + bytes);
     if (!name)
         return NULL;
@@ -217,8 +226,8 @@ static char **list_missing(const struct pe_image *image, uint32_t missing)
         if (!is_missing(import))
             continue;
         name[count++] = at;
-        at += sprintf(at, "%s!%s", image->import_names + import->module,
-                      image->import_names + import->name) +
+        at += sprintf(at, "%s!%s%s", image->import_names + import->module,
+                      image->import_names + import->name, remark(image, import)) +
               1;
     }
     loader_sort_names(name, count);

@@ -250,8 +250,8 @@ NT_EXPORT NTSTATUS NTAPI IoRegisterDeviceInterface(PDEVICE_OBJECT PhysicalDevice
     status = RtlStringFromGUID(InterfaceClassGuid, &guid);
     if (!NT_SUCCESS(status))
         return status;
-    block = nt_pool_take(sizeof(prefix) + guid.Length, 0x66746E49u /* "Intf" */, true, true,
-                         NT_CALLER());
+    block = nt_pool_take(sizeof(prefix) + guid.Length, 0x66746E49u /* "Intf" */, NT_POOL_PAGED,
+                         true, NT_CALLER());
     if (block) {
         SymbolicLinkName->Buffer = (PWCH)(void *)block->address;
         SymbolicLinkName->MaximumLength = (USHORT)(sizeof(prefix) + guid.Length);
@@ -286,7 +286,7 @@ NT_EXPORT NTSTATUS NTAPI IoGetDeviceInterfaces(const GUID *InterfaceClassGuid,
     (void)Flags;
     if (!nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__) || !SymbolicLinkList)
         return STATUS_INVALID_DEVICE_REQUEST;
-    block = nt_pool_take(2 * sizeof(WCHAR), 0x66746E49u, true, true, NT_CALLER());
+    block = nt_pool_take(2 * sizeof(WCHAR), 0x66746E49u, NT_POOL_PAGED, true, NT_CALLER());
     if (!block)
         return STATUS_INSUFFICIENT_RESOURCES;
     *SymbolicLinkList = (PZPWSTR)(void *)block->address;
@@ -428,7 +428,7 @@ NT_EXPORT PVOID NTAPI IoAllocateErrorLogEntry(PVOID IoObject, UCHAR EntrySize)
     nt_level(NT_DISPATCH, "THREAD-009", NT_NO_CODE, __func__);
     if (EntrySize < sizeof(IO_ERROR_LOG_PACKET))
         return NULL;
-    block = nt_pool_take(EntrySize, ERROR_LOG_TAG, false, true, NT_CALLER());
+    block = nt_pool_take(EntrySize, ERROR_LOG_TAG, NT_POOL_NONPAGED, true, NT_CALLER());
     return block ? block->address : NULL;
 }
 

@@ -124,7 +124,8 @@ NT_EXPORT PPHYSICAL_MEMORY_RANGE NTAPI MmGetPhysicalMemoryRanges(void)
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "THREAD-009", NT_NO_CODE, __func__))
         return NULL;
-    block = nt_pool_take(2 * sizeof(*range), 0x686D6D4Du /* "Mmmh" */, false, true, NT_CALLER());
+    block = nt_pool_take(2 * sizeof(*range), 0x686D6D4Du /* "Mmmh" */, NT_POOL_NONPAGED, true,
+                         NT_CALLER());
     if (!block)
         return NULL;
     range = (PPHYSICAL_MEMORY_RANGE)(void *)block->address;

@@ -30,7 +30,7 @@ static PIRP allocate(CCHAR stack_size, const void *caller)
 
     if (stack_size <= 0)
         return NULL;
-    block = nt_pool_take(IoSizeOfIrp((USHORT)stack_size), IRP_TAG, false, true, caller);
+    block = nt_pool_take(IoSizeOfIrp((USHORT)stack_size), IRP_TAG, NT_POOL_NONPAGED, true, caller);
     if (!block)
         return NULL;
     init((PIRP)(void *)block->address, IoSizeOfIrp((USHORT)stack_size), stack_size);

@@ -104,8 +104,8 @@ static void init_header(PMDL mdl, const void *address, uint64_t bytes)
 static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *caller)
 {
     uint64_t pages = ADDRESS_AND_SIZE_TO_SPAN_PAGES(address, bytes);
-    struct nt_block *block = nt_pool_take(sizeof(MDL) + pages * sizeof(PFN_NUMBER), MDL_TAG, false,
-                                          false, caller);
+    struct nt_block *block = nt_pool_take(sizeof(MDL) + pages * sizeof(PFN_NUMBER), MDL_TAG,
+                                          NT_POOL_NONPAGED, false, caller);
     struct nt_mdl *record;
 
     if (!block)

@@ -113,13 +113,14 @@ struct nt_block {
     uint64_t room;  /* to the end of the slot */
     uint32_t tag;
     bool paged;
+    bool executable;
     bool freed;
 };
 
 #define NT_OPEN_PAGES 32u
 
 struct nt_pool {
-    struct list *partial;        /* by size class: pages with a free slot */
+    struct list *partial; /* by size class, not executable and executable: pages with a free slot */
     struct nt_pool_page **owner; /* by physical page number; sparse */
     uint64_t owner_bytes;
     struct slab blocks;
@@ -134,7 +135,13 @@ struct nt_pool {
 
 bool nt_pool_init(struct nt *nt);
 void nt_pool_finish(struct nt *nt);
-struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero,
+enum nt_pool_kind {
+    NT_POOL_NONPAGED,
+    NT_POOL_PAGED,
+    NT_POOL_EXECUTABLE, /* NT-012: nonpaged, and code in it can be run */
+};
+
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller);
 void nt_pool_give(struct nt_block *block);
 /* Free quarantined blocks, oldest first, until no more than this is kept. */

@@ -38,10 +38,10 @@ bool nt_pool_init(struct nt *nt)
     slab_init(&pool->blocks, sizeof(struct nt_block));
     list_init(&pool->quarantine);
     list_init(&pool->special_freed);
-    pool->partial = util_zalloc(NT_ITEMS(class_bytes), sizeof(*pool->partial));
+    pool->partial = util_zalloc(2 * NT_ITEMS(class_bytes), sizeof(*pool->partial));
     if (!pool->partial)
         return false;
-    for (size_t i = 0; i < NT_ITEMS(class_bytes); i++)
+    for (size_t i = 0; i < 2 * NT_ITEMS(class_bytes); i++)
         list_init(&pool->partial[i]);
     pool->owner_bytes = ram_bytes(nt->ram) / PAGE_BYTES * sizeof(struct nt_pool_page *);
     if (!util_fault_point()) {
@@ -88,10 +88,19 @@ void nt_pool_disown_page(const struct nt_pool_page *page)
     own_pages(&nt_state()->pool, page, NULL);
 }
 
+bool nt_pool_make_executable(struct nt_pool_page *page)
+{
+    page->executable = !util_fault_point() && mprotect(page->base, page->pages * PAGE_BYTES,
+                                                       PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+    return page->executable;
+}
+
 void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
+    if (page->executable) /* fails only where neighbours cannot be joined; then it merely stays so */
+        (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
     nt_pool_disown_page(page);
     ram_give_contiguous(nt->ram, page->first, page->pages);
@@ -107,16 +116,32 @@ static unsigned class_for(uint64_t bytes)
     return class;
 }
 
+static struct list *partial_of(unsigned class, bool executable)
+{
+    return &nt_state()->pool.partial[class + (executable ? NT_ITEMS(class_bytes) : 0)];
+}
+
+static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zero, bool executable)
+{
+    struct nt_pool_page *page = nt_pool_create_page(pages, slots, zero);
+
+    if (page && executable && !nt_pool_make_executable(page)) {
+        nt_pool_destroy_page(page);
+        page = NULL;
+    }
+    return page;
+}
+
 /* A page with a free slot for a small block. */
-static struct nt_pool_page *page_for(uint64_t bytes)
+static struct nt_pool_page *page_for(uint64_t bytes, bool executable)
 {
     unsigned class = class_for(bytes);
-    struct list *partial = &nt_state()->pool.partial[class];
+    struct list *partial = partial_of(class, executable);
     struct nt_pool_page *page;
 
     if (!list_empty(partial))
         return CONTAINER(partial->next, struct nt_pool_page, link);
-    page = nt_pool_create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false);
+    page = create_page(1, (uint16_t)(PAGE_BYTES / class_bytes[class]), false, executable);
     if (!page)
         return NULL;
     page->class = (uint8_t) class;
@@ -153,12 +178,12 @@ static bool place(struct nt_block *block, bool zero)
     if (nt_state()->config.special_pool || (block->paged && nt_state()->config.force_irql))
         return nt_pool_place_special(block, zero);
     if (bytes < PAGE_BYTES) {
-        page = page_for(bytes);
+        page = page_for(bytes, block->executable);
         if (!page)
             return false;
         place_small(page, block);
     } else {
-        page = nt_pool_create_page(bytes / PAGE_BYTES + 1, 1, zero);
+        page = create_page(bytes / PAGE_BYTES + 1, 1, zero, block->executable);
         if (!page)
             return false;
         page->large = true;
@@ -182,14 +207,14 @@ static void release_memory(struct nt_block *block)
         page->taken[slot / 64] &= ~((uint64_t)1 << (slot % 64));
         page->block[slot] = NULL;
         if (page->used == page->slots)
-            list_push_back(&pool->partial[page->class], &page->link);
+            list_push_back(partial_of(page->class, page->executable), &page->link);
     }
     if (--page->used == 0)
         nt_pool_destroy_page(page);
     slab_give(&pool->blocks, block);
 }
 
-struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zero,
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller)
 {
     struct nt_pool *pool = &nt_state()->pool;
@@ -203,7 +228,8 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, bool paged, bool zer
     memset(block, 0, sizeof(*block));
     block->bytes = bytes;
     block->tag = tag;
-    block->paged = paged;
+    block->paged = kind == NT_POOL_PAGED;
+    block->executable = kind == NT_POOL_EXECUTABLE;
     list_init(&block->actives);
     if (!place(block, zero)) {
         slab_give(&pool->blocks, block);

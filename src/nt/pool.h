@@ -14,12 +14,15 @@ struct nt_pool_page {
     uint64_t pages;
     uint8_t class;
     bool large; /* one block, pages of its own */
+    bool executable;
     uint16_t slots, used;
     uint64_t taken[2]; /* bit per slot */
     struct nt_block *block[];
 };
 
 struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool zero);
+/* Code in it can be run from now on, until it is destroyed, or its view is. False: out of memory. */
+bool nt_pool_make_executable(struct nt_pool_page *page);
 void nt_pool_destroy_page(struct nt_pool_page *page);
 /* Its frames belong to no pool page any more. */
 void nt_pool_disown_page(const struct nt_pool_page *page);

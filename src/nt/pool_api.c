@@ -84,16 +84,17 @@ static void check_unloading(uint64_t bytes, const char *routine)
 }
 
 /* What every way to allocate has in common. */
-static void *allocate(uint64_t bytes, uint32_t tag, bool paged, bool zero, const char *routine,
-                      const void *caller)
+static void *allocate(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
+                      const char *routine, const void *caller)
 {
+    bool paged = kind == NT_POOL_PAGED;
     struct nt_block *block;
 
     if (bytes == 0)
         NT_VERIFIER("NT-010", 0x00, sim_irql(), paged, 0, "%s of zero bytes", routine);
     check_level(paged, routine);
     check_unloading(bytes, routine);
-    block = nt_pool_take(bytes, tag, paged, zero, caller);
+    block = nt_pool_take(bytes, tag, kind, zero, caller);
     return block ? block->address : NULL;
 }
 
@@ -108,6 +109,21 @@ static void check_type(POOL_TYPE type, const char *routine)
         WARNING("NT-012", "%s of pool type %u, which is not for drivers", routine, bits);
 }
 
+/* NT-012: NonPagedPool is executable, unless the driver says that it wants none such. */
+static enum nt_pool_kind kind_of(uint32_t type)
+{
+    if (type & POOL_TYPE_PAGED)
+        return NT_POOL_PAGED;
+    return type & POOL_NX_ALLOCATION ? NT_POOL_NONPAGED : NT_POOL_EXECUTABLE;
+}
+
+static enum nt_pool_kind kind_of_flag(uint64_t flag)
+{
+    return flag == POOL_FLAG_PAGED               ? NT_POOL_PAGED
+           : flag == POOL_FLAG_NON_PAGED_EXECUTE ? NT_POOL_EXECUTABLE
+                                                 : NT_POOL_NONPAGED;
+}
+
 static void *allocate_typed(POOL_TYPE type, SIZE_T bytes, ULONG tag, bool raise,
                             const char *routine, const void *caller)
 {
@@ -115,8 +131,7 @@ static void *allocate_typed(POOL_TYPE type, SIZE_T bytes, ULONG tag, bool raise,
     void *block;
 
     check_type(type, routine);
-    block = allocate(bytes, tag, bits & POOL_TYPE_PAGED, bits & POOL_ZERO_ALLOCATION, routine,
-                     caller);
+    block = allocate(bytes, tag, kind_of(bits), bits & POOL_ZERO_ALLOCATION, routine, caller);
     if (!block && raise)
         nt_raise(STATUS_INSUFFICIENT_RESOURCES, "NT-013", routine);
     return block;
@@ -173,7 +188,7 @@ static void *allocate_flags(POOL_FLAGS flags, SIZE_T bytes, ULONG tag, const cha
         (flags & POOL_FLAG_REQUIRED_MASK & ~POOL_FLAGS_KNOWN) == 0) {
         if (!tag_valid(tag))
             check_tag(tag, routine);
-        block = allocate(bytes, tag, pool == POOL_FLAG_PAGED, !(flags & POOL_FLAG_UNINITIALIZED),
+        block = allocate(bytes, tag, kind_of_flag(pool), !(flags & POOL_FLAG_UNINITIALIZED),
                          routine, caller);
     }
     if (!block && flags & POOL_FLAG_RAISE_ON_FAILURE)

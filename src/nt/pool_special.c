@@ -46,6 +46,11 @@ bool nt_pool_place_special(struct nt_block *block, bool zero)
     page->used = 1;
     page->block[0] = block;
     page->base = page->view;
+    if (block->executable && !nt_pool_make_executable(page)) {
+        ram_view_release(nt_state()->ram, page->view, page->pages + 1);
+        nt_pool_destroy_page(page);
+        return false;
+    }
     offset = block->bytes < PAGE_BYTES ? page->pages * PAGE_BYTES - room : 0;
     block->address = page->base + offset;
     block->room = page->pages * PAGE_BYTES - offset;

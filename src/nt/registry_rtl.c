@@ -58,8 +58,8 @@ static NTSTATUS store_text(PUNICODE_STRING string, const void *data, ULONG bytes
     struct nt_block *block;
 
     if (!string->Buffer) {
-        block = nt_pool_take(bytes ? bytes : sizeof(WCHAR), 0x67655251u /* "QReg" */, true, false,
-                             caller);
+        block = nt_pool_take(bytes ? bytes : sizeof(WCHAR), 0x67655251u /* "QReg" */, NT_POOL_PAGED,
+                             false, caller);
         if (!block)
             return STATUS_NO_MEMORY;
         string->Buffer = (PWCH)(void *)block->address;

@@ -39,7 +39,7 @@ NT_EXPORT NTSTATUS NTAPI RtlStringFromGUID(const GUID *Guid, PUNICODE_STRING Gui
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "NT-155", NT_NO_CODE, __func__))
         return STATUS_INVALID_DEVICE_REQUEST;
-    block = nt_pool_take(sizeof(WCHAR) * (GUID_CHARACTERS + 1), 0x67727453u, true, true,
+    block = nt_pool_take(sizeof(WCHAR) * (GUID_CHARACTERS + 1), 0x67727453u, NT_POOL_PAGED, true,
                          NT_CALLER());
     if (!block)
         return STATUS_NO_MEMORY;

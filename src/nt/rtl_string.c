@@ -278,7 +278,7 @@ NT_EXPORT WCHAR NTAPI RtlDowncaseUnicodeChar(WCHAR SourceCharacter)
 
 static void *allocate_buffer(size_t bytes, const void *caller)
 {
-    struct nt_block *block = nt_pool_take(bytes, STRING_TAG, true, false, caller);
+    struct nt_block *block = nt_pool_take(bytes, STRING_TAG, NT_POOL_PAGED, false, caller);
 
     return block ? block->address : NULL;
 }

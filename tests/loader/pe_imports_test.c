@@ -33,6 +33,23 @@ static void all_missing_imports_are_listed_with_their_modules(void **state)
     }
 }
 
+static void ordinals_of_the_kernel_are_refused_by_module_and_number(void **state)
+{
+    (void)state;
+    FOR_EACH(path, "ordinals")
+    {
+        struct machine machine, *m = machine_begin(&machine);
+        struct loader_image *image;
+
+        CHECK_RULE("LIFE-005", machine_load(m, path, &image) == (NTSTATUS)0xC0000263 && !image);
+        CHECK_RULE("LIFE-005",
+                   strstr(m->error, "ordinals.sys: imports 2 routines that the host does not have: "
+                                    "hal.dll!#33 (by ordinal, which is different in each build of "
+                                    "the kernel), ntoskrnl.exe!#4660 (by ordinal"));
+        machine_end(m);
+    }
+}
+
 static void stood_in_imports_report_their_first_call(void **state)
 {
     (void)state;
@@ -143,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_missing_imports_are_listed_with_their_modules),
+        cmocka_unit_test(ordinals_of_the_kernel_are_refused_by_module_and_number),
         cmocka_unit_test(stood_in_imports_report_their_first_call),
         cmocka_unit_test(standing_in_survives_every_failing_allocation),
         cmocka_unit_test(modules_beside_the_importer_are_loaded),

@@ -200,6 +200,21 @@ NTKERNELAPI NTSTATUS NTAPI ObCloseHandle(HANDLE Handle, KPROCESSOR_MODE Previous
 #define VIDEO_TDR_APPLICATION_BLOCKED    ((ULONG)0x142)
 #endif
 
+/* ---- floating point: x64 keeps its state for whoever uses it ---- */
+
+#ifdef _AMD64_
+FORCEINLINE NTSTATUS KeSaveFloatingPointState(PKFLOATING_SAVE FloatSave)
+{
+    (void)FloatSave;
+    return STATUS_SUCCESS;
+}
+FORCEINLINE NTSTATUS KeRestoreFloatingPointState(PKFLOATING_SAVE FloatSave)
+{
+    (void)FloatSave;
+    return STATUS_SUCCESS;
+}
+#endif
+
 /* ---- status codes ---- */
 
 #ifndef STATUS_ALREADY_COMPLETE

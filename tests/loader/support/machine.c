@@ -99,6 +99,7 @@ bool one_line(const char *text)
 }
 
 struct call {
+    struct nt_image *owner;
     PDRIVER_INITIALIZE entry;
     void *path;
     NTSTATUS status;
@@ -110,7 +111,9 @@ static void call_main(void *arg)
     struct call *call = arg;
     uint64_t deadline = sim_inside_enter(SIM_FOREVER);
 
+    nt_image_enter(call->owner);
     call->status = call->entry(NULL, call->path);
+    nt_image_enter(NULL);
     sim_inside_leave(deadline);
     call->ended = true;
 }
@@ -118,13 +121,13 @@ static void call_main(void *arg)
 bool machine_try_entry(struct machine *m, const struct loader_image *image, void *path,
                        NTSTATUS *status)
 {
-    struct call call = {.entry = loader_image_entry(image), .path = path};
+    struct call call = {.owner = m->owner, .entry = loader_image_entry(image), .path = path};
     struct sim_thread *thread = sim_thread_create("entry", SIM_THREAD_KERNEL, call_main, &call);
 
     CHECK(thread != NULL);
     sim_leave(); /* the test program's own handlers of faults came in between */
     sim_enter(m->sim);
-    sim_run(NULL, NULL, SIM_FOREVER);
+    sim_run(NULL, NULL, m->until ? m->until : SIM_FOREVER);
     sim_thread_release(thread);
     *status = call.status;
     return call.ended;

@@ -19,6 +19,8 @@ struct machine {
     struct verify_log *log;
     struct ram *ram;
     struct bus *bus;
+    uint64_t until; /* virtual time at which a call ends at the latest; 0: when nothing is left to do */
+    struct nt_image *owner; /* of what drivers leave behind; NULL: nobody */
     struct nt *nt;
     char error[1024]; /* of the last load */
 };

@@ -199,38 +199,33 @@ static bool chunk_holds(const struct frame_pool *pool, unsigned grade, uint64_t 
 
         count[class] = (uint8_t)smaller(count[class] + 1u, 2);
     }
-    for (unsigned class = 0; class < HOLE_CLASSES; class ++)
-        if (!hole_index_agrees(&pool->index, grade, class, chunk, count[class]))
-            return false;
-    return true;
+    return hole_index_agrees(&pool->index, grade, chunk, count);
 }
 
-/* Every hole, found bit by bit, is in the index. */
-static bool holes_hold(const struct frame_pool *pool)
+/* Holes and free frames, found bit by bit, are as many as a walk of the chunks finds. */
+static bool counts_hold(const struct frame_pool *pool)
 {
-    uint64_t free_frames = 0;
+    uint64_t free_frames = 0, holes = 0;
+    bool in_hole = false;
+    struct hole hole;
+    uint64_t start;
 
-    for (uint64_t first = 0; first < pool->frames; first++) {
-        uint64_t end = first;
+    for (uint64_t frame = 0; frame < pool->frames; frame++) {
+        bool is_free = !frame_map_used(&pool->map, frame);
 
-        while (end < pool->frames && !frame_map_used(&pool->map, end))
-            end++;
-        free_frames += end - first;
-        for (unsigned grade = 0; grade < HOLE_GRADES; grade++) {
-            uint64_t start = align_up(first, grade_frames[grade]), chunk = start / CHUNK_FRAMES;
-
-            if (start < end &&
-                hole_index_agrees(&pool->index, grade, hole_class(end - start), chunk, 0))
-                return false;
-        }
-        first = end;
+        free_frames += is_free;
+        holes += is_free && !in_hole;
+        in_hole = is_free;
     }
-    return free_frames == pool->free_frames;
+    for (uint64_t chunk = 0; chunk * CHUNK_FRAMES < pool->frames; chunk++)
+        for (struct chunk_walk walk = walk_chunk(pool, 0, chunk); next_hole(&walk, &hole, &start);)
+            holes--;
+    return holes == 0 && free_frames == pool->free_frames;
 }
 
 bool frame_pool_validate(const struct frame_pool *pool)
 {
-    if (!frame_map_validate(&pool->map) || !hole_index_validate(&pool->index) || !holes_hold(pool))
+    if (!frame_map_validate(&pool->map) || !hole_index_validate(&pool->index) || !counts_hold(pool))
         return false;
     for (uint64_t chunk = 0; chunk * CHUNK_FRAMES < pool->frames; chunk++)
         for (unsigned grade = 0; grade < HOLE_GRADES; grade++)

@@ -106,14 +106,23 @@ bool hole_index_remove(struct hole_index *index, unsigned grade, unsigned class,
     return true;
 }
 
-bool hole_index_agrees(const struct hole_index *index, unsigned grade, unsigned class,
-                       uint64_t chunk, unsigned count)
+bool hole_index_agrees(const struct hole_index *index, unsigned grade, uint64_t chunk,
+                       const uint8_t count[HOLE_CLASSES])
 {
     const struct hole_low_node *node = &index->low[chunk / 64];
-    bool some = node->chunks[grade][class].some & bit_of(chunk);
-    bool several = node->chunks[grade][class].several & bit_of(chunk);
+    bool wrong = false;
 
-    return some == (count > 0) && several >= (count > 1) && some >= several;
+    for (unsigned class = 0; class < HOLE_CLASSES; class ++) {
+        bool some, several;
+
+        /* What no chunk of the node has, this one has not; hole_index_validate looks after that. */
+        if (count[class] == 0 && !(node->classes[grade][class / 64] >> class % 64 & 1))
+            continue;
+        some = node->chunks[grade][class].some >> chunk % 64 & 1;
+        several = node->chunks[grade][class].several >> chunk % 64 & 1;
+        wrong |= some != (count[class] > 0) || several < (count[class] > 1) || some < several;
+    }
+    return !wrong;
 }
 
 /* ---- search ---- */
@@ -236,17 +245,53 @@ bool hole_search_chunk(const struct hole_search *search, unsigned class, uint64_
 
 /* ---- validation ---- */
 
-/* What a node says about a class, and what the node above says about it. */
-static bool class_holds(const struct hole_index *index, unsigned level, uint64_t at, unsigned grade,
-                        unsigned class)
+/* The classes of a word that a node has children of, as bits. Most words have none, and are passed
+ * quickly. */
+static uint64_t classes_with_children(const struct hole_index *index, unsigned level, uint64_t at,
+                                      unsigned grade, unsigned word)
 {
-    const struct hole_search search = {.index = index, .level = level, .node = at, .grade = grade};
-    bool some = children_with(&search, level, at, class) != 0;
+    uint64_t bits = 0, any = 0;
 
-    if ((classes_of(&search)[class / 64] >> class % 64 & 1) != some)
-        return false;
-    return level + 1 == HOLE_LEVELS ||
-           (index->level[level + 1][at / 64].children[grade][class] >> at % 64 & 1) == some;
+    for (unsigned i = 0; i < 64; i++)
+        any |= level > 0 ? index->level[level][at].children[grade][word * 64 + i]
+                         : index->low[at].chunks[grade][word * 64 + i].some |
+                               index->low[at].chunks[grade][word * 64 + i].several;
+    for (unsigned i = 0; i < 64 && any; i++) {
+        uint64_t children = level > 0 ? index->level[level][at].children[grade][word * 64 + i]
+                                      : index->low[at].chunks[grade][word * 64 + i].some;
+
+        bits |= (uint64_t)(children != 0) << i;
+    }
+    return bits;
+}
+
+/* What the node above says it has. */
+static uint64_t classes_told(const struct hole_index *index, unsigned level, uint64_t at,
+                             unsigned grade, unsigned word)
+{
+    const uint64_t *above = &index->level[level + 1][at / 64].children[grade][(size_t)word * 64];
+    uint64_t bits = 0, any = 0;
+
+    for (unsigned i = 0; i < 64; i++)
+        any |= above[i];
+    for (unsigned i = 0; i < 64 && any >> at % 64 & 1; i++)
+        bits |= (above[i] >> at % 64 & 1) << i;
+    return bits;
+}
+
+static bool node_holds(const struct hole_index *index, unsigned level, uint64_t at, unsigned grade)
+{
+    const struct hole_search node = {.index = index, .level = level, .node = at, .grade = grade};
+
+    for (unsigned word = 0; word < HOLE_CLASS_WORDS; word++) {
+        uint64_t has = classes_with_children(index, level, at, grade, word);
+
+        if (classes_of(&node)[word] != has)
+            return false;
+        if (level + 1 < HOLE_LEVELS && classes_told(index, level, at, grade, word) != has)
+            return false;
+    }
+    return true;
 }
 
 bool hole_index_validate(const struct hole_index *index)
@@ -254,8 +299,7 @@ bool hole_index_validate(const struct hole_index *index)
     for (unsigned level = 0; level < HOLE_LEVELS; level++)
         for (uint64_t at = 0; at < index->nodes[level]; at++)
             for (unsigned grade = 0; grade < HOLE_GRADES; grade++)
-                for (unsigned class = 0; class < HOLE_CLASSES; class ++)
-                    if (!class_holds(index, level, at, grade, class))
-                        return false;
+                if (!node_holds(index, level, at, grade))
+                    return false;
     return true;
 }

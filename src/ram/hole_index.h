@@ -83,9 +83,9 @@ bool hole_index_remove(struct hole_index *index, unsigned grade, unsigned class,
 /* What hole_index_remove asked for; 2 stands for more. */
 void hole_index_tell(struct hole_index *index, unsigned grade, unsigned class, uint64_t chunk,
                      unsigned count);
-/* Whether so many holes (0, 1, 2 for more) go with what the index says. */
-bool hole_index_agrees(const struct hole_index *index, unsigned grade, unsigned class,
-                       uint64_t chunk, unsigned count);
+/* Whether so many holes of each class in the chunk (2 for more) go with what the index says. */
+bool hole_index_agrees(const struct hole_index *index, unsigned grade, uint64_t chunk,
+                       const uint8_t count[HOLE_CLASSES]);
 
 static inline void hole_index_prefetch(const struct hole_index *index, unsigned grade,
                                        unsigned class, uint64_t chunk)

@@ -47,6 +47,43 @@ static void switcher(void *argument)
     s->seconds = bench_now() - start;
 }
 
+/* Loads of which each needs the one before, all over so much memory: what a cache miss costs, which
+ * is most of what the frame allocator costs. */
+static void dependent_loads(uint64_t mebibytes)
+{
+    uint64_t lines = mebibytes << 14, count = bench_options.quick ? 10000 : 2000000;
+    struct line {
+        struct line *next;
+        char rest[56];
+    } *line = aligned_alloc(4096, lines * sizeof(*line)), *at;
+    struct line *volatile last;
+    struct rng rng = {1};
+    double start;
+    char name[64];
+
+    if (!line)
+        bench_die("out of memory");
+    /* One cycle through all of them, in random order (Sattolo). */
+    for (uint64_t i = 0; i < lines; i++)
+        line[i].next = &line[i];
+    for (uint64_t i = lines; --i > 0;) {
+        uint64_t other = rng_next(&rng) % i;
+        struct line *next = line[i].next;
+
+        line[i].next = line[other].next;
+        line[other].next = next;
+    }
+    at = line;
+    start = bench_now();
+    for (uint64_t i = 0; i < count; i++)
+        at = at->next;
+    last = at; /* so that it is not optimized away */
+    (void)last;
+    snprintf(name, sizeof(name), "floor: dependent load, %llu MiB", (unsigned long long)mebibytes);
+    bench_result(name, 0, count, bench_now() - start);
+    free(line);
+}
+
 void bench_floors(void)
 {
     uint64_t count = bench_options.quick ? 100000 : 20000000;
@@ -66,6 +103,9 @@ void bench_floors(void)
         free(block);
     }
     bench_result("floor: malloc+free 64", 0, count, bench_now() - start);
+    dependent_loads(1);
+    dependent_loads(16);
+    dependent_loads(256);
     if (!machine)
         bench_die("no machine");
     sim_enter(machine);

@@ -65,6 +65,16 @@ struct port_feature_versions {
     UINT16 min, max;
 };
 
+#define PORT_MAX_FIRMWARE_TABLES 64u
+
+/* A table of the simulated firmware, as drivers may read it. */
+struct port_firmware_table {
+    ULONG provider; /* 'ACPI', 'FIRM' or 'RSMB' */
+    ULONG id;
+    const void *data;
+    ULONG bytes;
+};
+
 struct port_config {
     struct ram *ram;
     struct bus *bus;
@@ -87,6 +97,8 @@ struct port_config {
     bool wddm_3_2;
     const struct port_feature_versions *feature_versions; /* read while the machine lives; may be NULL */
     size_t feature_version_count;
+    const struct port_firmware_table *firmware; /* read while the machine lives; may be NULL */
+    size_t firmware_tables;                     /* at most PORT_MAX_FIRMWARE_TABLES count */
     uint64_t raised_limit_ns; /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
     bool measure_interrupts;  /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
     uint64_t unload_limit_ns; /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */

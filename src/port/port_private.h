@@ -317,6 +317,7 @@ NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attribu
 /* feature_interface.c: before StartDevice, from inside which the driver may already ask; and after StopDevice. */
 NTSTATUS port_features_begin(struct port_adapter *adapter);
 void port_features_end(struct port_adapter *adapter);
+void port_fill_firmware_interface(DXGK_FIRMWARE_TABLE_INTERFACE *interface); /* firmware.c */
 void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface);
 /* Whether the host lets this adapter's driver (NULL: anybody) have the feature. */
 bool port_feature_allowed(const struct port *port, const struct port_adapter *adapter,

@@ -332,6 +332,16 @@ static void fill_features(INTERFACE *interface)
     port_fill_feature_interface((void *)interface);
 }
 
+static void fill_firmware(INTERFACE *interface)
+{
+    port_fill_firmware_interface((void *)interface);
+}
+
+static bool has_firmware(const struct port_adapter *adapter)
+{
+    return adapter->port->config.firmware_tables > 0; /* LIFE-114 */
+}
+
 static bool always(const struct port_adapter *adapter)
 {
     (void)adapter;
@@ -354,6 +364,8 @@ static const struct service_kind {
      fill_timed_operations},
     {DxgkServicesDebugReport, sizeof(DXGK_DEBUG_REPORT_INTERFACE), "debug report", always,
      fill_debug_reports},
+    {DxgkServicesFirmwareTable, sizeof(DXGK_FIRMWARE_TABLE_INTERFACE), "firmware table",
+     has_firmware, fill_firmware},
     {DxgkServicesFeature, sizeof(DXGK_FEATURE_INTERFACE), "feature", is_3_2, fill_features},
 };
 
@@ -372,6 +384,7 @@ static NTSTATUS fill_interface(const struct service_kind *kind, PINTERFACE user,
         INTERFACE header;
         DXGK_TIMED_OPERATION_INTERFACE timed;
         DXGK_DEBUG_REPORT_INTERFACE report;
+        DXGK_FIRMWARE_TABLE_INTERFACE firmware;
         DXGK_FEATURE_INTERFACE feature;
     } out;
 

@@ -99,6 +99,76 @@ static void services_are_asked_for(void **state)
     end(start(), asking_body);
 }
 
+/* ---- firmware tables ---- */
+
+#define ACPI 0x41435049u
+#define FIRM 0x4649524Du
+#define RSMB 0x52534D42u
+
+static const uint8_t first_table[5] = {1, 2, 3, 4, 5}, second_table[3] = {6, 7, 8},
+                     bios_table[2] = {9, 10};
+static const struct port_firmware_table tables[] = {
+    {ACPI, 0x54445344, first_table, sizeof(first_table)},
+    {ACPI, 0x54445353, second_table, sizeof(second_table)},
+    {RSMB, 0, bios_table, sizeof(bios_table)},
+};
+
+static DXGK_FIRMWARE_TABLE_INTERFACE firmware;
+
+static NTSTATUS list_tables(ULONG provider, ULONG room, void *buffer, ULONG *required)
+{
+    *required = 77;
+    return firmware.EnumSystemFirmwareTables(firmware.Context, provider, room, buffer, required);
+}
+
+static NTSTATUS read_table(ULONG provider, ULONG id, ULONG room, void *buffer, ULONG *required)
+{
+    *required = 77;
+    return firmware.ReadSystemFirmwareTable(firmware.Context, provider, id, room, buffer, required);
+}
+
+static void firmware_body(struct probe *p)
+{
+    ULONG ids[4] = {0}, required;
+    uint8_t bytes[8];
+
+    CHECK(IS(ask(p, DxgkServicesFirmwareTable, 1, sizeof(firmware), &firmware), STATUS_SUCCESS));
+    CHECK_RULE("LIFE-121",
+               IS(list_tables(ACPI, 0, NULL, &required), STATUS_BUFFER_TOO_SMALL) && required == 8);
+    CHECK_RULE("LIFE-121", IS(list_tables(ACPI, sizeof(ids), ids, &required), STATUS_SUCCESS) &&
+                               ids[0] == 0x54445344 && ids[1] == 0x54445353 && required == 8);
+    CHECK_RULE("LIFE-121",
+               IS(list_tables(FIRM, 0, NULL, &required), STATUS_SUCCESS) && required == 0);
+    CHECK_RULE("LIFE-121",
+               IS(read_table(ACPI, 0x54445344, 4, bytes, &required), STATUS_BUFFER_TOO_SMALL) &&
+                   required == 5);
+    CHECK_RULE("LIFE-121",
+               IS(read_table(ACPI, 0x54445344, 0, NULL, &required), STATUS_BUFFER_TOO_SMALL) &&
+                   required == 5);
+    CHECK_RULE("LIFE-121",
+               IS(read_table(ACPI, 0x54445353, sizeof(bytes), bytes, &required), STATUS_SUCCESS) &&
+                   required == 3 && memcmp(bytes, second_table, 3) == 0);
+    CHECK_RULE("LIFE-121", IS(read_table(RSMB, 0, 2, bytes, &required), STATUS_SUCCESS) &&
+                               required == 2 && bytes[1] == 10);
+    CHECK_RULE("LIFE-121", IS(list_tables(0x12345678, 0, NULL, &required), STATUS_NOT_IMPLEMENTED) &&
+                               IS(read_table(ACPI, 1, 8, bytes, &required), STATUS_NOT_FOUND));
+    CHECK_RULE("LIFE-121",
+               IS(firmware.ReadSystemFirmwareTable(firmware.Context, RSMB, 0, 8, bytes, NULL),
+                  STATUS_INVALID_PARAMETER));
+    firmware.InterfaceDereference(firmware.Context);
+}
+
+static void firmware_tables(void **state)
+{
+    const struct probe_options options = {
+        .port = {.firmware = tables, .firmware_tables = sizeof(tables) / sizeof(tables[0])}};
+    struct probe *p = probe_create(&options);
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    end(p, firmware_body);
+}
+
 /* ---- timed operations ---- */
 
 static KEVENT never;
@@ -443,6 +513,7 @@ int main(void)
         cmocka_unit_test(debug_reports),          cmocka_unit_test(access_is_excluded),
         cmocka_unit_test(synchronous_exclusion),  cmocka_unit_test(waiting_for_oneself),
         cmocka_unit_test(tracing_is_toggled),     cmocka_unit_test(events_are_logged),
+        cmocka_unit_test(firmware_tables),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,14 +23,14 @@
  *   enter a child only if its best run of the request's grade is long enough. The grade is the
  *   largest not above the alignment asked for.
  *
- *     - Alignment of 1, 16 or 512 without window and boundary: a child that is entered holds a fit,
- *       so the walk is one descent.
+ *     - Alignment of 1, 16 or 512 without window: a child that is entered holds a fit, so the walk is
+ *       one descent.
  *     - A window [low, high) adds the two paths to its ends: children between them lie inside,
  *       those outside are cut off by the starts in the branch. Still O(log n).
- *     - Other alignments, and boundaries, are checked range by range: what the grade promises may
- *       then be refuted by the range itself, which costs a step to the next candidate. A range
- *       whose run of the grade is at least size + alignment, or 2 * size for a boundary, cannot be
- *       refuted; so only ranges that barely fit are visited in vain.
+ *     - Other alignments are checked range by range: what the grade promises may then be refuted by
+ *       the range itself, which costs a step to the next candidate. A range whose run of the grade
+ *       is at least size + alignment cannot be refuted; so only ranges that barely fit are visited
+ *       in vain.
  *
  *   Change. Every operation ends in a pass up the path just descended, which tells each branch
  *   about its child and stops as soon as there is nothing new to tell. A range given back finds its
@@ -117,15 +117,10 @@ static inline bool place(const struct extent_node *leaf, unsigned at,
         return false;
     if (want->from_end) {
         first = align_down(end - want->size, want->align);
-        if (want->boundary && (first ^ (first + want->size - 1)) >= want->boundary)
-            first = align_down(align_down(first + want->size - 1, want->boundary) - want->size,
-                               want->align);
         if (first < low)
             return false;
     } else {
         first = align_up(low, want->align);
-        if (want->boundary && (first ^ (first + want->size - 1)) >= want->boundary)
-            first = align_up(first + 1, want->boundary);
         if (first >= end || end - first < want->size)
             return false;
     }
@@ -189,10 +184,8 @@ static bool normalise(struct extent_request *want)
         want->align = 1;
     if (want->high == 0 || want->high > LIMIT)
         want->high = LIMIT;
-    if (want->size == 0 || want->size > LIMIT || !is_power_of_two(want->align) ||
-        want->align > LIMIT)
-        return false;
-    return want->boundary == 0 || (is_power_of_two(want->boundary) && want->size <= want->boundary);
+    return want->size > 0 && want->size <= LIMIT && is_power_of_two(want->align) &&
+           want->align <= LIMIT;
 }
 
 /* ---- taking ---- */
@@ -363,27 +356,6 @@ bool extent_take_fixed(struct extent_tree *tree, uint64_t start, uint64_t size)
     return true;
 }
 
-uint64_t extent_take_some(struct extent_tree *tree, uint64_t size, uint64_t low, uint64_t high,
-                          uint64_t *start)
-{
-    struct extent_request want = {.size = 1, .low = low, .high = high};
-    struct extent_cursor cursor;
-    uint64_t found, end;
-
-    tree->out_of_memory = false;
-    if (size == 0 || !normalise(&want) || !find(tree, &want, &cursor, &found) || !reserve(tree))
-        return 0;
-    end = end_of(cursor.node[0], cursor.at[0]);
-    if (end > want.high)
-        end = want.high;
-    if (size > end - found)
-        size = end - found;
-    carve(tree, &cursor, found, size);
-    changed(tree);
-    *start = found;
-    return size;
-}
-
 bool extent_is_free(const struct extent_tree *tree, uint64_t start, uint64_t size)
 {
     struct extent_cursor cursor;
@@ -392,40 +364,24 @@ bool extent_is_free(const struct extent_tree *tree, uint64_t start, uint64_t siz
     return seek_holder(tree, start, &cursor, &end) && size <= end - start;
 }
 
-/* The largest range below a node, cut to [low, high). `after`: where the ranges behind it begin. */
-static uint64_t largest_in(const struct extent_node *node, unsigned level, uint64_t after,
-                           uint64_t low, uint64_t high)
+/* The largest range below a node. */
+static uint64_t largest(const struct extent_node *node, unsigned level)
 {
     uint64_t best = 0;
 
     for (unsigned i = 0; i < node->count; i++) {
-        uint64_t next = i + 1 < node->count ? node->low[i + 1] : after;
-        uint64_t first = larger(node->low[i], low), here;
-        bool exact = node->best[0][i] != SATURATED; /* else it stands for something longer */
+        uint64_t here = (uint64_t)node->best[0][i];
 
-        if (next <= low || node->low[i] >= high || (exact && (uint64_t)node->best[0][i] <= best))
-            continue;
-        if (level == 0)
-            here = end_of(node, i) < high ? end_of(node, i) : high;
-        else if (exact && node->low[i] >= low && next <= high)
-            here = first + (uint64_t)node->best[0][i];
-        else
-            here = first + largest_in(node->of[i].child, level - 1, next, low, high);
-        best = here > first ? larger(best, here - first) : best;
+        if (here == SATURATED) /* stands for something longer */
+            here = level == 0 ? node->of[i].size : largest(node->of[i].child, level - 1);
+        best = larger(best, here);
     }
     return best;
 }
 
-uint64_t extent_largest_in(const struct extent_tree *tree, uint64_t low, uint64_t high)
-{
-    if (high == 0 || high > LIMIT)
-        high = LIMIT;
-    return tree->root ? largest_in(tree->root, tree->height - 1, LIMIT, low, high) : 0;
-}
-
 uint64_t extent_largest(const struct extent_tree *tree)
 {
-    return tree->says.best[0] == SATURATED ? extent_largest_in(tree, 0, 0)
+    return tree->says.best[0] == SATURATED ? largest(tree->root, tree->height - 1)
                                            : (uint64_t)tree->says.best[0];
 }
 

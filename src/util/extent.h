@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extent tree: the free ranges of one address space (RAM frames, a segment, logical addresses, GPU
+ * Extent tree: the free ranges of one address space (a segment, logical addresses, GPU
  * virtual addresses). Units are the caller's (pages as a rule). One structure and one search serve
  * all of them. Addresses and sizes lie below 2^63. Every operation costs O(log extents); see
  * extent.c for the exact claim.
@@ -35,12 +35,11 @@ struct extent_tree {
 
 /* What a placement must satisfy. Zero-initialise, then set what is wanted. */
 struct extent_request {
-    uint64_t size;     /* units, > 0 */
-    uint64_t align;    /* units, power of two; 0 means 1. Applies to the absolute address */
-    uint64_t low;      /* lowest start allowed */
-    uint64_t high;     /* one past the last unit allowed; 0: no bound */
-    uint64_t boundary; /* the range must not cross a multiple of this (power of two); 0: none */
-    bool from_end;     /* highest fitting place instead of the lowest */
+    uint64_t size;  /* units, > 0 */
+    uint64_t align; /* units, power of two; 0 means 1. Applies to the absolute address */
+    uint64_t low;   /* lowest start allowed */
+    uint64_t high;  /* one past the last unit allowed; 0: no bound */
+    bool from_end;  /* highest fitting place instead of the lowest */
 };
 
 void extent_tree_init(struct extent_tree *tree);
@@ -60,18 +59,10 @@ bool extent_take(struct extent_tree *tree, const struct extent_request *request,
 /* Take exactly [start, start + size); false unless all of it is free. */
 bool extent_take_fixed(struct extent_tree *tree, uint64_t start, uint64_t size);
 
-/* Take the largest piece of at most `size` units at the lowest place at or above `low` (and below
- * `high`, 0: no bound); for scattered allocation. Returns the units taken, 0 if none. */
-uint64_t extent_take_some(struct extent_tree *tree, uint64_t size, uint64_t low, uint64_t high,
-                          uint64_t *start);
-
 bool extent_is_free(const struct extent_tree *tree, uint64_t start, uint64_t size);
 /* The size of the largest free range. O(1), for ranges of 2^32 units and more O(how many there
  * are). */
 uint64_t extent_largest(const struct extent_tree *tree);
-/* The size of the largest free range inside [low, high) (high 0: no bound); ranges that reach out
- * are cut. */
-uint64_t extent_largest_in(const struct extent_tree *tree, uint64_t low, uint64_t high);
 /* The lowest free range that ends above `from`; false at the end. Walk: next from = start +
  * size. */
 bool extent_next(const struct extent_tree *tree, uint64_t from, uint64_t *start, uint64_t *size);

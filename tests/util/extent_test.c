@@ -34,8 +34,6 @@ static bool model_fits(const struct model *model, const struct extent_request *w
 
     if (start < want->low || start + want->size > high || start % align != 0)
         return false;
-    if (want->boundary && start / want->boundary != (start + want->size - 1) / want->boundary)
-        return false;
     return model_is_free(model, start, want->size);
 }
 
@@ -54,11 +52,11 @@ static void model_set(struct model *model, uint64_t start, uint64_t size, bool f
     memset(&model->free[start], free, size);
 }
 
-static uint64_t model_largest(const struct model *model, uint64_t low, uint64_t high)
+static uint64_t model_largest(const struct model *model)
 {
     uint64_t best = 0, run = 0;
 
-    for (uint64_t i = low; i < high && i < UNITS; i++) {
+    for (uint64_t i = 0; i < UNITS; i++) {
         run = model->free[i] ? run + 1 : 0;
         if (run > best)
             best = run;
@@ -78,8 +76,6 @@ static struct extent_request random_request(struct rng *rng)
         if (want.high > UNITS)
             want.high = 0;
     }
-    if (rng_below(rng, 3) == 0)
-        want.boundary = (uint64_t)1 << rng_below(rng, 10);
     want.from_end = rng_below(rng, 2);
     return want;
 }
@@ -89,8 +85,7 @@ static void compare(const struct extent_tree *tree, const struct model *model, s
     uint64_t low = rng_below(rng, UNITS), high = rng_below(rng, UNITS + 1);
 
     CHECK(extent_tree_validate(tree));
-    CHECK(extent_largest(tree) == model_largest(model, 0, UNITS));
-    CHECK(extent_largest_in(tree, low, high) == model_largest(model, low, high ? high : UNITS));
+    CHECK(extent_largest(tree) == model_largest(model));
     if (high > low)
         CHECK(extent_is_free(tree, low, high - low) == model_is_free(model, low, high - low));
 }
@@ -131,20 +126,6 @@ static void walk(uint64_t seed, bool whole, unsigned steps)
             if (found) {
                 model_set(&model, start, size, false);
                 ranges[live++] = (struct range){start, size};
-            }
-        } else if (what == 5 && live < RANGES) {
-            struct extent_request want = {.size = 1, .low = rng_below(&rng, UNITS)};
-            uint64_t size = 1 + rng_below(&rng, 60), expected = 0, got = 0, taken, run = 0;
-
-            taken = extent_take_some(&tree, size, want.low, 0, &got);
-            if (model_find(&model, &want, &expected))
-                while (run < size && model_is_free(&model, expected, run + 1))
-                    run++;
-            CHECK(taken == run);
-            if (taken) {
-                CHECK(got == expected);
-                model_set(&model, got, taken, false);
-                ranges[live++] = (struct range){got, taken};
             }
         } else if (live > 0) {
             unsigned pick = rng_below(&rng, live);
@@ -216,7 +197,6 @@ static void refuses_what_overlaps_or_makes_no_sense(void **state)
     CHECK(!extent_give(&tree, UINT64_MAX, 2));
     CHECK(!extent_take(&tree, &(struct extent_request){.size = 0}, &start));
     CHECK(!extent_take(&tree, &(struct extent_request){.size = 1, .align = 3}, &start));
-    CHECK(!extent_take(&tree, &(struct extent_request){.size = 4, .boundary = 2}, &start));
     CHECK(!extent_take(&tree, &(struct extent_request){.size = UINT64_MAX}, &start));
     CHECK(!extent_take(&tree, &(struct extent_request){.size = 1, .low = UINT64_MAX}, &start));
     CHECK(!extent_take_fixed(&tree, 15, UINT64_MAX));
@@ -323,11 +303,9 @@ static void very_long_ranges_are_told_apart(void **state)
     CHECK(extent_give(&tree, 1, giant - 600) && extent_give(&tree, giant, giant - 600));
     CHECK(extent_give(&tree, 2 * giant + 512, giant - 512));
     CHECK(extent_largest(&tree) == giant - 512);
-    CHECK(extent_largest_in(&tree, 0, 2 * giant) == giant - 600);
-    CHECK(extent_largest_in(&tree, giant + 7, giant + 9) == 2);
     CHECK(extent_take(&tree, &want, &start) && start == 2 * giant + 512);
     CHECK(!extent_take(&tree, &want, &start) && extent_largest(&tree) == giant - 600);
-    want = (struct extent_request){.size = giant / 2, .boundary = giant / 2, .from_end = true};
+    want = (struct extent_request){.size = giant / 2, .align = giant / 2, .from_end = true};
     CHECK(extent_take(&tree, &want, &start) && start == giant);
     CHECK(extent_tree_validate(&tree));
     extent_tree_finish(&tree);

@@ -161,17 +161,18 @@ static inline const uint64_t *classes_of(const struct hole_search *search)
 }
 
 /* The children of a node that have holes of the class. */
-static inline uint64_t children_with(const struct hole_search *search, unsigned level,
-                                     uint64_t node, unsigned class)
+static inline uint64_t children_of(const struct hole_index *index, unsigned level, uint64_t node,
+                                   unsigned grade, unsigned class)
 {
     if (level == 0)
-        return search->index->low[node].chunks[search->grade][class].some;
-    return search->index->level[level][node].children[search->grade][class];
+        return index->low[node].chunks[grade][class].some;
+    return index->level[level][node].children[grade][class];
 }
 
 static inline bool node_has(const struct hole_search *search, unsigned class)
 {
-    return children_with(search, search->level, search->node, class) & search->children;
+    return children_of(search->index, search->level, search->node, search->grade, class) &
+           search->children;
 }
 
 unsigned hole_search_class_above(const struct hole_search *search, unsigned class)
@@ -220,7 +221,7 @@ unsigned hole_search_class_below(const struct hole_search *search, unsigned clas
 static bool highest_below(const struct hole_search *search, unsigned level, uint64_t node,
                           unsigned class, uint64_t *chunk)
 {
-    uint64_t bits = children_with(search, level, node, class) &
+    uint64_t bits = children_of(search->index, level, node, search->grade, class) &
                     children_in(level, node, search->low, *chunk);
 
     while (bits) {
@@ -253,15 +254,9 @@ static uint64_t classes_with_children(const struct hole_index *index, unsigned l
     uint64_t bits = 0, any = 0;
 
     for (unsigned i = 0; i < 64; i++)
-        any |= level > 0 ? index->level[level][at].children[grade][word * 64 + i]
-                         : index->low[at].chunks[grade][word * 64 + i].some |
-                               index->low[at].chunks[grade][word * 64 + i].several;
-    for (unsigned i = 0; i < 64 && any; i++) {
-        uint64_t children = level > 0 ? index->level[level][at].children[grade][word * 64 + i]
-                                      : index->low[at].chunks[grade][word * 64 + i].some;
-
-        bits |= (uint64_t)(children != 0) << i;
-    }
+        any |= children_of(index, level, at, grade, word * 64 + i);
+    for (unsigned i = 0; i < 64 && any; i++)
+        bits |= (uint64_t)(children_of(index, level, at, grade, word * 64 + i) != 0) << i;
     return bits;
 }
 

@@ -108,7 +108,10 @@ DXGK_API bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char
 /* Keys and values of the registry from a text file, before a driver is loaded:
  *     [\Registry\Machine\System\CurrentControlSet\Services\mygpu]
  *     "RenderOnly"=4:01000000
- * A key in brackets, then its values: name, type number, bytes in hexadecimal. */
+ * A key in brackets, then its values: name, type number, bytes in hexadecimal.
+ * The host itself follows, when an adapter starts, the numbers (type 4) TdrLevel, TdrDelay, TdrDdiDelay, TdrLimitCount,
+ * TdrLimitTime and TdrDebugMode below ...\Control\GraphicsDrivers, and EnablePreemption in its key Scheduler (TDR-008 to TDR-015,
+ * PREEMPT-006). */
 DXGK_API enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                                      char *error, size_t error_bytes);
 

@@ -6,7 +6,8 @@
  * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
  * and crosses no page boundary. A larger one has pages of its own. The rest of the slot behind the
  * block is filled with a guard pattern that is checked when the block is freed; a block that fills
- * its pages exactly gets one page more for that.
+ * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which code can
+ * be run in, so that a jump into other pool is a fault.
  *
  * All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead
  * it. One pointer per physical page (a sparse table) leads from any address to the page record and

@@ -131,10 +131,11 @@ void guard_finally(BOOLEAN abnormal, PVOID frame)
 /* A function with a buffer, protected by the compiler; `bytes` may be more than there are. */
 static __attribute__((noinline)) unsigned fill(unsigned bytes)
 {
-    volatile UCHAR buffer[40];
+    volatile UCHAR buffer[40] = {0};
     unsigned sum = 0;
 
     for (unsigned i = 0; i < bytes; i++)
+        /* cppcheck-suppress arrayIndexOutOfBounds ; the overrun that is to be found */
         buffer[i] = (UCHAR)i;
     for (unsigned i = 0; i < sizeof(buffer); i++)
         sum += buffer[i];

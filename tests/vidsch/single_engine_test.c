@@ -67,6 +67,33 @@ static void paging_goes_to_node_0(struct fixture *f)
     CHECK(vidsch_for_vidmm.system_device(&f->ddi) == f->vidsch->system_device->driver_handle);
 }
 
+static void creation_survives_every_failing_allocation(struct fixture *f)
+{
+    struct vidsch_context_request request = {.node = 0};
+    unsigned failures = 0;
+    bool done = false;
+
+    for (uint64_t n = 1; !done; n++) {
+        struct vidsch_device *device = NULL;
+        struct vidsch_context *context = NULL;
+        NTSTATUS status;
+
+        f->sim->heap.fail_at = f->sim->heap.requests + n;
+        status = vidsch_device_create(f->vidsch, &f->client, NULL, &device);
+        if (NT_SUCCESS(status))
+            status = vidsch_context_create(device, &request, &context);
+        f->sim->heap.fail_at = 0;
+        done = NT_SUCCESS(status);
+        failures += !done;
+        CHECK(done || status == STATUS_NO_MEMORY);
+        if (context)
+            vidsch_context_destroy(context);
+        if (device)
+            vidsch_device_destroy(device);
+    }
+    CHECK(failures >= 4);
+}
+
 static void prepare(struct fixture *f)
 {
     f->driver.device_info = (DXGK_DEVICEINFO){.DmaBufferSize = 8000,
@@ -77,6 +104,7 @@ static void prepare(struct fixture *f)
 
 TEST(device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
 TEST(contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
+TEST(creation_survives_every_failing_allocation, .single_engine = true, .prepare = prepare)
 TEST(work_names_the_device, .single_engine = true, .prepare = prepare)
 TEST(paging_goes_to_node_0, .single_engine = true, .prepare = prepare)
 
@@ -85,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_device_is_asked_for_its_buffers),
         cmocka_unit_test(test_contexts_are_the_hosts_alone),
+        cmocka_unit_test(test_creation_survives_every_failing_allocation),
         cmocka_unit_test(test_work_names_the_device),
         cmocka_unit_test(test_paging_goes_to_node_0),
     };

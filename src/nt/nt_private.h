@@ -402,6 +402,7 @@ struct nt {
     struct ram *ram;
     struct bus *bus;
     struct nt_pool pool;
+    bool broadcasting; /* ipi.c */
     uint64_t serial;
     struct nt_image host; /* what belongs to no driver */
     struct list images;

@@ -103,16 +103,29 @@ uint8_t sim_lower_irql(uint8_t irql)
 
 /* ---- interrupts ---- */
 
-static void make_pending(struct sim_interrupt *interrupt)
+static void make_pending_on(struct sim_interrupt *interrupt, unsigned processor)
 {
     struct sim_core *core = core_of(sim_current);
-    struct processor *p = &core->processor[sim_random(sim_current->processors)];
+    struct processor *p = &core->processor[processor];
 
     list_push_back(&p->interrupts, &interrupt->link);
     if (p == current_processor(core) || sim_current->processors > 1) {
         core->refuelled -= sim_current->fuel - 1; /* end of the fuel, not of the slice */
         sim_current->fuel = 1;
     }
+}
+
+static void make_pending(struct sim_interrupt *interrupt)
+{
+    make_pending_on(interrupt, sim_random(sim_current->processors));
+}
+
+void sim_interrupt_send(struct sim_interrupt *interrupt, unsigned processor)
+{
+    if (!interrupt->connected || interrupt->pending || sim_current->stopped)
+        return;
+    interrupt->pending = true;
+    make_pending_on(interrupt, processor);
 }
 
 static void latency_over(struct sim_event *event)

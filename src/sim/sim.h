@@ -311,6 +311,8 @@ void sim_interrupt_disconnect(struct sim_interrupt *interrupt);
 /* Edge: becomes pending on a processor chosen by the seed after a latency chosen by the seed. A second raise while
  * pending merges with the first. Any level, any stack. */
 void sim_interrupt_raise(struct sim_interrupt *interrupt);
+/* At once, on that processor: what processors send each other. */
+void sim_interrupt_send(struct sim_interrupt *interrupt, unsigned processor);
 /* Run fn at the interrupt's level under its lock, excluding the service routine. Level <= the interrupt's. */
 bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void *arg), void *arg);
 

@@ -287,6 +287,11 @@ NTKERNELAPI NTSTATUS NTAPI KeDelayExecutionThread(
     KPROCESSOR_MODE WaitMode, BOOLEAN Alertable, PLARGE_INTEGER Interval);
 NTKERNELAPI VOID NTAPI KeStallExecutionProcessor(ULONG MicroSeconds);
 
+typedef ULONG_PTR NTAPI KIPI_BROADCAST_WORKER(ULONG_PTR Argument);
+typedef KIPI_BROADCAST_WORKER *PKIPI_BROADCAST_WORKER;
+NTKERNELAPI ULONG_PTR NTAPI KeIpiGenericCall(PKIPI_BROADCAST_WORKER BroadcastFunction,
+                                             ULONG_PTR Context);
+
 NTKERNELAPI VOID NTAPI KeEnterCriticalRegion(void);
 NTKERNELAPI VOID NTAPI KeLeaveCriticalRegion(void);
 NTKERNELAPI VOID NTAPI KeEnterGuardedRegion(void);

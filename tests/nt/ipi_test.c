@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* A routine on every processor at once. */
+#include "support/harness.h"
+
+#define PROCESSORS 4u
+
+static volatile unsigned runs;
+static KIRQL levels[PROCESSORS];
+
+static ULONG_PTR NTAPI add_one(ULONG_PTR argument)
+{
+    ULONG processor = KeGetCurrentProcessorNumber();
+
+    runs++;
+    levels[processor] = KeGetCurrentIrql();
+    while (runs < PROCESSORS) /* which only ends if all have started */
+        KeStallExecutionProcessor(1);
+    return argument + processor;
+}
+
+static void broadcast_from(KIRQL level)
+{
+    ULONG processor;
+    ULONG_PTR result;
+    KIRQL before;
+
+    runs = 0;
+    memset(levels, 0, sizeof(levels));
+    KeRaiseIrql(level, &before);
+    processor = level >= DISPATCH_LEVEL ? KeGetCurrentProcessorNumber() : 0;
+    result = KeIpiGenericCall(add_one, 100);
+    CHECK_RULE("NT-162", runs == PROCESSORS);
+    for (unsigned i = 0; i < PROCESSORS; i++)
+        CHECK_RULE("NT-162", levels[i] == IPI_LEVEL);
+    if (level >= DISPATCH_LEVEL) /* where the thread stays on its processor */
+        CHECK_RULE("NT-162", result == 100 + processor);
+    CHECK_RULE("NT-162", KeGetCurrentIrql() == level);
+    KeLowerIrql(before);
+}
+
+static void every_level(void)
+{
+    broadcast_from(PASSIVE_LEVEL);
+    broadcast_from(DISPATCH_LEVEL);
+    broadcast_from(DISPATCH_LEVEL + 4);
+    CHECK_RULE("NT-162", errors() == 0);
+}
+
+static void the_routine_runs_everywhere(void **state)
+{
+    (void)state;
+    CHECK_RULE("NT-162", run_within(every_level, 1000000000));
+}
+
+/* Several at a time, beside processors that are busy at a raised level. */
+static unsigned rounds;
+
+static ULONG_PTR NTAPI count(ULONG_PTR argument)
+{
+    runs++;
+    return argument;
+}
+
+static void broadcaster(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 20; i++) {
+        CHECK(KeIpiGenericCall(count, i) == i);
+        rounds++;
+        pause_ns(700);
+    }
+}
+
+static void busy(void *arg)
+{
+    KIRQL before;
+
+    (void)arg;
+    while (rounds < 60) {
+        KeRaiseIrql(DISPATCH_LEVEL, &before);
+        KeStallExecutionProcessor(3);
+        KeLowerIrql(before);
+        pause_ns(300);
+    }
+}
+
+static void several(void)
+{
+    runs = rounds = 0;
+    for (unsigned i = 0; i < 3; i++)
+        start("broadcaster", broadcaster, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        start("busy", busy, NULL);
+}
+
+static void several_broadcasts_take_turns(void **state)
+{
+    (void)state;
+    CHECK_RULE("NT-162", run_within(several, 1000000000));
+    CHECK_RULE("NT-162", rounds == 60 && runs == 60 * PROCESSORS && errors() == 0);
+}
+
+static void too_high(void)
+{
+    KIRQL before;
+
+    runs = 0;
+    KeRaiseIrql(IPI_LEVEL, &before);
+    CHECK_RULE("NT-162", KeIpiGenericCall(count, 1) == 0 && runs == 0);
+    KeLowerIrql(before);
+    CHECK_RULE("NT-162", broken("NT-162"));
+}
+
+static void at_its_own_level_it_is_refused(void **state)
+{
+    (void)state;
+    CHECK(run_within(too_high, 1000000000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SMP(the_routine_runs_everywhere),
+        WITH_SMP(several_broadcasts_take_turns),
+        WITH_SMP(at_its_own_level_it_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

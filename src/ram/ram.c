@@ -14,7 +14,7 @@
  *         direct     |--------|--------|--------|-- ... --|--------|
  *         arena      [ view 1: frames 7,3,9 ]gap[ view 2 ]gap[ reserved, faults ] ...
  *
- *   So the books cost about ten bits for each frame that was ever used, and nothing for others; no
+ *   So the books cost about fourteen bits for each frame that was ever used, and nothing for others; no
  *   block has a node, and nothing is allocated when frames come and go. The free address space of
  *   the arena is an extent tree.
  *

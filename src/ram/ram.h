@@ -4,9 +4,9 @@
  *
  * The bytes are one sparse memory file of the host, mapped once in full (the kernel's direct view:
  * kernel address = ram_direct(physical)), and again page by page wherever a view with other
- * contiguity is wanted (ram_view_*). Untouched pages cost nothing, and the books
- * take about fourteen bits for each frame that was ever used, so a machine of 1 TiB is as cheap as one of
- * 1 GiB. Requests are placed by best fit (ram/frame_pool.h), and spare low memory for those who ask for it.
+ * contiguity is wanted (ram_view_*). Untouched pages cost nothing, and the books take about fourteen
+ * bits for each frame that was ever used, so a machine of 1 TiB is as cheap as one of 1 GiB.
+ * Requests are placed by best fit (ram/frame_pool.h), and spare low memory for those who ask for it.
  *
  * Frame 0 is never handed out (PHYS-004).
  */

@@ -31,7 +31,8 @@ struct known_feature {
     uint64_t needs;
 };
 
-/* Needs are those that the pages on native fences and on submission from user mode name. */
+/* Needs: native fences are a part of hardware scheduling, and submission from user mode builds on both; no page has a list, so
+ * this is our reading of the pages about those two. */
 static const struct known_feature known_features[] = {
     {.id = DXGK_FEATURE_HWSCH, .driver = true},
     {.id = DXGK_FEATURE_HWFLIPQUEUE, .driver = true},

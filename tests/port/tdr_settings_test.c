@@ -25,7 +25,7 @@ static struct {
     struct ram *ram;
     struct bus *bus;
     struct nt *nt;
-} m;
+} rig;
 
 static int begin(void **state)
 {
@@ -34,28 +34,28 @@ static int begin(void **state)
     struct nt_config nt = {0};
 
     (void)state;
-    m.log = verify_log_create();
-    m.sim = sim_machine_create(&sim);
-    CHECK(m.log && m.sim);
-    verify_log_install(m.log);
-    sim_enter(m.sim);
-    nt.ram = m.ram = ram_create(&ram);
-    nt.bus = m.bus = bus_create(m.ram);
-    m.nt = nt_create(&nt);
-    CHECK(m.nt != NULL);
+    rig.log = verify_log_create();
+    rig.sim = sim_machine_create(&sim);
+    CHECK(rig.log && rig.sim);
+    verify_log_install(rig.log);
+    sim_enter(rig.sim);
+    nt.ram = rig.ram = ram_create(&ram);
+    nt.bus = rig.bus = bus_create(rig.ram);
+    rig.nt = nt_create(&nt);
+    CHECK(rig.nt != NULL);
     return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
-    nt_destroy(m.nt);
-    bus_destroy(m.bus);
-    ram_destroy(m.ram);
+    nt_destroy(rig.nt);
+    bus_destroy(rig.bus);
+    ram_destroy(rig.ram);
     sim_leave();
-    sim_machine_destroy(m.sim);
+    sim_machine_destroy(rig.sim);
     verify_log_install(NULL);
-    verify_log_destroy(m.log);
+    verify_log_destroy(rig.log);
     return 0;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Memory files and the depot between two of their uses; file.h says what they are for. */
 #include "ram/file.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The bits of the frames and the two trees above them; the structure is in frame_map.h. */
 #include "ram/frame_map.h"
 
 #define ALL UINT64_MAX

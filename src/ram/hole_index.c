@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The index of holes by alignment and length; the structure is in hole_index.h. */
 #include "ram/hole_index.h"
 
 #define ALL UINT64_MAX

@@ -13,8 +13,6 @@ static ULONG_PTR NTAPI add_one(ULONG_PTR argument)
 
     runs++;
     levels[processor] = KeGetCurrentIrql();
-    while (runs < PROCESSORS) /* which only ends if all have started */
-        KeStallExecutionProcessor(1);
     return argument + processor;
 }
 
@@ -100,6 +98,52 @@ static void several_broadcasts_take_turns(void **state)
     CHECK_RULE("NT-162", rounds == 60 && runs == 60 * PROCESSORS && errors() == 0);
 }
 
+/* A processor at HIGH_LEVEL does not take part before it comes down: until then nobody begins. */
+static volatile bool closed, early;
+
+static ULONG_PTR NTAPI look(ULONG_PTR argument)
+{
+    runs++;
+    early |= closed;
+    return argument;
+}
+
+static void closer(void *arg)
+{
+    KIRQL before;
+
+    (void)arg;
+    KeRaiseIrql(HIGH_LEVEL, &before);
+    closed = true;
+    KeStallExecutionProcessor(50);
+    closed = false;
+    KeLowerIrql(before);
+}
+
+static void caller(void *arg)
+{
+    (void)arg;
+    while (!closed)
+        KeStallExecutionProcessor(1);
+    CHECK(KeIpiGenericCall(look, 7) == 7);
+}
+
+static void one_is_late(void)
+{
+    runs = 0;
+    closed = early = false;
+    start("closer", closer, NULL);
+    start("caller", caller, NULL);
+}
+
+static void all_start_together(void **state)
+{
+    (void)state;
+    CHECK(run_within(one_is_late, 1000000000));
+    CHECK_RULE("NT-162", runs == PROCESSORS && !early);
+    CHECK(errors() == 0);
+}
+
 static void too_high(void)
 {
     KIRQL before;
@@ -121,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SMP(the_routine_runs_everywhere),
+        WITH_SMP(all_start_together),
         WITH_SMP(several_broadcasts_take_turns),
         WITH_SMP(at_its_own_level_it_is_refused),
     };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A machine with a device that does nothing but DMA, for tests and benchmarks. */
 #include "bus/support/dma_rig.h"
 
 #include <stdlib.h>

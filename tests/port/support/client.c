@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Client processes of the adapter of the probe; client.h says how they are used. */
 #include "port/support/client.h"
 
 #include <stdlib.h>

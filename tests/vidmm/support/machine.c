@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The machine below the rigs of this room, and its device that only has memory. */
 #include "machine.h"
 
 #include <inttypes.h>

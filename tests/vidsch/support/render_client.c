@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A client that renders. */
 #include "render_client.h"
 
 struct client make_client(struct fixture *f)

@@ -66,6 +66,7 @@ struct dxgk_machine_config {
     bool strict; /* every violation of severity error stops the machine */
     bool stress; /* preempt at a grain that the seed chooses, also at function boundaries of drivers built with -finstrument-functions */
     bool force_irql; /* paged pool is not there at DISPATCH_LEVEL and above: an access stops the machine (bug check 0xD1) */
+    bool split_dma_buffers; /* WDDM 1.x: cut each DMA buffer at every SplitOffset, as memory pressure may (PATCH-132) */
     bool special_pool; /* pages of its own for each pool block, so that an access beyond it or after its free is found at once */
     uint64_t watchdog_ms; /* host time a driver may run without reaching the host; default 10000; 0: none */
     uint64_t time_limit_ns; /* virtual time a run may take; default: none (UINT64_MAX) */

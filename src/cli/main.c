@@ -32,6 +32,7 @@ void cli_usage(void)
         "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
         "           --special-pool         find accesses past or after pool blocks at once\n"
         "           --force-irql           take paged pool away at DISPATCH_LEVEL and above\n"
+        "           --split-dma-buffers    cut DMA buffers of WDDM 1.x drivers at every split point\n"
         "       dxgkhost explore DRIVER WORKLOAD.lua --seeds A..B [option of run ...]\n"
         "           -j N                   machines at a time (default: one per processor)\n"
         "           --shard I/N            only every N-th seed, from the I-th on\n"

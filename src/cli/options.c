@@ -120,6 +120,10 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
             options->config.force_irql = true;
             continue;
         }
+        if (strcmp(argv[i], "--split-dma-buffers") == 0) {
+            options->config.split_dma_buffers = true;
+            continue;
+        }
         if (strcmp(argv[i], "--verbose") == 0) {
             options->verbose = true;
             continue;

@@ -66,6 +66,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.paging_node = adapter->physical_caps.PagingNodeIndex;
     sch.caps = adapter->caps.SchedulingCaps;
     sch.max_allocation_list_slot = adapter->caps.MaxAllocationListSlotId;
+    sch.split_dma_buffers = adapter->port->config.split_dma_buffers;
     sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
     sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize,
                                              PAGE_BYTES); /* CAPS-077 */

@@ -87,6 +87,7 @@ struct port_config {
     bool dma_unjudged;         /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
     UINT interface_version;    /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
+    bool split_dma_buffers;        /* WDDM 1.x: at every split point (PATCH-132) */
     struct vidsch_tdr_settings tdr;
     NTSTATUS initialize_failure; /* DxgkInitialize fails with it; 0: it does not (LIFE-012) */
     /* Bit n: drivers may turn on DXGK_FEATURE_ID n (LIFE-122). The sharing of backing stores needs no permission (PHYS-183). */

@@ -301,8 +301,11 @@ NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *roo
     }
     do {
         struct vidmm_allocation *victim = pick_victim(vidmm, room);
-        NTSTATUS status = victim ? evict(vidmm, victim) : prospects(vidmm, room->segment);
+        NTSTATUS status;
 
+        if (!victim && portion_unlist_all(vidmm))
+            victim = pick_victim(vidmm, room);
+        status = victim ? evict(vidmm, victim) : prospects(vidmm, room->segment);
         if (!NT_SUCCESS(status))
             return status;
     } while (!enough(vidmm, room));

@@ -25,6 +25,16 @@ void residency_forget(struct vidmm_open *open);
 /* On and off the list, which the caller has counted: residency_count from 0 to more, and back. `leave`: evict when nothing uses it. */
 void residency_add(struct vidmm_open *open);
 void residency_remove(struct vidmm_open *open, bool leave);
+/* Off the list, whatever its count: no GPU work may use it. */
+void residency_unlist(struct vidmm_open *open);
+/* What the device needs cannot be brought in: it is put in error (RES-040). */
+void residency_fail_device(struct vidmm_device *device);
+/* Have the scheduler told that what the device waits for is there; until it has run, it is spared
+ * as a victim. */
+void readiness_tell(struct vidmm_device *device);
+/* portion.c, WDDM 1.x: what no portion needs leaves the residency lists of all devices. False: there
+ * was nothing. */
+bool portion_unlist_all(struct vidmm *vidmm);
 /* aperture_range.c */
 uint64_t aperture_range_bytes(const struct vidmm *vidmm);
 NTSTATUS aperture_ranges_restore(struct vidmm *vidmm);

@@ -9,18 +9,23 @@
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
 
-static void device_complete(struct vidmm_device *device)
+void readiness_tell(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
 
-    if (!device->held)
-        return;
-    device->held = false;
     device->granted_until = sim_now() + GRANT_NS;
     device->tell_resident = true;
     if (list_empty(&device->tell_link))
         list_push_back(&vidmm->tell_devices, &device->tell_link);
     paging_tell(vidmm);
+}
+
+static void device_complete(struct vidmm_device *device)
+{
+    if (!device->held)
+        return;
+    device->held = false;
+    readiness_tell(device);
 }
 
 void open_not_missing(struct vidmm_open *open)

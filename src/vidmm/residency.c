@@ -46,16 +46,31 @@ static void used_no_more(struct vidmm_device *device, struct follow *follow)
     paging_poke(vidmm);
 }
 
-void residency_remove(struct vidmm_open *open, bool leave)
+static void off_the_list(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open->allocation;
 
     list_remove(&open->residency_link);
     budget_uncharge(open);
-    if (--allocation->device_references == 0) {
+    if (--allocation->device_references == 0)
         allocation->released_at = ++allocation->vidmm->clock;
+}
+
+void residency_unlist(struct vidmm_open *open)
+{
+    open->residency_count = 0;
+    off_the_list(open);
+    eviction_update(open->allocation);
+    open_not_missing(open);
+}
+
+void residency_remove(struct vidmm_open *open, bool leave)
+{
+    struct vidmm_allocation *allocation = open->allocation;
+
+    off_the_list(open);
+    if (allocation->device_references == 0)
         allocation->leave = leave;
-    }
     /* RES-026: work queued before may use it still. */
     if (!follow_pending(&open->use)) {
         allocation->users++;
@@ -107,7 +122,7 @@ static NTSTATUS bring_in_missing(struct vidmm_device *device)
     return STATUS_SUCCESS;
 }
 
-static void fail_device(struct vidmm_device *device)
+void residency_fail_device(struct vidmm_device *device)
 {
     struct vidmm *vidmm = device->process->vidmm;
 
@@ -145,7 +160,7 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
     if (NT_SUCCESS(status) && job->device->displaced)
         status = bring_in_missing(job->device); /* what was moved out of the way */
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
-        fail_device(job->device); /* RES-040 */
+        residency_fail_device(job->device); /* RES-040 */
     return status;
 }
 
@@ -298,7 +313,7 @@ NTSTATUS vidmm_make_resident(struct vidmm_paging_queue *queue, const D3DKMT_HAND
     if (NT_SUCCESS(status)) {
         status = count_all(device, list, count, flags.CantTrimFurther, &trim);
         if (status == STATUS_NO_MEMORY && flags.MustSucceed)
-            fail_device(device); /* RES-020 */
+            residency_fail_device(device); /* RES-020 */
     }
     if (NT_SUCCESS(status)) {
         list_all(device, list, count, job);
@@ -371,7 +386,7 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
         return STATUS_DEVICE_REMOVED;
     status = bring_in_missing(device);
     if (!NT_SUCCESS(status) && status != STATUS_RETRY)
-        fail_device(device);
+        residency_fail_device(device);
     return status;
 }
 
@@ -442,6 +457,11 @@ bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
 bool vidmm_open_accessed_physically(const struct vidmm_open *open)
 {
     return open->allocation->accessed_physically;
+}
+
+uint64_t vidmm_open_bytes(const struct vidmm_open *open)
+{
+    return open->allocation->bytes;
 }
 
 bool vidmm_open_on_residency_list(const struct vidmm_open *open)

@@ -245,11 +245,44 @@ void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *rang
 /* Segment base + offset of its first byte. */
 uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_aperture_range *range);
 
-/* WDDM 1.x: put what a submission refers to on the residency list of its device, so that no packet goes before it is there (RES-002);
- * handles were checked, 0 is skipped. With `only`, everything else leaves the list; nothing of the device may run then.
- * STATUS_NO_MEMORY: the list would not fit the segments, nothing changed. */
-NTSTATUS vidmm_submission_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
-                               bool only);
+/* ---- WDDM 1.x: what a portion of a DMA buffer needs (RES-002, PATCH-116) ---- */
+
+/* One element of a patch-location list. */
+struct vidmm_need {
+    D3DKMT_HANDLE allocation; /* 0: none */
+    uint32_t split;           /* SplitOffset; never less than that of the element before */
+};
+
+/* A portion of a DMA buffer: the elements from its first one on, as many as fit memory together.
+ * Zeroed by its owner, who sets the first group. The record stays in place until it is released. */
+struct vidmm_portion {
+    struct vidmm_device *device;
+    const struct vidmm_need *need; /* its first element; outlives the portion */
+    uint32_t wanted;               /* elements that it may have */
+    uint32_t start;                /* byte of the DMA buffer: a cut there would leave nothing */
+    bool fixed;                    /* the driver knows it: no element may be left out any more */
+    bool in_flight;                /* the GPU may use its memory */
+
+    /* vidmm's */
+    uint32_t count;      /* elements that it has: once prepared, all that fit */
+    bool held;           /* its allocations are on the residency list for it */
+    struct list link;    /* device->portions while held */
+    D3DKMT_HANDLE *kept; /* bound before its start, and not to move until it has run */
+    uint32_t kept_count;
+};
+
+/* Everything the portion needs is where the GPU can use it: true, and `count` says how far the
+ * portion goes. False: that is being seen to; scheduler->device_resident tells when to ask again, or
+ * scheduler->device_error that not even what is needed at its start fits (PATCH-124). One portion of
+ * a device is prepared at a time. Scheduler's worker; makes no point. O(elements). */
+bool vidmm_portion_prepare(struct vidmm_portion *portion);
+/* Memory that an earlier portion bound stays where it is until this one is released (PATCH-122);
+ * that portion is still held. Uses `kept` (util_alloc) up. */
+void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count);
+/* It has run, or never will. Any level up to DISPATCH; the record may go then. */
+void vidmm_portion_release(struct vidmm_portion *portion);
+/* Bytes of an opened allocation. */
+uint64_t vidmm_open_bytes(const struct vidmm_open *open);
 
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {

@@ -296,6 +296,7 @@ struct vidmm_open {
     bool read_only;
     struct follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
+    uint32_t portions; /* WDDM 1.x: elements of portions that hold it (portion.c) */
 };
 
 struct vidmm_process {
@@ -340,6 +341,10 @@ struct vidmm_device {
     struct paging_queue prepare; /* brings in what is missing */
     struct paging_job prepare_job;
     bool preparing;
+    struct list portions;                    /* WDDM 1.x: vidmm_portion.link, those held */
+    struct vidmm_portion *portion_preparing; /* the one that a job works for */
+    struct paging_job portion_job;
+    bool portion_posted;
     struct list follows;                  /* struct follow.link, by ticket */
     uint32_t destructions;                /* not finished */
     struct destruction *last_destruction; /* destroy.c: for closing without memory */

@@ -317,6 +317,8 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
         if (context->state == CONTEXT_READY || context->state == CONTEXT_PARKED)
             vidsch_context_unready(context);
         context->state = CONTEXT_LOST;
+        if (context->node->unbroken == context)
+            context->node->unbroken = NULL;
     }
     list_push_back(&vidsch->lost, &device->lost_link);
     vidsch_worker_wake(vidsch);
@@ -341,13 +343,15 @@ static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
     }
     args->pDmaBuffer = buffer->data;
     args->DmaBufferSize = buffer->capacity;
-    args->DmaBufferSubmissionEndOffset = buffer->used;
+    args->DmaBufferSubmissionStartOffset = packet->start;
+    args->DmaBufferSubmissionEndOffset = packet->end;
     args->DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
     args->pAllocationList = buffer->allocations;
     args->AllocationListSize = buffer->allocation_count;
     args->pPatchLocationList = buffer->patches;
     args->PatchLocationListSize = buffer->patch_count;
-    args->PatchLocationListSubmissionLength = buffer->patch_count;
+    args->PatchLocationListSubmissionStart = packet->first_patch;
+    args->PatchLocationListSubmissionLength = packet->patch_count;
 }
 
 static void cancel_queue(struct vidsch_context *context)

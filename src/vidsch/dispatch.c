@@ -20,7 +20,9 @@ uint32_t vidsch_next_fence(struct vidsch_node *node)
     return fence;
 }
 
-/* The list with the places of now. False: an allocation is not on the residency list (GPUVA-247). */
+/* The list with the places of now. False: an allocation is not on the residency list (GPUVA-247).
+ * For WDDM 1.x what the portion needs is there, and the others are shown where they are, if anywhere
+ * (PATCH-148). */
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
@@ -38,8 +40,9 @@ static bool place_allocations(struct packet *packet)
             struct vidmm_open *open = handle_lookup(&process->handles, reference->handle,
                                                     NT_CLIENT_ALLOCATION);
 
-            if (!open || vidmm_open_device(open) != device->mm ||
-                !vidmm_open_on_residency_list(open))
+            if (!open || vidmm_open_device(open) != device->mm)
+                return false;
+            if (!packet->portion && !vidmm_open_on_residency_list(open))
                 return false;
             vidmm_open_place(open, &place);
             element->SegmentId = place.segment & 0x1Fu;
@@ -96,7 +99,8 @@ static bool patch(struct packet *packet)
                      &args.DmaBufferPhysicalAddress);
         args.pDmaBuffer = buffer->data;
         args.DmaBufferSize = buffer->capacity;
-        args.DmaBufferSubmissionEndOffset = buffer->used;
+        args.DmaBufferSubmissionStartOffset = packet->start;
+        args.DmaBufferSubmissionEndOffset = packet->end;
         args.pDmaBufferPrivateData = buffer->private_data;
         args.DmaBufferPrivateDataSize = buffer->private_bytes;
         args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
@@ -104,9 +108,10 @@ static bool patch(struct packet *packet)
         args.AllocationListSize = buffer->allocation_count;
         args.pPatchLocationList = buffer->patches;
         args.PatchLocationListSize = buffer->patch_count;
-        args.PatchLocationListSubmissionLength = buffer->patch_count;
+        args.PatchLocationListSubmissionStart = packet->first_patch;
+        args.PatchLocationListSubmissionLength = packet->patch_count;
         args.Flags.NullRendering = packet->null_rendering;
-        vidsch->statistics.patches += buffer->patch_count;
+        vidsch->statistics.patches += packet->patch_count;
     }
     args.SubmissionFenceId = packet->fence;
     status = ddi_patch(vidsch->ddi, &args);
@@ -155,7 +160,8 @@ static NTSTATUS submit_physical(struct packet *packet)
         place_buffer(vidsch, &buffer->aperture, buffer->first_logical, &args.DmaBufferSegmentId,
                      &args.DmaBufferPhysicalAddress);
         args.DmaBufferSize = buffer->capacity;
-        args.DmaBufferSubmissionEndOffset = buffer->used;
+        args.DmaBufferSubmissionStartOffset = packet->start;
+        args.DmaBufferSubmissionEndOffset = packet->end;
         args.pDmaBufferPrivateData = buffer->private_data;
         args.DmaBufferPrivateDataSize = buffer->private_bytes;
         args.DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
@@ -241,6 +247,7 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
     struct vidsch_context *context = packet->context;
 
     context->device->in_flight--;
+    vidsch_portion_put_back(packet);
     if (packet->kind == PACKET_PAGING)
         list_push_front(&node->resubmit, &packet->link);
     else

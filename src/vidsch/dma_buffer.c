@@ -135,6 +135,8 @@ static void buffer_free(struct dma_buffer *buffer)
     util_free(buffer->references_map);
     util_free(buffer->allocations);
     util_free(buffer->patches ? buffer->patches - 1 : NULL);
+    util_free(buffer->needs);
+    util_free(buffer->next_in_slot);
     util_free(buffer);
     context->buffers--;
 }
@@ -156,7 +158,11 @@ static bool make_arrays(struct dma_buffer *buffer, const struct vidsch_context *
     memset(&patches[0], CANARY, sizeof(*patches));
     memset(&patches[context->patch_count + 1], CANARY, sizeof(*patches));
     buffer->patches = patches + 1;
-    return true;
+    if (!vidsch_is_1x(context->device->vidsch))
+        return true;
+    buffer->needs = util_zalloc(context->patch_count + 1, sizeof(*buffer->needs));
+    buffer->next_in_slot = util_zalloc(context->patch_count + 1, sizeof(*buffer->next_in_slot));
+    return buffer->needs && buffer->next_in_slot;
 }
 
 static bool make_data(struct dma_buffer *buffer, struct vidsch_context *context)
@@ -293,26 +299,4 @@ uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer)
     return buffer->aperture.segment
                ? vidmm_aperture_address(buffer->owner->device->vidsch->vidmm, &buffer->aperture)
                : page_phys(buffer->first_logical).value;
-}
-
-NTSTATUS vidsch_submission_list(const struct dma_buffer *buffer)
-{
-    struct vidsch_device *device = buffer->owner->device;
-    UINT count = buffer->allocation_count;
-    D3DKMT_HANDLE *list = util_alloc((count + 1) * sizeof(*list));
-    NTSTATUS status;
-
-    if (!list)
-        return STATUS_NO_MEMORY;
-    for (UINT i = 0; i < count; i++)
-        list[i] = buffer->references_map[i].handle;
-    status = vidmm_submission_list(device->mm, list, count, false);
-    if (status == STATUS_NO_MEMORY) {
-        (void)vidsch_for_vidmm.device_wait(device->mm, device->last_ticket);
-        status = vidmm_submission_list(device->mm, list, count, true);
-        if (status == STATUS_NO_MEMORY)
-            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY, false);
-    }
-    util_free(list);
-    return status;
 }

@@ -38,6 +38,7 @@ void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet)
 {
     if (packet->op)
         vidsch_op_release(vidsch, packet->op);
+    vidsch_portion_free(packet);
     if (packet->buffer)
         vidsch_dma_buffer_put(packet->buffer);
     if (!packet->paging)

@@ -92,6 +92,7 @@ static NTSTATUS convert_list(struct submission *s)
                 return STATUS_ACCESS_DENIED;
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
+            reference.bytes = vidmm_open_bytes(open);
         }
         s->buffer->references_map[i] = reference;
     }
@@ -181,12 +182,13 @@ static void take_unbinds(struct dma_buffer *buffer)
                 .write = buffer->references_map[i].write};
 }
 
-/* From WDDM 2.0 the list serves patching only: slots and split offsets are not looked at
- * (PATCH-130). */
+/* What holds for all drivers; from WDDM 2.0 the list serves patching only: slots and split offsets
+ * are not looked at (PATCH-130). */
 static NTSTATUS check_patches(const struct dma_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->patch_count; i++) {
         const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
+        const struct dma_reference *reference;
         bool null;
 
         if (patch->AllocationIndex >= buffer->allocation_count) {
@@ -194,12 +196,17 @@ static NTSTATUS check_patches(const struct dma_buffer *buffer)
                       patch->AllocationIndex, buffer->allocation_count);
             return STATUS_INVALID_PARAMETER;
         }
-        null = !buffer->references_map[patch->AllocationIndex].device_specific;
+        reference = &buffer->references_map[patch->AllocationIndex];
+        null = !reference->device_specific;
         if (patch->Reserved)
             VIOLATION("PATCH-105", "patch location %u has reserved bits: 0x%08x", i, patch->Value);
         if (null && patch->AllocationOffset)
             VIOLATION("PATCH-108", "patch location %u has offset 0x%x into no allocation", i,
                       patch->AllocationOffset);
+        if (!null && patch->AllocationOffset > reference->bytes)
+            VIOLATION("PATCH-108",
+                      "patch location %u has offset 0x%x into an allocation of 0x%llx bytes", i,
+                      patch->AllocationOffset, (unsigned long long)reference->bytes);
         if (!null && patch->PatchOffset >= buffer->used) {
             VIOLATION("PATCH-110", "patch location %u is at 0x%x, behind the 0x%x bytes produced",
                       i, patch->PatchOffset, buffer->used);
@@ -229,6 +236,27 @@ static bool is_documented(NTSTATUS status)
 
 /* ---- passes ---- */
 
+/* All of the buffer; NULL: out of memory. */
+static struct packet *render_packet(const struct submission *s, struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    struct packet *packet = vidsch_packet_create(context, PACKET_RENDER);
+
+    if (!packet)
+        return NULL;
+    packet->buffer = s->buffer;
+    s->buffer->references++;
+    packet->end = s->buffer->used;
+    packet->patch_count = s->buffer->patch_count;
+    packet->null_rendering = s->args->Flags.NullRendering ||
+                             context->flags.NullRendering; /* PATCH-096 */
+    if (vidsch_is_1x(vidsch) && !vidsch_portion_create(packet)) {
+        vidsch_packet_free(vidsch, packet);
+        return NULL;
+    }
+    return packet;
+}
+
 /* One packet in each context; all or nothing. */
 static NTSTATUS queue(struct submission *s)
 {
@@ -239,16 +267,12 @@ static NTSTATUS queue(struct submission *s)
     if (!NT_SUCCESS(status)) /* lost while the driver translated */
         return status;
     for (uint32_t i = 0; i < s->count; i++) {
-        packets[i] = vidsch_packet_create(s->contexts[i], PACKET_RENDER);
+        packets[i] = render_packet(s, s->contexts[i]);
         if (!packets[i]) {
             while (i-- > 0)
                 vidsch_packet_free(vidsch, packets[i]);
             return STATUS_NO_MEMORY;
         }
-        packets[i]->buffer = s->buffer;
-        s->buffer->references++;
-        packets[i]->null_rendering = s->args->Flags.NullRendering ||
-                                     s->contexts[i]->flags.NullRendering; /* PATCH-096 */
     }
     for (uint32_t i = 0; i < s->count; i++)
         vidsch_queue_push(packets[i]);
@@ -330,6 +354,8 @@ static NTSTATUS translate_all(struct submission *s)
             take_unbinds(s->buffer);
             status = check_patches(s->buffer);
         }
+        if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch))
+            status = vidsch_slots_take(s->buffer);
         if (NT_SUCCESS(status))
             status = queue(s);
         vidsch_dma_buffer_put(s->buffer);
@@ -462,8 +488,6 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     s.buffer = context->reserve;
     context->reserve = reserve;
     status = convert_list(&s);
-    if (NT_SUCCESS(status) && vidsch_is_1x(context->device->vidsch))
-        status = vidsch_submission_list(s.buffer);
     if (!NT_SUCCESS(status)) {
         vidsch_dma_buffer_put(s.buffer);
         return status;

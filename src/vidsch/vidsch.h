@@ -63,6 +63,7 @@ struct vidsch_config {
     UINT paging_node;
     DXGK_VIDSCHCAPS caps;
     UINT max_allocation_list_slot;
+    bool split_dma_buffers; /* WDDM 1.x: a portion at every split point (PATCH-132) */
     UINT required_dma_queue_entry;
     /* DXGK_QUERYSEGMENTOUT4: PagingBufferSize, rounded up to pages, and private data */
     UINT paging_buffer_bytes;

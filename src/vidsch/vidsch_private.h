@@ -39,6 +39,7 @@ enum packet_kind {
 };
 
 struct dma_buffer;
+struct dma_portion;
 struct paging_slot;
 struct sync_op;
 struct vidsch_node;
@@ -58,6 +59,10 @@ struct packet {
     uint32_t bytes;
     uint32_t umd_private_bytes;
     uint32_t fence; /* SubmissionFenceId of the present submission; 0: none yet */
+    /* render: what of the buffer it is (PATCH-146, PATCH-150) */
+    uint32_t start, end;               /* bytes */
+    uint32_t first_patch, patch_count; /* elements */
+    struct dma_portion *portion;       /* WDDM 1.x */
     uint8_t kind;
     bool resubmission; /* was on the node before */
     bool null_rendering;
@@ -86,6 +91,7 @@ static inline bool packet_is_work(const struct packet *packet)
 struct dma_reference {
     D3DKMT_HANDLE handle;
     HANDLE device_specific; /* NULL: nothing */
+    uint64_t bytes;         /* of the allocation */
     bool write;
 };
 
@@ -111,6 +117,9 @@ struct dma_buffer {
     D3DDDI_PATCHLOCATIONLIST *patches; /* one element of canary on each side */
     uint32_t allocation_capacity, allocation_count;
     uint32_t patch_capacity, patch_count;
+    /* WDDM 1.x, by element of the patch-location list (slots.c) */
+    struct vidmm_need *needs;
+    uint32_t *next_in_slot; /* the next element of the same slot; patch_count: none */
 };
 
 /* Memory that a client may write: whole pages seen through one view. */
@@ -122,6 +131,12 @@ struct client_block {
 
 /* A driver of WDDM 1.x: the lists of a submission say what must be resident (RES-002). */
 #define vidsch_is_1x(vidsch) ((vidsch)->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+
+/* A portion of a buffer, WDDM 1.x (portion.c). */
+struct dma_portion {
+    struct vidmm_portion mm;
+    bool checked; /* for bindings that leak (PATCH-134) */
+};
 
 /* ---- paging buffers (paging.c) ---- */
 
@@ -306,7 +321,10 @@ struct vidsch_node {
     uint32_t ready_mask;
     struct list ready[VIDSCH_LEVELS];
     struct list resubmit; /* paging packets to be given again with their ids */
-    uint64_t generation;  /* of engine resets; older interrupt records are stale */
+    /* Between two portions of a buffer of this context nothing but paging goes to the node
+     * (PATCH-126); NULL: no such. */
+    const struct vidsch_context *unbroken;
+    uint64_t generation; /* of engine resets; older interrupt records are stale */
     /* preemption */
     enum preempt_reason preempting;
     bool preempt_answered; /* at interrupt level; the DPC is to come */
@@ -457,6 +475,25 @@ void vidsch_retire_failed(struct vidsch_node *node);
 uint32_t vidsch_ring_take(struct vidsch_node *node, struct packet **packets);
 void vidsch_ring_push(struct vidsch_node *node, struct packet *packet);
 
+/* ---- slots.c: the patch-location list as slots and split points (WDDM 1.x) ---- */
+/* Check and take in the list that the driver produced. STATUS_INVALID_PARAMETER after a report. */
+NTSTATUS vidsch_slots_take(struct dma_buffer *buffer);
+/* The element binds an allocation before `split`, and its slot is not bound anew there. O(1). */
+bool vidsch_slot_stays_bound(const struct dma_buffer *buffer, uint32_t element, uint32_t split);
+
+/* ---- portion.c: how much of a DMA buffer goes at once (WDDM 1.x; no points) ---- */
+/* A fresh packet becomes the first portion of its buffer, or all of it. False: out of memory. */
+bool vidsch_portion_create(struct packet *packet);
+/* May the packet at the head of its queue go? False: not yet, or its device is lost. */
+bool vidsch_portion_ready(struct packet *packet);
+/* It leaves the queue for the driver, and comes back because the node was closed: what else may go to
+ * the node meanwhile (PATCH-126). */
+void vidsch_portion_taken(const struct packet *packet);
+void vidsch_portion_put_back(const struct packet *packet);
+/* It is (not) with the driver from now on. */
+void vidsch_portion_in_flight(const struct packet *packet, bool in_flight);
+void vidsch_portion_free(struct packet *packet);
+
 /* ---- preempt.c ---- */
 NTSTATUS vidsch_preempt(struct vidsch_node *node, enum preempt_reason reason); /* yields */
 void vidsch_preempt_consider(struct vidsch_node *node);                        /* yields */
@@ -517,9 +554,6 @@ void vidsch_client_block_destroy(struct vidsch *vidsch, struct client_block *blo
  * memory. */
 /* Where byte 0 is for the driver: in buffer->aperture.segment, or system memory (PATCH-089, PATCH-144). */
 uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
-/* WDDM 1.x: have what the buffer refers to made resident before it goes (RES-002). If that does not fit beside what earlier packets
- * need, waits for them; if it does not fit at all, the device is in error (RES-005). */
-NTSTATUS vidsch_submission_list(const struct dma_buffer *buffer);
 struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
 void vidsch_dma_buffer_put(struct dma_buffer *buffer);
 void vidsch_dma_buffers_free(struct vidsch_context *context);

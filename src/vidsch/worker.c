@@ -23,12 +23,16 @@ static bool node_closed(const struct vidsch_node *node)
 
 static struct vidsch_context *first_ready(const struct vidsch_node *node)
 {
+    struct vidsch_context *context;
     uint32_t level;
 
     if (node->ready_mask == 0)
         return NULL;
     level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
-    return CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
+    context = CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
+    if (!node->unbroken || context == node->unbroken || context->device->system)
+        return context;
+    return node->unbroken->state == CONTEXT_READY ? (struct vidsch_context *)node->unbroken : NULL;
 }
 
 /* Is everything there that the context needs (RES-010, SUBMIT-024)? If not it is parked until vidmm
@@ -36,9 +40,11 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
 static bool resident(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
+    struct packet *packet = CONTAINER(context->queue.next, struct packet, link);
 
     device->awaiting_residency = true; /* a report that comes while we ask clears it */
-    if (vidmm_device_prepare(device->mm, &context->mm)) {
+    if (packet->portion ? vidsch_portion_ready(packet)
+                        : vidmm_device_prepare(device->mm, &context->mm)) {
         device->awaiting_residency = false;
         vidsch_device_unpark(device);
         return true;
@@ -77,6 +83,7 @@ static struct packet *pick(struct vidsch_node *node)
         }
         packet = CONTAINER(context->queue.next, struct packet, link);
         list_remove(&packet->link);
+        vidsch_portion_taken(packet);
         vidsch_context_unready(context);
         context->state = CONTEXT_SUBMITTING;
         context->device->in_flight++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments, WDDM 1.x. */
+/* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments. */
 #include "support/render_client.h"
 
 #include <string.h>
@@ -172,51 +172,6 @@ static void a_buffer_in_an_aperture_is_mapped_before_it_is_used(struct fixture *
     CHECK_RULE("PATCH-040", f->mm.unmapped == f->mm.mapped);
 }
 
-/* ---- WDDM 1.x ---- */
-
-static void a_1x_submission_says_what_must_be_resident(struct fixture *f)
-{
-    struct client c = make_client(f);
-    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
-
-    a->listed = false; /* no client ever asked for it */
-    reference(&c, 0, a, true);
-    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
-    idle(c.device);
-    CHECK_RULE("RES-002", f->mm.lists == 1 && a->listed && calls_of(f, CALL_SUBMIT) == 1);
-    memory_close(f, a);
-    vidsch_device_destroy(c.device);
-}
-
-static void a_1x_submission_waits_for_room(struct fixture *f)
-{
-    struct client c = make_client(f);
-    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
-
-    reference(&c, 0, a, true);
-    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
-    f->mm.full = 1;
-    CHECK(render_lists(&c, 16, 1, 0) == STATUS_SUCCESS);
-    idle(c.device);
-    CHECK_RULE("RES-002", f->mm.narrow_lists == 1 && f->mm.pending_at_narrow == 0 &&
-                              calls_of(f, CALL_SUBMIT) == 2);
-    memory_close(f, a);
-    vidsch_device_destroy(c.device);
-}
-
-static void a_1x_submission_that_never_fits_costs_the_device(struct fixture *f)
-{
-    struct client c = make_client(f);
-    struct vidmm_open *a = memory_open(f, c.device, 0x10000);
-
-    reference(&c, 0, a, true);
-    f->mm.full = 2;
-    CHECK_RULE("RES-005", render_lists(&c, 16, 1, 0) == STATUS_NO_MEMORY);
-    CHECK_RULE("RES-005", !NT_SUCCESS(render_lists(&c, 16, 1, 0)) && calls_of(f, CALL_RENDER) == 0);
-    memory_close(f, a);
-    vidsch_device_destroy(c.device);
-}
-
 TEST(sizes_change_on_request, 0)
 TEST(queued_buffers_are_counted, 0)
 TEST(a_broadcast_runs_in_every_context, 0)
@@ -224,9 +179,6 @@ TEST(renders_of_a_process_never_overlap, 0)
 TEST(paging_is_patched_without_lists, .physical_paging = true)
 TEST(a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
      .prepare = want_aperture)
-TEST(a_1x_submission_says_what_must_be_resident, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
-TEST(a_1x_submission_waits_for_room, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
-TEST(a_1x_submission_that_never_fits_costs_the_device, .version = DXGKDDI_INTERFACE_VERSION_WDDM1_3)
 
 int main(void)
 {
@@ -237,9 +189,6 @@ int main(void)
         cmocka_unit_test(test_renders_of_a_process_never_overlap),
         cmocka_unit_test(test_paging_is_patched_without_lists),
         cmocka_unit_test(test_a_buffer_in_an_aperture_is_mapped_before_it_is_used),
-        cmocka_unit_test(test_a_1x_submission_says_what_must_be_resident),
-        cmocka_unit_test(test_a_1x_submission_waits_for_room),
-        cmocka_unit_test(test_a_1x_submission_that_never_fits_costs_the_device),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,9 @@ static void configure(struct fixture *f)
     c->highest_address = o->highest_address;
     c->caps.MultiEngineAware = !o->single_engine;
     c->caps.PreemptionAware = !o->no_preemption && !o->single_engine;
+    c->caps.NoDmaPatching = o->no_dma_patching;
+    c->max_allocation_list_slot = o->max_slot;
+    c->split_dma_buffers = o->split;
     c->caps.CancelCommandAware = o->cancel_aware;
     c->caps.HwQueuePacketCap = o->packet_cap & 15u;
     c->caps.No64BitAtomics = o->no_64bit_atomics;

@@ -167,6 +167,7 @@ struct vidmm_open {
     struct vidmm_device *device;
     struct vidmm_place place;
     bool physical, listed, offered, read_only;
+    uint64_t bytes;
     D3DKMT_HANDLE handle;
 };
 
@@ -180,10 +181,13 @@ struct vidmm {
     uint64_t order;     /* counts what happens, to compare */
     uint64_t device_destroyed_at;
     struct ddi_adapter *ddi;
-    uint32_t mapped, unmapped;    /* vidmm_aperture_map, vidmm_aperture_unmap */
-    uint64_t lists, narrow_lists; /* vidmm_submission_list; those with `only` */
-    uint32_t full;                /* so many of them find no room */
-    uint32_t pending_at_narrow;   /* packets of the device at the last of those */
+    uint32_t mapped, unmapped; /* vidmm_aperture_map, vidmm_aperture_unmap */
+    /* WDDM 1.x */
+    uint32_t room;     /* allocations that fit together; 0: all */
+    uint64_t portions; /* vidmm_portion_prepare */
+    uint32_t held;     /* portions that were prepared and not released */
+    uint32_t kept;     /* allocations given to vidmm_portion_keep, likewise */
+    D3DKMT_HANDLE last_kept;
 };
 
 /* An allocation opened by the device, on its residency list, in segment 1. */
@@ -204,6 +208,9 @@ struct fixture_options {
     uint32_t packet_cap;
     uint32_t version;   /* 0: WDDM 2.9 */
     bool single_engine; /* a driver without contexts and without preemption, one node */
+    UINT max_slot;      /* MaxAllocationListSlotId */
+    bool split;         /* SplitDmaBuffers */
+    bool no_dma_patching;
     bool no_preemption, no_engine_reset, cancel_aware, compute_only, no_query_fence, wide_iommu,
         no_64bit_atomics;
     struct vidsch_tdr_settings tdr;     /* 0: defaults */

@@ -10,6 +10,7 @@ struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, 
 
     open->device = device->mm;
     open->physical = open->listed = true;
+    open->bytes = 65536;
     open->place = (struct vidmm_place){true, 1, physical, (HANDLE)(uintptr_t)(physical | 1)};
     open->handle = handle_create(&f->process->handles, NT_CLIENT_ALLOCATION, open);
     return open;
@@ -239,27 +240,85 @@ uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_ap
     return 0xC0000000u + (range->first << PAGE_BITS);
 }
 
-NTSTATUS vidmm_submission_list(struct vidmm_device *device, const D3DKMT_HANDLE *list, UINT count,
-                               bool only)
+uint64_t vidmm_open_bytes(const struct vidmm_open *open)
 {
-    struct vidmm *mm = ((struct vidsch_device *)device->owner)->vidsch->vidmm;
+    return open->bytes;
+}
 
-    mm->lists++;
-    if (only) {
-        mm->narrow_lists++;
-        mm->pending_at_narrow = ((struct vidsch_device *)device->owner)->pending;
-    }
-    if (mm->full) {
-        mm->full--;
-        return STATUS_NO_MEMORY;
-    }
-    for (UINT i = 0; i < count; i++) {
-        struct vidmm_open *open = list[i] ? handle_lookup(&device->process->nt->handles, list[i],
-                                                          NT_CLIENT_ALLOCATION)
-                                          : NULL;
+static struct vidmm_open *needed(const struct vidmm_portion *portion, uint32_t element)
+{
+    return portion->need[element].allocation
+               ? handle_lookup(&portion->device->process->nt->handles,
+                               portion->need[element].allocation, NT_CLIENT_ALLOCATION)
+               : NULL;
+}
 
-        if (open)
-            open->listed = true;
+/* Allocations among the first `count` elements, each once. */
+static uint32_t different(const struct vidmm_portion *portion, uint32_t count)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool first = portion->need[i].allocation != 0;
+
+        for (uint32_t j = 0; j < i; j++)
+            first = first && portion->need[j].allocation != portion->need[i].allocation;
+        all += first;
     }
-    return STATUS_SUCCESS;
+    return all;
+}
+
+bool vidmm_portion_prepare(struct vidmm_portion *portion)
+{
+    struct vidsch_device *device = portion->device->owner;
+    struct vidmm *mm = device->vidsch->vidmm;
+    uint32_t count = portion->wanted;
+
+    mm->portions++;
+    if (portion->device->missing)
+        return false;
+    if (portion->fixed)
+        return true;
+    for (uint32_t i = 0; i < count && mm->room; i++)
+        if (different(portion, i + 1) > mm->room)
+            count = i;
+    if (count < portion->wanted) {
+        uint32_t split = portion->need[count].split;
+
+        if (split <= portion->start) {
+            vidsch_for_vidmm.device_error(portion->device, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+            return false;
+        }
+        while (count && portion->need[count - 1].split >= split)
+            count--;
+    }
+    portion->count = count;
+    portion->held = true;
+    mm->held++;
+    for (uint32_t i = 0; i < count; i++)
+        if (needed(portion, i))
+            needed(portion, i)->listed = true;
+    return true;
+}
+
+void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count)
+{
+    struct vidmm *mm = ((struct vidsch_device *)portion->device->owner)->vidsch->vidmm;
+
+    portion->kept = kept;
+    portion->kept_count = count;
+    mm->kept += count;
+    mm->last_kept = kept[count - 1];
+}
+
+void vidmm_portion_release(struct vidmm_portion *portion)
+{
+    struct vidmm *mm = ((struct vidsch_device *)portion->device->owner)->vidsch->vidmm;
+
+    mm->held -= portion->held;
+    mm->kept -= portion->kept_count;
+    portion->held = false;
+    util_free(portion->kept);
+    portion->kept = NULL;
+    portion->kept_count = 0;
 }

@@ -10,7 +10,10 @@
 #define vidmm_aperture_address         fake_vidmm_aperture_address
 #define vidmm_aperture_map             fake_vidmm_aperture_map
 #define vidmm_aperture_unmap           fake_vidmm_aperture_unmap
-#define vidmm_submission_list          fake_vidmm_submission_list
+#define vidmm_portion_prepare          fake_vidmm_portion_prepare
+#define vidmm_portion_keep             fake_vidmm_portion_keep
+#define vidmm_portion_release          fake_vidmm_portion_release
+#define vidmm_open_bytes               fake_vidmm_open_bytes
 #define vidmm_context_attach           fake_vidmm_context_attach
 #define vidmm_context_detach           fake_vidmm_context_detach
 #define vidmm_context_finish           fake_vidmm_context_finish
@@ -77,7 +80,14 @@
 #define vidsch_dispatch              tested_dispatch
 #define vidsch_dma_buffer_check      tested_dma_buffer_check
 #define vidsch_dma_buffer_address    tested_dma_buffer_address
-#define vidsch_submission_list       tested_submission_list
+#define vidsch_slots_take            tested_slots_take
+#define vidsch_slot_stays_bound      tested_slot_stays_bound
+#define vidsch_portion_create        tested_portion_create
+#define vidsch_portion_ready         tested_portion_ready
+#define vidsch_portion_taken         tested_portion_taken
+#define vidsch_portion_put_back      tested_portion_put_back
+#define vidsch_portion_in_flight     tested_portion_in_flight
+#define vidsch_portion_free          tested_portion_free
 #define vidsch_dma_buffer_get        tested_dma_buffer_get
 #define vidsch_dma_buffer_put        tested_dma_buffer_put
 #define vidsch_dma_buffers_free      tested_dma_buffers_free

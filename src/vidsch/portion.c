@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Portions: how much of a DMA buffer of a WDDM 1.x driver goes to the GPU at once (PATCH-120 to
+ * PATCH-127). Normally all of it. When its allocations do not fit memory together, or the test switch
+ * asks for it, the buffer is cut at split points:
+ *
+ *   packet          [0, used), elements 0 ..         queued by Render
+ *   at its turn     vidmm says how many elements fit: the packet ends at the SplitOffset of the first
+ *                   that does not, and the rest becomes a packet of its own, next in the queue
+ *   and so on, until the rest fits
+ *
+ * Each portion has a fence of its own; the portions of a buffer count as one piece of work for whoever
+ * waits (they share a ticket). For a driver that is not PreemptionAware nothing but paging goes to the
+ * node between them (PATCH-126).
+ *
+ * A slot that is bound before a split point and not bound anew there would leave the driver with the
+ * address of an allocation that may have moved. Drivers that leave the choice to the host (NoDmaPatching
+ * 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to PATCH-135). For the
+ * others the allocation stays where it is until that portion, too, has run (PATCH-122).
+ */
+#include "vidsch/vidsch_private.h"
+
+#include "util/alloc.h"
+
+static const struct vidsch *vidsch_of(const struct packet *packet)
+{
+    return packet->context->device->vidsch;
+}
+
+/* ---- how far it may go ---- */
+
+/* The elements from `first` on that a portion starting at `start` may have: all, or with the test
+ * switch those before the next split point. */
+static uint32_t elements_wanted(const struct packet *packet)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+    uint32_t count = buffer->patch_count - packet->first_patch;
+
+    if (!vidsch_of(packet)->config.split_dma_buffers)
+        return count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t split = buffer->needs[packet->first_patch + i].split;
+
+        if (split > packet->start && split < buffer->used)
+            return i;
+    }
+    return count;
+}
+
+static void begin(struct packet *packet)
+{
+    struct vidmm_portion *mm = &packet->portion->mm;
+
+    mm->device = packet->context->device->mm;
+    mm->need = packet->buffer->needs + packet->first_patch;
+    mm->start = packet->start;
+    mm->wanted = elements_wanted(packet);
+}
+
+bool vidsch_portion_create(struct packet *packet)
+{
+    packet->portion = util_zalloc(1, sizeof(*packet->portion));
+    if (!packet->portion)
+        return false;
+    begin(packet);
+    return true;
+}
+
+void vidsch_portion_free(struct packet *packet)
+{
+    if (!packet->portion)
+        return;
+    vidmm_portion_release(&packet->portion->mm);
+    util_free(packet->portion);
+    packet->portion = NULL;
+}
+
+void vidsch_portion_in_flight(const struct packet *packet, bool in_flight)
+{
+    if (packet->portion)
+        packet->portion->mm.in_flight = in_flight;
+}
+
+/* ---- bindings across a split point ---- */
+
+/* CAPS-049: the check is in force. */
+static bool must_rebind(const struct vidsch *vidsch)
+{
+    return vidsch->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
+           vidsch->config.caps.PreemptionAware && !vidsch->config.caps.NoDmaPatching;
+}
+
+/* PATCH-133, PATCH-135. False: a slot keeps an allocation over the start of the portion. */
+static bool binds_anew(struct packet *packet)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+
+    for (uint32_t i = 0; i < packet->first_patch; i++) {
+        if (!vidsch_slot_stays_bound(buffer, i, packet->start))
+            continue;
+        verify_report_code(
+            "PATCH-135", VERIFY_ERROR, VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x27,
+            buffer->patches[i].SlotId, buffer->needs[i].allocation, packet->start,
+            "slot %u still holds allocation 0x%x (patch location %u) at the split point 0x%x, where "
+            "it is neither bound anew nor emptied; the device is in error",
+            buffer->patches[i].SlotId, buffer->needs[i].allocation, i, packet->start);
+        return false;
+    }
+    return true;
+}
+
+/* What stays bound over the start of the next portion is kept for it. False: out of memory. */
+static bool keep_bindings(const struct packet *packet, struct vidmm_portion *next)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+    uint32_t end = packet->first_patch + packet->patch_count, count = 0;
+    D3DKMT_HANDLE *kept;
+
+    if (must_rebind(vidsch_of(packet)))
+        return true;
+    for (uint32_t i = 0; i < end; i++)
+        count += vidsch_slot_stays_bound(buffer, i, packet->end);
+    if (count == 0)
+        return true;
+    kept = util_alloc(count * sizeof(*kept));
+    if (!kept)
+        return false;
+    count = 0;
+    for (uint32_t i = 0; i < end; i++)
+        if (vidsch_slot_stays_bound(buffer, i, packet->end))
+            kept[count++] = buffer->needs[i].allocation;
+    vidmm_portion_keep(next, kept, count);
+    return true;
+}
+
+/* ---- cutting ---- */
+
+/* The rest of the buffer, next in the queue. False: out of memory. */
+static bool queue_rest(struct packet *packet)
+{
+    struct vidsch_context *context = packet->context;
+    struct vidsch_device *device = context->device;
+    struct packet *rest = vidsch_packet_create(context, PACKET_RENDER);
+
+    if (!rest)
+        return false;
+    rest->buffer = packet->buffer;
+    rest->buffer->references++;
+    rest->start = packet->end;
+    rest->end = packet->buffer->used;
+    rest->first_patch = packet->first_patch + packet->patch_count;
+    rest->patch_count = packet->buffer->patch_count - rest->first_patch;
+    rest->null_rendering = packet->null_rendering;
+    if (!vidsch_portion_create(rest) || !keep_bindings(packet, &rest->portion->mm)) {
+        vidsch_packet_free(device->vidsch, rest);
+        return false;
+    }
+    rest->ticket = packet->ticket;
+    rest->flow = ++device->vidsch->next_flow;
+    trace_flow_start(context->track, "packet", rest->flow);
+    list_push_front(&packet->device_link, &rest->device_link);
+    list_push_front(&packet->link, &rest->link); /* behind the packet, which is still the head */
+    context->work++;
+    context->pending++;
+    device->pending++;
+    return true;
+}
+
+/* It goes now for the first time: as far as its allocations fit. */
+static bool fix(struct packet *packet)
+{
+    struct vidmm_portion *mm = &packet->portion->mm;
+    const struct dma_buffer *buffer = packet->buffer;
+    uint32_t next = packet->first_patch + mm->count;
+
+    mm->fixed = true;
+    packet->patch_count = mm->count;
+    packet->end = next < buffer->patch_count ? buffer->needs[next].split : buffer->used;
+    return next == buffer->patch_count || queue_rest(packet);
+}
+
+static void bind_node(const struct packet *packet, bool bound)
+{
+    if (!vidsch_of(packet)->config.caps.PreemptionAware)
+        packet->context->node->unbroken = bound ? packet->context : NULL;
+}
+
+void vidsch_portion_taken(const struct packet *packet)
+{
+    if (packet->portion)
+        bind_node(packet, packet->first_patch + packet->patch_count < packet->buffer->patch_count);
+}
+
+void vidsch_portion_put_back(const struct packet *packet)
+{
+    if (packet->portion)
+        bind_node(packet, packet->start > 0);
+}
+
+static void lose(const struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    vidsch_device_lose(packet->context->device, state, false);
+}
+
+bool vidsch_portion_ready(struct packet *packet)
+{
+    struct dma_portion *portion = packet->portion;
+
+    if (!portion->checked && packet->start > 0 && must_rebind(vidsch_of(packet)) &&
+        !binds_anew(packet)) {
+        lose(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+        return false;
+    }
+    portion->checked = true;
+    if (!vidmm_portion_prepare(&portion->mm))
+        return false;
+    if (portion->mm.fixed || fix(packet))
+        return true;
+    NOTE("PATCH-124", "out of memory for the rest of a DMA buffer; the device is in error");
+    lose(packet, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    return false;
+}

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c TABLE.tsv..."""
+"""Turn the rule tables of docs/spec/rules into one C table, sorted by id. Usage: gen_rules.py OUT.c ABSENT.tsv TABLE.tsv...
+
+ABSENT.tsv (docs/spec/not-in-force.tsv) names the rules that the host does not carry out yet, and what that is.
+"""
 import sys
 
 
@@ -8,8 +11,16 @@ def quote(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?") + '"'
 
 
+def read_absent(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    if lines[0] != ["id", "what"] or any(len(cells) != 2 for cells in lines):
+        sys.exit(f"{path}: not a table of id and what")
+    return dict(lines[1:])
+
+
 def main():
-    out, tables = sys.argv[1], sys.argv[2:]
+    out, absent, tables = sys.argv[1], read_absent(sys.argv[2]), sys.argv[3:]
     rows = {}
     for table in tables:
         with open(table, encoding="utf-8") as file:
@@ -23,10 +34,14 @@ def main():
                 if cells[0] in rows:
                     sys.exit(f"{table}:{number}: {cells[0]} is there twice")
                 rows[cells[0]] = cells
+    unknown = sorted(absent.keys() - rows.keys())
+    if unknown:
+        sys.exit(f"{sys.argv[2]}: no such rule: {' '.join(unknown)}")
     with open(out, "w", encoding="utf-8") as file:
         file.write('#include "verify/verify.h"\n\nconst struct verify_rule verify_rules[] = {\n')
         for key in sorted(rows):
-            file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) + "},\n")
+            file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) +
+                       ", " + (quote(absent[key]) if key in absent else "NULL") + "},\n")
         file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n")
 
 

@@ -31,6 +31,10 @@ static void print_rule(const struct verify_rule *rule)
     print_wrapped("rule", rule->text);
     print_wrapped("source", rule->source);
     print_wrapped("test", rule->test);
+    if (rule->absent) {
+        printf("  %-8s", "state");
+        printf("not in force: this host does not do it yet (%s)\n", rule->absent);
+    }
 }
 
 /* The ids that a text mentions: PATCH-072 and the like. */

@@ -17,7 +17,7 @@ static struct port *current_port(void)
 
 void port_log(struct port *port, const char *format, ...)
 {
-    char line[512];
+    char line[1024];
     va_list arguments;
 
     if (!port->config.log)

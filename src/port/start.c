@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* StartDevice and StopDevice, with everything before, between and after them (LIFE-046 to LIFE-072, LIFE-167 to LIFE-173). */
+#include <stdio.h>
 #include <string.h>
 
 #include "port/port_private.h"
@@ -193,6 +194,24 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
     return status;
 }
 
+/* What a driver of WDDM 1.x will not meet here, once each. */
+static void tell_what_is_absent(struct port_adapter *adapter)
+{
+    char text[768] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < verify_rules_count && used < sizeof(text); i++) {
+        const struct verify_rule *rule = &verify_rules[i];
+
+        if (rule->absent && rule->since[0] == '1' && !strstr(text, rule->absent))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)",
+                                     used ? ", " : "", rule->absent, rule->id);
+    }
+    if (used)
+        port_log(adapter->port, "%s: a driver of WDDM 1.x; not in force yet: %s", adapter->name,
+                 text);
+}
+
 NTSTATUS port_start(struct port_adapter *adapter)
 {
     bool again = adapter->domain !=
@@ -223,6 +242,8 @@ NTSTATUS port_start(struct port_adapter *adapter)
     status = complete_start(adapter, sources, children);
     if (!NT_SUCCESS(status))
         port_stop(adapter); /* LIFE-071 */
+    else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
+        tell_what_is_absent(adapter);
     return status;
 }
 

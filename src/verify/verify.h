@@ -96,6 +96,7 @@ const struct verify_bugcheck *verify_bugcheck_state(const struct verify_log *log
 /* The rule list compiled in from docs/spec/rules. */
 struct verify_rule {
     const char *id, *since, *applies_to, *text, *source, *test;
+    const char *absent; /* what the host does not do yet, so that the rule is not in force; or NULL */
 };
 extern const struct verify_rule verify_rules[];
 extern const size_t verify_rules_count;

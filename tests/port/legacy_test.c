@@ -314,6 +314,41 @@ static void paging_has_its_node(void **state)
     REFUSED_1X("CAPS-069", "CAPS-069", blue(), p->caps.MemoryManagementCaps.PagingNode = 3);
 }
 
+/* ---- what is not in force ---- */
+
+static char said[1024];
+static unsigned lines;
+
+static void listen(void *context, const char *line)
+{
+    (void)context;
+    if (!strstr(line, "not in force"))
+        return;
+    lines++;
+    strncpy(said, line, sizeof(said) - 1);
+}
+
+static void the_start_tells_what_is_not_in_force(void **state)
+{
+    static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_WDDM1_3,
+                                    DXGKDDI_INTERFACE_VERSION_WDDM2_0};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct probe_options options = {.version = versions[i], .port = {.log = listen}};
+        struct probe *p = probe_create(&options);
+
+        lines = 0;
+        if (i == 0)
+            probe_make_1x(p);
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK(lines == (i == 0));
+        CHECK(i > 0 || (strstr(said, "renaming of allocations (PATCH-077)") &&
+                        strstr(said, "several linked adapters (PATCH-160)")));
+        probe_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +359,7 @@ int main(void)
         cmocka_unit_test(segments_are_asked_before_they_are_needed),
         cmocka_unit_test(banks_are_hints),
         cmocka_unit_test(paging_has_its_node),
+        cmocka_unit_test(the_start_tells_what_is_not_in_force),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -304,6 +304,8 @@ def case_explain():
     done = program("explain", "PHYS-011")
     if "THREAD-049" not in done.stdout or "APC_LEVEL" not in done.stdout:
         fail(done.stdout)
+    if "not in force" not in program("explain", "PATCH-077").stdout or "not in force" in program("explain", "PATCH-121").stdout:
+        fail("what is not in force is not told")
     if len(program("rules").stdout.splitlines()) < 2505 or len(program("rules", "PATCH").stdout.splitlines()) != 160:
         fail("the list of rules is not complete")
 

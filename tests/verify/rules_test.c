@@ -19,6 +19,18 @@ static void the_table_is_sorted_and_complete(void **state)
     }
 }
 
+static void what_is_absent_is_named(void **state)
+{
+    size_t absent = 0;
+
+    (void)state;
+    for (size_t i = 0; i < verify_rules_count; i++)
+        absent += verify_rules[i].absent != NULL;
+    CHECK(absent > 0 && absent < 100);
+    CHECK(strcmp(verify_rule_find("PATCH-077")->absent, "renaming of allocations") == 0);
+    CHECK(!verify_rule_find("PATCH-121")->absent);
+}
+
 static void every_rule_is_found_by_its_id(void **state)
 {
     (void)state;
@@ -40,6 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_sorted_and_complete),
+        cmocka_unit_test(what_is_absent_is_named),
         cmocka_unit_test(every_rule_is_found_by_its_id),
         cmocka_unit_test(other_ids_are_not_found),
     };

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* DMA buffers of a WDDM 1.x driver under memory pressure, from the client to the driver: what is paged in, where a buffer is cut. */
+#include "port/support/client.h"
+
+#include <string.h>
+
+#define MIB      (1u << 20)
+#define MANY     4u
+#define THERE(a) ((a).SegmentId != 0)
+
+/* ---- the driver: copies commands and locations, and notes what it is told to patch ---- */
+
+struct patched {
+    DXGKARG_PATCH args;
+    DXGK_ALLOCATIONLIST list[MANY + 1];
+    uint64_t order;
+};
+
+static struct patched patched[64];
+static unsigned patch_count;
+static UINT segments_of_allocations;
+static unsigned paged_in[64]; /* sizes in MiB, in order */
+static unsigned paged_in_count;
+
+static void take_all(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_RENDER *args = (DXGKARG_RENDER *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    memcpy(args->pDmaBuffer, args->pCommand, args->CommandLength);
+    args->pDmaBuffer = (uint8_t *)args->pDmaBuffer + args->CommandLength;
+    for (UINT i = 0; i < args->PatchLocationListInSize; i++)
+        *args->pPatchLocationListOut++ = args->pPatchLocationListIn[i];
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+static void note_patch(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_PATCH *args = (const DXGKARG_PATCH *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (args->Flags.Paging || patch_count == 64)
+        return;
+    patched[patch_count].args = *args;
+    patched[patch_count].order = call->order;
+    for (UINT i = 0; i < args->AllocationListSize && i <= MANY; i++)
+        patched[patch_count].list[i] = args->pAllocationList[i];
+    patch_count++;
+}
+
+static void note_paging(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (paged_in_count == 64)
+        return;
+    if (op->Operation == DXGK_OPERATION_FILL)
+        paged_in[paged_in_count++] = (unsigned)(op->Fill.FillSize / MIB);
+    if (op->Operation == DXGK_OPERATION_TRANSFER && op->Transfer.Destination.SegmentId == 1)
+        paged_in[paged_in_count++] = (unsigned)(op->Transfer.TransferSize / MIB);
+}
+
+static void in_segments(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEALLOCATION *args = (const DXGKARG_CREATEALLOCATION *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    for (UINT i = 0; i < args->NumAllocations; i++) {
+        args->pAllocationInfo[i].SupportedReadSegmentSet =
+            args->pAllocationInfo[i].SupportedWriteSegmentSet = segments_of_allocations;
+        args->pAllocationInfo[i].PreferredSegment.Value = 0;
+        args->pAllocationInfo[i].Flags.Value = 0;
+    }
+}
+
+static struct probe *begin(bool split, bool no_dma_patching)
+{
+    const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM1_3,
+                                          .port = {.split_dma_buffers = split}};
+    struct probe *p = probe_create(&options);
+
+    probe_make_1x(p);
+    p->caps.MaxAllocationListSlotId = 7;
+    p->caps.SchedulingCaps.MultiEngineAware = p->caps.SchedulingCaps.PreemptionAware = 1;
+    p->caps.SchedulingCaps.NoDmaPatching = no_dma_patching;
+    p->before[PROBE_Render] = take_all;
+    p->before[PROBE_Patch] = note_patch;
+    p->before[PROBE_BuildPagingBuffer] = note_paging;
+    p->after[PROBE_CreateAllocation] = in_segments;
+    segments_of_allocations = 1; /* the 16 MiB of memory alone */
+    patch_count = paged_in_count = 0;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    probe_clients_begin(p);
+    return p;
+}
+
+static void end(struct probe *p, struct probe_client *client)
+{
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+/* ---- the client ---- */
+
+struct gpu {
+    D3DKMT_HANDLE adapter, device;
+    D3DKMT_CREATECONTEXT context;
+    D3DKMT_HANDLE allocation[MANY];
+};
+
+static void open_gpu(struct gpu *g)
+{
+    D3DKMT_ENUMADAPTERS adapters;
+    D3DKMT_CREATEDEVICE device;
+
+    memset(&adapters, 0, sizeof(adapters));
+    memset(&device, 0, sizeof(device));
+    memset(g, 0, sizeof(*g));
+    CHECK(D3DKMTEnumAdapters(&adapters) == STATUS_SUCCESS);
+    g->adapter = device.hAdapter = adapters.Adapters[0].hAdapter;
+    CHECK(D3DKMTCreateDevice(&device) == STATUS_SUCCESS);
+    g->device = g->context.hDevice = device.hDevice;
+    g->context.EngineAffinity = 1;
+    CHECK(D3DKMTCreateContext(&g->context) == STATUS_SUCCESS);
+}
+
+static void close_gpu(const struct gpu *g)
+{
+    D3DKMT_DESTROYDEVICE destroy = {g->device};
+    D3DKMT_CLOSEADAPTER close = {g->adapter};
+
+    CHECK(D3DKMTDestroyDevice(&destroy) == STATUS_SUCCESS);
+    CHECK(D3DKMTCloseAdapter(&close) == STATUS_SUCCESS);
+}
+
+static void allocate(struct gpu *g, unsigned index, uint64_t bytes)
+{
+    D3DKMT_CREATEALLOCATION create;
+    D3DDDI_ALLOCATIONINFO2 info;
+
+    memset(&info, 0, sizeof(info));
+    memset(&create, 0, sizeof(create));
+    info.pPrivateDriverData = &bytes;
+    info.PrivateDriverDataSize = sizeof(bytes);
+    create.hDevice = g->device;
+    create.NumAllocations = 1;
+    create.pAllocationInfo2 = &info;
+    CHECK(D3DKMTCreateAllocation2(&create) == STATUS_SUCCESS);
+    g->allocation[index] = info.hAllocation;
+    g->context.pAllocationList[index + 1] = (D3DDDI_ALLOCATIONLIST){.hAllocation = info.hAllocation};
+}
+
+static void element(struct gpu *g, unsigned i, UINT slot, UINT allocation, UINT split)
+{
+    D3DDDI_PATCHLOCATIONLIST *e = &g->context.pPatchLocationList[i];
+
+    *e = (D3DDDI_PATCHLOCATIONLIST){
+        .AllocationIndex = allocation, .SplitOffset = split, .PatchOffset = split};
+    e->SlotId = slot & 0xFFFFFFu;
+}
+
+static NTSTATUS render_it(const struct gpu *g, UINT bytes, UINT elements)
+{
+    D3DKMT_RENDER args;
+
+    memset(&args, 0, sizeof(args));
+    args.hContext = g->context.hContext;
+    args.CommandLength = bytes;
+    args.AllocationCount = MANY + 1;
+    args.PatchLocationCount = elements;
+    return D3DKMTRender(&args);
+}
+
+static void finish(const struct gpu *g)
+{
+    D3DKMT_WAITFORIDLE wait = {g->device};
+
+    CHECK(D3DKMTWaitForIdle(&wait) == STATUS_SUCCESS);
+}
+
+static D3DKMT_DEVICEEXECUTION_STATE state_of(const struct gpu *g)
+{
+    D3DKMT_GETDEVICESTATE state;
+
+    memset(&state, 0, sizeof(state));
+    state.hDevice = g->device;
+    state.StateType = D3DKMT_DEVICESTATE_EXECUTION;
+    CHECK(D3DKMTGetDeviceState(&state) == STATUS_SUCCESS);
+    return state.ExecutionState;
+}
+
+static uint64_t address(unsigned n, unsigned index)
+{
+    return (uint64_t)patched[n].list[index].PhysicalAddress.QuadPart;
+}
+
+static bool apart(unsigned n, unsigned a, unsigned b, uint64_t bytes)
+{
+    return address(n, a) + bytes <= address(n, b) || address(n, b) + bytes <= address(n, a);
+}
+
+/* ---- bodies ---- */
+
+static void three_allocations_of_six(struct gpu *g)
+{
+    open_gpu(g);
+    allocate(g, 0, 6 * MIB);
+    allocate(g, 1, 5 * MIB);
+    allocate(g, 2, 7 * MIB);
+    allocate(g, 3, 1 * MIB);
+}
+
+static void what_is_named_is_paged_in(struct probe *p)
+{
+    struct gpu g;
+
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 2, 0);
+    element(&g, 1, 1, 1, 32);
+    CHECK(render_it(&g, 64, 2) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-120", patch_count == 1 &&
+                                patched[0].args.DmaBufferSubmissionStartOffset == 0 &&
+                                patched[0].args.DmaBufferSubmissionEndOffset == 64);
+    CHECK_RULE("RES-002", THERE(patched[0].list[1]) && THERE(patched[0].list[2]));
+    CHECK_RULE("PATCH-148", patched[0].list[1].SegmentId == 1 && apart(0, 1, 2, 5 * MIB) &&
+                                patched[0].args.AllocationListSize == MANY + 1);
+    CHECK_RULE("PATCH-116",
+               !THERE(patched[0].list[3]) && address(0, 3) == 0 && !THERE(patched[0].list[4]));
+    CHECK_RULE("RES-003", paged_in_count == 2 && paged_in[0] == 5 && paged_in[1] == 6);
+    CHECK_RULE("PATCH-119", paged_in[0] == 5 && paged_in[1] == 6);
+    (void)p;
+    close_gpu(&g);
+}
+
+static void a_buffer_is_cut(struct probe *p)
+{
+    struct gpu g;
+
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    element(&g, 2, 0, 3, 32); /* 6 + 5 + 7 are more than 16 */
+    element(&g, 3, 1, 0, 32);
+    CHECK(render_it(&g, 64, 4) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK(patch_count == 2);
+    CHECK_RULE("PATCH-121", patched[0].args.DmaBufferSubmissionEndOffset == 32 &&
+                                patched[1].args.DmaBufferSubmissionStartOffset == 32 &&
+                                patched[1].args.DmaBufferSubmissionEndOffset == 64);
+    CHECK_RULE("RES-004", THERE(patched[0].list[1]) && THERE(patched[0].list[2]) &&
+                              !THERE(patched[0].list[3]) && THERE(patched[1].list[3]) &&
+                              !(THERE(patched[1].list[1]) && THERE(patched[1].list[2])));
+    CHECK_RULE("PATCH-150", patched[0].args.PatchLocationListSubmissionLength == 2 &&
+                                patched[1].args.PatchLocationListSubmissionStart == 2 &&
+                                patched[1].args.PatchLocationListSubmissionLength == 2);
+    CHECK_RULE("PATCH-117",
+               state_of(&g) == D3DKMT_DEVICEEXECUTION_ACTIVE && probe_rule(p, "PATCH-135") == 0);
+    /* Again, from the state that the first one left. */
+    CHECK(render_it(&g, 64, 4) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-121", patch_count == 4 && patched[2].args.DmaBufferSubmissionEndOffset == 32 &&
+                                THERE(patched[2].list[1]) && THERE(patched[2].list[2]) &&
+                                THERE(patched[3].list[3]));
+    close_gpu(&g);
+}
+
+static void a_binding_over_the_cut_stays(struct probe *p)
+{
+    struct gpu g;
+
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    element(&g, 2, 1, 3, 32); /* takes the place of the second; the first stays bound */
+    CHECK(render_it(&g, 64, 3) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-122",
+               patch_count == 2 && address(0, 1) == address(1, 1) && THERE(patched[1].list[1]));
+    CHECK_RULE("PATCH-122",
+               THERE(patched[1].list[3]) && !THERE(patched[1].list[2]) && apart(1, 1, 3, 6 * MIB));
+    CHECK_RULE("PATCH-136", probe_rule(p, "PATCH-135") == 0);
+    close_gpu(&g);
+}
+
+static void a_leaking_binding_is_refused(struct probe *p)
+{
+    struct gpu g;
+
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    element(&g, 2, 1, 3, 32);
+    CHECK(render_it(&g, 64, 3) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-134", patch_count == 1);
+    CHECK_RULE("PATCH-135", probe_rule(p, "PATCH-135") == 1 &&
+                                probe_said(p, "PATCH-135", "slot 0") &&
+                                state_of(&g) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+    close_gpu(&g);
+}
+
+static void what_never_fits_is_told(struct probe *p)
+{
+    struct gpu g, other;
+
+    three_allocations_of_six(&g);
+    open_gpu(&other);
+    allocate(&other, 0, 6 * MIB);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    element(&g, 2, 2, 3, 0);
+    CHECK(render_it(&g, 64, 3) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-124",
+               patch_count == 0 && state_of(&g) == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    CHECK_RULE("PATCH-124", probe_said(p, "PATCH-124", "0x700000 bytes"));
+    CHECK_RULE("RES-005", render_it(&g, 64, 1) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE);
+    element(&other, 0, 0, 1, 0);
+    CHECK(render_it(&other, 64, 1) == STATUS_SUCCESS);
+    finish(&other);
+    CHECK_RULE("RES-005", patch_count == 1 && state_of(&other) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    close_gpu(&other);
+    close_gpu(&g);
+}
+
+/* What does not fit beside the work in flight waits for it, of the same device and of others. */
+static void devices_take_turns(struct probe *p)
+{
+    struct gpu g, other;
+
+    (void)p;
+    three_allocations_of_six(&g);
+    three_allocations_of_six(&other);
+    for (int turn = 0; turn < 8; turn++) {
+        struct gpu *one = turn % 2 ? &other : &g;
+
+        element(one, 0, 0, turn % 4 < 2 ? 1 : 3, 0);
+        element(one, 1, 1, 2, 32);
+        CHECK(render_it(one, 64, 2) == STATUS_SUCCESS);
+    }
+    finish(&g);
+    finish(&other);
+    CHECK_RULE("PATCH-120", patch_count == 8);
+    for (unsigned i = 0; i < patch_count; i++)
+        CHECK_RULE("RES-002", patched[i].args.DmaBufferSubmissionEndOffset == 64 &&
+                                  THERE(patched[i].list[2]) &&
+                                  (THERE(patched[i].list[1]) || THERE(patched[i].list[3])));
+    close_gpu(&other);
+    close_gpu(&g);
+}
+
+static void forced_splits_reach_the_driver(struct probe *p)
+{
+    struct gpu g;
+
+    (void)p;
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 0, 1, 16);
+    element(&g, 2, 0, 1, 48);
+    CHECK(render_it(&g, 64, 3) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK_RULE("PATCH-132", patch_count == 3 &&
+                                patched[1].args.DmaBufferSubmissionStartOffset == 16 &&
+                                patched[1].args.DmaBufferSubmissionEndOffset == 48);
+    close_gpu(&g);
+}
+
+static void run(bool split, bool no_dma_patching, void (*body)(struct probe *p))
+{
+    struct probe *p = begin(split, no_dma_patching);
+
+    end(p, probe_client_run(p, body));
+}
+
+static void test_what_is_named_is_paged_in(void **state)
+{
+    (void)state;
+    run(false, false, what_is_named_is_paged_in);
+}
+
+static void test_a_buffer_is_cut(void **state)
+{
+    (void)state;
+    run(false, false, a_buffer_is_cut);
+}
+
+static void test_a_binding_over_the_cut_stays(void **state)
+{
+    (void)state;
+    run(false, true, a_binding_over_the_cut_stays);
+}
+
+static void test_a_leaking_binding_is_refused(void **state)
+{
+    (void)state;
+    run(false, false, a_leaking_binding_is_refused);
+}
+
+static void test_what_never_fits_is_told(void **state)
+{
+    (void)state;
+    run(false, false, what_never_fits_is_told);
+}
+
+static void test_devices_take_turns(void **state)
+{
+    (void)state;
+    run(false, false, devices_take_turns);
+}
+
+static void test_forced_splits_reach_the_driver(void **state)
+{
+    (void)state;
+    run(true, false, forced_splits_reach_the_driver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_named_is_paged_in),
+        cmocka_unit_test(test_a_buffer_is_cut),
+        cmocka_unit_test(test_a_binding_over_the_cut_stays),
+        cmocka_unit_test(test_a_leaking_binding_is_refused),
+        cmocka_unit_test(test_what_never_fits_is_told),
+        cmocka_unit_test(test_devices_take_turns),
+        cmocka_unit_test(test_forced_splits_reach_the_driver),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

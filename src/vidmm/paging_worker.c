@@ -4,7 +4,8 @@
  *
  * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of
  * the queues of one device the one of highest priority first (RES-036). It flushes when nothing is
- * left to run, so that operations of several jobs share a buffer. A job that answers STATUS_RETRY
+ * left to run, so that operations of several jobs share a buffer, and when a job cannot go on: jobs
+ * that keep taking memory from each other must not hold up what is built. A job that answers STATUS_RETRY
  * parks its queue until something changed (paging_poke) or vidmm->retry_at has come; the jobs of
  * other queues go on. If it asked for a process to be suspended, that is done (without the lock),
  * the job runs again, and the process is resumed when the job is over.
@@ -307,6 +308,8 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         queue->parked = true;
         queue->deadline = vidmm->retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
+    if (status == STATUS_RETRY) /* others may wait for what was built, while this one keeps trying */
+        paging_flush(vidmm, NULL);
     if (status != STATUS_RETRY) {
         queue->impatient = false;
         list_remove(&job->link);

@@ -238,6 +238,8 @@ static NTSTATUS bring_in(struct vidmm_device *device, struct vidmm_portion *port
         device->displaced = false;
         status = bring_in_all(device, portion);
     } while (NT_SUCCESS(status) && device->displaced);
+    if (NT_SUCCESS(status)) /* else the next job may take it away again before it has run */
+        device->granted_until = sim_now() + GRANT_NS;
     return status;
 }
 
@@ -266,10 +268,17 @@ static void portion_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
     (void)vidmm;
     device->portion_posted = false;
     device->portion_preparing = NULL;
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status)) {
         readiness_tell(device);
-    else if (status != STATUS_DEVICE_REMOVED)
-        residency_fail_device(device); /* RES-005 */
+        return;
+    }
+    if (status == STATUS_DEVICE_REMOVED)
+        return;
+    if (status != STATUS_NO_MEMORY) /* which cut() has told about */
+        NOTE("RES-005",
+             "what a DMA buffer needs cannot be brought in (0x%08x); the device is in error",
+             (unsigned)status);
+    residency_fail_device(device); /* RES-005 */
 }
 
 /* ---- for the scheduler ---- */

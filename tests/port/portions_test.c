@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "vidmm/vidmm.h"
+#include "vidsch/vidsch.h"
+
 #define MIB      (1u << 20)
 #define MANY     4u
 #define THERE(a) ((a).SegmentId != 0)
@@ -78,6 +81,7 @@ static void in_segments(struct probe *p, struct probe_call *call)
 static struct probe *begin(bool split, bool no_dma_patching)
 {
     const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM1_3,
+                                          .ram_bytes = 256u << 20,
                                           .port = {.split_dma_buffers = split}};
     struct probe *p = probe_create(&options);
 
@@ -370,6 +374,160 @@ static void forced_splits_reach_the_driver(struct probe *p)
     close_gpu(&g);
 }
 
+/* ---- many at once ---- */
+
+static uint64_t random_state;
+
+static unsigned draw(unsigned below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(random_state >> 33) % below;
+}
+
+static unsigned wrong; /* elements of a portion whose allocation is not there, or on another */
+
+/* Sizes in MiB go with the handles of the driver's allocations: by element, from the client. */
+static void judge_patch(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_PATCH *args = (const DXGKARG_PATCH *)(uintptr_t)call->arg[1];
+    UINT end = args->PatchLocationListSubmissionStart + args->PatchLocationListSubmissionLength;
+
+    (void)p;
+    if (args->Flags.Paging)
+        return;
+    for (UINT i = args->PatchLocationListSubmissionStart; i < end; i++) {
+        const D3DDDI_PATCHLOCATIONLIST *one = &args->pPatchLocationList[i];
+        const DXGK_ALLOCATIONLIST *a = &args->pAllocationList[one->AllocationIndex];
+
+        if (!a->hDeviceSpecificAllocation)
+            continue;
+        wrong += !THERE(*a) ||
+                 a->PhysicalAddress.QuadPart + (LONGLONG)one->DriverId * MIB > 16 * MIB;
+        wrong += one->SplitOffset < args->DmaBufferSubmissionStartOffset ||
+                 one->SplitOffset > args->DmaBufferSubmissionEndOffset;
+        for (UINT j = i + 1; j < end; j++) {
+            const D3DDDI_PATCHLOCATIONLIST *two = &args->pPatchLocationList[j];
+            const DXGK_ALLOCATIONLIST *b = &args->pAllocationList[two->AllocationIndex];
+
+            if (!b->hDeviceSpecificAllocation || one->AllocationIndex == two->AllocationIndex)
+                continue;
+            wrong += a->PhysicalAddress.QuadPart <
+                         b->PhysicalAddress.QuadPart + (LONGLONG)two->DriverId * MIB &&
+                     b->PhysicalAddress.QuadPart <
+                         a->PhysicalAddress.QuadPart + (LONGLONG)one->DriverId * MIB;
+        }
+    }
+    patch_count++;
+}
+
+/* Several buffers of several portions each, none of which needs more than there is. */
+static void busy_client(struct probe *p)
+{
+    unsigned sizes[MANY];
+    struct gpu g;
+
+    (void)p;
+    open_gpu(&g);
+    for (unsigned i = 0; i < MANY; i++) {
+        sizes[i] = 2 + draw(6);
+        allocate(&g, i, (uint64_t)sizes[i] * MIB);
+    }
+    for (unsigned turn = 0; turn < 12; turn++) {
+        unsigned elements = 2 + draw(8);
+        UINT split = 0;
+
+        for (unsigned i = 0; i < elements; i++) {
+            unsigned slot = i % 2, index = draw(MANY + 1);
+
+            if (slot == 0 && i > 0) /* both slots are bound anew at each split point */
+                split += 16 + 16 * draw(2);
+            element(&g, i, slot, index, split);
+            g.context.pPatchLocationList[i].DriverId = index ? sizes[index - 1] : 0;
+        }
+        if (elements % 2) { /* the last split point has its second slot, too */
+            element(&g, elements, 1, 0, split);
+            elements++;
+        }
+        CHECK(render_it(&g, 1024, elements) == STATUS_SUCCESS);
+        if (draw(3) == 0)
+            finish(&g);
+        if (draw(4) == 0)
+            probe_sleep(1000 * draw(2000));
+    }
+    finish(&g);
+    CHECK(state_of(&g) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    close_gpu(&g);
+}
+
+static void test_many_clients_share_little_memory(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        struct probe *p = begin(seed % 4 == 0, seed % 3 == 0);
+        struct probe_client *client[3];
+
+        random_state = seed;
+        wrong = 0;
+        p->before[PROBE_Patch] = judge_patch;
+        for (unsigned i = 0; i < 2; i++)
+            client[i] = probe_client_start(p, busy_client);
+        client[2] = probe_client_run(p, busy_client);
+        while (!client[0]->done || !client[1]->done)
+            probe_client_wait(p, client[client[0]->done ? 1 : 0]);
+        CHECK_RULE("PATCH-139", wrong == 0 && patch_count >= 36);
+        CHECK_RULE("PATCH-148", wrong == 0);
+        CHECK(probe_reports(p, VERIFY_ERROR) == 0);
+        CHECK(vidmm_validate(port_adapter_ddi(p->adapter[0])->vidmm));
+        CHECK(vidsch_validate(port_adapter_ddi(p->adapter[0])->vidsch));
+        probe_client_end(p, client[0]);
+        probe_client_end(p, client[1]);
+        end(p, client[2]);
+    }
+}
+
+/* Each of the host's memory requests fails once. */
+static uint64_t fail_request;
+static bool none_failed;
+
+static void cut_short_of_memory(struct probe *p)
+{
+    struct gpu g;
+    NTSTATUS status;
+
+    three_allocations_of_six(&g);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    element(&g, 2, 1, 3, 32);
+    p->sim->heap.fail_at = p->sim->heap.requests + fail_request;
+    status = render_it(&g, 64, 3);
+    CHECK(status == STATUS_SUCCESS || status == STATUS_NO_MEMORY);
+    finish(&g);
+    none_failed = p->sim->heap.requests < p->sim->heap.fail_at;
+    p->sim->heap.fail_at = 0;
+    if (state_of(&g) == D3DKMT_DEVICEEXECUTION_ACTIVE) {
+        CHECK(render_it(&g, 64, 3) == STATUS_SUCCESS);
+        finish(&g);
+    } else {
+        CHECK_RULE("PATCH-124", state_of(&g) == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    }
+    close_gpu(&g);
+}
+
+static void test_every_request_may_fail(void **state)
+{
+    (void)state;
+    none_failed = false;
+    for (fail_request = 1; !none_failed; fail_request++) {
+        struct probe *p = begin(false, true);
+        struct probe_client *client = probe_client_run(p, cut_short_of_memory);
+
+        CHECK(vidmm_validate(port_adapter_ddi(p->adapter[0])->vidmm));
+        CHECK(probe_reports(p, VERIFY_ERROR) == 0);
+        end(p, client);
+    }
+    CHECK(fail_request > 8);
+}
+
 static void run(bool split, bool no_dma_patching, void (*body)(struct probe *p))
 {
     struct probe *p = begin(split, no_dma_patching);
@@ -429,6 +587,8 @@ int main(void)
         cmocka_unit_test(test_what_never_fits_is_told),
         cmocka_unit_test(test_devices_take_turns),
         cmocka_unit_test(test_forced_splits_reach_the_driver),
+        cmocka_unit_test(test_many_clients_share_little_memory),
+        cmocka_unit_test(test_every_request_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static bool is_done(void *arg)
     return ((struct probe_client *)arg)->done;
 }
 
-static void run(struct probe *p, const struct probe_client *client)
+void probe_client_wait(struct probe *p, const struct probe_client *client)
 {
     enum sim_outcome outcome = sim_run(is_done, (void *)(uintptr_t)client,
                                        sim_now() + 3600 * PROBE_SECOND);
@@ -81,14 +81,14 @@ struct probe_client *probe_client_run(struct probe *p, void (*body)(struct probe
 {
     struct probe_client *client = probe_client_start(p, body);
 
-    run(p, client);
+    probe_client_wait(p, client);
     return client;
 }
 
 void probe_client_go_on(struct probe *p, struct probe_client *client, void (*body)(struct probe *p))
 {
     start_thread(p, client, body);
-    run(p, client);
+    probe_client_wait(p, client);
 }
 
 static struct probe_client *ending;

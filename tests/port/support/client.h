@@ -22,6 +22,8 @@ struct probe_client {
 void probe_clients_begin(struct probe *p);
 void probe_clients_end(struct probe *p);
 struct probe_client *probe_client_run(struct probe *p, void (*body)(struct probe *p));
+/* Until its body has returned. */
+void probe_client_wait(struct probe *p, const struct probe_client *client);
 /* One more thread of the same process, until it returns. */
 void probe_client_go_on(struct probe *p, struct probe_client *client, void (*body)(struct probe *p));
 /* From inside a body: a client that runs beside. */

@@ -204,12 +204,30 @@ static bool is_wanted(const struct vidmm_device *device, const struct vidmm_port
     return device->portion_preparing == portion && !device->lost;
 }
 
+static bool others_keep(const struct vidmm_portion *portion)
+{
+    return portion->device->process->vidmm->kept > portion->kept_count;
+}
+
+/* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends, which
+ * pokes: moving things to and fro would only hold up those others. */
+static NTSTATUS bring_in_one(struct vidmm_portion *portion, struct vidmm_allocation *allocation)
+{
+    struct vidmm *vidmm = allocation->vidmm;
+    NTSTATUS status = residency_bring_in(vidmm, allocation);
+
+    if (status != STATUS_NO_MEMORY)
+        return status;
+    portion->waits_for_kept = others_keep(portion);
+    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(portion->device, allocation);
+}
+
 static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *portion)
 {
     for (uint32_t i = 0; i < portion->count; i++) {
         struct vidmm_open *open = open_of(portion, i);
         NTSTATUS status = open && !open->allocation->resident
-                              ? repack_bring_in(device, open->allocation)
+                              ? bring_in_one(portion, open->allocation)
                               : STATUS_SUCCESS;
 
         if (!is_wanted(device, portion))
@@ -251,6 +269,8 @@ static NTSTATUS portion_job(struct vidmm *vidmm, void *arg)
     (void)vidmm;
     if (!portion || device->lost)
         return STATUS_DEVICE_REMOVED;
+    if (portion->waits_for_kept && others_keep(portion))
+        return STATUS_RETRY;
     if (!portion->held) {
         NTSTATUS status = plan(portion);
 
@@ -326,14 +346,18 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
             open->allocation->pins++;
         }
     }
+    portion->device->process->vidmm->kept += count;
 }
 
 void vidmm_portion_release(struct vidmm_portion *portion)
 {
     struct vidmm_device *device = portion->device;
+    struct vidmm *vidmm = device->process->vidmm;
+    uint32_t kept = portion->kept_count;
 
     unhold(portion);
-    for (uint32_t i = 0; i < portion->kept_count; i++) {
+    vidmm->kept -= kept;
+    for (uint32_t i = 0; i < kept; i++) {
         struct vidmm_open *open = open_find(device, portion->kept[i]);
 
         if (open) {
@@ -346,6 +370,6 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     portion->kept_count = 0;
     if (device->portion_preparing == portion)
         device->portion_preparing = NULL;
-    if (device->portion_posted)
-        paging_poke(device->process->vidmm); /* a job may wait for what this one held */
+    if (device->portion_posted || kept)
+        paging_poke(vidmm); /* a job may wait for what this one held */
 }

@@ -266,6 +266,7 @@ struct vidmm_portion {
     /* vidmm's */
     uint32_t count;      /* elements that it has: once prepared, all that fit */
     bool held;           /* its allocations are on the residency list for it */
+    bool waits_for_kept; /* it did not fit beside what others keep in place */
     struct list link;    /* device->portions while held */
     D3DKMT_HANDLE *kept; /* bound before its start, and not to move until it has run */
     uint32_t kept_count;

@@ -385,6 +385,7 @@ struct vidmm {
     struct paging_queue chores;    /* what no client waits for */
     struct handle_table acquired;  /* handle_callbacks.c: struct vidmm_allocation */
     struct list destructions_held; /* destruction.held: until something acquired is released */
+    uint32_t kept;          /* allocations that may not move until a portion has run (portion.c) */
     struct list departures; /* allocations to move out when the worker has nothing else to do */
     struct vidmm_device
         *requester;   /* whose list the running job serves; its own allocations are no victims */

@@ -16,7 +16,8 @@
  * A slot that is bound before a split point and not bound anew there would leave the driver with the
  * address of an allocation that may have moved. Drivers that leave the choice to the host (NoDmaPatching
  * 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to PATCH-135). For the
- * others the allocation stays where it is until that portion, too, has run (PATCH-122).
+ * others the allocation stays where it is until that portion, too, has run (PATCH-122). One context of
+ * an adapter at a time has memory that stays: two of them could wait for each other's for ever.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -66,13 +67,31 @@ bool vidsch_portion_create(struct packet *packet)
     return true;
 }
 
+static void keeping_ends(struct vidsch *vidsch)
+{
+    if (--vidsch->keeping)
+        return;
+    vidsch->keeper = NULL;
+    LIST_FOR(link, &vidsch->devices) { /* somebody may wait for that */
+        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        device->awaiting_residency = false;
+        vidsch_device_unpark(device);
+    }
+}
+
 void vidsch_portion_free(struct packet *packet)
 {
+    bool kept;
+
     if (!packet->portion)
         return;
+    kept = packet->portion->mm.kept_count > 0;
     vidmm_portion_release(&packet->portion->mm);
     util_free(packet->portion);
     packet->portion = NULL;
+    if (kept)
+        keeping_ends(packet->context->device->vidsch);
 }
 
 void vidsch_portion_in_flight(const struct packet *packet, bool in_flight)
@@ -109,17 +128,27 @@ static bool binds_anew(struct packet *packet)
     return true;
 }
 
-/* What stays bound over the start of the next portion is kept for it. False: out of memory. */
+/* Elements that bind over the end of the portion. */
+static uint32_t bindings_over_end(const struct packet *packet)
+{
+    uint32_t end = packet->first_patch + packet->patch_count, count = 0;
+
+    if (end == packet->buffer->patch_count || must_rebind(vidsch_of(packet)))
+        return 0;
+    for (uint32_t i = 0; i < end; i++)
+        count += vidsch_slot_stays_bound(packet->buffer, i, packet->end);
+    return count;
+}
+
+/* What they bind is kept for the next portion. False: out of memory. */
 static bool keep_bindings(const struct packet *packet, struct vidmm_portion *next)
 {
     const struct dma_buffer *buffer = packet->buffer;
-    uint32_t end = packet->first_patch + packet->patch_count, count = 0;
+    struct vidsch *vidsch = packet->context->device->vidsch;
+    uint32_t end = packet->first_patch + packet->patch_count;
+    uint32_t count = bindings_over_end(packet);
     D3DKMT_HANDLE *kept;
 
-    if (must_rebind(vidsch_of(packet)))
-        return true;
-    for (uint32_t i = 0; i < end; i++)
-        count += vidsch_slot_stays_bound(buffer, i, packet->end);
     if (count == 0)
         return true;
     kept = util_alloc(count * sizeof(*kept));
@@ -130,6 +159,8 @@ static bool keep_bindings(const struct packet *packet, struct vidmm_portion *nex
         if (vidsch_slot_stays_bound(buffer, i, packet->end))
             kept[count++] = buffer->needs[i].allocation;
     vidmm_portion_keep(next, kept, count);
+    vidsch->keeper = packet->context;
+    vidsch->keeping++;
     return true;
 }
 
@@ -166,17 +197,24 @@ static bool queue_rest(struct packet *packet)
     return true;
 }
 
-/* It goes now for the first time: as far as its allocations fit. */
+/* It goes as far as its allocations fit. False: not while another context keeps memory. */
+static bool take_length(struct packet *packet)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+    const struct vidsch *vidsch = vidsch_of(packet);
+    uint32_t next = packet->first_patch + packet->portion->mm.count;
+
+    packet->patch_count = packet->portion->mm.count;
+    packet->end = next < buffer->patch_count ? buffer->needs[next].split : buffer->used;
+    return !vidsch->keeper || vidsch->keeper == packet->context || bindings_over_end(packet) == 0;
+}
+
+/* The driver will know it. */
 static bool fix(struct packet *packet)
 {
-    struct vidmm_portion *mm = &packet->portion->mm;
-    const struct dma_buffer *buffer = packet->buffer;
-    uint32_t next = packet->first_patch + mm->count;
-
-    mm->fixed = true;
-    packet->patch_count = mm->count;
-    packet->end = next < buffer->patch_count ? buffer->needs[next].split : buffer->used;
-    return next == buffer->patch_count || queue_rest(packet);
+    packet->portion->mm.fixed = true;
+    return packet->first_patch + packet->patch_count == packet->buffer->patch_count ||
+           queue_rest(packet);
 }
 
 static void bind_node(const struct packet *packet, bool bound)
@@ -212,7 +250,7 @@ bool vidsch_portion_ready(struct packet *packet)
         return false;
     }
     portion->checked = true;
-    if (!vidmm_portion_prepare(&portion->mm))
+    if (!vidmm_portion_prepare(&portion->mm) || (!portion->mm.fixed && !take_length(packet)))
         return false;
     if (portion->mm.fixed || fix(packet))
         return true;

@@ -105,6 +105,6 @@ bool vidsch_slot_stays_bound(const struct dma_buffer *buffer, uint32_t element, 
 {
     uint32_t next = buffer->next_in_slot[element];
 
-    return buffer->needs[element].allocation && buffer->needs[element].split < split &&
+    return buffer->needs[element].allocation &&
            (next == buffer->patch_count || buffer->needs[next].split > split);
 }

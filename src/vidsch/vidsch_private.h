@@ -385,6 +385,8 @@ struct vidsch {
     struct sim_waitq worker_wait;
     bool worker_idle, worker_end, worker_ended;
     uint64_t kick;                       /* nodes to look at */
+    const struct vidsch_context *keeper; /* whose memory stays in place between portions (portion.c) */
+    uint32_t keeping;                    /* its portions that keep some */
     bool restoring;                      /* after an adapter reset: only paging runs */
     struct vidsch_context *busy_context; /* the worker has a packet of it in hand */
     struct vidsch_node *
@@ -478,7 +480,8 @@ void vidsch_ring_push(struct vidsch_node *node, struct packet *packet);
 /* ---- slots.c: the patch-location list as slots and split points (WDDM 1.x) ---- */
 /* Check and take in the list that the driver produced. STATUS_INVALID_PARAMETER after a report. */
 NTSTATUS vidsch_slots_take(struct dma_buffer *buffer);
-/* The element binds an allocation before `split`, and its slot is not bound anew there. O(1). */
+/* The element, whose SplitOffset is less than `split`, binds an allocation, and its slot is not bound
+ * anew there. O(1). */
 bool vidsch_slot_stays_bound(const struct dma_buffer *buffer, uint32_t element, uint32_t split);
 
 /* ---- portion.c: how much of a DMA buffer goes at once (WDDM 1.x; no points) ---- */

@@ -374,6 +374,140 @@ static void forced_splits_reach_the_driver(struct probe *p)
     close_gpu(&g);
 }
 
+/* ---- beside other work ---- */
+
+static uint64_t patch_time[64];
+
+static void note_time(struct probe *p, struct probe_call *call)
+{
+    if (patch_count < 64)
+        patch_time[patch_count] = call->time;
+    note_patch(p, call);
+}
+
+static void until_patched(unsigned count)
+{
+    while (patch_count < count)
+        probe_sleep(10000);
+}
+
+/* Two contexts of one device that do not fit beside each other: what runs keeps its memory, the other
+ * waits instead of being cut. */
+static void contexts_of_a_device_wait(struct probe *p)
+{
+    D3DKMT_CREATECONTEXT first;
+    struct gpu g;
+
+    (void)p;
+    three_allocations_of_six(&g);
+    first = g.context;
+    memset(&g.context, 0, sizeof(g.context));
+    g.context.hDevice = g.device;
+    g.context.EngineAffinity = 1;
+    CHECK(D3DKMTCreateContext(&g.context) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < MANY; i++)
+        g.context.pAllocationList[i + 1] = first.pAllocationList[i + 1];
+    for (int turn = 0; turn < 2; turn++) {
+        D3DKMT_CREATECONTEXT other = g.context;
+
+        element(&g, 0, 0, turn ? 3 : 1, 0);
+        element(&g, 1, 1, turn ? 4 : 2, 32);
+        CHECK(render_it(&g, 64, 2) == STATUS_SUCCESS);
+        g.context = first;
+        first = other;
+        until_patched(1); /* and runs for a millisecond */
+    }
+    finish(&g);
+    CHECK_RULE("RES-002", patch_count == 2 && patch_time[1] >= patch_time[0] + 1000000 &&
+                              patched[1].args.DmaBufferSubmissionEndOffset == 64);
+    close_gpu(&g);
+}
+
+/* What a device has used and does not need any more goes to another one although the device runs. */
+static void what_nobody_needs_is_taken_at_once(struct probe *p)
+{
+    struct gpu g, other;
+
+    (void)p;
+    three_allocations_of_six(&g);
+    open_gpu(&other);
+    allocate(&other, 0, 7 * MIB);
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    CHECK(render_it(&g, 64, 2) == STATUS_SUCCESS);
+    finish(&g);
+    element(&g, 0, 0, 4, 0);
+    CHECK(render_it(&g, 64, 1) == STATUS_SUCCESS);
+    until_patched(2);
+    element(&other, 0, 0, 1, 0);
+    CHECK(render_it(&other, 64, 1) == STATUS_SUCCESS);
+    finish(&other);
+    CHECK_RULE("RES-002", patch_count == 3 && patch_time[2] < patch_time[1] + 10000000);
+    finish(&g);
+    close_gpu(&other);
+    close_gpu(&g);
+}
+
+/* A device that is lost while its portion waits for memory. */
+static void a_waiting_portion_may_end(struct probe *p)
+{
+    D3DKMT_MARKDEVICEASERROR lost;
+    D3DKMT_CREATECONTEXT first;
+    struct gpu g;
+
+    (void)p;
+    three_allocations_of_six(&g);
+    first = g.context;
+    element(&g, 0, 0, 1, 0);
+    element(&g, 1, 1, 2, 0);
+    CHECK(render_it(&g, 64, 2) == STATUS_SUCCESS);
+    until_patched(1);
+    memset(&g.context, 0, sizeof(g.context));
+    g.context.hDevice = g.device;
+    g.context.EngineAffinity = 1;
+    CHECK(D3DKMTCreateContext(&g.context) == STATUS_SUCCESS);
+    for (unsigned i = 0; i < MANY; i++)
+        g.context.pAllocationList[i + 1] = first.pAllocationList[i + 1];
+    element(&g, 0, 0, 3, 0);
+    CHECK(render_it(&g, 64, 1) == STATUS_SUCCESS);
+    probe_sleep(20000);
+    memset(&lost, 0, sizeof(lost));
+    lost.hDevice = g.device;
+    lost.Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC;
+    CHECK(D3DKMTMarkDeviceAsError(&lost) == STATUS_SUCCESS);
+    finish(&g);
+    CHECK(patch_count == 1);
+    close_gpu(&g);
+}
+
+static void slowly(void (*body)(struct probe *p))
+{
+    struct probe *p = begin(false, false);
+
+    p->before[PROBE_Patch] = note_time;
+    probe_device_packet_ns = 1000000;
+    end(p, probe_client_run(p, body));
+    probe_device_packet_ns = 1000;
+}
+
+static void test_contexts_of_a_device_wait(void **state)
+{
+    (void)state;
+    slowly(contexts_of_a_device_wait);
+}
+
+static void test_what_nobody_needs_is_taken_at_once(void **state)
+{
+    (void)state;
+    slowly(what_nobody_needs_is_taken_at_once);
+}
+
+static void test_a_waiting_portion_may_end(void **state)
+{
+    (void)state;
+    slowly(a_waiting_portion_may_end);
+}
+
 /* ---- many at once ---- */
 
 static uint64_t random_state;
@@ -384,7 +518,33 @@ static unsigned draw(unsigned below)
     return (unsigned)(random_state >> 33) % below;
 }
 
-static unsigned wrong; /* elements of a portion whose allocation is not there, or on another */
+/* Where the first element's allocation was when the portion before was patched, by DMA buffer. */
+static struct {
+    const void *buffer;
+    UINT end;
+    LONGLONG address;
+} last[64];
+
+static bool first_has_moved(const DXGKARG_PATCH *args)
+{
+    const DXGK_ALLOCATIONLIST *a =
+        &args->pAllocationList[args->pPatchLocationList[0].AllocationIndex];
+    unsigned i = 0;
+    bool moved;
+
+    while (last[i].buffer && last[i].buffer != args->pDmaBuffer)
+        i++;
+    moved = args->DmaBufferSubmissionStartOffset > 0 &&
+            args->DmaBufferSubmissionStartOffset == last[i].end && a->hDeviceSpecificAllocation &&
+            a->PhysicalAddress.QuadPart != last[i].address;
+    last[i].buffer = args->pDmaBuffer;
+    last[i].end = args->DmaBufferSubmissionEndOffset;
+    last[i].address = a->PhysicalAddress.QuadPart;
+    return moved;
+}
+
+static bool keeps_first; /* the first element of a buffer binds for all of it */
+static unsigned wrong;   /* elements of a portion whose allocation is not there, or on another */
 
 /* Sizes in MiB go with the handles of the driver's allocations: by element, from the client. */
 static void judge_patch(struct probe *p, struct probe_call *call)
@@ -395,6 +555,7 @@ static void judge_patch(struct probe *p, struct probe_call *call)
     (void)p;
     if (args->Flags.Paging)
         return;
+    wrong += keeps_first && first_has_moved(args);
     for (UINT i = args->PatchLocationListSubmissionStart; i < end; i++) {
         const D3DDDI_PATCHLOCATIONLIST *one = &args->pPatchLocationList[i];
         const DXGK_ALLOCATIONLIST *a = &args->pAllocationList[one->AllocationIndex];
@@ -402,7 +563,8 @@ static void judge_patch(struct probe *p, struct probe_call *call)
         if (!a->hDeviceSpecificAllocation)
             continue;
         wrong += !THERE(*a) ||
-                 a->PhysicalAddress.QuadPart + (LONGLONG)one->DriverId * MIB > 16 * MIB;
+                 (a->SegmentId == 1 &&
+                  a->PhysicalAddress.QuadPart + (LONGLONG)one->DriverId * MIB > 16 * MIB);
         wrong += one->SplitOffset < args->DmaBufferSubmissionStartOffset ||
                  one->SplitOffset > args->DmaBufferSubmissionEndOffset;
         for (UINT j = i + 1; j < end; j++) {
@@ -411,7 +573,8 @@ static void judge_patch(struct probe *p, struct probe_call *call)
 
             if (!b->hDeviceSpecificAllocation || one->AllocationIndex == two->AllocationIndex)
                 continue;
-            wrong += a->PhysicalAddress.QuadPart <
+            wrong += a->SegmentId == b->SegmentId &&
+                     a->PhysicalAddress.QuadPart <
                          b->PhysicalAddress.QuadPart + (LONGLONG)two->DriverId * MIB &&
                      b->PhysicalAddress.QuadPart <
                          a->PhysicalAddress.QuadPart + (LONGLONG)one->DriverId * MIB;
@@ -429,7 +592,7 @@ static void busy_client(struct probe *p)
     (void)p;
     open_gpu(&g);
     for (unsigned i = 0; i < MANY; i++) {
-        sizes[i] = 2 + draw(6);
+        sizes[i] = 2 + draw(keeps_first ? 4 : 6); /* beside what must stay, wherever that is */
         allocate(&g, i, (uint64_t)sizes[i] * MIB);
     }
     for (unsigned turn = 0; turn < 12; turn++) {
@@ -437,14 +600,15 @@ static void busy_client(struct probe *p)
         UINT split = 0;
 
         for (unsigned i = 0; i < elements; i++) {
-            unsigned slot = i % 2, index = draw(MANY + 1);
+            unsigned slot = keeps_first && i > 0 ? 1 : i % 2, index = draw(MANY + 1);
 
-            if (slot == 0 && i > 0) /* both slots are bound anew at each split point */
+            if (i > 0 && (slot == 0 || (keeps_first &&
+                                        i > 1))) /* both slots are bound anew at each split point */
                 split += 16 + 16 * draw(2);
             element(&g, i, slot, index, split);
             g.context.pPatchLocationList[i].DriverId = index ? sizes[index - 1] : 0;
         }
-        if (elements % 2) { /* the last split point has its second slot, too */
+        if (elements % 2 && !keeps_first) { /* the last split point has its second slot, too */
             element(&g, elements, 1, 0, split);
             elements++;
         }
@@ -468,6 +632,9 @@ static void test_many_clients_share_little_memory(void **state)
 
         random_state = seed;
         wrong = 0;
+        keeps_first = seed % 3 == 0;
+        segments_of_allocations = seed % 5 == 4 ? 3 : 1;
+        memset(last, 0, sizeof(last));
         p->before[PROBE_Patch] = judge_patch;
         for (unsigned i = 0; i < 2; i++)
             client[i] = probe_client_start(p, busy_client);
@@ -476,6 +643,8 @@ static void test_many_clients_share_little_memory(void **state)
             probe_client_wait(p, client[client[0]->done ? 1 : 0]);
         CHECK_RULE("PATCH-139", wrong == 0 && patch_count >= 36);
         CHECK_RULE("PATCH-148", wrong == 0);
+        if (keeps_first)
+            CHECK_RULE("PATCH-122", wrong == 0);
         CHECK(probe_reports(p, VERIFY_ERROR) == 0);
         CHECK(vidmm_validate(port_adapter_ddi(p->adapter[0])->vidmm));
         CHECK(vidsch_validate(port_adapter_ddi(p->adapter[0])->vidsch));
@@ -587,6 +756,9 @@ int main(void)
         cmocka_unit_test(test_what_never_fits_is_told),
         cmocka_unit_test(test_devices_take_turns),
         cmocka_unit_test(test_forced_splits_reach_the_driver),
+        cmocka_unit_test(test_contexts_of_a_device_wait),
+        cmocka_unit_test(test_what_nobody_needs_is_taken_at_once),
+        cmocka_unit_test(test_a_waiting_portion_may_end),
         cmocka_unit_test(test_many_clients_share_little_memory),
         cmocka_unit_test(test_every_request_may_fail),
     };

@@ -360,6 +360,18 @@ static void a_binding_may_stay(struct fixture *f)
     end_scene(f, &s);
 }
 
+/* Neither drivers of before WDDM 1.2 nor those that do not take preemption have to bind anew. */
+static void older_drivers_may_leave_bindings(struct fixture *f)
+{
+    struct scene s = make_scene(f);
+
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-133", calls_of(f, CALL_SUBMIT) == 2 && violations(f, "PATCH-135") == 0);
+    end_scene(f, &s);
+}
+
 /* ---- the test switch ---- */
 
 static void every_split_point_can_be_forced(struct fixture *f)
@@ -485,12 +497,16 @@ static void a_signal_waits_for_the_last_portion(struct fixture *f)
     f->driver.engine[0].hang = true;
     element(&s, 0, 0, 1, 0, 0);
     element(&s, 1, 0, 1, 32, 32);
+    args.Flags.NullRendering = 1;
     CHECK(vidsch_render(s.client.context, &args) == STATUS_SUCCESS);
     CHECK(signal_gpu(s.client.context, fence, 1) == STATUS_SUCCESS);
     pass(MS);
-    CHECK(calls_of(f, CALL_SUBMIT) == 2);
+    CHECK(calls_of(f, CALL_SUBMIT) == 2 && vidsch_validate(f->vidsch));
+    CHECK_RULE("PATCH-096", sent(f, 0)->Flags.NullRendering && sent(f, 1)->Flags.NullRendering &&
+                                patched(f, 1)->Flags.NullRendering);
     driver_complete(f, 0, 1);
     pass(MS);
+    CHECK(vidsch_validate(f->vidsch));
     CHECK_RULE("PATCH-125", vidsch_sync_value(fence) == 0);
     driver_complete(f, 0, 2);
     pass(MS);
@@ -587,6 +603,18 @@ TEST(nothing_goes_before_it_is_there, V13, .max_slot = 3)
 TEST(a_binding_that_leaks_is_refused, V13, .max_slot = 3)
 TEST(a_slot_that_is_emptied_does_not_leak, V13, .max_slot = 3)
 TEST(a_binding_may_stay, V13, .max_slot = 3, .no_dma_patching = true)
+static void windows_7(struct fixture *f)
+{
+    older_drivers_may_leave_bindings(f);
+}
+
+static void without_preemption(struct fixture *f)
+{
+    older_drivers_may_leave_bindings(f);
+}
+
+TEST(windows_7, .version = DXGKDDI_INTERFACE_VERSION_WIN7, .max_slot = 3)
+TEST(without_preemption, V13, .max_slot = 3, .no_preemption = true)
 TEST(every_split_point_can_be_forced, V13, .max_slot = 3, .split = true)
 TEST(others_may_run_between_portions, V13, .max_slot = 3, .split = true, .depth = 1)
 TEST(only_paging_runs_between_portions_without_preemption, V13, .max_slot = 3, .split = true,
@@ -612,6 +640,8 @@ int main(void)
         cmocka_unit_test(test_a_binding_that_leaks_is_refused),
         cmocka_unit_test(test_a_slot_that_is_emptied_does_not_leak),
         cmocka_unit_test(test_a_binding_may_stay),
+        cmocka_unit_test(test_windows_7),
+        cmocka_unit_test(test_without_preemption),
         cmocka_unit_test(test_every_split_point_can_be_forced),
         cmocka_unit_test(test_others_may_run_between_portions),
         cmocka_unit_test(test_only_paging_runs_between_portions_without_preemption),

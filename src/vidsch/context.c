@@ -32,7 +32,7 @@ static NTSTATUS check_answer(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
     const DXGK_CONTEXTINFO *info = &context->info;
-    bool takes_buffers = context->mm.system || context->has_lists;
+    bool takes_buffers = (context->mm.system && !context->device->hosts_own) || context->has_lists;
 
     if (info->Reserved)
         VIOLATION("PATCH-047", "DXGK_CONTEXTINFO.Reserved is 0x%x", info->Reserved);

@@ -170,6 +170,10 @@ static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATED
     DXGK_DEVICEINFO *info;
     NTSTATUS status;
 
+    if (device->hosts_own) {
+        args->hDevice = NULL;
+        return STATUS_SUCCESS;
+    }
     if (vidsch->config.caps.MultiEngineAware) {
         args->Flags.SystemDevice = device->system;
         return ddi_create_device(vidsch->ddi, args);
@@ -185,6 +189,25 @@ static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATED
     return status;
 }
 
+static void destroy_with_driver(struct vidsch_device *device)
+{
+    NTSTATUS status;
+
+    if (sim_current->stopped || device->hosts_own)
+        return;
+    status = ddi_destroy_device(device->vidsch->ddi, device->driver_handle);
+    if (!NT_SUCCESS(status) && !sim_current->stopped)
+        VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
+}
+
+/* Paging needs a device of the driver's for its context, or for the root page table that is set for it. A driver without contexts
+ * pages physical memory for nobody. */
+static bool driver_has_system_device(const struct vidsch *vidsch)
+{
+    return vidsch->config.caps.MultiEngineAware ||
+           vidsch->node[vidsch->config.paging_node].info.virtual_addressing;
+}
+
 static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
                        const D3DKMT_CREATEDEVICEFLAGS *flags, bool system,
                        struct vidsch_device **out)
@@ -197,6 +220,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     if (!device)
         return STATUS_NO_MEMORY;
     device->system = system;
+    device->hosts_own = system && !driver_has_system_device(vidsch);
     if (flags)
         device->flags = *flags;
     args.hDevice = device->host_handle;
@@ -213,12 +237,13 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     device->driver_handle = args.hDevice;
     status = vidmm_device_create(process->mm, device->driver_handle, device, &device->mm);
     if (!NT_SUCCESS(status)) {
-        (void)ddi_destroy_device(vidsch->ddi, device->driver_handle);
+        destroy_with_driver(device);
         vidmm_device_gone(vidsch->vidmm, device->host_handle);
         vidsch_device_free(device);
         return status;
     }
-    record_driver_handle(device);
+    if (!device->hosts_own)
+        record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
     if (!system && (vidsch->quiescing ||
@@ -281,7 +306,6 @@ void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_conte
 void vidsch_device_destroy(struct vidsch_device *device)
 {
     struct vidsch *vidsch = device->vidsch;
-    NTSTATUS status;
 
     vidsch_device_drain(device, NULL);
     while (!list_empty(&device->contexts))
@@ -290,11 +314,7 @@ void vidsch_device_destroy(struct vidsch_device *device)
         vidsch_sync_destroy(CONTAINER(device->syncs.next, struct vidsch_sync, link));
     vidsch_syncs_reap(vidsch);
     vidmm_device_destroy(device->mm);
-    if (!sim_current->stopped) {
-        status = ddi_destroy_device(vidsch->ddi, device->driver_handle);
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
-            VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
-    }
+    destroy_with_driver(device);
     vidmm_device_gone(vidsch->vidmm, device->host_handle);
     device->process->devices--;
     vidsch_device_free(device);

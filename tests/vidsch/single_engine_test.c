@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+static void prepare(struct fixture *f)
+{
+    f->driver.device_info = (DXGK_DEVICEINFO){.DmaBufferSize = 8000,
+                                              .DmaBufferPrivateDataSize = 16,
+                                              .AllocationListSize = 20,
+                                              .PatchLocationListSize = 30};
+}
+
 static void device_is_asked_for_its_buffers(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
@@ -60,11 +68,32 @@ static void work_names_the_device(struct fixture *f)
 static void paging_goes_to_node_0(struct fixture *f)
 {
     uint64_t ticket = page(f, 100);
+    const DXGKARG_SUBMITCOMMAND *sent;
 
     vidsch_for_vidmm.paging_wait(&f->ddi, ticket);
-    CHECK_RULE("PATCH-026", last_call(f, CALL_SUBMIT)->submit.NodeOrdinal == 0);
+    sent = &last_call(f, CALL_SUBMIT)->submit;
+    CHECK_RULE("PATCH-026", sent->NodeOrdinal == 0);
+    CHECK_RULE("SUBMIT-032", sent->NodeOrdinal == 0 && !sent->hDevice);
+    CHECK_RULE("PAGE-019", !sent->hDevice && sent->Flags.Value == 1);
+    CHECK_RULE("SUBMIT-029", !sent->hDevice);
+    CHECK_RULE("PATCH-143", !last_call(f, CALL_PATCH)->patch.args.hDevice);
     CHECK(vidsch_for_vidmm.system_context(&f->ddi) == NULL);
-    CHECK(vidsch_for_vidmm.system_device(&f->ddi) == f->vidsch->system_device->driver_handle);
+    CHECK(vidsch_for_vidmm.system_device(&f->ddi) == NULL);
+    vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 100));
+    CHECK_RULE("PATCH-006",
+               calls_of(f, CALL_CREATE_DEVICE) == 0 && calls_of(f, CALL_CREATE_CONTEXT) == 0);
+}
+
+static void only_client_devices_are_destroyed(void **state)
+{
+    struct fixture *f;
+
+    (void)state;
+    f = fixture_run(&(struct fixture_options){.single_engine = true, .prepare = prepare},
+                    paging_goes_to_node_0);
+    CHECK(f->finished && f->leaked == 0);
+    CHECK_RULE("PATCH-006", calls_of(f, CALL_DESTROY_DEVICE) == 0);
+    fixture_close(f);
 }
 
 static void creation_survives_every_failing_allocation(struct fixture *f)
@@ -94,14 +123,6 @@ static void creation_survives_every_failing_allocation(struct fixture *f)
     CHECK(failures >= 4);
 }
 
-static void prepare(struct fixture *f)
-{
-    f->driver.device_info = (DXGK_DEVICEINFO){.DmaBufferSize = 8000,
-                                              .DmaBufferPrivateDataSize = 16,
-                                              .AllocationListSize = 20,
-                                              .PatchLocationListSize = 30};
-}
-
 TEST(device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
 TEST(contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
 TEST(creation_survives_every_failing_allocation, .single_engine = true, .prepare = prepare)
@@ -116,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_creation_survives_every_failing_allocation),
         cmocka_unit_test(test_work_names_the_device),
         cmocka_unit_test(test_paging_goes_to_node_0),
+        cmocka_unit_test(only_client_devices_are_destroyed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

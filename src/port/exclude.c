@@ -52,7 +52,7 @@ static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated)
 
     *evacuated = exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL && !adapter->evacuated;
     if (*evacuated)
-        return port_evacuate(adapter, NULL);
+        return port_evacuate(adapter, NULL, false);
     return adapter->vidsch ? vidsch_suspend(adapter->vidsch, EXCLUSION_LIMIT_NS) : STATUS_SUCCESS;
 }
 

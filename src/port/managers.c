@@ -130,7 +130,7 @@ void port_managers_destroy(struct port_adapter *adapter)
 
 #define STANDSTILL_LIMIT 60000000000u
 
-NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes)
+NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes, bool losing_power)
 {
     NTSTATUS status;
 
@@ -139,7 +139,7 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes)
     status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
     if (!NT_SUCCESS(status))
         return status;
-    status = vidmm_evacuate(adapter->vidmm, kept_bytes);
+    status = vidmm_evacuate(adapter->vidmm, kept_bytes, losing_power);
     if (NT_SUCCESS(status)) {
         status = vidsch_suspend(adapter->vidsch, STANDSTILL_LIMIT);
         if (!NT_SUCCESS(status) && !sim_current->stopped)

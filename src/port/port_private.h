@@ -242,8 +242,9 @@ void port_dma_fault(void *context, const struct iommu_fault *fault);
 struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults);
 
 /* managers.c */
-/* Video memory to system memory, but what `kept_bytes` says (vidmm_evacuate); the GPU idle, and left so until the other. */
-NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes);
+/* Video memory to system memory, but what `kept_bytes` says, because power is lost or not (vidmm_evacuate); the GPU idle, and left
+ * so until the other. */
+NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes, bool losing_power);
 NTSTATUS port_return(struct port_adapter *adapter);
 NTSTATUS port_managers_create(struct port_adapter *adapter);
 void port_managers_destroy(struct port_adapter *adapter);

@@ -46,7 +46,7 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 
     for (UINT i = 0; i < adapter->segment_count; i++)
         kept_bytes[i] = preserved_bytes(adapter, i, action);
-    status = port_evacuate(adapter, kept_bytes);
+    status = port_evacuate(adapter, kept_bytes, true);
     if (!NT_SUCCESS(status))
         return status;
     port_components_hold(adapter); /* LIFE-166 */

@@ -24,10 +24,20 @@ static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *k
     return true;
 }
 
+struct evacuation {
+    const uint64_t *kept_bytes;
+    bool losing_power;
+};
+
 static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
 {
-    const uint64_t *kept_bytes = arg;
-    NTSTATUS status = STATUS_SUCCESS, settled;
+    const struct evacuation *evacuation = arg;
+    const uint64_t *kept_bytes = evacuation->kept_bytes;
+    NTSTATUS status = paging_flush(vidmm, NULL), settled; /* what came before goes as usual */
+
+    if (!NT_SUCCESS(status))
+        return status;
+    vidmm->losing_power = evacuation->losing_power;
 
     LIST_FOR(node, &vidmm->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
@@ -42,14 +52,16 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
     context_allocations_lost(
         vidmm); /* those that have moved, and the others: committed again before they are used */
     settled = paging_settle(vidmm);
+    vidmm->losing_power = false;
     status = NT_SUCCESS(status) ? settled : status;
     vidmm->reset = NT_SUCCESS(status);
     return status;
 }
 
-NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes)
+NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes, bool losing_power)
 {
-    NTSTATUS status = paging_run(vidmm, evacuate_job, (void *)(uintptr_t)kept_bytes);
+    struct evacuation evacuation = {kept_bytes, losing_power};
+    NTSTATUS status = paging_run(vidmm, evacuate_job, &evacuation);
 
     /* What has left comes back by itself. */
     return vidmm_status(status);

@@ -80,6 +80,7 @@ static NTSTATUS buffer_submit(struct vidmm *vidmm)
     vidmm->buffer = NULL;
     if (!buffer || buffer == vidmm->discard)
         return STATUS_SUCCESS;
+    buffer->nobodys = vidmm->losing_power;
     status = vidmm->scheduler->paging_buffer_submit(vidmm->ddi, buffer, &ticket);
     if (NT_SUCCESS(status))
         vidmm->last_ticket = ticket;

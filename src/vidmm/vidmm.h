@@ -50,6 +50,7 @@ struct vidmm_paging_buffer {
     void *private_data;
     uint32_t private_capacity;
     uint32_t private_used;
+    bool nobodys; /* of a power-down: submitted with no device or context (PAGE-019). Set by vidmm */
     struct logical_addr logical; /* device address of byte 0 in physical mode */
     struct gpu_va va;            /* address of byte 0 in the paging process, when virtual */
     void *scheduler_private;
@@ -145,8 +146,8 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
 /* Before video memory loses its content for a while, or the driver may wipe it: everything in a segment goes to system memory, but
  * what lies wholly in the first kept_bytes[n] bytes of segment n + 1 (NULL: nothing stays). Nothing is brought in or submitted
  * then until vidmm_return. The scheduler holds clients' work back meanwhile (vidsch_hold_clients). On failure
- * everything is as usual again, though perhaps elsewhere. */
-NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes);
+ * everything is as usual again, though perhaps elsewhere. `losing_power`: the paging buffers name no device and no context (PAGE-019). */
+NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes, bool losing_power);
 NTSTATUS vidmm_return(struct vidmm *vidmm);
 
 /* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,

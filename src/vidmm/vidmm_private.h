@@ -377,6 +377,7 @@ struct vidmm {
     struct paging_worker *worker;
     struct vidmm_paging_buffer *buffer; /* under construction, or NULL */
     uint32_t buffer_operations; /* built since the last flush, also those that wrote nothing */
+    bool losing_power;          /* what is built is submitted for nobody (PAGE-019) */
     uint64_t last_ticket;
     struct list deferred; /* struct paging_deferred, of operations not flushed yet */
     struct list retiring; /* struct paging_deferred, by ticket */

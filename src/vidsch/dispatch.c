@@ -73,11 +73,25 @@ static void place_buffer(const struct vidsch *vidsch, const struct vidmm_apertur
                                        : page_phys(logical).value);
 }
 
+/* hDevice or hContext. PATCH-143, PAGE-019: none for what is moved out because the power goes. */
+static HANDLE submitter(const struct packet *packet)
+{
+    bool nobodys = packet->kind == PACKET_PAGING && packet->paging->public.nobodys;
+
+    return nobodys ? NULL : packet->context->mm.driver_handle;
+}
+
+/* PAGE-084: a driver that leaves the pointer alone has the whole block for each submission. */
+static UINT paging_private_end(const struct paging_slot *slot)
+{
+    return slot->public.private_used ? slot->public.private_used : slot->public.private_capacity;
+}
+
 static bool patch(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
     struct vidsch *vidsch = context->device->vidsch;
-    DXGKARG_PATCH args = {.hContext = context->mm.driver_handle};
+    DXGKARG_PATCH args = {.hContext = submitter(packet)};
     NTSTATUS status;
 
     if (packet->kind == PACKET_PAGING) {
@@ -90,7 +104,7 @@ static bool patch(struct packet *packet)
         args.DmaBufferSubmissionEndOffset = slot->public.used;
         args.pDmaBufferPrivateData = slot->public.private_data;
         args.DmaBufferPrivateDataSize = slot->public.private_capacity;
-        args.DmaBufferPrivateDataSubmissionEndOffset = slot->public.private_used;
+        args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
         args.Flags.Paging = 1;
     } else {
         const struct dma_buffer *buffer = packet->buffer;
@@ -138,7 +152,7 @@ static NTSTATUS submit_physical(struct packet *packet)
     struct vidsch_context *context = packet->context;
     const struct vidsch *vidsch = context->device->vidsch;
     DXGKARG_SUBMITCOMMAND args = {
-        .hContext = context->mm.driver_handle,
+        .hContext = submitter(packet),
         .SubmissionFenceId = packet->fence,
         .Flags = submit_flags(packet),
         .NodeOrdinal = context->node->ordinal,
@@ -153,7 +167,7 @@ static NTSTATUS submit_physical(struct packet *packet)
         args.DmaBufferSubmissionEndOffset = slot->public.used;
         args.pDmaBufferPrivateData = slot->public.private_data;
         args.DmaBufferPrivateDataSize = slot->public.private_capacity;
-        args.DmaBufferPrivateDataSubmissionEndOffset = slot->public.private_used;
+        args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
     } else {
         const struct dma_buffer *buffer = packet->buffer;
 

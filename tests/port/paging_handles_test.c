@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whom a paging buffer names, and which private data is its own, as a started adapter without GPU virtual addressing sees it: with
+ * contexts and without, in ordinary paging, when the power goes, and afterwards.
+ */
+#include "port/support/client.h"
+
+#include <string.h>
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define A                  (&p->state[0])
+#define DXGK               A->dxgk
+#define BYTES              (1u << 20)
+#define PRIVATE_BYTES      64u
+
+/* ---- what the driver was given ---- */
+
+struct packet {
+    uint64_t order; /* of the call of SubmitCommand */
+    DXGKARG_PATCH patch;
+    DXGKARG_SUBMITCOMMAND sent;
+};
+
+static struct packet packets[64];
+static unsigned packet_count, odd_builds;
+static DXGKARG_PATCH patched;
+static HANDLE system_context; /* what CreateContext called it */
+static unsigned system_devices;
+static UINT private_step; /* how far each operation moves pDmaBufferPrivateData */
+
+static void note_device(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATEDEVICE *args = (const DXGKARG_CREATEDEVICE *)(uintptr_t)call->arg[1];
+
+    if (p->caps.SchedulingCaps.MultiEngineAware)
+        system_devices += args->Flags.SystemDevice;
+    else
+        *args->pInfo = (DXGK_DEVICEINFO){
+            .DmaBufferSize = 4096, .AllocationListSize = 16, .PatchLocationListSize = 16};
+}
+
+static void note_context(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (args->Flags.SystemContext)
+        system_context = args->hContext;
+}
+
+static void move_private(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_BUILDPAGINGBUFFER *args = (DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    odd_builds += args->hSystemContext != system_context;
+    if (NT_SUCCESS((NTSTATUS)call->result) && args->pDmaBuffer && private_step)
+        args->pDmaBufferPrivateData = (uint8_t *)args->pDmaBufferPrivateData + private_step;
+}
+
+static void note_patch(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    patched = *(const DXGKARG_PATCH *)(uintptr_t)call->arg[1];
+}
+
+static void note_submit(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    if (packet_count < 64)
+        packets[packet_count++] = (struct packet){
+            call->order, patched, *(const DXGKARG_SUBMITCOMMAND *)(uintptr_t)call->arg[1]};
+}
+
+/* WDDM 2.x by its version, so that clients may page; no GPU virtual addresses. */
+static struct probe *create(bool contexts)
+{
+    struct probe *p = probe_create(NULL);
+
+    probe_make_1x(p);
+    p->caps.SchedulingCaps.MultiEngineAware = contexts;
+    p->caps.SchedulingCaps.PreemptionAware = 0;
+    p->physical.NumExecutionNodes = contexts ? 2 : 1;
+    p->physical.PagingNodeIndex = contexts ? 1 : 0;
+    p->iommu.DmaRemappingSupported = 0;
+    p->paging_private_bytes = PRIVATE_BYTES;
+    p->after[PROBE_CreateDevice] = note_device;
+    p->after[PROBE_CreateContext] = note_context;
+    p->after[PROBE_BuildPagingBuffer] = move_private;
+    p->before[PROBE_Patch] = note_patch;
+    p->before[PROBE_SubmitCommand] = note_submit;
+    packet_count = odd_builds = system_devices = private_step = 0;
+    system_context = NULL;
+    probe_clients_begin(p);
+    return p;
+}
+
+static void finish(struct probe *p, struct probe_client *client)
+{
+    CHECK(probe_reports(p, VERIFY_ERROR) == 0);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+static struct probe_gpu gpu;
+static D3DKMT_HANDLE allocation;
+
+static void page_in(struct probe *p)
+{
+    (void)p;
+    (void)probe_gpu_begin(&gpu); /* all but the virtual context, which is none for this driver */
+    CHECK(gpu.device && gpu.queue);
+    CHECK(IS(probe_gpu_allocate(&gpu, BYTES, &allocation), STATUS_SUCCESS));
+}
+
+static void page_in_again(struct probe *p)
+{
+    (void)p;
+    CHECK(IS(probe_gpu_allocate(&gpu, BYTES, &allocation), STATUS_SUCCESS));
+}
+
+static void sleep_body(struct probe *p)
+{
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+}
+
+static void wake_body(struct probe *p)
+{
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+}
+
+/* Packets [from, to) all name `handle`, in both calls, on the paging node. */
+static bool all_name(unsigned from, unsigned to, HANDLE handle, UINT node)
+{
+    for (unsigned i = from; i < to; i++)
+        if (packets[i].patch.hContext != handle || packets[i].sent.hContext != handle ||
+            packets[i].sent.NodeOrdinal != node || !packets[i].sent.Flags.Paging ||
+            !packets[i].patch.Flags.Paging)
+            return false;
+    return from < to;
+}
+
+/* SubmitCommand has what Patch had, and no lists. */
+static bool all_agree(void)
+{
+    for (unsigned i = 0; i < packet_count; i++) {
+        const DXGKARG_PATCH *a = &packets[i].patch;
+        const DXGKARG_SUBMITCOMMAND *b = &packets[i].sent;
+
+        if (a->SubmissionFenceId != b->SubmissionFenceId ||
+            a->DmaBufferSegmentId != b->DmaBufferSegmentId ||
+            a->DmaBufferPhysicalAddress.QuadPart != b->DmaBufferPhysicalAddress.QuadPart ||
+            a->DmaBufferSize != b->DmaBufferSize ||
+            a->DmaBufferSubmissionStartOffset != b->DmaBufferSubmissionStartOffset ||
+            a->DmaBufferSubmissionEndOffset != b->DmaBufferSubmissionEndOffset ||
+            a->DmaBufferSubmissionEndOffset <= a->DmaBufferSubmissionStartOffset)
+            return false;
+    }
+    return packet_count > 0;
+}
+
+static bool all_private_agree(void)
+{
+    for (unsigned i = 0; i < packet_count; i++) {
+        const DXGKARG_PATCH *a = &packets[i].patch;
+        const DXGKARG_SUBMITCOMMAND *b = &packets[i].sent;
+
+        if (a->pDmaBufferPrivateData != b->pDmaBufferPrivateData ||
+            a->DmaBufferPrivateDataSize != PRIVATE_BYTES ||
+            b->DmaBufferPrivateDataSize != PRIVATE_BYTES ||
+            a->DmaBufferPrivateDataSubmissionStartOffset !=
+                b->DmaBufferPrivateDataSubmissionStartOffset ||
+            a->DmaBufferPrivateDataSubmissionEndOffset != b->DmaBufferPrivateDataSubmissionEndOffset)
+            return false;
+    }
+    return packet_count > 0;
+}
+
+/* ---- handles ---- */
+
+static void a_loss_of_power_is_paged_for_nobody(void **state)
+{
+    (void)state;
+    for (unsigned contexts = 0; contexts < 2; contexts++) {
+        struct probe *p = create(contexts);
+        UINT node = contexts ? 1 : 0;
+        struct probe_client *client;
+        unsigned down, up;
+
+        CHECK(NT_SUCCESS(probe_start(p)));
+        CHECK_RULE("PATCH-006", probe_count(p, PROBE_CreateDevice) == contexts &&
+                                    probe_count(p, PROBE_CreateContext) == contexts);
+        CHECK_RULE("PAGE-020", system_devices == contexts && (system_context != NULL) == contexts);
+        client = probe_client_run(p, page_in);
+        down = packet_count;
+        CHECK_RULE("PAGE-019", all_name(0, down, system_context, node));
+        CHECK_RULE("SUBMIT-029", all_name(0, down, system_context, node));
+        CHECK_RULE("PATCH-143", all_name(0, down, system_context, node));
+
+        CHECK(probe_run(p, sleep_body) == SIM_DONE);
+        up = packet_count;
+        CHECK_RULE("PAGE-019", all_name(down, up, NULL, node));
+        CHECK_RULE("SUBMIT-032", all_name(down, up, NULL, node));
+        CHECK_RULE("PATCH-143", all_name(down, up, NULL, node));
+        CHECK(packets[up - 1].order < probe_nth(p, PROBE_SetPowerState, 0)->order);
+        CHECK(probe_run(p, wake_body) == SIM_DONE);
+        probe_client_go_on(p, client, page_in_again);
+        CHECK_RULE("PAGE-019", all_name(up, packet_count, system_context, node));
+        CHECK_RULE("PATCH-143", all_name(up, packet_count, system_context, node));
+        CHECK_RULE("PAGE-083", odd_builds == 0); /* what is built names the context even so */
+
+        CHECK_RULE("PAGE-018", all_agree());
+        CHECK_RULE("SUBMIT-030", all_agree());
+        finish(p, client);
+    }
+}
+
+static struct {
+    bool called;
+    NTSTATUS status;
+} protected;
+
+static VOID NTAPI protected_callback(PVOID context, PVOID argument, NTSTATUS status)
+{
+    (void)context;
+    (void)argument;
+    protected.called = true;
+    protected.status = status;
+}
+
+static void exclude_body(struct probe *p)
+{
+    CHECK(IS(DXGK.DxgkCbExcludeAdapterAccess(DXGK.DeviceHandle, DXGK_EXCLUDE_EVICT_ALL,
+                                             protected_callback, p),
+             STATUS_SUCCESS));
+    while (!protected.called)
+        probe_sleep(1000000);
+}
+
+/* The other way of emptying video memory is no power management. */
+static void an_exclusion_is_paged_as_usual(void **state)
+{
+    struct probe *p = create(true);
+    struct probe_client *client;
+    unsigned from;
+
+    (void)state;
+    protected.called = false;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, page_in);
+    from = packet_count;
+    CHECK(probe_run(p, exclude_body) == SIM_DONE);
+    CHECK(IS(protected.status, STATUS_SUCCESS));
+    CHECK_RULE("PAGE-019", all_name(from, packet_count, system_context, 1));
+    finish(p, client);
+}
+
+/* ---- private data ---- */
+
+static void what_the_driver_does_not_move_is_all_its_own(void **state)
+{
+    struct probe *p = create(true);
+    struct probe_client *client;
+    bool whole = true;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, page_in);
+    CHECK(probe_run(p, sleep_body) == SIM_DONE && probe_run(p, wake_body) == SIM_DONE);
+    for (unsigned i = 0; i < packet_count; i++)
+        whole &= packets[i].sent.DmaBufferPrivateDataSubmissionStartOffset == 0 &&
+                 packets[i].sent.DmaBufferPrivateDataSubmissionEndOffset == PRIVATE_BYTES;
+    CHECK(packet_count > 1);
+    CHECK_RULE("PAGE-084", whole);
+    CHECK_RULE("SUBMIT-031", all_private_agree());
+    finish(p, client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loss_of_power_is_paged_for_nobody),
+        cmocka_unit_test(an_exclusion_is_paged_as_usual),
+        cmocka_unit_test(what_the_driver_does_not_move_is_all_its_own),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

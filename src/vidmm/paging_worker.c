@@ -377,7 +377,8 @@ static void builder_main(void *arg)
         if (worker->stop)
             break;
         sim_mutex_unlock(&vidmm->lock);
-        if (!worker->poked && !worker->stop && !pick(worker) && list_empty(&vidmm->departures))
+        if (!worker->poked && !worker->stop && !pick(worker) &&
+            (vidmm->reset || list_empty(&vidmm->departures)))
             sim_waitq_wait(&worker->build_work, next_deadline(worker));
         sim_mutex_lock(&vidmm->lock);
     }

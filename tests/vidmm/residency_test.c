@@ -549,6 +549,48 @@ static void reset_with_physical_paging(void **state)
     mm_run(&o, reset_physical_body);
 }
 
+/* ---- a loss of power ---- */
+
+static void power_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE a = vram(c, 4), b = vram(c, 4), handles[1];
+    uint64_t fence;
+
+    OK(mm_resident(c, a));
+    mm_write_content(rig, mm_allocation(c, a), 3);
+    mm_mark(rig);
+    /* One page-in that is still being built, and an allocation that is still to leave. */
+    handles[0] = b;
+    OK(mm_make_resident(c, handles, 1, 0, &fence));
+    OK(mm_evict(c, a, 0));
+    OK(vidmm_evacuate(rig->vidmm, NULL, true));
+    CHECK(mm_event_count(rig, MM_SUBMIT) >= 2);
+    CHECK_RULE("PAGE-019", mm_event_at(rig, MM_SUBMIT, 0)->flags == 0 &&
+                               mm_event_at(rig, MM_SUBMIT, 1)->flags == 1);
+    CHECK_RULE("RES-078", is_out(c, a) && is_out(c, b));
+    mm_mark(rig);
+    sim_block(sim_now() + 1000000, NULL); /* the worker rests, although `a` was about to leave */
+    CHECK_RULE("LIFE-156", mm_event_count(rig, MM_SUBMIT) == 0 && mm_op_count(rig, -1) == 0);
+    OK(vidmm_return(rig->vidmm));
+    OK(mm_resident(c, a));
+    CHECK(mm_check_content(rig, mm_allocation(c, a), 3));
+    CHECK_RULE("PAGE-019", mm_event_at(rig, MM_SUBMIT, 0)->flags == 0);
+    CHECK(vidmm_validate(rig->vidmm));
+}
+
+static void a_loss_of_power_ends_what_was_begun(void **state)
+{
+    struct mm_options o;
+
+    (void)state;
+    mm_run(NULL, power_body);
+    mm_options_default(&o);
+    o.physical = true;
+    o.iommu = IOMMU_ISOLATION;
+    mm_run(&o, power_body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,6 +606,7 @@ int main(void)
         cmocka_unit_test(pages_are_mapped_only_while_needed),
         cmocka_unit_test(reset_purges_and_restores),
         cmocka_unit_test(reset_with_physical_paging),
+        cmocka_unit_test(a_loss_of_power_ends_what_was_begun),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

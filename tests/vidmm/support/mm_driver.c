@@ -338,7 +338,10 @@ static NTSTATUS buffer_submit(struct ddi_adapter *adapter, struct vidmm_paging_b
     unsigned i = (unsigned)(buffer - rig->buffer);
 
     (void)adapter;
-    event(MM_SUBMIT)->count = buffer->used;
+    struct mm_event *sent = event(MM_SUBMIT);
+
+    sent->count = buffer->used;
+    sent->flags = buffer->nobodys;
     rig->empty_submits += buffer->used == 0;
     rig->buffer_ticket[i] = *ticket = ++rig->submitted;
     if (rig->gone)

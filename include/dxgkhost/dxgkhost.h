@@ -147,6 +147,21 @@ DXGK_API bool dxgk_client_process(const char *process, void (*fn)(void *argument
 DXGK_API void dxgk_client_sleep(uint64_t ns);
 DXGK_API uint64_t dxgk_client_time(void);
 
+/* From a client: the machine goes to sleep and wakes. Each adapter is brought to the device power state D0 (0) to D3 (3), for the
+ * reason given, which means nothing for D0: clients' work is held back, video memory that is not preserved moves to system memory,
+ * and the driver is called (LIFE-152, LIFE-154). Returns when the adapters are there, or with one that did not follow and
+ * stays as it was; *error says why. Any D3DKMT call that needs the driver powers its adapter up again by itself. */
+enum dxgk_power_action {
+    DXGK_POWER_SLEEP,
+    DXGK_POWER_HIBERNATE,
+    DXGK_POWER_SHUTDOWN,
+    DXGK_POWER_IDLE
+};
+DXGK_API enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action,
+                                                char *error, size_t error_bytes);
+/* From a client: 0 to 3, of the adapter that is the deepest asleep. */
+DXGK_API unsigned dxgk_client_power(void);
+
 /* A secure virtual machine is made on the adapters: isolation is switched on where it is not (IOMMU-042). Fails without an IOMMU,
  * and for drivers without IoMmuSecureModeSupported unless iommu_flags say otherwise; then *error says why. */
 DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, char *error,

@@ -91,6 +91,8 @@ static void add_rest(struct explore_result *result, const struct cli_session *se
         add(result, "stop", "bug check", "", "the machine was stopped");
     else if (session->result == DXGK_TIME_UP)
         add(result, "time", "error", "", "the limit of virtual time was reached");
+    else if (session->power_error[0])
+        add(result, "power", "error", session->power_error, session->power_error);
     else if (session->result != DXGK_OK || !workload->finished || !workload->passed)
         add(result, "workload", "error", workload->message, workload->message);
     else if (session->statistics.leaks) {

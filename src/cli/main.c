@@ -19,6 +19,7 @@ void cli_usage(void)
         "           --iommu off|isolation|remap[,flags=N][,present][,svm][,opt-out][,unjudged]\n"
         "           --cpus N               simulated processors, 1 to 64 (default 4)\n"
         "           --report memory        who owns physical memory at the end; picture in memory.svg of --out\n"
+        "           --power-cycle NS       let the machine sleep (D3) and wake every NS of virtual time\n"
         "           --trace FILE           event stream for ui.perfetto.dev\n"
         "           --out DIR              folder for results (default: out)\n"
         "           --device FILE          device model (default: ../devices/NAME beside the driver)\n"

@@ -23,10 +23,40 @@ static bool add(const char **list, size_t *count, const char *value)
     return true;
 }
 
+/* One that is nothing but a number. False: it is none of these. */
+static bool parse_number(struct cli_options *options, const char *name, const char *value,
+                         int *status)
+{
+    const struct {
+        const char *name;
+        uint64_t *number, least;
+        const char *wants;
+    } numbers[] = {
+        {"--seed", &options->config.seed, 0, "--seed wants a number"},
+        {"--fail-allocation", &options->config.fail_allocation, 0,
+         "--fail-allocation wants a number"},
+        {"--power-cycle", &options->power_cycle_ns, 1,
+         "--power-cycle wants nanoseconds, at least 1"},
+    };
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (strcmp(name, numbers[i].name) == 0) {
+            bool good = cli_parse_number(value, numbers[i].number) &&
+                        *numbers[i].number >= numbers[i].least;
+
+            *status = good ? CLI_OK : cli_usage_error(numbers[i].wants, value);
+            return true;
+        }
+    return false;
+}
+
 static int parse_option(struct cli_options *options, const char *name, const char *value)
 {
     uint64_t number;
+    int status;
 
+    if (parse_number(options, name, value, &status))
+        return status;
     if (strcmp(name, "--set") == 0)
         return add(options->set, &options->sets, value)
                    ? CLI_OK
@@ -39,10 +69,6 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         return add(options->severity, &options->severities, value)
                    ? CLI_OK
                    : cli_usage_error("--severity wants RULE=severity", value);
-    if (strcmp(name, "--seed") == 0)
-        return cli_parse_number(value, &options->config.seed)
-                   ? CLI_OK
-                   : cli_usage_error("--seed wants a number", value);
     if (strcmp(name, "--ram") == 0)
         return cli_parse_size(value, &options->config.ram_bytes)
                    ? CLI_OK
@@ -61,10 +87,6 @@ static int parse_option(struct cli_options *options, const char *name, const cha
         options->config.processors = (unsigned)number;
         return CLI_OK;
     }
-    if (strcmp(name, "--fail-allocation") == 0)
-        return cli_parse_number(value, &options->config.fail_allocation)
-                   ? CLI_OK
-                   : cli_usage_error("--fail-allocation wants a number", value);
     if (strcmp(name, "--iommu") == 0)
         return cli_parse_iommu(options->iommu = value, &options->config)
                    ? CLI_OK

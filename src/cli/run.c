@@ -90,6 +90,8 @@ static void print_report(const struct cli_session *session, double wall)
         row("recovery",
             "%" PRIu64 " preemptions, %" PRIu64 " engine resets, %" PRIu64 " adapter resets",
             s->preemptions, s->engine_resets, s->adapter_resets);
+    if (options->power_cycle_ns)
+        row("losses of power", "%" PRIu64, session->power_cycles);
     row("time", "%.3f ms virtual, %.0f ms wall", (double)s->virtual_ns / 1e6, wall * 1e3);
     row("violations", "%" PRIu64 " (%" PRIu64 " warnings)", s->violations, s->warnings);
     row("leaks", "%" PRIu64, s->leaks);
@@ -147,6 +149,10 @@ static int judge(const struct cli_session *session)
         fprintf(stderr, "dxgkhost: the limit of virtual time was reached\n");
     else if (!workload->passed && workload->message[0])
         fprintf(stderr, "dxgkhost: %s\n", workload->message);
+    if (session->power_error[0]) {
+        fprintf(stderr, "dxgkhost: --power-cycle: %s\n", session->power_error);
+        return CLI_ERROR;
+    }
     return session->result == DXGK_OK && workload->finished && workload->passed ? CLI_OK : CLI_ERROR;
 }
 

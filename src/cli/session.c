@@ -58,6 +58,56 @@ static bool keep_memory_report(struct cli_session *session)
     return fclose(picture) == 0 && done;
 }
 
+/* ---- losses of power beside the workload ---- */
+
+#define IDLE_CYCLES \
+    100u /* so many without any submission between, and there are no more: a run that hangs is to end */
+
+static uint64_t submissions(const struct cli_session *session)
+{
+    struct dxgk_statistics s = {.size = sizeof(s)};
+
+    dxgk_machine_statistics(session->machine, &s);
+    return s.submissions;
+}
+
+static bool set_power(struct cli_session *session, unsigned state)
+{
+    return dxgk_client_set_power(state, DXGK_POWER_SLEEP, session->power_error,
+                                 sizeof(session->power_error)) == DXGK_OK;
+}
+
+/* A process of its own, until the workload is over. */
+static void cycle_power(void *argument)
+{
+    struct cli_session *session = argument;
+    uint64_t seen = 0;
+
+    for (unsigned idle = 0; idle < IDLE_CYCLES; idle++) {
+        dxgk_client_sleep(session->options->power_cycle_ns);
+        if (session->workload_over)
+            return;
+        if (submissions(session) != seen)
+            idle = 0;
+        seen = submissions(session);
+        if (!set_power(session, 3) || !set_power(session, 0))
+            return;
+        session->power_cycles++;
+    }
+}
+
+static void run_workload(void *argument)
+{
+    struct cli_session *session = argument;
+
+    if (session->options->power_cycle_ns && !dxgk_client_process("power", cycle_power, session))
+        snprintf(session->power_error, sizeof(session->power_error), "out of memory");
+    lua_workload_run(&session->workload);
+    session->workload_over = true;
+}
+
+/* ---- the run ---- */
+
 static void run(struct cli_session *session)
 {
     const struct cli_options *options = session->options;
@@ -75,8 +125,7 @@ static void run(struct cli_session *session)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));
     if (session->loaded == DXGK_OK)
-        session->result = dxgk_machine_run(machine, "workload", lua_workload_run,
-                                           &session->workload);
+        session->result = dxgk_machine_run(machine, "workload", run_workload, session);
     if (options->report_memory && !keep_memory_report(session)) {
         free(session->memory_text);
         session->memory_text = NULL;

@@ -17,6 +17,7 @@ struct cli_options {
     size_t device_sets;
     const char *severity[CLI_MAX_OPTIONS]; /* "RULE=severity" */
     size_t severities;
+    uint64_t power_cycle_ns; /* between two losses of power; 0: none */
     bool verbose, report_memory;
     struct dxgk_machine_config config;
     char vram[40], device_path[4096];
@@ -37,6 +38,9 @@ struct cli_session {
         ended;         /* of device and driver; of the workload; of the shutdown */
     bool bad_severity; /* an option that the machine does not know */
     struct dxgk_statistics statistics;
+    uint64_t power_cycles; /* that were made */
+    char power_error[256]; /* why there was no further one; "": nothing was wrong */
+    bool workload_over;
     char *memory_text; /* report of memory at the end of the workload; NULL: none was wanted, or it failed. Owned */
     size_t memory_bytes;
     char error[4096];

@@ -103,6 +103,8 @@ void host_log(struct dxgk_machine *machine, const char *format, ...)
 /* run.c: run fn(arg) on a kernel thread of the system process until it is done. */
 enum dxgk_result host_run_kernel(struct dxgk_machine *machine, const char *name,
                                  void (*fn)(void *arg), void *arg);
+/* The machine of the client whose thread this is; NULL: it is none, or one inside a call. */
+struct dxgk_machine *host_client_machine(void);
 /* End the processes that clients left, on a kernel thread; count them. */
 void host_end_processes(struct dxgk_machine *machine);
 /* Free what is left of processes that have ended. */

@@ -195,6 +195,11 @@ static bool on_client_thread(void)
            sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT && !sim_current->inside;
 }
 
+struct dxgk_machine *host_client_machine(void)
+{
+    return on_client_thread() ? current_machine() : NULL;
+}
+
 bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument)
 {
     struct dxgk_machine *machine = current_machine();

@@ -8,6 +8,7 @@
  *   dxgk.statistics()          counters of the machine    dxgk.time()    virtual nanoseconds
  *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
  *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a debugger sees it
+ *   dxgk.power(state, reason)  the machine falls asleep or wakes
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
  * Modules are found beside the workload; native ones in the folder `workloads` of the build.
@@ -125,12 +126,33 @@ static int physical(lua_State *L)
     return 1;
 }
 
+/* power(): "D0" to "D3". power("D3" [, "hibernate"]): change it. */
+static int power(lua_State *L)
+{
+    static const char *const states[] = {"D0", "D1", "D2", "D3", NULL};
+    static const char *const reasons[] = {"sleep", "hibernate", "shutdown", "idle", NULL};
+    static const enum dxgk_power_action actions[] = {DXGK_POWER_SLEEP, DXGK_POWER_HIBERNATE,
+                                                     DXGK_POWER_SHUTDOWN, DXGK_POWER_IDLE};
+    char error[256] = "";
+    int state, reason;
+
+    if (lua_isnone(L, 1)) {
+        lua_pushstring(L, states[dxgk_client_power()]);
+        return 1;
+    }
+    state = luaL_checkoption(L, 1, NULL, states);
+    reason = luaL_checkoption(L, 2, "sleep", reasons);
+    if (dxgk_client_set_power((unsigned)state, actions[reason], error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.power: %s", error);
+    return 0;
+}
+
 static void open_libraries(lua_State *L, struct lua_workload *workload)
 {
-    static const luaL_Reg functions[] = {{"progress", progress},     {"report", report},
-                                         {"statistics", statistics}, {"time", virtual_time},
-                                         {"sleep", virtual_sleep},   {"expect", expect},
-                                         {"physical", physical},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"progress", progress}, {"report", report},       {"statistics", statistics},
+        {"time", virtual_time}, {"sleep", virtual_sleep}, {"expect", expect},
+        {"physical", physical}, {"power", power},         {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver without contexts, from the client's side: work for the device itself, and for contexts that only the host knows. */
+/* A driver without contexts, from the client's side: work for the device itself, and for contexts that only the host knows; and
+ * losses of power with physical addresses, for a driver with contexts, too. */
 #include "host/support/machine.h"
+
+#include "host/host.h"
+#include "port/port_private.h"
 
 #include "../examples/blitter/blitter_hw.h"
 
 #define BYTES 65536u
 
-static void begin(struct machine *m)
+static void begin(struct machine *m, const char *driver)
 {
     struct dxgk_machine_config config;
 
@@ -15,8 +19,8 @@ static void begin(struct machine *m)
     if (dxgk_machine_add_device(m->dxgk, machine_path("examples/blitter_device.so"), NULL, 0,
                                 m->error, sizeof(m->error)) != DXGK_OK)
         fail_msg("device: %s", m->error);
-    if (dxgk_machine_load_driver(m->dxgk, machine_path("tests/drivers/single_engine.so"), m->error,
-                                 sizeof(m->error)) != DXGK_OK)
+    if (dxgk_machine_load_driver(m->dxgk, machine_path(driver), m->error, sizeof(m->error)) !=
+        DXGK_OK)
         fail_msg("driver: %s", m->error);
 }
 
@@ -127,8 +131,141 @@ static void devices_have_buffers_and_contexts_are_the_hosts(void **state)
     struct machine m;
 
     (void)state;
-    begin(&m);
+    begin(&m, "tests/drivers/single_engine.so");
     machine_run(&m, program);
+    machine_end(&m);
+}
+
+/* ---- losses of power ---- */
+
+/* What a loss of power does to the memory of the device. */
+static bool wipe_video_memory(void)
+{
+    struct port_adapter *adapter = port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+    const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, 0);
+    struct bus *bus = adapter->port->config.bus;
+    void *bytes = bus_map(bus, (struct phys_addr){(uint64_t)segment->CpuTranslatedAddress.QuadPart},
+                          segment->Size);
+
+    if (!bytes)
+        return false;
+    memset(bytes, 0xDE, segment->Size);
+    bus_unmap(bus, bytes);
+    return true;
+}
+
+static bool power(unsigned state)
+{
+    char error[256];
+
+    return dxgk_client_set_power(state, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_OK &&
+           dxgk_client_power() == state;
+}
+
+struct work {
+    D3DKMT_HANDLE adapter, device, by, allocation[2];
+    D3DKMT_CREATEPAGINGQUEUE queue;
+    void *commands;
+    D3DDDI_ALLOCATIONLIST *list;
+};
+
+static bool begin_work(struct work *w)
+{
+    D3DKMT_CREATEDEVICE device = {.hAdapter = the_adapter()};
+    D3DKMT_CREATECONTEXT context = {.EngineAffinity = 1};
+
+    memset(w, 0, sizeof(*w));
+    if (D3DKMTCreateDevice(&device) != STATUS_SUCCESS)
+        return false;
+    context.hDevice = w->queue.hDevice = w->device = device.hDevice;
+    w->adapter = device.hAdapter;
+    if (D3DKMTCreateContext(&context) != STATUS_SUCCESS ||
+        D3DKMTCreatePagingQueue(&w->queue) != STATUS_SUCCESS)
+        return false;
+    w->by = context.hContext;
+    w->commands = context.pCommandBuffer;
+    w->list = context.pAllocationList;
+    for (unsigned i = 0; i < 2; i++) {
+        w->allocation[i] = make(w->device);
+        if (!w->allocation[i] ||
+            make_resident(w->device, &w->queue, w->allocation[i]) != STATUS_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool end_work(const struct work *w)
+{
+    D3DKMT_DESTROYDEVICE end = {.hDevice = w->device};
+    D3DKMT_CLOSEADAPTER close = {.hAdapter = w->adapter};
+
+    return D3DKMTDestroyDevice(&end) == STATUS_SUCCESS &&
+           D3DKMTCloseAdapter(&close) == STATUS_SUCCESS;
+}
+
+static void asleep(struct client *c)
+{
+    D3DKMT_EVICT evict = {.NumAllocations = 1};
+    D3DKMT_WAITFORIDLE idle = {0};
+    struct work w;
+
+    TRY(c, begin_work(&w));
+    for (uint32_t i = 1; i <= 3; i++) { /* D1, D2, D3 */
+        TRY(c, fill(w.by, w.commands, w.list, w.allocation[0], 0x01010101 * i) == STATUS_SUCCESS);
+        TRY(c, power(i));
+        TRY(c, wipe_video_memory());
+        TRY(c, power(0));
+        SHOW(c, "LIFE-154", holds(w.device, w.allocation[0], 0x01010101 * i));
+    }
+    /* One that nobody wants any more is still on its way out, and stays asleep with the rest. */
+    TRY(c, fill(w.by, w.commands, w.list, w.allocation[1], 0x77777777) == STATUS_SUCCESS);
+    idle.hDevice = evict.hDevice = w.device;
+    TRY(c, D3DKMTWaitForIdle(&idle) == STATUS_SUCCESS);
+    evict.AllocationList = &w.allocation[1];
+    TRY(c, D3DKMTEvict(&evict) == STATUS_SUCCESS);
+    TRY(c, power(3));
+    TRY(c, wipe_video_memory());
+    dxgk_client_sleep(1000000);
+    SHOW(c, "LIFE-155", dxgk_client_power() == 3);
+    TRY(c, power(0));
+    TRY(c, make_resident(w.device, &w.queue, w.allocation[1]) == STATUS_SUCCESS);
+    SHOW(c, "LIFE-154", holds(w.device, w.allocation[1], 0x77777777));
+    TRY(c, end_work(&w));
+}
+
+static void content_outlives_a_loss_of_power(void **state)
+{
+    static const char *const drivers[] = {"examples/blitter.so", "tests/drivers/single_engine.so"};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct machine m;
+
+        begin(&m, drivers[i]);
+        machine_run(&m, asleep);
+        machine_end(&m);
+    }
+}
+
+static void wrong_states(struct client *c)
+{
+    char error[256];
+
+    TRY(c, dxgk_client_set_power(4, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
+    TRY(c, strstr(error, "D4") != NULL);
+    TRY(c, dxgk_client_power() == 0);
+}
+
+static void only_states_that_there_are(void **state)
+{
+    char error[256];
+    struct machine m;
+
+    (void)state;
+    begin(&m, "examples/blitter.so");
+    machine_run(&m, wrong_states);
+    CHECK(dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
+    CHECK(strstr(error, "client"));
     machine_end(&m);
 }
 
@@ -136,6 +273,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_have_buffers_and_contexts_are_the_hosts),
+        cmocka_unit_test(content_outlives_a_loss_of_power),
+        cmocka_unit_test(only_states_that_there_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,52 @@ def case_hang():
             run("hang.lua", "--seed", str(seed), "--out", folder)
 
 
+def losses(done):
+    """How many losses of power the report tells of."""
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("  losses of power ")]
+    return int(rows[0][3]) if rows else 0
+
+
+def case_power():
+    """The machine sleeps and wakes beside and within a workload: content stays, and what cannot be is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        def script(text):
+            path = os.path.join(folder, "power.lua")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text)
+            return path
+
+        small = ["--out", folder, "--vram", "8M", *SMALL]
+        wanted = picture(folder, *small)
+        for iommu in ("off", "remap"):
+            done = run("compositor.lua", "--power-cycle", "500000", "--iommu", iommu, *small)
+            if losses(done) < 3 or digest(os.path.join(folder, "compositor.png")) != wanted:
+                fail(f"not the same picture after losses of power:\n{done.stdout}")
+        # Physical addresses, with contexts and without.
+        blitter = os.path.join(SOURCE, "examples", "blitter", "blitter.lua")
+        device = ["--device", os.path.join(BUILD, "examples", "blitter_device.so"), "--out", folder]
+        for driver in ("examples/blitter.so", "tests/drivers/single_engine.so"):
+            if losses(program("run", os.path.join(BUILD, driver), blitter, *device, "--power-cycle", "200000", "--strict")) < 3:
+                fail(f"{driver}: no loss of power")
+        # A workload's own. A call that needs the driver wakes it.
+        refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
+        program("run", refgpu, script("""
+            local states = {dxgk.power()}
+            for _, state in ipairs{"D3", "D2", "D1", "D0"} do
+                dxgk.power(state, "hibernate")
+                states[#states + 1] = dxgk.power()
+            end
+            assert(table.concat(states, " ") == "D0 D3 D2 D1 D0")
+            dxgk.power("D3")
+            D3DKMT.CreateDevice{hAdapter = D3DKMT.EnumAdapters2()[1].hAdapter}
+            assert(dxgk.power() == "D0")
+            dxgk.power("D3")
+            """), "--out", folder)
+        one_line(program("run", refgpu, script("dxgk.power('D4')"), "--out", folder, expect=1), "D4")
+        one_line(program("run", refgpu, script("dxgk.power('D3', 'boredom')"), "--out", folder, expect=1), "boredom")
+        one_line(program("run", refgpu, blitter, "--power-cycle", "0", expect=2), "--power-cycle")
+
+
 def case_memory_report():
     """Physical memory by owner, in words and as a picture."""
     with tempfile.TemporaryDirectory() as folder:

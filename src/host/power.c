@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its device power state. A kernel thread
+ * does that, as the system would; the client waits.
+ */
+#include "host/host.h"
+
+struct change {
+    struct dxgk_machine *machine;
+    DEVICE_POWER_STATE state;
+    POWER_ACTION action;
+    NTSTATUS status; /* of the first adapter that did not follow */
+    bool done;
+    struct sim_waitq changed;
+};
+
+static void change_all(void *arg)
+{
+    struct change *change = arg;
+
+    LIST_FOR(node, &change->machine->adapters) {
+        struct host_adapter *adapter = CONTAINER(node, struct host_adapter, link);
+        NTSTATUS status = port_adapter_set_power(adapter->port, change->state, change->action);
+
+        if (!NT_SUCCESS(status) && NT_SUCCESS(change->status))
+            change->status = status;
+    }
+    change->done = true;
+    sim_waitq_wake(&change->changed, UINT32_MAX);
+}
+
+static POWER_ACTION action_of(unsigned state, enum dxgk_power_action action)
+{
+    if (state == 0)
+        return PowerActionNone;
+    switch (action) {
+    case DXGK_POWER_HIBERNATE:
+        return PowerActionHibernate;
+    case DXGK_POWER_SHUTDOWN:
+        return PowerActionShutdown;
+    case DXGK_POWER_IDLE:
+        return PowerActionNone;
+    default:
+        return PowerActionSleep;
+    }
+}
+
+static const char *reason_of(NTSTATUS status)
+{
+    switch ((ULONG)status) {
+    case (ULONG)STATUS_IO_TIMEOUT:
+        return "the GPU did not come to rest within 60 s";
+    case (ULONG)STATUS_INVALID_DEVICE_STATE:
+        return "the adapter does not run, or was removed";
+    case (ULONG)STATUS_DEVICE_REMOVED:
+        return "the adapter was lost while video memory was moved out";
+    default:
+        return "video memory could not be moved";
+    }
+}
+
+static enum dxgk_result explain(const struct change *change, char *error, size_t error_bytes)
+{
+    const char *name = nt_status_name(change->status);
+    unsigned state = (unsigned)(change->state - PowerDeviceD0);
+
+    if (NT_SUCCESS(change->status))
+        return DXGK_OK;
+    if (name)
+        host_explain(error, error_bytes, "no change to D%u: %s (%s)", state,
+                     reason_of(change->status), name);
+    else
+        host_explain(error, error_bytes, "no change to D%u: %s (0x%08x)", state,
+                     reason_of(change->status), (unsigned)change->status);
+    return DXGK_ERROR;
+}
+
+/* False: the machine stopped meanwhile; nothing runs any more that knows `change`. */
+static bool carry_out(struct change *change, struct sim_thread *thread)
+{
+    struct sim_mark mark;
+
+    sim_thread_release(thread);
+    if (SIM_RECOVER(&mark))
+        return false;
+    while (!change->done && !sim_current->stopped)
+        sim_waitq_wait(&change->changed, SIM_FOREVER);
+    sim_unmark(&mark);
+    return change->done;
+}
+
+enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action action, char *error,
+                                       size_t error_bytes)
+{
+    struct change change = {.machine = host_client_machine()};
+    struct sim_thread *thread;
+
+    if (!change.machine || state > 3) {
+        host_explain(error, error_bytes,
+                     change.machine ? "no device power state: D%u" : "not a client's thread", state);
+        return DXGK_ERROR;
+    }
+    change.state = (DEVICE_POWER_STATE)((unsigned)PowerDeviceD0 + state);
+    change.action = action_of(state, action);
+    sim_waitq_init(&change.changed);
+    if (!sim_current->stopped) {
+        thread = sim_thread_create("power", SIM_THREAD_KERNEL, change_all, &change);
+        if (!thread) {
+            host_explain(error, error_bytes, "out of memory");
+            return DXGK_OUT_OF_MEMORY;
+        }
+        if (carry_out(&change, thread))
+            return explain(&change, error, error_bytes);
+    }
+    host_explain(error, error_bytes, "no change to D%u: a bug check stopped the machine", state);
+    return DXGK_DRIVER_STOPPED;
+}
+
+unsigned dxgk_client_power(void)
+{
+    struct dxgk_machine *machine = host_client_machine();
+    unsigned deepest = 0;
+
+    if (!machine)
+        return 0;
+    LIST_FOR(node, &machine->adapters) {
+        struct host_adapter *adapter = CONTAINER(node, struct host_adapter, link);
+        unsigned state = (unsigned)(port_adapter_power(adapter->port) - PowerDeviceD0);
+
+        if (state > deepest)
+            deepest = state;
+    }
+    return deepest;
+}

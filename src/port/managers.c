@@ -130,6 +130,25 @@ void port_managers_destroy(struct port_adapter *adapter)
 
 #define STANDSTILL_LIMIT 60000000000u
 
+/* Once more if the GPU hung over it: the reset that followed set paging free again. Resets are counted, so that comes to an end. */
+static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *kept_bytes,
+                                  bool losing_power)
+{
+    NTSTATUS status;
+
+    for (;;) {
+        status = vidmm_evacuate(adapter->vidmm, kept_bytes, losing_power);
+        if (!NT_SUCCESS(status))
+            return status;
+        status = vidsch_suspend(adapter->vidsch, STANDSTILL_LIMIT);
+        if (!NT_SUCCESS(status) && !sim_current->stopped)
+            (void)vidmm_return(adapter->vidmm);
+        if (!NT_SUCCESS(status) || vidmm_is_evacuated(adapter->vidmm))
+            return status;
+        vidsch_resume(adapter->vidsch);
+    }
+}
+
 NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes, bool losing_power)
 {
     NTSTATUS status;
@@ -139,12 +158,7 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes,
     status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
     if (!NT_SUCCESS(status))
         return status;
-    status = vidmm_evacuate(adapter->vidmm, kept_bytes, losing_power);
-    if (NT_SUCCESS(status)) {
-        status = vidsch_suspend(adapter->vidsch, STANDSTILL_LIMIT);
-        if (!NT_SUCCESS(status) && !sim_current->stopped)
-            (void)vidmm_return(adapter->vidmm);
-    }
+    status = empty_and_suspend(adapter, kept_bytes, losing_power);
     adapter->evacuated = NT_SUCCESS(status);
     if (!NT_SUCCESS(status))
         vidsch_release_clients(adapter->vidsch);

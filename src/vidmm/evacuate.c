@@ -67,6 +67,11 @@ NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes, bool lo
     return vidmm_status(status);
 }
 
+bool vidmm_is_evacuated(const struct vidmm *vidmm)
+{
+    return vidmm->reset;
+}
+
 /* Off every list, but work that is queued may still use it. */
 static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
 {

@@ -149,6 +149,8 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
  * everything is as usual again, though perhaps elsewhere. `losing_power`: the paging buffers name no device and no context (PAGE-019). */
 NTSTATUS vidmm_evacuate(struct vidmm *vidmm, const uint64_t *kept_bytes, bool losing_power);
 NTSTATUS vidmm_return(struct vidmm *vidmm);
+/* It is so now. A reset of the adapter that was under way meanwhile ends it. */
+bool vidmm_is_evacuated(const struct vidmm *vidmm);
 
 /* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,
  * destruction goes on. */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "port/port_private.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
@@ -278,12 +280,80 @@ static void what_the_driver_does_not_move_is_all_its_own(void **state)
     finish(p, client);
 }
 
+/* ---- paging that does not come to its end ---- */
+
+static NTSTATUS power_status;
+static uint64_t power_ns;
+static bool at_rest;
+
+static void stuck_body(struct probe *p)
+{
+    uint64_t from = sim_now();
+
+    probe_device_packet_ns = 1000 * PROBE_SECOND;
+    power_status = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+    power_ns = sim_now() - from;
+    at_rest = vidmm_is_evacuated(p->adapter[0]->vidmm);
+    probe_device_packet_ns = 1000;
+}
+
+/* The engine hangs: the timeout finds it, the adapter is reset, and the power goes nevertheless. */
+static void a_power_down_that_hangs_ends(void **state)
+{
+    struct probe *p = create(true);
+    struct probe_client *client;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, page_in);
+    at_rest = false;
+    CHECK(probe_run(p, stuck_body) == SIM_DONE);
+    CHECK(IS(power_status, STATUS_SUCCESS) && power_ns < 10 * PROBE_SECOND);
+    CHECK(probe_said(p, "TDR-066", "adapter reset"));
+    CHECK_RULE("LIFE-156", at_rest && port_adapter_power(p->adapter[0]) == PowerDeviceD3);
+    CHECK(probe_nth(p, PROBE_RestartFromTimeout, 0)->order <
+          probe_nth(p, PROBE_SetPowerState, 0)->order);
+    CHECK(probe_run(p, wake_body) == SIM_DONE);
+    finish(p, client);
+}
+
+static void refuse(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
+    call->answered = true;
+}
+
+static void refused_body(struct probe *p)
+{
+    p->before[PROBE_BuildPagingBuffer] = refuse;
+    (void)port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+}
+
+static void a_power_down_that_is_refused_stops_the_machine(void **state)
+{
+    struct probe *p = create(true);
+    struct probe_client *client;
+
+    (void)state;
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, page_in);
+    CHECK_RULE("PAGE-010", probe_run(p, refused_body) == SIM_STOPPED &&
+                               probe_said(p, "PAGE-010", "returned 0xC0000001"));
+    CHECK(probe_count(p, PROBE_SetPowerState) == 0);
+    probe_client_end(p, client);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_of_power_is_paged_for_nobody),
         cmocka_unit_test(an_exclusion_is_paged_as_usual),
         cmocka_unit_test(what_the_driver_does_not_move_is_all_its_own),
+        cmocka_unit_test(a_power_down_that_hangs_ends),
+        cmocka_unit_test(a_power_down_that_is_refused_stops_the_machine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,8 +55,8 @@ static NTSTATUS buffer_open(struct vidmm *vidmm)
     if (vidmm->reset) {
         /* TDR-051: what is built during the clean-up after a reset goes nowhere. */
         vidmm->buffer = vidmm->discard;
-        vidmm->buffer->used = 0;
-        vidmm->buffer->private_used = 0;
+        vidmm->buffer->used = vidmm->buffer->start = 0;
+        vidmm->buffer->private_used = vidmm->buffer->private_start = 0;
         return STATUS_SUCCESS;
     }
 
@@ -193,6 +193,7 @@ static NTSTATUS build_passes(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
                              operation_name(op->Operation), vidmm->buffer->capacity);
                 return STATUS_UNSUCCESSFUL;
             }
+            vidmm->buffer->full = true;
             status = buffer_submit(vidmm);
             if (!NT_SUCCESS(status))
                 return status;

@@ -42,14 +42,18 @@ struct vidmm_space; /* a GPU virtual address space */
 
 /* ---- what vidmm needs from the scheduler (registered by vidsch; the only way up) ---- */
 
-/* One DMA buffer of the system context, while vidmm fills it. */
+/* One submission in a DMA buffer of the system context, while vidmm fills it: from `start` on, behind those before. Offsets are
+ * bytes from byte 0 of the buffer. */
 struct vidmm_paging_buffer {
     void *data;        /* kernel address, 4 KiB aligned */
     uint32_t capacity; /* bytes */
-    uint32_t used;     /* bytes written so far */
+    uint32_t start;
+    uint32_t used; /* end of what is written so far */
     void *private_data;
     uint32_t private_capacity;
+    uint32_t private_start;
     uint32_t private_used;
+    bool full;    /* no room for what comes next: that goes to another buffer. Set by vidmm */
     bool nobodys; /* of a power-down: submitted with no device or context (PAGE-019). Set by vidmm */
     struct logical_addr logical; /* device address of byte 0 in physical mode */
     struct gpu_va va;            /* address of byte 0 in the paging process, when virtual */
@@ -61,10 +65,10 @@ struct vidmm_scheduler {
      * MultiEngineAware. */
     HANDLE (*system_context)(struct ddi_adapter *adapter);
     HANDLE (*system_device)(struct ddi_adapter *adapter);
-    /* An empty paging buffer; blocks while none is free. */
+    /* Room for a submission: the rest of a paging buffer that is not full, or a new one; blocks while there is none. */
     NTSTATUS (*paging_buffer_get)(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer);
     /* Queue it on the paging node behind all earlier ones and take it back; *ticket grows by one
-     * each time. used = 0: not submitted, but the ticket completes only after all earlier ones
+     * each time. used = start, in both: not submitted, but the ticket completes only after all earlier ones
      * (GPUVA-187). */
     NTSTATUS(*paging_buffer_submit)
     (struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket);

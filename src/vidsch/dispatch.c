@@ -97,13 +97,15 @@ static bool patch(struct packet *packet)
     if (packet->kind == PACKET_PAGING) {
         const struct paging_slot *slot = packet->paging;
 
-        place_buffer(vidsch, &slot->aperture, slot->first_logical, &args.DmaBufferSegmentId,
-                     &args.DmaBufferPhysicalAddress);
+        place_buffer(vidsch, &slot->memory->aperture, slot->memory->first_logical,
+                     &args.DmaBufferSegmentId, &args.DmaBufferPhysicalAddress);
         args.pDmaBuffer = slot->public.data;
         args.DmaBufferSize = slot->public.capacity;
+        args.DmaBufferSubmissionStartOffset = slot->public.start;
         args.DmaBufferSubmissionEndOffset = slot->public.used;
         args.pDmaBufferPrivateData = slot->public.private_data;
         args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+        args.DmaBufferPrivateDataSubmissionStartOffset = slot->public.private_start;
         args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
         args.Flags.Paging = 1;
     } else {
@@ -161,12 +163,14 @@ static NTSTATUS submit_physical(struct packet *packet)
     if (packet->kind == PACKET_PAGING) {
         const struct paging_slot *slot = packet->paging;
 
-        place_buffer(vidsch, &slot->aperture, slot->first_logical, &args.DmaBufferSegmentId,
-                     &args.DmaBufferPhysicalAddress);
+        place_buffer(vidsch, &slot->memory->aperture, slot->memory->first_logical,
+                     &args.DmaBufferSegmentId, &args.DmaBufferPhysicalAddress);
         args.DmaBufferSize = slot->public.capacity;
+        args.DmaBufferSubmissionStartOffset = slot->public.start;
         args.DmaBufferSubmissionEndOffset = slot->public.used;
         args.pDmaBufferPrivateData = slot->public.private_data;
         args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+        args.DmaBufferPrivateDataSubmissionStartOffset = slot->public.private_start;
         args.DmaBufferPrivateDataSubmissionEndOffset = paging_private_end(slot);
     } else {
         const struct dma_buffer *buffer = packet->buffer;
@@ -196,10 +200,14 @@ static NTSTATUS submit_virtual(struct packet *packet)
     if (packet->kind == PACKET_PAGING) {
         const struct paging_slot *slot = packet->paging;
 
-        args.DmaBufferVirtualAddress = slot->public.va.value;
-        args.DmaBufferSize = slot->public.used;
-        args.pDmaBufferPrivateData = slot->public.private_data;
-        args.DmaBufferPrivateDataSize = slot->public.private_capacity;
+        args.DmaBufferVirtualAddress = slot->public.va.value + slot->public.start;
+        args.DmaBufferSize = slot->public.used - slot->public.start;
+        if (slot->public.private_data) { /* its part: no offsets tell where it is */
+            args.pDmaBufferPrivateData = (uint8_t *)slot->public.private_data +
+                                         slot->public.private_start;
+            args.DmaBufferPrivateDataSize = slot->public.private_capacity -
+                                            slot->public.private_start;
+        }
     } else {
         args.DmaBufferVirtualAddress = packet->va;
         args.DmaBufferSize = packet->bytes;

@@ -2,7 +2,9 @@
 /*
  * Paging buffers, as vidmm sees them: take an empty one, fill it, submit it, wait for its ticket.
  * They are packets of the system context, which has a level of its own above all clients
- * (SUBMIT-023). Packet and buffer are one object, so that submitting allocates nothing.
+ * (SUBMIT-023). A packet and its part of a buffer are one object, so that submitting allocates nothing.
+ * A buffer is filled by one submission behind the other; the next buffer has its turn when the driver
+ * finds no room in the rest (PAGE-016).
  *
  * Tickets complete in order. A buffer that was left empty is not submitted, but its ticket
  * completes with the youngest packet queued before it (GPUVA-187).
@@ -11,62 +13,56 @@
 
 static void slot_free(struct vidsch *vidsch, struct paging_slot *slot)
 {
+    slot->memory->users--;
     list_push_back(&vidsch->paging_free, &slot->link);
     sim_waitq_wake(&vidsch->paging_wait, UINT32_MAX);
 }
 
 /* PagingBufferSize and PagingBufferPrivateDataSize of the driver (PAGE-003, PAGE-005), not the
  * sizes that it gives for the context. */
-static bool slot_data(struct vidsch *vidsch, struct paging_slot *slot)
+static bool memory_take(struct vidsch *vidsch, struct paging_memory *memory)
 {
     uint32_t private_bytes = vidsch->config.paging_buffer_private_bytes;
 
-    slot->pages = align_up(vidsch->config.paging_buffer_bytes, PAGE_BYTES) >> PAGE_BITS;
-    if (!vidsch_pages_take(vidsch, slot->pages, 1, &slot->first, &slot->first_logical)) {
-        slot->pages = 0;
+    memory->pages = align_up(vidsch->config.paging_buffer_bytes, PAGE_BYTES) >> PAGE_BITS;
+    if (!vidsch_pages_take(vidsch, memory->pages, 1, &memory->first, &memory->first_logical)) {
+        memory->pages = 0;
         return false;
     }
-    slot->public.data = ram_direct(vidsch->config.ram, page_phys(slot->first));
-    slot->public.capacity = (uint32_t)(slot->pages << PAGE_BITS);
-    slot->public.logical.value = slot->first_logical.value << PAGE_BITS;
     if (private_bytes == 0)
         return true;
-    slot->private_block = vidsch_private_create(private_bytes);
-    if (!slot->private_block)
-        return false;
-    slot->public.private_data = slot->private_block + VIDSCH_CANARY_BYTES;
-    slot->public.private_capacity = private_bytes;
-    return true;
+    memory->private_block = vidsch_private_create(private_bytes);
+    return memory->private_block != NULL;
 }
 
-static NTSTATUS slot_map(struct vidsch *vidsch, struct paging_slot *slot)
+static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
 {
-    struct page_number *logical = util_alloc(slot->pages * sizeof(*logical));
+    struct page_number *logical = util_alloc(memory->pages * sizeof(*logical));
     NTSTATUS status;
 
     if (!logical)
         return STATUS_NO_MEMORY;
-    for (uint64_t i = 0; i < slot->pages; i++)
-        logical[i].value = slot->first_logical.value + i;
-    status = vidmm_map_paging_buffer(vidsch->vidmm, logical, slot->pages, &slot->public.va);
+    for (uint64_t i = 0; i < memory->pages; i++)
+        logical[i].value = memory->first_logical.value + i;
+    status = vidmm_map_paging_buffer(vidsch->vidmm, logical, memory->pages, &memory->va);
     util_free(logical);
     return status;
 }
 
 /* PAGE-002. The operations themselves go through buffers that are still addressed as system memory. */
-static NTSTATUS place_slots(struct vidsch *vidsch)
+static NTSTATUS place_memory(struct vidsch *vidsch)
 {
     if (!vidsch->config.paging_segment)
         return STATUS_SUCCESS;
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
-        struct paging_slot *slot = &vidsch->paging_slots[i];
+        struct paging_memory *memory = &vidsch->paging_memory[i];
         NTSTATUS status;
 
-        slot->aperture.frame = slot->first;
-        slot->aperture.logical = slot->first_logical;
-        slot->aperture.pages = slot->pages;
+        memory->aperture.frame = memory->first;
+        memory->aperture.logical = memory->first_logical;
+        memory->aperture.pages = memory->pages;
         status = vidmm_aperture_map(vidsch->vidmm, 1u << (vidsch->config.paging_segment - 1),
-                                    &slot->aperture);
+                                    &memory->aperture);
         if (!NT_SUCCESS(status))
             return status;
     }
@@ -75,46 +71,49 @@ static NTSTATUS place_slots(struct vidsch *vidsch)
 
 NTSTATUS vidsch_paging_create(struct vidsch *vidsch)
 {
-    struct vidsch_context *context = vidsch->system_context;
+    const struct vidsch_context *context = vidsch->system_context;
 
     if (vidsch->config.paging_buffer_bytes == 0)
         return STATUS_SUCCESS; /* PAGE-004: an adapter that never pages */
-    vidsch->paging_slots = util_zalloc(VIDSCH_PAGING_BUFFERS, sizeof(*vidsch->paging_slots));
-    if (!vidsch->paging_slots)
+    vidsch->paging_memory = util_zalloc(VIDSCH_PAGING_BUFFERS, sizeof(*vidsch->paging_memory));
+    if (!vidsch->paging_memory)
         return STATUS_NO_MEMORY;
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
-        struct paging_slot *slot = &vidsch->paging_slots[i];
+        NTSTATUS status = STATUS_SUCCESS;
 
-        slot->public.scheduler_private = slot;
-        if (!slot_data(vidsch, slot))
+        if (!memory_take(vidsch, &vidsch->paging_memory[i]))
             return STATUS_NO_MEMORY;
-        if (context->mm.virtual_addressing) {
-            NTSTATUS status = slot_map(vidsch, slot);
-
-            if (!NT_SUCCESS(status))
-                return status;
-        }
-        list_push_back(&vidsch->paging_free, &slot->link);
+        if (context->mm.virtual_addressing)
+            status = memory_map(vidsch, &vidsch->paging_memory[i]);
+        if (!NT_SUCCESS(status))
+            return status;
     }
-    return place_slots(vidsch);
+    vidsch->paging_slots = util_zalloc(VIDSCH_PAGING_SLOTS, sizeof(*vidsch->paging_slots));
+    if (!vidsch->paging_slots)
+        return STATUS_NO_MEMORY;
+    for (uint32_t i = 0; i < VIDSCH_PAGING_SLOTS; i++)
+        list_push_back(&vidsch->paging_free, &vidsch->paging_slots[i].link);
+    return place_memory(vidsch);
 }
 
 void vidsch_paging_destroy(struct vidsch *vidsch)
 {
-    if (!vidsch->paging_slots)
+    struct paging_memory *memory = vidsch->paging_memory;
+
+    if (!memory)
         return;
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++)
-        vidmm_aperture_unmap(vidsch->vidmm, &vidsch->paging_slots[i].aperture);
+        vidmm_aperture_unmap(vidsch->vidmm, &memory[i].aperture);
     for (uint32_t i = 0; i < VIDSCH_PAGING_BUFFERS; i++) {
-        struct paging_slot *slot = &vidsch->paging_slots[i];
-
-        if (slot->pages)
-            vidsch_pages_give(vidsch, slot->first, slot->pages, 1, slot->first_logical);
-        util_free(slot->private_block);
+        if (memory[i].pages)
+            vidsch_pages_give(vidsch, memory[i].first, memory[i].pages, 1, memory[i].first_logical);
+        util_free(memory[i].private_block);
     }
     list_init(&vidsch->paging_free);
     util_free(vidsch->paging_slots);
+    util_free(memory);
     vidsch->paging_slots = NULL;
+    vidsch->paging_memory = NULL;
 }
 
 static void complete(struct vidsch *vidsch, uint64_t ticket)
@@ -161,20 +160,71 @@ static HANDLE system_device(struct ddi_adapter *adapter)
     return adapter->vidsch->system_device ? adapter->vidsch->system_device->driver_handle : NULL;
 }
 
+static bool has_room(const struct vidsch *vidsch, const struct paging_memory *memory)
+{
+    uint32_t private_bytes = vidsch->config.paging_buffer_private_bytes;
+
+    return !memory->full && memory->used < memory->pages << PAGE_BITS &&
+           (private_bytes == 0 || memory->private_used < private_bytes);
+}
+
+/* The buffer that is being filled, or the next one in turn, from its beginning. NULL: it is still in use. */
+static struct paging_memory *memory_with_room(struct vidsch *vidsch)
+{
+    struct paging_memory *memory = &vidsch->paging_memory[vidsch->paging_turn];
+
+    if (has_room(vidsch, memory))
+        return memory;
+    memory = &vidsch->paging_memory[(vidsch->paging_turn + 1) % VIDSCH_PAGING_BUFFERS];
+    if (memory->users)
+        return NULL;
+    vidsch->paging_turn = (vidsch->paging_turn + 1) % VIDSCH_PAGING_BUFFERS;
+    memory->used = memory->private_used = 0;
+    memory->full = false;
+    return memory;
+}
+
+static struct vidmm_paging_buffer submission_in(const struct vidsch *vidsch,
+                                                struct paging_memory *memory,
+                                                struct paging_slot *slot)
+{
+    struct vidmm_paging_buffer buffer = {
+        .data = ram_direct(vidsch->config.ram, page_phys(memory->first)),
+        .capacity = (uint32_t)(memory->pages << PAGE_BITS),
+        .start = memory->used,
+        .used = memory->used,
+        .private_start = memory->private_used,
+        .private_used = memory->private_used,
+        .logical = {memory->first_logical.value << PAGE_BITS},
+        .va = memory->va,
+        .scheduler_private = slot,
+    };
+
+    if (memory->private_block) {
+        buffer.private_data = memory->private_block + VIDSCH_CANARY_BYTES;
+        buffer.private_capacity = vidsch->config.paging_buffer_private_bytes;
+    }
+    return buffer;
+}
+
 static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer)
 {
     struct vidsch *vidsch = adapter->vidsch;
-    struct list *link;
+    struct paging_memory *memory;
+    struct paging_slot *slot;
 
     if (!vidsch->paging_slots)
         return STATUS_NOT_SUPPORTED;
-    while ((link = list_pop_front(&vidsch->paging_free)) == NULL) {
+    while (list_empty(&vidsch->paging_free) || (memory = memory_with_room(vidsch)) == NULL) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
         sim_waitq_wait(&vidsch->paging_wait, SIM_FOREVER);
     }
-    *buffer = &CONTAINER(link, struct paging_slot, link)->public;
-    (*buffer)->used = (*buffer)->private_used = 0;
+    slot = CONTAINER(list_pop_front(&vidsch->paging_free), struct paging_slot, link);
+    slot->memory = memory;
+    memory->users++;
+    slot->public = submission_in(vidsch, memory, slot);
+    *buffer = &slot->public;
     return STATUS_SUCCESS;
 }
 
@@ -183,10 +233,14 @@ static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
 {
     struct vidsch *vidsch = adapter->vidsch;
     struct paging_slot *slot = buffer->scheduler_private;
-    bool empty = buffer->used == 0 && buffer->private_used == 0;
+    struct paging_memory *memory = slot->memory;
+    bool empty = buffer->used == buffer->start && buffer->private_used == buffer->private_start;
 
-    if (slot->private_block &&
-        !vidsch_private_intact(slot->private_block, slot->public.private_capacity)) {
+    memory->used = buffer->used;
+    memory->private_used = buffer->private_used;
+    memory->full = buffer->full;
+    if (memory->private_block &&
+        !vidsch_private_intact(memory->private_block, slot->public.private_capacity)) {
         verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13,
                      slot->public.private_capacity, 0, 0,
                      "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");

@@ -152,7 +152,7 @@ bool vidsch_validate(struct vidsch *vidsch)
         REQUIRE(device_is_sound(CONTAINER(link, struct vidsch_device, link)));
     REQUIRE(list_empty(&vidsch->advance) && !vidsch->advancing);
     REQUIRE(vidsch->paging_completed <= vidsch->paging_last);
-    REQUIRE(length(&vidsch->paging_free) <= VIDSCH_PAGING_BUFFERS);
+    REQUIRE(length(&vidsch->paging_free) <= VIDSCH_PAGING_SLOTS);
     return slab_validate(&vidsch->packets) && slab_validate(&vidsch->ops) &&
            hash_validate(&vidsch->driver_devices);
 }

@@ -19,6 +19,7 @@
 #define VIDSCH_PAGING_LEVEL     15u
 #define VIDSCH_PRIORITY_LIMIT   7
 #define VIDSCH_PAGING_BUFFERS   4u
+#define VIDSCH_PAGING_SLOTS     16u /* submissions of paging at a time */
 #define VIDSCH_MAX_NODES        64u
 #define VIDSCH_MAX_DEPTH        64u          /* packets in flight on a node */
 #define VIDSCH_QUANTUM_NS       20000000ull  /* PREEMPT-039 */
@@ -140,14 +141,24 @@ struct dma_portion {
 
 /* ---- paging buffers (paging.c) ---- */
 
+/* A paging buffer. Submissions fill it one behind the other (PAGE-016), and it begins anew when they are all over. */
+struct paging_memory {
+    struct page_number first, first_logical;
+    struct vidmm_aperture_range aperture; /* PAGE-002 */
+    struct gpu_va va;
+    uint64_t pages;
+    uint8_t *private_block;
+    uint32_t used, private_used; /* by submissions so far */
+    uint32_t users;              /* submissions that are filled, queued, or with the driver */
+    bool full;                   /* takes no further one */
+};
+
+/* One submission: a part of a paging buffer. */
 struct paging_slot {
     struct vidmm_paging_buffer public;
     struct packet packet;
     struct list link; /* free */
-    struct page_number first, first_logical;
-    struct vidmm_aperture_range aperture; /* PAGE-002 */
-    uint64_t pages;
-    uint8_t *private_block;
+    struct paging_memory *memory;
     uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
 };
 
@@ -398,7 +409,9 @@ struct vidsch {
     struct irq_record *records;
     uint32_t record_mask, record_head, record_tail;
     /* paging */
-    struct paging_slot *paging_slots; /* VIDSCH_PAGING_BUFFERS */
+    struct paging_memory *paging_memory; /* VIDSCH_PAGING_BUFFERS */
+    uint32_t paging_turn;                /* the one that is being filled */
+    struct paging_slot *paging_slots;    /* VIDSCH_PAGING_SLOTS */
     struct list paging_free;
     struct sim_waitq paging_wait;
     uint64_t paging_last, paging_completed; /* tickets */

@@ -60,6 +60,18 @@ static void move_private(struct probe *p, struct probe_call *call)
         args->pDmaBufferPrivateData = (uint8_t *)args->pDmaBufferPrivateData + private_step;
 }
 
+static void want_private(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *args = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)
+                                                call->arg[1];
+
+    (void)p;
+    if (!args->pDmaBuffer || args->DmaBufferPrivateDataSize >= private_step)
+        return;
+    call->result = (uint64_t)(uint32_t)STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+    call->answered = true;
+}
+
 static void note_patch(struct probe *p, struct probe_call *call)
 {
     (void)p;
@@ -88,6 +100,7 @@ static struct probe *create(bool contexts)
     p->paging_private_bytes = PRIVATE_BYTES;
     p->after[PROBE_CreateDevice] = note_device;
     p->after[PROBE_CreateContext] = note_context;
+    p->before[PROBE_BuildPagingBuffer] = want_private;
     p->after[PROBE_BuildPagingBuffer] = move_private;
     p->before[PROBE_Patch] = note_patch;
     p->before[PROBE_SubmitCommand] = note_submit;
@@ -274,8 +287,45 @@ static void what_the_driver_does_not_move_is_all_its_own(void **state)
     for (unsigned i = 0; i < packet_count; i++)
         whole &= packets[i].sent.DmaBufferPrivateDataSubmissionStartOffset == 0 &&
                  packets[i].sent.DmaBufferPrivateDataSubmissionEndOffset == PRIVATE_BYTES;
-    CHECK(packet_count > 1);
+    CHECK(packet_count > 1 && packets[packet_count - 1].sent.DmaBufferSubmissionStartOffset > 0);
     CHECK_RULE("PAGE-084", whole);
+    CHECK_RULE("SUBMIT-031", all_private_agree());
+    finish(p, client);
+}
+
+/* Every operation writes 64 bytes, and `private_step` of private data. */
+static void each_submission_goes_on_behind_the_one_before(void **state)
+{
+    struct probe *p = create(true);
+    struct probe_client *client;
+    unsigned behind = 0, anew = 0;
+
+    (void)state;
+    private_step = 24; /* two operations, and the rest of the block is too small */
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, page_in);
+    for (unsigned i = 0; i < 6; i++)
+        probe_client_go_on(p, client, page_in_again);
+    CHECK(packet_count >= 7);
+    for (unsigned i = 0; i < packet_count; i++) {
+        const DXGKARG_PATCH *now = &packets[i].patch, *last = &packets[i ? i - 1 : 0].patch;
+        bool same = i && now->pDmaBuffer == last->pDmaBuffer;
+        UINT start = now->DmaBufferSubmissionStartOffset;
+        UINT private_start = now->DmaBufferPrivateDataSubmissionStartOffset;
+
+        CHECK_RULE("PAGE-016", start == (same ? last->DmaBufferSubmissionEndOffset : 0));
+        CHECK_RULE("PATCH-146", start == (same ? last->DmaBufferSubmissionEndOffset : 0));
+        CHECK_RULE("PATCH-147",
+                   private_start == (same ? last->DmaBufferPrivateDataSubmissionEndOffset : 0));
+        CHECK_RULE("PAGE-084",
+                   (now->DmaBufferPrivateDataSubmissionEndOffset - private_start) / private_step ==
+                       (now->DmaBufferSubmissionEndOffset - start) / 64);
+        behind += same;
+        anew += i && !same;
+    }
+    CHECK_RULE("PAGE-011", anew > 0); /* also where the buffer itself had room */
+    CHECK_RULE("PAGE-016", behind > 0);
+    CHECK_RULE("SUBMIT-030", all_agree());
     CHECK_RULE("SUBMIT-031", all_private_agree());
     finish(p, client);
 }
@@ -352,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_loss_of_power_is_paged_for_nobody),
         cmocka_unit_test(an_exclusion_is_paged_as_usual),
         cmocka_unit_test(what_the_driver_does_not_move_is_all_its_own),
+        cmocka_unit_test(each_submission_goes_on_behind_the_one_before),
         cmocka_unit_test(a_power_down_that_hangs_ends),
         cmocka_unit_test(a_power_down_that_is_refused_stops_the_machine),
     };

@@ -341,6 +341,9 @@ static void paging_goes_first_and_in_order(struct fixture *f)
                sent(f, 2)->SubmissionFenceId == 3 && sent(f, 5)->SubmissionFenceId == 6);
     CHECK_RULE("PAGE-021", sent(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull &&
                                sent(f, 2)->DmaBufferSize == 64 && calls_of(f, CALL_PATCH) == 0);
+    CHECK_RULE("PAGE-016",
+               sent(f, 3)->DmaBufferVirtualAddress == sent(f, 2)->DmaBufferVirtualAddress + 64 &&
+                   sent(f, 3)->DmaBufferSize == 128);
     CHECK(sent(f, 2)->hContext == f->vidsch->system_context->mm.driver_handle);
     CHECK(f->vidsch->statistics.paging_submissions == 3 && f->vidsch->statistics.submissions == 4);
     vidsch_device_destroy(device);
@@ -364,6 +367,47 @@ static void paging_buffers_run_out_and_come_back(struct fixture *f)
           calls_of(f, CALL_SUBMIT_VIRTUAL) == 20);
     for (uint32_t i = 1; i < 20; i++)
         CHECK(sent(f, i)->SubmissionFenceId == i + 1);
+}
+
+/* Of each buffer one submission only, with 8 bytes of private data: the driver finds no room behind it. */
+static void full_paging_buffers_take_turns(struct fixture *f)
+{
+    struct vidmm_paging_buffer *buffer;
+    uint64_t ticket = 0;
+
+    for (int i = 0; i < 9; i++) {
+        CHECK(vidsch_for_vidmm.paging_buffer_get(&f->ddi, &buffer) == STATUS_SUCCESS);
+        CHECK_RULE("PAGE-016", buffer->start == 0 && buffer->used == 0 &&
+                                   buffer->private_start == 0 && buffer->private_used == 0);
+        buffer->used = 64;
+        buffer->private_used = 8;
+        buffer->full = true;
+        CHECK(vidsch_for_vidmm.paging_buffer_submit(&f->ddi, buffer, &ticket) == STATUS_SUCCESS);
+    }
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
+    for (uint32_t i = 0; i < 9; i++)
+        for (uint32_t k = 0; k < i; k++)
+            CHECK((sent(f, i)->DmaBufferVirtualAddress == sent(f, k)->DmaBufferVirtualAddress) ==
+                  ((i - k) % 4 == 0));
+}
+
+/* No offsets tell the driver where its part of the private block is. */
+static void private_data_of_virtual_paging_begins_at_its_part(struct fixture *f)
+{
+    struct vidmm_paging_buffer *buffer;
+    uint64_t ticket = 0;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(vidsch_for_vidmm.paging_buffer_get(&f->ddi, &buffer) == STATUS_SUCCESS);
+        buffer->used += 64;
+        buffer->private_used += 8;
+        CHECK(vidsch_for_vidmm.paging_buffer_submit(&f->ddi, buffer, &ticket) == STATUS_SUCCESS);
+    }
+    CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
+    CHECK_RULE("PAGE-084", sent(f, 0)->DmaBufferPrivateDataSize == 24 &&
+                               sent(f, 1)->DmaBufferPrivateDataSize == 16 &&
+                               (uint8_t *)sent(f, 1)->pDmaBufferPrivateData ==
+                                   (uint8_t *)sent(f, 0)->pDmaBufferPrivateData + 8);
 }
 
 static void device_tickets(struct fixture *f)
@@ -575,6 +619,8 @@ TEST(a_suspended_process_does_not_run, 0)
 TEST(paging_goes_first_and_in_order, 0)
 TEST(an_empty_paging_buffer_alone_is_done_at_once, 0)
 TEST(paging_buffers_run_out_and_come_back, 0)
+TEST(full_paging_buffers_take_turns, 0)
+TEST(private_data_of_virtual_paging_begins_at_its_part, 0)
 TEST(device_tickets, .nodes = 3, .virtual_mask = 6)
 TEST(ids_wrap_around, 0)
 TEST(a_completion_may_come_first, 0)
@@ -602,6 +648,8 @@ int main(void)
         cmocka_unit_test(test_paging_goes_first_and_in_order),
         cmocka_unit_test(test_an_empty_paging_buffer_alone_is_done_at_once),
         cmocka_unit_test(test_paging_buffers_run_out_and_come_back),
+        cmocka_unit_test(test_full_paging_buffers_take_turns),
+        cmocka_unit_test(test_private_data_of_virtual_paging_begins_at_its_part),
         cmocka_unit_test(test_device_tickets),
         cmocka_unit_test(test_ids_wrap_around),
         cmocka_unit_test(test_a_completion_may_come_first),

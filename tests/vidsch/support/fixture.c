@@ -337,7 +337,7 @@ uint64_t page(struct fixture *f, uint32_t bytes)
 
     if (vidsch_for_vidmm.paging_buffer_get(&f->ddi, &buffer) != STATUS_SUCCESS)
         fail_msg("paging_buffer_get");
-    buffer->used = bytes;
+    buffer->used += bytes;
     if (vidsch_for_vidmm.paging_buffer_submit(&f->ddi, buffer, &ticket) != STATUS_SUCCESS)
         fail_msg("paging_buffer_submit");
     return ticket;

@@ -198,7 +198,7 @@ static void build_one(struct vidmm *vidmm, bool wait)
 
     if (!NT_SUCCESS(vidsch_for_vidmm.paging_buffer_get(vidmm->ddi, &buffer)))
         return;
-    buffer->used = 64;
+    buffer->used += 64;
     vidsch_for_vidmm.paging_buffer_submit(vidmm->ddi, buffer, &ticket);
     if (wait)
         vidsch_for_vidmm.paging_wait(vidmm->ddi, ticket);

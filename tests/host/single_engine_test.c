@@ -256,6 +256,49 @@ static void wrong_states(struct client *c)
     TRY(c, dxgk_client_power() == 0);
 }
 
+/* Whatever request for memory fails: the power goes, or the adapter stays as it was and somebody says why. */
+static void short_of_memory(struct client *c)
+{
+    char error[256];
+    struct work w;
+    unsigned failed = 0;
+
+    TRY(c, begin_work(&w));
+    for (uint64_t n = 1;; n++) {
+        enum dxgk_result result;
+
+        TRY(c, fill(w.by, w.commands, w.list, w.allocation[0], (uint32_t)n) == STATUS_SUCCESS);
+        TRY(c, holds(w.device, w.allocation[0], (uint32_t)n));
+        TRY(c, make_resident(w.device, &w.queue, w.allocation[0]) == STATUS_SUCCESS);
+        error[0] = 0;
+        sim_current->heap.fail_at = sim_current->heap.requests + n;
+        result = dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error));
+        if (sim_current->heap.fail_at > sim_current->heap.requests) {
+            sim_current->heap.fail_at = 0;
+            TRY(c, result == DXGK_OK && failed > 0 && power(0));
+            break;
+        }
+        sim_current->heap.fail_at = 0;
+        failed++;
+        if (result == DXGK_OK)
+            TRY(c, power(0));
+        else
+            TRY(c, error[0] && dxgk_client_power() == 0);
+        TRY(c, holds(w.device, w.allocation[0], (uint32_t)n));
+    }
+    TRY(c, end_work(&w));
+}
+
+static void a_shortage_of_memory_is_told(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    begin(&m, "examples/blitter.so");
+    machine_run(&m, short_of_memory);
+    machine_end(&m);
+}
+
 static void only_states_that_there_are(void **state)
 {
     char error[256];
@@ -274,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_have_buffers_and_contexts_are_the_hosts),
         cmocka_unit_test(content_outlives_a_loss_of_power),
+        cmocka_unit_test(a_shortage_of_memory_is_told),
         cmocka_unit_test(only_states_that_there_are),
     };
 

@@ -107,6 +107,27 @@ static struct probe_client *started(struct probe *p)
 /* ---- a change of power ---- */
 
 static bool idle_at_call;
+static HANDLE system_context;
+static unsigned paged, paged_for_others;
+
+static void note_context(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATECONTEXT *args = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (args->Flags.SystemContext)
+        system_context = args->hContext;
+}
+
+static void note_submission(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SUBMITCOMMANDVIRTUAL *args = (const DXGKARG_SUBMITCOMMANDVIRTUAL *)(uintptr_t)
+                                                   call->arg[1];
+
+    (void)p;
+    paged += args->Flags.Paging;
+    paged_for_others += args->Flags.Paging && args->hContext != system_context;
+}
 
 static void look_at_engines(struct probe *p, struct probe_call *call)
 {
@@ -140,11 +161,17 @@ static void submit_again(struct probe *p)
 static void video_memory_is_empty_before_power_goes(void **state)
 {
     struct probe *p = create();
-    struct probe_client *client = started(p);
-    uint64_t from = p->calls, down, up;
+    struct probe_client *client;
+    uint64_t from, down, up;
 
     (void)state;
+    p->after[PROBE_CreateContext] = note_context;
+    p->before[PROBE_SubmitCommandVirtual] = note_submission;
+    client = started(p);
+    from = p->calls;
+    paged = paged_for_others = 0;
     CHECK(probe_run(p, sleep_body) == SIM_DONE);
+    CHECK_RULE("PAGE-083", paged > 0 && paged_for_others == 0 && system_context);
     down = order_of(p, PROBE_SetPowerState, 0);
     CHECK_RULE("LIFE-154", idle_at_call);
     CHECK_RULE("LIFE-154", moved(true, from, down) >= BYTES);

@@ -84,6 +84,24 @@ static void paging_goes_to_node_0(struct fixture *f)
                calls_of(f, CALL_CREATE_DEVICE) == 0 && calls_of(f, CALL_CREATE_CONTEXT) == 0);
 }
 
+static void prepare_virtual(struct fixture *f)
+{
+    prepare(f);
+    f->info[0].virtual_addressing = true;
+    f->info[0].metadata.GpuMmuSupported = TRUE;
+}
+
+/* Its root page table is set for somebody. */
+static void virtual_paging_has_a_device(struct fixture *f)
+{
+    vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 100));
+    CHECK_RULE("PATCH-006",
+               calls_of(f, CALL_CREATE_DEVICE) == 1 && calls_of(f, CALL_CREATE_CONTEXT) == 0);
+    CHECK_RULE("PATCH-006", last_call(f, CALL_SUBMIT_VIRTUAL)->submit_virtual.args.hContext ==
+                                    f->vidsch->system_device->driver_handle &&
+                                f->vidsch->system_device->driver_handle);
+}
+
 static void only_client_devices_are_destroyed(void **state)
 {
     struct fixture *f;
@@ -127,6 +145,7 @@ TEST(device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
 TEST(contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
 TEST(creation_survives_every_failing_allocation, .single_engine = true, .prepare = prepare)
 TEST(work_names_the_device, .single_engine = true, .prepare = prepare)
+TEST(virtual_paging_has_a_device, .single_engine = true, .prepare = prepare_virtual)
 TEST(paging_goes_to_node_0, .single_engine = true, .prepare = prepare)
 
 int main(void)
@@ -137,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_creation_survives_every_failing_allocation),
         cmocka_unit_test(test_work_names_the_device),
         cmocka_unit_test(test_paging_goes_to_node_0),
+        cmocka_unit_test(test_virtual_paging_has_a_device),
         cmocka_unit_test(only_client_devices_are_destroyed),
     };
 

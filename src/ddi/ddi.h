@@ -18,25 +18,10 @@
 #include <dispmprt.h>
 #include <dxgk_wddm3_2.h>
 
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "trace/trace.h"
-#include "util/handle.h"
 #include "verify/verify.h"
-
-/* Kinds of host handles that a driver is given (values of struct ddi_adapter.handles, cast to HANDLE). */
-enum ddi_handle {
-    DDI_HANDLE_ADAPTER = 1,
-    DDI_HANDLE_DEVICE,
-    DDI_HANDLE_CONTEXT,
-    DDI_HANDLE_CONTEXT_ALLOCATION,
-    DDI_HANDLE_PROCESS,
-    DDI_HANDLE_CONTIGUOUS,
-    DDI_HANDLE_MDL_PAGES,
-    DDI_HANDLE_IOMMU_MDL,
-    DDI_HANDLE_PHYSICAL_OBJECT,
-    DDI_HANDLE_ADAPTER_OBJECT,
-    DDI_HANDLE_HW_QUEUE,
-};
 
 /* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
 struct ddi_adapter {
@@ -44,9 +29,9 @@ struct ddi_adapter {
     PVOID context;                    /* MiniportDeviceContext */
     struct nt_image *image;
     char driver_name[64];
-    struct handle_table handles; /* host handles given to the driver */
-    struct ddi_locks *locks;     /* private */
-    uint64_t calls;              /* DDI calls so far */
+    struct ddi_handles handles; /* host handles given to the driver */
+    struct ddi_locks *locks;    /* private */
+    uint64_t calls;             /* DDI calls so far */
     uint64_t raised_limit; /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
     bool gone;              /* forced removal: no DDI is called any more (LIFE-151) */
     bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */

@@ -40,13 +40,13 @@ NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATI
     adapter->table = *table;
     adapter->image = image;
     snprintf(adapter->driver_name, sizeof(adapter->driver_name), "%s", driver_name);
-    handle_table_init(&adapter->handles);
+    ddi_handles_init(&adapter->handles);
     return STATUS_SUCCESS;
 }
 
 void ddi_adapter_finish(struct ddi_adapter *adapter)
 {
-    handle_table_finish(&adapter->handles);
+    ddi_handles_finish(&adapter->handles);
     util_free(adapter->locks);
     adapter->locks = NULL;
 }

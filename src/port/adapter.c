@@ -82,8 +82,7 @@ static void dismantle(struct port_adapter *adapter)
     nt_device_object_unregister(&adapter->pdo);
     port_domain_destroy(adapter);
     bus_device_on_fault(adapter->device, NULL, NULL);
-    if (adapter->handle)
-        handle_remove(&port->adapters, adapter->handle, DDI_HANDLE_ADAPTER);
+    (void)ddi_handle_remove(&port->handles, adapter->handle, DDI_HANDLE_ADAPTER);
     port_forget_answers(adapter);
     ddi_loan_finish(&adapter->start_loan);
     ddi_loan_finish(&adapter->resource_loan);
@@ -129,7 +128,8 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
         adapter->ddi.port = adapter;
         adapter->ddi.raised_limit = port->config.raised_limit_ns;
         adapter->ddi.reset_at_bugcheck = port->config.reset_device;
-        adapter->handle = handle_create(&port->adapters, DDI_HANDLE_ADAPTER, adapter);
+        adapter->ddi.handles.adapter = (uint16_t)(1 + adapter->luid.LowPart % DDI_HANDLE_ADAPTERS);
+        adapter->handle = ddi_handle_create(&port->handles, DDI_HANDLE_ADAPTER, adapter);
     }
     if (!adapter->handle || !register_pdo(adapter)) {
         free_adapter(adapter);

@@ -5,11 +5,8 @@
 struct port_adapter *port_adapter_of_handle(HANDLE device_handle)
 {
     struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
-    uintptr_t value = (uintptr_t)device_handle;
 
-    if (!port || value > UINT32_MAX)
-        return NULL;
-    return handle_lookup(&port->adapters, (uint32_t)value, DDI_HANDLE_ADAPTER);
+    return port ? ddi_handle_lookup(&port->handles, device_handle, DDI_HANDLE_ADAPTER) : NULL;
 }
 
 static bool is_miniport_context(HANDLE handle)
@@ -22,6 +19,20 @@ static bool is_miniport_context(HANDLE handle)
         if (CONTAINER(node, struct port_adapter, link)->ddi.context == handle)
             return true;
     return false;
+}
+
+/* Also with a DeviceHandle that is not valid yet (LIFE-064). */
+static void report_bad_handle(HANDLE handle)
+{
+    const struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+    if (is_miniport_context(handle))
+        VIOLATION(
+            "LIFE-063",
+            "the handle is the MiniportDeviceContext, not the DeviceHandle of DXGKRNL_INTERFACE");
+    else
+        VIOLATION("LIFE-063", "the handle is %s, no DeviceHandle of a present adapter",
+                  port ? ddi_handle_describe(&port->handles, handle).text : "unknown");
 }
 
 /* A driver whose interface is newer than 3.1 must know the limits of the memory callbacks; an older
@@ -46,11 +57,7 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
     callback->adapter = adapter;
     ddi_callback_enter(&callback->frame, adapter ? &adapter->ddi : NULL, name, caller);
     if (!adapter) {
-        VIOLATION(
-            "LIFE-063", "%s",
-            is_miniport_context(device_handle)
-                ? "the handle is the MiniportDeviceContext, not the DeviceHandle of DXGKRNL_INTERFACE"
-                : "the handle is no DeviceHandle of a present adapter");
+        report_bad_handle(device_handle);
         status = STATUS_INVALID_PARAMETER;
     } else if (sim_in_interrupt() && !(flags & CALLBACK_IN_ISR)) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);

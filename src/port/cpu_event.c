@@ -7,21 +7,18 @@
 
 #include "port/port_private.h"
 
-#define CPU_EVENT 1u /* the type of handle */
-
 struct port_cpu_event {
     struct port *port;
     struct port_adapter *adapter;
     void *event; /* KEVENT */
     HANDLE driver_handle;
-    uint32_t handle; /* hDxgCpuEvent; 0: none any more */
+    HANDLE handle; /* hDxgCpuEvent; NULL: none any more */
 };
 
 static void forget(struct port_cpu_event *event)
 {
-    if (event->handle)
-        handle_remove(&event->port->cpu_events, event->handle, CPU_EVENT);
-    event->handle = 0;
+    (void)ddi_handle_remove(&event->port->handles, event->handle, DDI_HANDLE_CPU_EVENT);
+    event->handle = NULL;
 }
 
 NTSTATUS port_cpu_event_create(struct port_adapter *adapter, HANDLE driver_device, void *object,
@@ -40,14 +37,14 @@ NTSTATUS port_cpu_event_create(struct port_adapter *adapter, HANDLE driver_devic
     event->port = adapter->port;
     event->adapter = adapter;
     event->event = object;
-    event->handle = handle_create(&event->port->cpu_events, CPU_EVENT, event);
+    event->handle = ddi_handle_create(&event->port->handles, DDI_HANDLE_CPU_EVENT, event);
     if (!event->handle) {
         util_free(event);
         return STATUS_NO_MEMORY;
     }
     memset(&args, 0, sizeof(args));
     args.hKmdDevice = driver_device;
-    args.hDxgCpuEvent = (HANDLE)(uintptr_t)event->handle;
+    args.hDxgCpuEvent = event->handle;
     status = ddi_create_cpu_event(&adapter->ddi, &args);
     if (!NT_SUCCESS(status)) {
         forget(event);
@@ -72,15 +69,17 @@ void port_cpu_event_destroy(struct port_cpu_event *event)
 
 static NTSTATUS signal_object(const struct port *port, const DXGKARGCB_SIGNALEVENT *args)
 {
-    uintptr_t value = (uintptr_t)args->hEvent;
-    const struct port_cpu_event *event = NULL;
+    const struct port_cpu_event *event = ddi_handle_lookup(&port->handles, args->hEvent,
+                                                           DDI_HANDLE_CPU_EVENT);
 
-    if (args->hDxgkProcess)
+    if (args->hDxgkProcess) {
+        VIOLATION("LIFE-129", "CpuEventObject is set, and hDxgkProcess is %p, not 0",
+                  args->hDxgkProcess);
         return STATUS_INVALID_PARAMETER;
-    if (value <= UINT32_MAX)
-        event = handle_lookup(&port->cpu_events, (uint32_t)value, CPU_EVENT);
+    }
     if (!event) {
-        VIOLATION("LIFE-130", "the driver signalled a CPU event that is not there, or not any more");
+        VIOLATION("LIFE-130", "hEvent is %s, not that of a CPU event that is there",
+                  ddi_handle_describe(&port->handles, args->hEvent).text);
         return STATUS_INVALID_PARAMETER;
     }
     KeSetEvent(event->event, IO_NO_INCREMENT, FALSE);
@@ -89,24 +88,26 @@ static NTSTATUS signal_object(const struct port *port, const DXGKARGCB_SIGNALEVE
 
 static NTSTATUS signal_handle(const struct port *port, const DXGKARGCB_SIGNALEVENT *args)
 {
-    uintptr_t value = (uintptr_t)args->hDxgkProcess;
+    const struct vidmm_process *process = NULL;
+    void *event;
 
-    if (!value || value > UINT32_MAX)
+    LIST_FOR(node, &port->adapter_list)
+        if (!process)
+            process = ddi_handle_lookup(&CONTAINER(node, struct port_adapter, link)->ddi.handles,
+                                        args->hDxgkProcess, DDI_HANDLE_PROCESS);
+    if (!process) {
+        VIOLATION("LIFE-129", "hDxgkProcess is %s, not that of a process",
+                  ddi_handle_describe(&port->handles, args->hDxgkProcess).text);
         return STATUS_INVALID_PARAMETER;
-    LIST_FOR(node, &port->adapter_list) {
-        const struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
-        const struct vidmm_process *process = handle_lookup(&adapter->ddi.handles, (uint32_t)value,
-                                                            DDI_HANDLE_PROCESS);
-        void *event = process && vidmm_process_nt(process)
-                          ? nt_process_event(vidmm_process_nt(process), args->hEvent)
-                          : NULL;
-
-        if (!event)
-            continue;
-        KeSetEvent(event, IO_NO_INCREMENT, FALSE);
-        return STATUS_SUCCESS;
     }
-    return STATUS_INVALID_PARAMETER;
+    event = vidmm_process_nt(process) ? nt_process_event(vidmm_process_nt(process), args->hEvent)
+                                      : NULL;
+    if (!event) { /* a client may have closed it */
+        NOTE("LIFE-129", "hEvent %p is no event handle of the process", args->hEvent);
+        return STATUS_INVALID_PARAMETER;
+    }
+    KeSetEvent(event, IO_NO_INCREMENT, FALSE);
+    return STATUS_SUCCESS;
 }
 
 NTSTATUS NTAPI port_cb_signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs)

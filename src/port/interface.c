@@ -193,7 +193,7 @@ void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
     STUBS(SET_STUB)
     interface->Size = bytes; /* LIFE-057, LIFE-058 */
     interface->Version = version;
-    interface->DeviceHandle = (HANDLE)(uintptr_t)adapter->handle;
+    interface->DeviceHandle = adapter->handle;
     interface->DxgkCbEvalAcpiMethod = eval_acpi_method;
     interface->DxgkCbGetDeviceInformation = port_cb_get_device_information;
     interface->DxgkCbIndicateChildStatus = port_cb_indicate_child_status;

@@ -226,7 +226,10 @@ static bool named_adapter(struct callback *cb, const HANDLE *field,
         return true; /* the service reports a bad structure itself */
     found = port_adapter_of_handle(handle);
     if (!found) {
-        VIOLATION("LIFE-063", "hAdapter is no DeviceHandle of a present adapter");
+        const struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+        VIOLATION("LIFE-063", "hAdapter is %s, no DeviceHandle of a present adapter",
+                  ddi_handle_describe(&port->handles, handle).text);
         return false;
     }
     cb->adapter = found;

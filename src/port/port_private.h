@@ -16,8 +16,7 @@
 
 struct port {
     struct port_config config;
-    struct handle_table adapters; /* DeviceHandle values */
-    struct handle_table cpu_events;
+    struct ddi_handles handles; /* DeviceHandle values, CPU events */
     struct list drivers, adapter_list;
     struct port_driver *loading; /* its DriverEntry runs now */
     struct sim_mutex add_lock;   /* AddDevice is serialized (THREAD-025) */
@@ -95,8 +94,8 @@ struct port_adapter {
     struct list link;
     enum port_state state;
     bool lost;
-    bool added;      /* AddDevice succeeded */
-    uint32_t handle; /* DeviceHandle */
+    bool added;    /* AddDevice succeeded */
+    HANDLE handle; /* DeviceHandle */
     LUID luid;
     GUID guid;
     DEVICE_OBJECT pdo;

@@ -186,7 +186,7 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
         if (!adapter->ddi.compute_only)
             return status;
         assume_physical_adapter(adapter);
-    } else if (caps->DxgkPhysicalAdapterHandle != (HANDLE)(uintptr_t)adapter->handle) {
+    } else if (caps->DxgkPhysicalAdapterHandle != adapter->handle) {
         REFUSE("CAPS-094", "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
     }
     if (caps->NumExecutionNodes != adapter->nodes)

@@ -46,8 +46,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
         util_free(port);
         return STATUS_NO_MEMORY;
     }
-    handle_table_init(&port->adapters);
-    handle_table_init(&port->cpu_events);
+    ddi_handles_init(&port->handles);
     list_init(&port->drivers);
     list_init(&port->adapter_list);
     sim_mutex_init(&port->add_lock);
@@ -71,8 +70,7 @@ void port_destroy(struct port *port)
         return;
     port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
-    handle_table_finish(&port->adapters);
-    handle_table_finish(&port->cpu_events);
+    ddi_handles_finish(&port->handles);
     sim_current->room[SIM_ROOM_PORT] = NULL;
     util_free(port);
 }

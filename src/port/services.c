@@ -132,7 +132,7 @@ static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARG
         operation->address = op;
         list_push_back(&adapter->timed_operations, &operation->link);
     }
-    copy.OwnerTag = adapter->handle;
+    copy.OwnerTag = (ULONG_PTR)adapter->handle;
     copy.OsHandled = os_handled;
     copy.TimeoutTriggered = FALSE;
     copy.Timeout.QuadPart = magnitude(limit.QuadPart); /* 100 ns units */

@@ -107,16 +107,9 @@ static NTSTATUS check(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTAL
 
 /* ---- owners ---- */
 
-static void *handle_object(struct ddi_adapter *adapter, HANDLE handle, enum ddi_handle kind)
-{
-    if ((uintptr_t)handle > UINT32_MAX)
-        return NULL;
-    return handle_lookup(&adapter->handles, (uint32_t)(uintptr_t)handle, (uint8_t)kind);
-}
-
 struct vidmm_device *context_allocation_device(struct vidmm *vidmm, HANDLE handle)
 {
-    void *owner = handle_object(vidmm->ddi, handle, DDI_HANDLE_DEVICE);
+    void *owner = ddi_handle_lookup(&vidmm->ddi->handles, handle, DDI_HANDLE_DEVICE);
 
     LIST_FOR(node, &vidmm->devices) {
         struct vidmm_device *device = CONTAINER(node, struct vidmm_device, link);
@@ -157,11 +150,12 @@ static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALL
                            struct context_allocation *item)
 {
     struct vidmm_device *device = context_allocation_device(vidmm, args->hDevice);
-    struct vidmm_context *context = handle_object(vidmm->ddi, args->hContext, DDI_HANDLE_CONTEXT);
+    struct vidmm_context *context = ddi_handle_lookup(&vidmm->ddi->handles, args->hContext,
+                                                      DDI_HANDLE_CONTEXT);
     bool shared = args->ContextAllocationFlags.SharedAcrossContexts;
 
     item->device = args->hDevice;
-    if (!handle_object(vidmm->ddi, args->hDevice, DDI_HANDLE_DEVICE))
+    if (!ddi_handle_lookup(&vidmm->ddi->handles, args->hDevice, DDI_HANDLE_DEVICE))
         return STATUS_INVALID_PARAMETER;
     if (!shared) {
         if (!context || context->device != device || context->system)
@@ -207,7 +201,7 @@ bool context_allocation_inside_paging(const char *rule)
 
 struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, HANDLE handle)
 {
-    return handle_object(adapter, handle, DDI_HANDLE_CONTEXT_ALLOCATION);
+    return ddi_handle_lookup(&adapter->handles, handle, DDI_HANDLE_CONTEXT_ALLOCATION);
 }
 
 /* ---- creation ---- */
@@ -254,14 +248,14 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
     status = make_allocation(vidmm, args, item);
     if (!NT_SUCCESS(status))
         return status;
-    item->handle = handle_create(&vidmm->ddi->handles, DDI_HANDLE_CONTEXT_ALLOCATION, item);
+    item->handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_CONTEXT_ALLOCATION, item);
     if (!item->handle)
         return STATUS_INSUFFICIENT_RESOURCES;
     list_push_back(&vidmm->scratch->context_allocations, &item->link);
     if (item->context)
         list_push_back(&item->context->allocations, &item->owner_link);
     vidmm->scratch->uncommitted++;
-    args->hAllocation = (HANDLE)(uintptr_t)item->handle;
+    args->hAllocation = item->handle;
     return STATUS_SUCCESS;
 }
 
@@ -321,9 +315,8 @@ static void destroy(struct context_allocation *item)
     struct vidmm_device *device = item->context ? item->context->device
                                                 : context_allocation_device(vidmm, item->device);
 
-    if (item->handle)
-        (void)handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
-    item->handle = 0;
+    (void)ddi_handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
+    item->handle = NULL;
     if (!item->committed)
         vidmm->scratch->uncommitted--;
     item->committed = true; /* nothing is to be made of it any more */

@@ -9,7 +9,7 @@
 struct context_allocation {
     struct list link;       /* shared->context_allocations */
     struct list owner_link; /* context->allocations; on itself if the device's */
-    uint32_t handle;        /* hAllocation; 0: destroyed by the driver */
+    HANDLE handle;          /* hAllocation; NULL: destroyed by the driver */
     struct vidmm *vidmm;
     struct vidmm_context *context; /* NULL: of the device */
     HANDLE device;                 /* host handle of the device */

@@ -69,7 +69,7 @@ static NTSTATUS build_init(struct context_allocation *item)
     struct gpu_va va = {0};
     NTSTATUS status = STATUS_SUCCESS;
 
-    op.InitContextResource.hAllocation = (HANDLE)(uintptr_t)item->handle; /* CTXA-038 */
+    op.InitContextResource.hAllocation = item->handle; /* CTXA-038 */
     op.InitContextResource.Destination.SegmentId = allocation->segment;
     op.InitContextResource.Destination.VirtualAddress = item->view;
     if (allocation->segment == 0) {

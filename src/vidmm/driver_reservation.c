@@ -16,11 +16,9 @@ static bool aligned(uint64_t value, uint64_t unit)
 static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
                                     struct vidmm_process **out)
 {
-    struct vidmm_process *process = NULL;
+    struct vidmm_process *process = ddi_handle_lookup(&adapter->handles, handle, DDI_HANDLE_PROCESS);
     const char *inside = ddi_current_name();
 
-    if ((uintptr_t)handle <= UINT32_MAX)
-        process = handle_lookup(&adapter->handles, (uint32_t)(uintptr_t)handle, DDI_HANDLE_PROCESS);
     if (process && process->in_create_process) {
         *out = process;
         return STATUS_SUCCESS;
@@ -29,7 +27,8 @@ static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
         VIOLATION("GPUVA-045", "DxgkCbReserveGpuVirtualAddressRange outside DxgkDdiCreateProcess");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
-    VIOLATION("GPUVA-046", "hDxgkProcess %p is not the process being created", handle);
+    VIOLATION("GPUVA-046", "hDxgkProcess is %s, not that of the process being created",
+              ddi_handle_describe(&adapter->handles, handle).text);
     return STATUS_INVALID_PARAMETER;
 }
 

@@ -42,7 +42,11 @@ void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETH
 
 /* ---- references ---- */
 
-enum { ACQUIRED_ALLOCATION = 1, ACQUIRED_RESOURCE };
+static enum ddi_handle acquired_kind(DXGK_HANDLE_TYPE type)
+{
+    return type == DXGK_HANDLE_ALLOCATION ? DDI_HANDLE_ACQUIRED_ALLOCATION
+                                          : DDI_HANDLE_ACQUIRED_RESOURCE;
+}
 
 /* Of a resource: its first allocation stands for all of them, since they are destroyed together. */
 static struct vidmm_allocation *kept_by(struct ddi_adapter *adapter,
@@ -66,18 +70,13 @@ void *vidmm_cb_acquire_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_
 {
     void *data = vidmm_cb_get_handle_data(adapter, args);
     struct vidmm_allocation *allocation = data ? kept_by(adapter, args) : NULL;
-    uint32_t handle = 0;
 
     *release = NULL;
     if (allocation)
-        handle = handle_create(&adapter->vidmm->acquired,
-                               args->Type == DXGK_HANDLE_ALLOCATION ? ACQUIRED_ALLOCATION
-                                                                    : ACQUIRED_RESOURCE,
-                               allocation);
-    if (!handle)
+        *release = ddi_handle_create(&adapter->handles, acquired_kind(args->Type), allocation);
+    if (!*release)
         return NULL; /* ALLOC-100 */
     allocation->acquired++;
-    *release = (HANDLE)(uintptr_t)handle;
     return data;
 }
 
@@ -90,15 +89,12 @@ static void released(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
                                   const DXGKARGCB_RELEASEHANDLEDATA *args)
 {
-    uint8_t type = args->Type == DXGK_HANDLE_ALLOCATION ? ACQUIRED_ALLOCATION : ACQUIRED_RESOURCE;
-    uint32_t handle = (uint32_t)(uintptr_t)args->ReleaseHandle;
-    struct vidmm_allocation *allocation = NULL;
+    struct vidmm_allocation *allocation = ddi_handle_remove(&adapter->handles, args->ReleaseHandle,
+                                                            acquired_kind(args->Type));
 
-    if ((uintptr_t)args->ReleaseHandle == handle)
-        allocation = handle_remove(&adapter->vidmm->acquired, handle, type);
     if (!allocation) {
-        VIOLATION("ALLOC-102", "release handle %p of type %d is not held",
-                  (void *)args->ReleaseHandle, (int)args->Type);
+        VIOLATION("ALLOC-102", "ReleaseHandle with Type %d is %s, and not held", (int)args->Type,
+                  ddi_handle_describe(&adapter->handles, args->ReleaseHandle).text);
         return;
     }
     released(adapter->vidmm, allocation);
@@ -106,16 +102,19 @@ void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
 
 void handle_references_end(struct vidmm *vidmm)
 {
-    struct vidmm_allocation *allocation;
+    struct handle_table *table = &vidmm->ddi->handles.table;
+    void *object;
     uint32_t cursor = 0;
     uint32_t handle;
-    uint8_t type;
+    uint8_t kind;
 
-    while ((allocation = handle_next(&vidmm->acquired, &cursor, &handle, &type)) != NULL) {
+    while ((object = handle_next(table, &cursor, &handle, &kind)) != NULL) {
+        if (kind != DDI_HANDLE_ACQUIRED_ALLOCATION && kind != DDI_HANDLE_ACQUIRED_RESOURCE)
+            continue;
         VIOLATION("ALLOC-103", "the driver did not release what it acquired of %s",
-                  type == ACQUIRED_ALLOCATION ? "an allocation" : "a resource");
-        handle_remove(&vidmm->acquired, handle, type);
-        released(vidmm, allocation);
+                  kind == DDI_HANDLE_ACQUIRED_ALLOCATION ? "an allocation" : "a resource");
+        handle_remove(table, handle, kind);
+        released(vidmm, object);
     }
 }
 

@@ -238,8 +238,7 @@ static struct vidmm_process *process_record(struct vidmm *vidmm)
     list_init(&process->contexts);
     fence_memory_init(process);
     sim_waitq_init(&process->idle);
-    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles,
-                                                            DDI_HANDLE_PROCESS, process);
+    process->host_handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
     if (!process->host_handle) {
         util_free(process);
         return NULL;
@@ -308,8 +307,7 @@ static void destroy_process(struct vidmm *vidmm, struct vidmm_process *process)
         (void)ddi_destroy_process(vidmm->ddi, process->driver_handle);
         sim_mutex_lock(&vidmm->lock);
     }
-    (void)handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle,
-                        DDI_HANDLE_PROCESS);
+    (void)ddi_handle_remove(&vidmm->ddi->handles, process->host_handle, DDI_HANDLE_PROCESS);
     vidmm->paging_process = NULL;
     util_free(process);
 }

@@ -61,8 +61,7 @@ static void process_destroy(struct vidmm_process *process)
     }
     if (process->pasid)
         iommu_pasid_destroy(vidmm->config.pasids, process->pasid);
-    handle_remove(&vidmm->ddi->handles, (uint32_t)(uintptr_t)process->host_handle,
-                  DDI_HANDLE_PROCESS);
+    (void)ddi_handle_remove(&vidmm->ddi->handles, process->host_handle, DDI_HANDLE_PROCESS);
     util_free(process);
 }
 
@@ -81,8 +80,7 @@ static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
     list_init(&process->contexts);
     fence_memory_init(process);
     sim_waitq_init(&process->idle);
-    process->host_handle = (HANDLE)(uintptr_t)handle_create(&vidmm->ddi->handles,
-                                                            DDI_HANDLE_PROCESS, process);
+    process->host_handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
     if (!process->host_handle) {
         util_free(process);
         return STATUS_NO_MEMORY;

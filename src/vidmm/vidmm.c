@@ -113,7 +113,6 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     list_init(&vidmm->tell_devices);
     list_init(&vidmm->departures);
     list_init(&vidmm->destructions_held);
-    handle_table_init(&vidmm->acquired);
     paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
@@ -175,7 +174,6 @@ void vidmm_destroy(struct vidmm *vidmm)
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
-    handle_table_finish(&vidmm->acquired);
     discard_free(vidmm);
     content_dummy_destroy(vidmm);
     segment_table_finish(vidmm);

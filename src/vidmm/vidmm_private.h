@@ -384,7 +384,6 @@ struct vidmm {
     struct list tell,
         tell_devices; /* queues and devices the retire fiber has news of for the scheduler */
     struct paging_queue chores;    /* what no client waits for */
-    struct handle_table acquired;  /* handle_callbacks.c: struct vidmm_allocation */
     struct list destructions_held; /* destruction.held: until something acquired is released */
     uint32_t kept;          /* allocations that may not move until a portion has run (portion.c) */
     struct list departures; /* allocations to move out when the worker has nothing else to do */

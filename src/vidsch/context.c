@@ -110,9 +110,7 @@ void vidsch_context_free(struct vidsch_context *context)
     vidsch_client_block_destroy(vidsch, &context->commands);
     vidsch_client_block_destroy(vidsch, &context->allocations);
     vidsch_client_block_destroy(vidsch, &context->patches);
-    if (context->mm.host_handle)
-        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)context->mm.host_handle,
-                      DDI_HANDLE_CONTEXT);
+    (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, DDI_HANDLE_CONTEXT);
     list_remove(&context->link);
     list_remove(&context->run_link);
     list_remove(&context->advance_link);
@@ -123,7 +121,7 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
                                             bool is_virtual, bool system)
 {
     struct vidsch_context *context = util_zalloc(1, sizeof(*context));
-    uint32_t handle;
+    HANDLE handle;
 
     if (!context)
         return NULL;
@@ -137,19 +135,19 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
     list_init(&context->free_buffers);
     list_init(&context->mutexes);
     sim_mutex_init(&context->render_lock);
-    handle = handle_create(&device->vidsch->ddi->handles, DDI_HANDLE_CONTEXT, &context->mm);
+    handle = ddi_handle_create(&device->vidsch->ddi->handles, DDI_HANDLE_CONTEXT, &context->mm);
     if (!handle) {
         vidsch_context_free(context);
         return NULL;
     }
     vidmm_context_init(&context->mm, device->mm, is_virtual, system);
     context->mm.adapter = device->vidsch->ddi;
-    context->mm.host_handle = (HANDLE)(uintptr_t)handle;
+    context->mm.host_handle = handle;
     if (trace_current) {
         char name[48];
 
-        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)", handle,
-                 device->process->id);
+        snprintf(name, sizeof(name), system ? "system context" : "context %u (process %u)",
+                 ddi_handle_number(handle), device->process->id);
         context->track = trace_track_create("contexts", name);
     }
     return context;

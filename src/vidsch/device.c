@@ -122,9 +122,7 @@ void vidsch_device_free(struct vidsch_device *device)
 
     if (device->handle_recorded)
         hash_remove(&vidsch->driver_devices, handle_key(device->driver_handle));
-    if (device->host_handle)
-        handle_remove(&vidsch->ddi->handles, (uint32_t)(uintptr_t)device->host_handle,
-                      DDI_HANDLE_DEVICE);
+    (void)ddi_handle_remove(&vidsch->ddi->handles, device->host_handle, DDI_HANDLE_DEVICE);
     list_remove(&device->link);
     list_remove(&device->lost_link);
     vidsch_process_put(vidsch, device->process);
@@ -134,7 +132,6 @@ void vidsch_device_free(struct vidsch_device *device)
 static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_process *process)
 {
     struct vidsch_device *device = util_zalloc(1, sizeof(*device));
-    uint32_t handle;
 
     if (!device)
         return NULL;
@@ -153,12 +150,11 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     list_init(&device->parked);
     sim_waitq_init(&device->changed);
     process->references++;
-    handle = handle_create(&vidsch->ddi->handles, DDI_HANDLE_DEVICE, device);
-    if (!handle) {
+    device->host_handle = ddi_handle_create(&vidsch->ddi->handles, DDI_HANDLE_DEVICE, device);
+    if (!device->host_handle) {
         vidsch_device_free(device);
         return NULL;
     }
-    device->host_handle = (HANDLE)(uintptr_t)handle;
     return device;
 }
 

@@ -22,10 +22,10 @@ struct client {
 static void open_context(struct gva_rig *rig, struct client *client, bool virtual_addressing)
 {
     vidmm_context_init(&client->context, rig->mm_device, virtual_addressing, false);
-    client->context.host_handle = (HANDLE)(uintptr_t)handle_create(
-        &rig->ddi.handles, DDI_HANDLE_CONTEXT, &client->context);
+    client->context.host_handle = ddi_handle_create(&rig->ddi.handles, DDI_HANDLE_CONTEXT,
+                                                    &client->context);
     if (!client->device)
-        client->device = (HANDLE)(uintptr_t)handle_create(&rig->ddi.handles, DDI_HANDLE_DEVICE, rig);
+        client->device = ddi_handle_create(&rig->ddi.handles, DDI_HANDLE_DEVICE, rig);
 }
 
 static void attach(struct client *client)
@@ -38,11 +38,9 @@ static void close_context(struct gva_rig *rig, struct client *client)
 {
     vidmm_context_detach(&client->context);
     vidmm_context_finish(&client->context);
-    CHECK(handle_remove(&rig->ddi.handles, (uint32_t)(uintptr_t)client->context.host_handle,
-                        DDI_HANDLE_CONTEXT));
+    CHECK(ddi_handle_remove(&rig->ddi.handles, client->context.host_handle, DDI_HANDLE_CONTEXT));
     if (client->device)
-        CHECK(handle_remove(&rig->ddi.handles, (uint32_t)(uintptr_t)client->device,
-                            DDI_HANDLE_DEVICE));
+        CHECK(ddi_handle_remove(&rig->ddi.handles, client->device, DDI_HANDLE_DEVICE));
     gva_idle(rig);
 }
 

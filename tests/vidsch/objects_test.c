@@ -15,8 +15,7 @@ static void device_handles_and_flags(struct fixture *f)
 
     CHECK(call->irql == SIM_IRQL_PASSIVE);
     CHECK_RULE("PATCH-002", call->handle == f->ddi.context);
-    CHECK_RULE("PATCH-003",
-               handle_type(&f->ddi.handles, (uint32_t)(uintptr_t)on_entry) == DDI_HANDLE_DEVICE);
+    CHECK_RULE("PATCH-003", ddi_handle_lookup(&f->ddi.handles, on_entry, DDI_HANDLE_DEVICE) != NULL);
     make_context(device, 1);
     CHECK_RULE("PATCH-003", last_call(f, CALL_CREATE_CONTEXT)->handle == device->driver_handle &&
                                 device->driver_handle != on_entry);
@@ -28,7 +27,7 @@ static void device_handles_and_flags(struct fixture *f)
     CHECK(vidsch_device_mm(device)->owner == device &&
           vidsch_device_state(device) == D3DKMT_DEVICEEXECUTION_ACTIVE);
     vidsch_device_destroy(device);
-    CHECK(handle_type(&f->ddi.handles, (uint32_t)(uintptr_t)on_entry) == 0);
+    CHECK(!ddi_handle_lookup(&f->ddi.handles, on_entry, DDI_HANDLE_DEVICE));
 }
 
 static void a_device_is_told_its_process(struct fixture *f)
@@ -59,7 +58,7 @@ static void system_objects_come_first(struct fixture *f)
 static void a_refused_device_leaves_nothing(struct fixture *f)
 {
     static const NTSTATUS refusals[] = {STATUS_NO_MEMORY, STATUS_UNSUCCESSFUL};
-    uint32_t live = f->ddi.handles.live;
+    uint32_t live = f->ddi.handles.table.live;
 
     for (size_t i = 0; i < 2; i++) {
         struct vidsch_device *device = NULL;
@@ -67,8 +66,8 @@ static void a_refused_device_leaves_nothing(struct fixture *f)
         f->driver.status[CALL_CREATE_DEVICE] = refusals[i];
         CHECK_RULE("PATCH-013",
                    vidsch_device_create(f->vidsch, &f->client, NULL, &device) == refusals[i]);
-        CHECK_RULE("PATCH-013",
-                   !device && f->ddi.handles.live == live && calls_of(f, CALL_DESTROY_DEVICE) == 0);
+        CHECK_RULE("PATCH-013", !device && f->ddi.handles.table.live == live &&
+                                    calls_of(f, CALL_DESTROY_DEVICE) == 0);
     }
     f->driver.status[CALL_CREATE_DEVICE] = STATUS_SUCCESS;
 }
@@ -212,9 +211,8 @@ static void context_arguments(struct fixture *f)
     CHECK_RULE("PATCH-020", calls_of(f, CALL_CREATE_CONTEXT) == 2 &&
                                 call->irql == SIM_IRQL_PASSIVE &&
                                 call->handle == device->driver_handle);
-    CHECK_RULE("PATCH-021", handle_lookup(&f->ddi.handles,
-                                          (uint32_t)(uintptr_t)call->create_context.args.hContext,
-                                          DDI_HANDLE_CONTEXT) == &context->mm);
+    CHECK_RULE("PATCH-021", ddi_handle_lookup(&f->ddi.handles, call->create_context.args.hContext,
+                                              DDI_HANDLE_CONTEXT) == &context->mm);
     CHECK_RULE("PATCH-021", context->mm.driver_handle != call->create_context.args.hContext);
     CHECK_RULE("PATCH-023", call->create_context.args.EngineAffinity == 1);
     CHECK_RULE("PATCH-025", call->create_context.args.Flags.SystemContext == 0);
@@ -293,14 +291,14 @@ static void a_refused_context_leaves_nothing(struct fixture *f)
 {
     static const NTSTATUS refusals[] = {STATUS_NO_MEMORY, STATUS_GRAPHICS_DRIVER_MISMATCH};
     struct vidsch_device *device = make_device(f);
-    uint32_t live = f->ddi.handles.live;
+    uint32_t live = f->ddi.handles.table.live;
 
     for (size_t i = 0; i < 2; i++) {
         f->driver.status[CALL_CREATE_CONTEXT] = refusals[i];
         CHECK_RULE("PATCH-033", try_context(device, 0, false, 0, 0) == refusals[i]);
     }
-    CHECK_RULE("PATCH-033", calls_of(f, CALL_DESTROY_CONTEXT) == 0 && f->ddi.handles.live == live &&
-                                list_empty(&device->contexts));
+    CHECK_RULE("PATCH-033", calls_of(f, CALL_DESTROY_CONTEXT) == 0 &&
+                                f->ddi.handles.table.live == live && list_empty(&device->contexts));
     f->driver.status[CALL_CREATE_CONTEXT] = STATUS_SUCCESS;
     f->mm.attach_status = STATUS_NO_MEMORY;
     CHECK(try_context(device, 0, false, 0, 0) == STATUS_NO_MEMORY &&

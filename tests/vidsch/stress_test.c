@@ -33,7 +33,7 @@ static uint32_t length(const struct list *list)
 static struct state look(const struct subject *s)
 {
     return (struct state){
-        .handles = s->f->ddi.handles.live,
+        .handles = s->f->ddi.handles.table.live,
         .device_pending = s->device->pending,
         .context_pending = s->context->pending + s->physical->pending,
         .contexts = length(&s->device->contexts),

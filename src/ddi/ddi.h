@@ -91,6 +91,10 @@ struct ddi_adapter *ddi_current_adapter(void);
 /* Is a DDI of this name in progress on the current stack (at any depth)? */
 bool ddi_inside(const char *name);
 
+/* Has the current thread the driver for itself: inside a DDI of level two or three, or of an exclusion? Nobody else, paging
+ * neither, gets into the driver before that ends. */
+bool ddi_is_alone(const struct ddi_adapter *adapter);
+
 /* Around the body of a host callback: `caller` is __builtin_return_address(0). */
 void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, const char *name,
                         uintptr_t caller);

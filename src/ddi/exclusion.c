@@ -68,6 +68,11 @@ static bool is_alone(const struct ddi_locks *locks)
     return locks->alone && locks->alone == sim_current->thread;
 }
 
+bool ddi_is_alone(const struct ddi_adapter *adapter)
+{
+    return is_alone(adapter->locks);
+}
+
 /* Hand the driver to the first seeker, if it is his turn. */
 static void consider_seekers(struct ddi_locks *locks)
 {

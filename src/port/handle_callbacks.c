@@ -2,6 +2,8 @@
 /* Handle lookups, context allocations and GPU virtual address ranges: checked here, carried out by the memory manager. */
 #include "port/port_private.h"
 
+#include <string.h>
+
 /* ---- handle lookups name no adapter; the one whose DDI is in progress is meant ---- */
 
 static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,
@@ -90,32 +92,86 @@ static D3DKMT_HANDLE NTAPI enum_handle_children(IN_CONST_PDXGKARGCB_ENUMHANDLECH
 
 /* ---- context allocations and GPU virtual addresses: at PASSIVE_LEVEL, on an adapter that has a memory manager ---- */
 
+/* `rule`: broken by a call outside the time in which the objects exist that it is about. */
 static NTSTATUS begin(struct callback *cb, HANDLE adapter, const char *name, uintptr_t caller,
-                      unsigned flags)
+                      unsigned flags, const char *rule)
 {
     NTSTATUS status = callback_begin(cb, adapter, name, caller, SIM_IRQL_PASSIVE, "THREAD-047",
                                      flags);
 
     if (NT_SUCCESS(status) && !cb->adapter->vidmm) {
+        VIOLATION(rule, "%s before the adapter has finished its start, or after its end began",
+                  name);
         callback_end(cb);
-        return STATUS_INVALID_DEVICE_STATE; /* before the adapter has finished its start */
+        return STATUS_INVALID_DEVICE_STATE;
     }
     return status;
 }
 
+/* An argument structure, by value. False: told as a breach of the rule. */
+static bool take(void *copy, const void *args, size_t bytes, const char *rule)
+{
+    if (args && sim_copy_checked(copy, args, bytes))
+        return true;
+    if (args)
+        VIOLATION(rule, "the argument structure at %p cannot be read", args);
+    else
+        VIOLATION(rule, "the pointer to the argument structure is NULL");
+    return false;
+}
+
+/* Of a callback that finds its adapter in the structure, which is not there. */
+static NTSTATUS no_arguments(const char *name, uintptr_t caller, const void *args)
+{
+    struct ddi_frame frame;
+    HANDLE none;
+
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    ddi_callback_enter(&frame, ddi_current_adapter(), name, caller);
+    (void)take(&none, args, sizeof(none), "CTXA-005");
+    ddi_callback_leave(&frame);
+    return STATUS_INVALID_PARAMETER;
+}
+
+/* With the driver's version of the structure. */
+static NTSTATUS create_and_return(const struct callback *cb, DXGKARGCB_CREATECONTEXTALLOCATION *args)
+{
+    struct ddi_adapter *adapter = &cb->adapter->ddi;
+    DXGKARGCB_CREATECONTEXTALLOCATION copy;
+    size_t bytes = adapter->table.Version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0
+                       ? sizeof(copy)
+                       : offsetof(DXGKARGCB_CREATECONTEXTALLOCATION, PhysicalAdapterIndex);
+    NTSTATUS status;
+
+    memset(&copy, 0, sizeof(copy));
+    if (!take(&copy, args, bytes, "CTXA-005"))
+        return STATUS_INVALID_PARAMETER;
+    status = vidmm_cb_create_context_allocation(adapter, &copy);
+    if (!NT_SUCCESS(status) ||
+        sim_copy_checked(&args->hAllocation, &copy.hAllocation, sizeof(copy.hAllocation)))
+        return status;
+    VIOLATION("CTXA-005", "hAllocation at %p cannot be written", (void *)&args->hAllocation);
+    (void)vidmm_cb_destroy_context_allocation(adapter, copy.hAllocation);
+    return STATUS_INVALID_PARAMETER;
+}
+
 static NTSTATUS NTAPI create_context_allocation(INOUT_PDXGKARGCB_CREATECONTEXTALLOCATION args)
 {
+    static const HANDLE none = NULL;
     struct callback cb;
     HANDLE handle = NULL;
     NTSTATUS status;
 
     if (!args || !sim_copy_checked(&handle, &args->hAdapter, sizeof(handle)))
-        return STATUS_INVALID_PARAMETER;
-    status = begin(&cb, handle, "DxgkCbCreateContextAllocation", CALLER, 0);
-    if (!NT_SUCCESS(status))
-        return status;
-    status = vidmm_cb_create_context_allocation(&cb.adapter->ddi, args);
-    callback_end(&cb);
+        return no_arguments("DxgkCbCreateContextAllocation", CALLER, args);
+    status = begin(&cb, handle, "DxgkCbCreateContextAllocation", CALLER, 0, "CTXA-012");
+    if (NT_SUCCESS(status)) {
+        status = create_and_return(&cb, args);
+        callback_end(&cb);
+    }
+    if (!NT_SUCCESS(status)) /* CTXA-028; what cannot be written was told */
+        (void)sim_copy_checked(&args->hAllocation, &none, sizeof(none));
     return status;
 }
 
@@ -123,7 +179,7 @@ static NTSTATUS NTAPI destroy_context_allocation(IN_CONST_HANDLE adapter, IN_CON
 {
     struct callback cb;
     NTSTATUS status = begin(&cb, adapter, "DxgkCbDestroyContextAllocation", CALLER,
-                            CALLBACK_FREEING);
+                            CALLBACK_FREEING, "CTXA-063");
 
     if (!NT_SUCCESS(status))
         return status;
@@ -139,9 +195,9 @@ map_context_allocation(IN_CONST_HANDLE adapter, IN_CONST_PDXGKARGCB_MAPCONTEXTAL
     DXGKARGCB_MAPCONTEXTALLOCATION copy;
     D3DGPU_VIRTUAL_ADDRESS va = 0;
 
-    if (!NT_SUCCESS(begin(&cb, adapter, "DxgkCbMapContextAllocation", CALLER, 0)))
+    if (!NT_SUCCESS(begin(&cb, adapter, "DxgkCbMapContextAllocation", CALLER, 0, "CTXA-045")))
         return 0;
-    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+    if (take(&copy, args, sizeof(copy), "CTXA-005"))
         va = vidmm_cb_map_context_allocation(&cb.adapter->ddi, &copy);
     callback_end(&cb);
     return va;
@@ -152,11 +208,11 @@ static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter,
 {
     struct callback cb;
     DXGKARGCB_UPDATECONTEXTALLOCATION copy;
-    NTSTATUS status = begin(&cb, adapter, "DxgkCbUpdateContextAllocation", CALLER, 0);
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbUpdateContextAllocation", CALLER, 0, "CTXA-058");
 
     if (!NT_SUCCESS(status))
         return status;
-    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+    if (take(&copy, args, sizeof(copy), "CTXA-005"))
         status = vidmm_cb_update_context_allocation(&cb.adapter->ddi, &copy);
     else
         status = STATUS_INVALID_PARAMETER;
@@ -164,15 +220,36 @@ static NTSTATUS NTAPI update_context_allocation(IN_CONST_HANDLE adapter,
     return status;
 }
 
+/* GPUVA-046: StartVirtualAddress is written on success alone. */
+static NTSTATUS reserve_and_return(const struct callback *cb,
+                                   DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
+{
+    DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE copy;
+    NTSTATUS status;
+
+    if (!take(&copy, args, sizeof(copy), "GPUVA-046"))
+        return STATUS_INVALID_PARAMETER;
+    status = vidmm_cb_reserve_gpu_va(&cb->adapter->ddi, &copy);
+    if (!NT_SUCCESS(status) ||
+        sim_copy_checked(&args->StartVirtualAddress, &copy.StartVirtualAddress,
+                         sizeof(copy.StartVirtualAddress)))
+        return status;
+    /* the reservation lasts as long as the process, as each does (GPUVA-056) */
+    VIOLATION("GPUVA-046", "StartVirtualAddress at %p cannot be written",
+              (void *)&args->StartVirtualAddress);
+    return STATUS_INVALID_PARAMETER;
+}
+
 static NTSTATUS NTAPI reserve_gpu_va(IN_CONST_HANDLE adapter,
                                      INOUT_PDXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE args)
 {
     struct callback cb;
-    NTSTATUS status = begin(&cb, adapter, "DxgkCbReserveGpuVirtualAddressRange", CALLER, 0);
+    NTSTATUS status = begin(&cb, adapter, "DxgkCbReserveGpuVirtualAddressRange", CALLER, 0,
+                            "GPUVA-045");
 
     if (!NT_SUCCESS(status))
         return status;
-    status = args ? vidmm_cb_reserve_gpu_va(&cb.adapter->ddi, args) : STATUS_INVALID_PARAMETER;
+    status = reserve_and_return(&cb, args);
     callback_end(&cb);
     return status;
 }

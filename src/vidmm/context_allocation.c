@@ -7,103 +7,15 @@
  *   committed    pinned, resident, INIT_CONTEXT_RESOURCE built: before the first packet of a
  *                context that runs with it. From then on it stays where it is: it is resident
  *                whenever its context may run (CTXA-030, CTXA-031)
- *   destroyed    handle dead at once; memory and addresses go when the GPU work queued so far is
- *                done (CTXA-064)
+ *   destroyed    handle dead at once. Addresses are free when the GPU work queued so far is done,
+ *                at once if it is (CTXA-064); memory goes after the entries that pointed to it
  *
  * What a driver has not destroyed when DxgkDdiDestroyContext (DxgkDdiDestroyDevice) returns is a
  * leak: reported, then freed.
  */
 #include "vidmm/context_allocation.h"
 
-#include <string.h>
-
-#define TEST_PATTERN     0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
-#define LARGE_PAGE_BYTES 65536u
-
-/* ---- arguments ---- */
-
-static bool flags_allowed(UINT version, UINT flags)
-{
-    /* ExistingSysMem, ExistingKernelSysMem, Overlay, Capture, HistoryBuffer */
-    const UINT nonsense = 0x10 | 0x20 | 0x100 | 0x200 | 0x4000;
-    UINT known = 0xF | 0x40 | 0x80;
-
-    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0)
-        /* AccessedPhysically .. CpuVisibleOnDemand */
-        known |= 0x8000 | 0x10000 | 0x20000 | 0x40000;
-    else
-        known |= 0x800 | 0x1000 | 0x2000; /* SynchronousPaging, LinkMirrored, LinkInstanced */
-    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9)
-        known |= 0x2000; /* MapApertureCpuVisible */
-    if ((flags & nonsense) || (flags & ~known))
-        return false;
-    if ((flags & 0x8) && (flags & 0x2)) /* Protected, PermanentSysMem */
-        return false;
-    if ((flags & 0x4) && !(flags & 0x1)) /* Cached without CpuVisible */
-        return false;
-    return !(flags & 0x10000) || (flags & 0x8000); /* GPUVA-241 */
-}
-
-static UINT preferred_id(const DXGK_SEGMENTPREFERENCE *preference, unsigned place)
-{
-    const UINT ids[5] = {preference->SegmentId0, preference->SegmentId1, preference->SegmentId2,
-                         preference->SegmentId3, preference->SegmentId4};
-
-    return ids[place];
-}
-
-/* CTXA-018 to CTXA-022. */
-static bool placement_allowed(const struct vidmm *vidmm,
-                              const DXGKARGCB_CREATECONTEXTALLOCATION *args)
-{
-    UINT all = (UINT)(((uint64_t)1 << vidmm->segment_count) - 1);
-
-    if (args->Size == 0 || (args->Alignment != 0 && !is_power_of_two(args->Alignment)))
-        return false;
-    if (args->SupportedSegmentSet == 0 || (args->SupportedSegmentSet & ~all) ||
-        (args->EvictionSegmentSet & ~all))
-        return false;
-    for (UINT id = 1; id <= vidmm->segment_count; id++) {
-        const struct vidmm_segment *segment = &vidmm->segment[id];
-        UINT bit = (UINT)1 << (id - 1);
-
-        if ((args->EvictionSegmentSet & bit) && !segment_is_aperture(segment))
-            return false;
-        if ((args->SupportedSegmentSet & bit) && segment->page_bytes == LARGE_PAGE_BYTES &&
-            args->Alignment % LARGE_PAGE_BYTES != 0)
-            return false;
-    }
-    for (unsigned i = 0; i < 5; i++) {
-        UINT id = preferred_id(&args->PreferredSegment, i);
-
-        if (id > vidmm->segment_count || (id != 0 && !(args->SupportedSegmentSet >> (id - 1) & 1)))
-            return false;
-    }
-    return true;
-}
-
-static NTSTATUS check(const struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args)
-{
-    UINT version = vidmm->config.wddm_version;
-    UINT known = version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0 ? 3 : 1;
-
-    if (args->ContextAllocationFlags.Value & ~known)
-        return STATUS_INVALID_PARAMETER; /* CTXA-014 */
-    if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_0 && args->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER;
-    if (!flags_allowed(version, args->Flags.Value))
-        return STATUS_INVALID_PARAMETER; /* CTXA-024 */
-    if (!placement_allowed(vidmm, args)) {
-        VIOLATION("CTXA-022",
-                  "context allocation of %llu bytes: alignment 0x%x, segments 0x%x, eviction 0x%x",
-                  (unsigned long long)args->Size, args->Alignment, args->SupportedSegmentSet,
-                  args->EvictionSegmentSet);
-        return STATUS_INVALID_PARAMETER;
-    }
-    if (args->ContextAllocationFlags.MapGpuVirtualAddress && !vidmm->config.gpu_mmu)
-        return STATUS_NOT_SUPPORTED; /* CTXA-015 */
-    return STATUS_SUCCESS;
-}
+#define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
 /* ---- owners ---- */
 
@@ -133,47 +45,77 @@ static struct vidmm_process *current_process(struct vidmm *vidmm)
     return NULL;
 }
 
-static bool inside(const char *ddi)
-{
-    const char *name = ddi_current_name();
-
-    return name && strcmp(name, ddi) == 0;
-}
-
 static bool context_closed(const struct paging_process *shared, const struct vidmm_context *context)
 {
     return hash_get(&shared->closing, (uint64_t)(uintptr_t)context) != NULL;
+}
+
+/* CTXA-006, CTXA-010 to CTXA-012. */
+static NTSTATUS own_by_context(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
+                               const struct vidmm_device *device, struct context_allocation *item)
+{
+    const struct ddi_handles *handles = &vidmm->ddi->handles;
+    struct vidmm_context *context = ddi_handle_lookup(handles, args->hContext, DDI_HANDLE_CONTEXT);
+
+    if (!context) {
+        VIOLATION("CTXA-010", "hContext is %s, not that of a context, without SharedAcrossContexts",
+                  ddi_handle_describe(handles, args->hContext).text);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (context->system) {
+        VIOLATION("CTXA-011", "hContext is the handle of a system context");
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (context->device != device) {
+        VIOLATION("CTXA-010", "hContext is the handle of a context of another device than hDevice");
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (context_closed(vidmm->scratch, context)) {
+        VIOLATION("CTXA-012", "DxgkDdiDestroyContext of the context has begun");
+        return STATUS_INVALID_DEVICE_REQUEST;
+    }
+    item->context = context;
+    item->process = device->process;
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS own_by_device(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
+                              const struct vidmm_device *device, struct context_allocation *item)
+{
+    if (args->hContext) {
+        VIOLATION("CTXA-008", "hContext is %s, and must be NULL with SharedAcrossContexts",
+                  ddi_handle_describe(&vidmm->ddi->handles, args->hContext).text);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (!device && !ddi_inside("DxgkDdiCreateDevice")) {
+        VIOLATION("CTXA-012", "DxgkDdiDestroyDevice of the device has begun");
+        return STATUS_INVALID_DEVICE_REQUEST;
+    }
+    /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the
+     * caller's. */
+    item->process = device ? device->process : current_process(vidmm);
+    if (!item->process || item->process == vidmm->paging_process) {
+        VIOLATION("CTXA-011", "hDevice is the handle of the system's device");
+        return STATUS_INVALID_PARAMETER;
+    }
+    return STATUS_SUCCESS;
 }
 
 /* Whose it becomes (CTXA-006 to CTXA-012). */
 static NTSTATUS find_owner(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXTALLOCATION *args,
                            struct context_allocation *item)
 {
-    struct vidmm_device *device = context_allocation_device(vidmm, args->hDevice);
-    struct vidmm_context *context = ddi_handle_lookup(&vidmm->ddi->handles, args->hContext,
-                                                      DDI_HANDLE_CONTEXT);
-    bool shared = args->ContextAllocationFlags.SharedAcrossContexts;
+    const struct vidmm_device *device = context_allocation_device(vidmm, args->hDevice);
 
     item->device = args->hDevice;
-    if (!ddi_handle_lookup(&vidmm->ddi->handles, args->hDevice, DDI_HANDLE_DEVICE))
+    if (!ddi_handle_lookup(&vidmm->ddi->handles, args->hDevice, DDI_HANDLE_DEVICE)) {
+        VIOLATION("CTXA-010", "hDevice is %s, not that of a device of the adapter",
+                  ddi_handle_describe(&vidmm->ddi->handles, args->hDevice).text);
         return STATUS_INVALID_PARAMETER;
-    if (!shared) {
-        if (!context || context->device != device || context->system)
-            return STATUS_INVALID_PARAMETER;
-        item->context = context;
-        item->process = device->process;
-        return context_closed(vidmm->scratch, context) ? STATUS_INVALID_DEVICE_REQUEST
-                                                       : STATUS_SUCCESS;
     }
-    if (args->hContext)
-        return STATUS_INVALID_PARAMETER;
-    if (!device && !inside("DxgkDdiCreateDevice"))
-        return STATUS_INVALID_DEVICE_REQUEST; /* its end has begun */
-    /* Inside DxgkDdiCreateDevice the device is not ours to know yet; its process is the
-     * caller's. */
-    item->process = device ? device->process : current_process(vidmm);
-    return !item->process || item->process == vidmm->paging_process ? STATUS_INVALID_PARAMETER
-                                                                    : STATUS_SUCCESS;
+    return args->ContextAllocationFlags.SharedAcrossContexts
+               ? own_by_device(vidmm, args, device, item)
+               : own_by_context(vidmm, args, device, item);
 }
 
 bool context_allocation_belongs(const struct context_allocation *item,
@@ -184,6 +126,8 @@ bool context_allocation_belongs(const struct context_allocation *item,
     return context_allocation_device(item->vidmm, item->device) == context->device;
 }
 
+/* ---- callbacks at the wrong place ---- */
+
 bool context_allocation_inside_paging(const char *rule)
 {
     static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch",
@@ -191,7 +135,7 @@ bool context_allocation_inside_paging(const char *rule)
                                          "DxgkDdiPreemptCommand"};
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-        if (inside(needed[i])) {
+        if (ddi_inside(needed[i])) {
             VIOLATION(rule, "context allocation callback inside %s", needed[i]);
             return true;
         }
@@ -199,9 +143,38 @@ bool context_allocation_inside_paging(const char *rule)
     return false;
 }
 
+bool context_allocation_blocked(const struct vidmm *vidmm)
+{
+    return !paging_may_build(vidmm) && (ddi_is_alone(vidmm->ddi) || vidmm->ddi->asleep);
+}
+
+void context_allocation_tell_blocked(const char *rule, const struct vidmm *vidmm)
+{
+    const struct ddi_frame *ddi = ddi_current_ddi();
+
+    if (ddi_is_alone(vidmm->ddi))
+        VIOLATION(rule,
+                  "the paging it needs cannot run while %s has the driver for itself and holds the "
+                  "scheduler",
+                  ddi ? ddi->name : "this thread");
+    else
+        VIOLATION(rule, "the paging it needs cannot run while the adapter is not in D0");
+}
+
+/* ---- by handle ---- */
+
 struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, HANDLE handle)
 {
     return ddi_handle_lookup(&adapter->handles, handle, DDI_HANDLE_CONTEXT_ALLOCATION);
+}
+
+struct context_allocation *context_allocation_use(struct ddi_adapter *adapter, HANDLE handle)
+{
+    struct context_allocation *item = context_allocation_find(adapter, handle);
+
+    if (item)
+        item->users++;
+    return item;
 }
 
 /* ---- creation ---- */
@@ -221,7 +194,7 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
     if (vidmm->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         request.flags.Value &= 0x4F; /* the members that both layouts share (CTXA-023) */
     for (unsigned i = 0; i < 5; i++)
-        request.preferred[i] = preferred_id(&args->PreferredSegment, i);
+        request.preferred[i] = context_allocation_preferred(args, i);
     for (UINT id = 1; id <= vidmm->segment_count; id++)
         if ((args->SupportedSegmentSet >> (id - 1) & 1) && !segment_is_aperture(&vidmm->segment[id]))
             aperture_only = false;
@@ -234,23 +207,32 @@ static NTSTATUS make_allocation(struct vidmm *vidmm, const DXGKARGCB_CREATECONTE
     return status;
 }
 
+static void tell_no_memory(const DXGKARGCB_CREATECONTEXTALLOCATION *args, NTSTATUS status)
+{
+    NOTE("CTXA-028",
+         status == STATUS_NO_MEMORY
+             ? "a context allocation of %llu bytes fits into none of the segments 0x%x"
+             : "no memory for the records of a context allocation of %llu bytes (segments 0x%x)",
+         (unsigned long long)args->Size, args->SupportedSegmentSet);
+}
+
 /* Lock held. */
 static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *args,
                        struct context_allocation *item)
 {
     NTSTATUS status = find_owner(vidmm, args, item);
 
-    if (!NT_SUCCESS(status)) {
-        VIOLATION(status == STATUS_INVALID_DEVICE_REQUEST ? "CTXA-012" : "CTXA-010",
-                  "hDevice %p, hContext %p do not fit together", args->hDevice, args->hContext);
-        return status;
-    }
-    status = make_allocation(vidmm, args, item);
     if (!NT_SUCCESS(status))
         return status;
-    item->handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_CONTEXT_ALLOCATION, item);
-    if (!item->handle)
-        return STATUS_INSUFFICIENT_RESOURCES;
+    status = make_allocation(vidmm, args, item);
+    if (NT_SUCCESS(status)) {
+        item->handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_CONTEXT_ALLOCATION, item);
+        status = item->handle ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES;
+    }
+    if (!NT_SUCCESS(status)) {
+        tell_no_memory(args, status);
+        return status;
+    }
     list_push_back(&vidmm->scratch->context_allocations, &item->link);
     if (item->context)
         list_push_back(&item->context->allocations, &item->owner_link);
@@ -288,11 +270,30 @@ static void forget(struct vidmm *vidmm, void *arg, NTSTATUS status)
     util_free(item);
 }
 
-/* The GPU is done with it. */
+/* All of them are its own (RANGE_CONTEXT): nothing else is mapped there. */
+static void free_addresses(struct vidmm_allocation *allocation)
+{
+    while (!list_empty(&allocation->mappings)) {
+        struct va_range *range =
+            CONTAINER(allocation->mappings.next, struct va_piece, mapping)->range;
+        struct vidmm_space *space = range->space;
+
+        if (range_free(range))
+            space_clean_later(space);
+    }
+}
+
+/* The GPU is done with it, and so are the driver's callbacks. */
 static void destroy_now(struct context_allocation *item)
 {
     struct vidmm *vidmm = item->vidmm;
 
+    if (item->users) {
+        item->doomed = true;
+        return;
+    }
+    if (item->allocation)
+        free_addresses(item->allocation);
     if (!item->allocation || paging_may_build(vidmm)) {
         (void)destroy_job(vidmm, item);
         forget(vidmm, item, STATUS_SUCCESS);
@@ -300,6 +301,12 @@ static void destroy_now(struct context_allocation *item)
     }
     item->job = (struct paging_job){.fn = destroy_job, .release = forget, .arg = item};
     paging_job_post(&vidmm->scratch->chores, &item->job);
+}
+
+void context_allocation_unuse(struct context_allocation *item)
+{
+    if (--item->users == 0 && item->doomed)
+        destroy_now(item);
 }
 
 static void followed(struct vidmm_device *device, struct follow *follow)
@@ -384,18 +391,25 @@ NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
     args->hAllocation = NULL;
     if (context_allocation_inside_paging("CTXA-067"))
         return STATUS_INVALID_DEVICE_REQUEST;
-    status = check(vidmm, args);
+    status = context_allocation_check(vidmm, args);
     if (!NT_SUCCESS(status))
         return status;
     item = util_zalloc(1, sizeof(*item));
-    if (!item)
+    if (!item) {
+        tell_no_memory(args, STATUS_INSUFFICIENT_RESOURCES);
         return STATUS_NO_MEMORY;
+    }
     item->vidmm = vidmm;
     list_init(&item->link);
     list_init(&item->owner_link);
     follow_init(&item->follow);
     sim_mutex_lock(&vidmm->lock);
-    status = paging_process_get(vidmm) ? create(vidmm, args, item) : STATUS_INSUFFICIENT_RESOURCES;
+    if (paging_process_get(vidmm)) {
+        status = create(vidmm, args, item);
+    } else {
+        status = STATUS_INSUFFICIENT_RESOURCES;
+        tell_no_memory(args, status);
+    }
     if (!NT_SUCCESS(status))
         destroy_now(item);
     sim_mutex_unlock(&vidmm->lock);
@@ -416,6 +430,7 @@ NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE
     sim_mutex_unlock(&vidmm->lock);
     if (item)
         return STATUS_SUCCESS;
-    VIOLATION("CTXA-063", "%p is no context allocation of the adapter", allocation);
+    VIOLATION("CTXA-063", "hAllocation is %s, not that of a context allocation of the adapter",
+              ddi_handle_describe(&adapter->handles, allocation).text);
     return STATUS_INVALID_PARAMETER;
 }

@@ -23,15 +23,36 @@ struct context_allocation {
     bool initialised;  /* INIT_CONTEXT_RESOURCE was built for its content */
     bool committed;    /* resident, pinned and initialised */
     bool restore;      /* it was before the reset */
+    uint32_t users;    /* callbacks in the middle of something with it */
+    bool doomed;       /* goes with the last of them */
     struct follow follow;
     struct paging_job job;
 };
 
+/* ---- context_allocation_check.c ---- */
+
+/* Arguments of a creation, but for the owner (CTXA-013 to CTXA-028); a failure is told. */
+NTSTATUS context_allocation_check(const struct vidmm *vidmm,
+                                  const DXGKARGCB_CREATECONTEXTALLOCATION *args);
+/* PreferredSegment.SegmentId0 .. SegmentId4. */
+UINT context_allocation_preferred(const DXGKARGCB_CREATECONTEXTALLOCATION *args, unsigned place);
+
+/* ---- context_allocation.c ---- */
+
 /* By handle; NULL: none of this adapter. */
 struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, HANDLE handle);
+/* The same, and it stays until context_allocation_unuse, even if it is destroyed meanwhile (then
+ * its handle is NULL). Lock held, for both. */
+struct context_allocation *context_allocation_use(struct ddi_adapter *adapter, HANDLE handle);
+void context_allocation_unuse(struct context_allocation *item);
 /* Is the current thread inside a DDI that itself is needed to carry out paging (CTXA-060,
  * CTXA-067)? Reports it. */
 bool context_allocation_inside_paging(const char *rule);
+/* Would the current thread wait for ever, if it waited for paging: because nobody gets into the
+ * driver before the DDI it is in has returned, or the adapter sleeps (CTXA-060, CTXA-067)? */
+bool context_allocation_blocked(const struct vidmm *vidmm);
+/* Report that as a violation. */
+void context_allocation_tell_blocked(const char *rule, const struct vidmm *vidmm);
 /* The vidmm_device of a host handle of the scheduler's; NULL: none (yet). */
 struct vidmm_device *context_allocation_device(struct vidmm *vidmm, HANDLE handle);
 

@@ -3,7 +3,6 @@
  * See context_allocation.c. */
 #include "vidmm/content.h"
 #include "vidmm/context_allocation.h"
-#include "vidmm/gpu_va.h"
 
 /* ---- first content ---- */
 
@@ -115,9 +114,10 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     if (!NT_SUCCESS(status))
         return status;
     item->initialised = true;
-    item->committed = true;
     item->restore = false;
-    item->vidmm->scratch->uncommitted--;
+    if (!item->committed) /* destroyed while the lock was dropped: counted then */
+        item->vidmm->scratch->uncommitted--;
+    item->committed = true;
     return STATUS_SUCCESS;
 }
 
@@ -190,45 +190,10 @@ void context_allocations_restore(struct vidmm *vidmm)
     }
 }
 
-/* ---- addresses ---- */
-
-D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
-                                                       const DXGKARGCB_MAPCONTEXTALLOCATION *args)
-{
-    struct vidmm *vidmm = adapter->vidmm;
-    struct context_allocation *item;
-    struct va_context_map map;
-    NTSTATUS status;
-
-    if (context_allocation_inside_paging("CTXA-067"))
-        return 0;
-    sim_mutex_lock(&vidmm->lock);
-    item = context_allocation_find(adapter, args->hAllocation);
-    if (item)
-        map = (struct va_context_map){
-            .process = item->process, .allocation = item->allocation, .args = args};
-    sim_mutex_unlock(&vidmm->lock);
-    if (!item) {
-        VIOLATION("CTXA-045", "%p is no context allocation of the adapter", args->hAllocation);
-        return 0;
-    }
-    if (!item->process->space || (item->context && !item->context->virtual_addressing))
-        return 0; /* CTXA-050 */
-    status = va_map_context_allocation(&map);
-    if (status == STATUS_INVALID_PARAMETER)
-        VIOLATION("CTXA-050",
-                  "DxgkCbMapContextAllocation at 0x%llx, %llu pages from %llu, protection 0x%llx",
-                  (unsigned long long)args->BaseAddress, (unsigned long long)args->SizeInPages,
-                  (unsigned long long)args->OffsetInPages,
-                  (unsigned long long)args->Protection.Value);
-    return NT_SUCCESS(status) ? map.address : 0;
-}
-
 /* ---- updates ---- */
 
 struct update_call {
-    struct ddi_adapter *adapter;
-    HANDLE handle;
+    struct context_allocation *item;
     void *data;
     UINT bytes;
 };
@@ -236,13 +201,13 @@ struct update_call {
 static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
 {
     const struct update_call *call = arg;
-    struct context_allocation *item = context_allocation_find(call->adapter, call->handle);
+    struct context_allocation *item = call->item;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION};
     struct gpu_va va;
     NTSTATUS status;
 
-    if (!item)
-        return STATUS_INVALID_PARAMETER;
+    if (!item->handle)
+        return STATUS_INVALID_PARAMETER; /* destroyed meanwhile */
     if (item->allocation->pages > scratch_limit(vidmm))
         return STATUS_NO_MEMORY;
     status = context_allocation_commit(item);
@@ -259,33 +224,90 @@ static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
     return status;
 }
 
+static void tell_failed_update(const struct vidmm *vidmm, const struct context_allocation *item,
+                               NTSTATUS status)
+{
+    unsigned long long pages = align_up(item->size, PAGE_BYTES) >> PAGE_BITS;
+
+    if (status == STATUS_DEVICE_REMOVED)
+        NOTE("CTXA-061", "a reset of the adapter came between, or its stop");
+    else if (status == STATUS_INVALID_PARAMETER && !item->handle)
+        VIOLATION("CTXA-058", "the context allocation was destroyed meanwhile");
+    else if (status == STATUS_NO_MEMORY && pages > scratch_limit(vidmm))
+        NOTE("CTXA-058", "its %llu pages do not fit into the scratch area, which has room for %llu",
+             pages, (unsigned long long)scratch_limit(vidmm));
+    else if (vidmm_status(status) == STATUS_NO_MEMORY)
+        NOTE("CTXA-058", "no memory to make a context allocation of %llu pages resident", pages);
+    else
+        NOTE("CTXA-054", "the update failed with 0x%08x", (unsigned)status);
+}
+
+/* The driver's data, as the host's copy. */
+static NTSTATUS take_data(struct update_call *call, const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
+{
+    call->bytes = args->PrivateDriverDataSize;
+    if (call->bytes == 0)
+        return STATUS_SUCCESS;
+    if (!args->pPrivateDriverData) {
+        VIOLATION("CTXA-058", "pPrivateDriverData is NULL, PrivateDriverDataSize %u", call->bytes);
+        return STATUS_INVALID_PARAMETER;
+    }
+    call->data = util_alloc(call->bytes);
+    if (!call->data) {
+        NOTE("CTXA-058", "no memory for a copy of %u bytes of private data", call->bytes);
+        return STATUS_NO_MEMORY;
+    }
+    if (sim_copy_checked(call->data, args->pPrivateDriverData, call->bytes))
+        return STATUS_SUCCESS;
+    VIOLATION("CTXA-058", "%u bytes at pPrivateDriverData %p cannot be read", call->bytes,
+              args->pPrivateDriverData);
+    return STATUS_INVALID_PARAMETER;
+}
+
+static NTSTATUS update(struct vidmm *vidmm, struct context_allocation *item,
+                       const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
+{
+    struct update_call call = {.item = item};
+    NTSTATUS status = take_data(&call, args);
+
+    if (NT_SUCCESS(status)) {
+        status = paging_run(vidmm, update_job, &call);
+        if (!NT_SUCCESS(status))
+            tell_failed_update(vidmm, item, status);
+    }
+    util_free(call.data);
+    return status == STATUS_DEVICE_REMOVED ? STATUS_UNSUCCESSFUL : vidmm_status(status);
+}
+
 NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
                                             const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
-    struct update_call call = {
-        .adapter = adapter, .handle = args->hAllocation, .bytes = args->PrivateDriverDataSize};
+    struct context_allocation *item;
     NTSTATUS status;
 
     if (context_allocation_inside_paging("CTXA-060"))
         return STATUS_INVALID_DEVICE_REQUEST;
-    if (!vidmm->config.gpu_mmu)
+    if (!vidmm->config.gpu_mmu) {
+        NOTE("CTXA-058", "the adapter has no GpuMmu, by which an update would reach the allocation");
         return STATUS_NOT_SUPPORTED;
-    if (!context_allocation_find(adapter, args->hAllocation) ||
-        (!args->pPrivateDriverData && args->PrivateDriverDataSize != 0))
-        return STATUS_INVALID_PARAMETER;
-    if (call.bytes != 0) {
-        call.data = util_alloc(call.bytes);
-        if (!call.data)
-            return STATUS_NO_MEMORY;
-        if (!sim_copy_checked(call.data, args->pPrivateDriverData, call.bytes)) {
-            util_free(call.data);
-            return STATUS_INVALID_PARAMETER;
-        }
     }
-    status = paging_run(vidmm, update_job, &call);
-    util_free(call.data);
-    if (status == STATUS_DEVICE_REMOVED)
-        status = STATUS_UNSUCCESSFUL; /* CTXA-061 */
-    return vidmm_status(status);
+    sim_mutex_lock(&vidmm->lock);
+    item = context_allocation_use(adapter, args->hAllocation);
+    sim_mutex_unlock(&vidmm->lock);
+    if (!item) {
+        VIOLATION("CTXA-058", "hAllocation is %s, not that of a context allocation of the adapter",
+                  ddi_handle_describe(&adapter->handles, args->hAllocation).text);
+        return STATUS_INVALID_PARAMETER;
+    }
+    if (context_allocation_blocked(vidmm)) {
+        context_allocation_tell_blocked("CTXA-060", vidmm);
+        status = STATUS_INVALID_DEVICE_REQUEST;
+    } else {
+        status = update(vidmm, item, args);
+    }
+    sim_mutex_lock(&vidmm->lock);
+    context_allocation_unuse(item);
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
 }

@@ -31,7 +31,9 @@ struct va_call {
     struct va_piece *piece;
     struct va_piece *spare;
     uint64_t fence;
-    bool for_worker; /* failed for something that the worker can do */
+    bool for_worker;                    /* failed for something that the worker can do */
+    bool at_once;                       /* and must not wait for it */
+    struct va_context_map *context_map; /* to be told why; or NULL */
 };
 
 /* ---- arguments ---- */
@@ -121,8 +123,11 @@ static NTSTATUS bind_allocation(struct va_call *call)
         !range_inside(values->offset, call->request.pages, values->allocation->pages))
         return STATUS_INVALID_PARAMETER;
     if (protection_conflict(values->allocation, values->offset, call->request.pages,
-                            values->driver_protection))
+                            values->driver_protection)) {
+        if (call->context_map)
+            call->context_map->conflict = true;
         return STATUS_INVALID_PARAMETER;
+    }
     return STATUS_SUCCESS;
 }
 
@@ -177,6 +182,17 @@ static NTSTATUS cover(struct va_call *call)
     return STATUS_NO_MEMORY;
 }
 
+static void note_why(const struct va_call *call, NTSTATUS status)
+{
+    struct va_context_map *map = call->context_map;
+
+    if (!map)
+        return;
+    if (status == STATUS_INVALID_PARAMETER)
+        (void)va_neighbour_at(call->space, call->request.base, call->request.pages, &map->taken);
+    map->no_room = status == STATUS_NO_MEMORY;
+}
+
 static NTSTATUS find_range(struct va_call *call)
 {
     struct span_node *node;
@@ -196,8 +212,10 @@ static NTSTATUS find_range(struct va_call *call)
         }
     }
     status = range_create(call->space, call->kind, &call->request, &call->range);
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        note_why(call, status);
         return status;
+    }
     call->range->driver_protection = call->values.driver_protection;
     call->range->no_commit = call->no_commit;
     call->range->owned = call->values.state == ENTRY_PAGES;
@@ -405,6 +423,8 @@ static NTSTATUS perform(struct va_call *call)
                  : publish(call);
     debug_check(call->space);
     sim_mutex_unlock(&vidmm->lock);
+    if (status == STATUS_NO_MEMORY && call->for_worker && call->at_once)
+        return STATUS_INVALID_DEVICE_REQUEST;
     if (status == STATUS_NO_MEMORY && call->for_worker)
         status = paging_run(vidmm, publish_job, call);
     return vidmm_status(status);
@@ -521,22 +541,23 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
 {
     const DXGKARGCB_MAPCONTEXTALLOCATION *args = map->args;
     struct va_call call = {
-        .process = map->process, .space = map->process->space, .kind = RANGE_CONTEXT};
-    NTSTATUS status = check_protection(args->Protection);
+        .process = map->process,
+        .space = map->process->space,
+        .kind = RANGE_CONTEXT,
+        .request = {.base = args->BaseAddress >> PAGE_BITS, .pages = args->SizeInPages},
+        .values = {.state = ENTRY_PAGES,
+                   .allocation = map->allocation,
+                   .offset = args->OffsetInPages,
+                   .protection = args->Protection.Value,
+                   .driver_protection = args->DriverProtection},
+        .at_once = !map->may_wait,
+        .context_map = map};
+    NTSTATUS status;
 
-    if (!NT_SUCCESS(status))
-        return status;
-    if (args->SizeInPages == 0 || requested_state(args->Protection) != ENTRY_PAGES)
-        return STATUS_INVALID_PARAMETER;
-    status = check_place(call.space, args->BaseAddress, args->MinimumAddress, args->MaximumAddress,
-                         args->SizeInPages, PAGE_BYTES, &call.request);
-    if (!NT_SUCCESS(status))
-        return status;
-    call.values = (struct va_piece){.state = ENTRY_PAGES,
-                                    .allocation = map->allocation,
-                                    .offset = args->OffsetInPages,
-                                    .protection = args->Protection.Value,
-                                    .driver_protection = args->DriverProtection};
+    if (args->BaseAddress == 0) {
+        call.request.low = args->MinimumAddress >> PAGE_BITS;
+        call.request.high = args->MaximumAddress >> PAGE_BITS;
+    }
     status = perform(&call);
     if (NT_SUCCESS(status))
         map->address = call.request.base << PAGE_BITS;

@@ -195,7 +195,8 @@ GVA_TEST(owners_must_fit_together)
     client.context.system = true;
     CHECK_RULE("CTXA-011", create(rig, &args) == STATUS_INVALID_PARAMETER);
     client.context.system = false;
-    CHECK_RULE("CTXA-010", verify_rule_count(rig->base.log, "CTXA-010") == 4);
+    CHECK_RULE("CTXA-010", verify_rule_count(rig->base.log, "CTXA-010") == 3);
+    CHECK_RULE("CTXA-011", verify_rule_count(rig->base.log, "CTXA-011") == 1);
     vidmm_context_detach(&client.context);
     CHECK_RULE("CTXA-012", create(rig, &args) == STATUS_INVALID_DEVICE_REQUEST);
     CHECK(rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);

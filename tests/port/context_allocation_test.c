@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/* Context allocations of a driver on a started adapter: where their callbacks may be made, and what becomes of each. */
+#include "port/support/context_calls.h"
+
+#define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
+#define G                  (&context_rig.gpu)
+#define MB                 (1ull << 20)
+
+static HANDLE item;
+static D3DGPU_VIRTUAL_ADDRESS where;
+
+static void begin_client(void)
+{
+    CHECK(IS(probe_gpu_begin(G), STATUS_SUCCESS));
+}
+
+static void end_client(void)
+{
+    CHECK(IS(probe_gpu_end(G), STATUS_SUCCESS));
+}
+
+static void make(struct probe *p)
+{
+    item = context_make(p);
+}
+
+static void unmake(struct probe *p)
+{
+    CHECK_RULE("CTXA-062", context_destroy(p, item) == STATUS_SUCCESS);
+}
+
+static void run(void (*body)(struct probe *p))
+{
+    context_rig_run(context_rig_create(NULL), body);
+}
+
+static uint64_t errors(const struct probe *p)
+{
+    return probe_reports(p, VERIFY_WARNING);
+}
+
+/* ---- addresses that are not free ---- */
+
+static D3DGPU_VIRTUAL_ADDRESS reserved, mapped;
+
+static void reserve_and_map(void)
+{
+    D3DDDI_RESERVEGPUVIRTUALADDRESS reserve;
+    D3DDDI_MAPGPUVIRTUALADDRESS map;
+    D3DKMT_HANDLE allocation = 0;
+
+    memset(&reserve, 0, sizeof(reserve));
+    reserve.hPagingQueue = G->queue;
+    reserve.BaseAddress = 64 * MB;
+    reserve.Size = 65536;
+    CHECK(NT_SUCCESS(D3DKMTReserveGpuVirtualAddress(&reserve)));
+    reserved = reserve.VirtualAddress;
+    CHECK(NT_SUCCESS(probe_gpu_allocate(G, 8192, &allocation)));
+    memset(&map, 0, sizeof(map));
+    map.hPagingQueue = G->queue;
+    map.BaseAddress = 128 * MB;
+    map.hAllocation = allocation;
+    map.SizeInPages = 2;
+    CHECK(NT_SUCCESS(D3DKMTMapGpuVirtualAddress(&map)));
+    mapped = map.VirtualAddress;
+}
+
+static void map_where_things_are(struct probe *p)
+{
+    uint64_t before = errors(p);
+
+    item = context_make(p);
+    where = context_map_at(p, item, 256 * MB);
+    CHECK_RULE("CTXA-046", where == 256 * MB);
+    /* below, inside, at the last page: each is refused, and told */
+    CHECK_RULE("CTXA-046", context_map_at(p, item, reserved - 4096) == 0 &&
+                               context_map_at(p, item, reserved) == 0 &&
+                               context_map_at(p, item, reserved + 65536 - 4096) == 0);
+    CHECK_RULE(
+        "CTXA-046",
+        probe_said(p, "CTXA-046", "taken by a reservation of the client, 0x4000000 to 0x400ffff"));
+    CHECK_RULE("CTXA-050", errors(p) == before && probe_rule(p, "CTXA-050") == 0);
+    CHECK_RULE("CTXA-046", probe_record(p, "CTXA-046")->severity == VERIFY_NOTE);
+    /* beside it is free */
+    CHECK_RULE("CTXA-046", context_map_at(p, item, reserved - 8192) == reserved - 8192 &&
+                               context_map_at(p, item, reserved + 65536) == reserved + 65536);
+}
+
+static void map_over_a_mapping(struct probe *p)
+{
+    CHECK_RULE("CTXA-046", context_map_at(p, item, mapped + 4096) == 0);
+}
+
+static void taken_body(struct probe *p)
+{
+    begin_client();
+    reserve_and_map();
+    context_rig_inside(0, map_where_things_are);
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void addresses_that_are_taken_are_an_outcome(void **state)
+{
+    (void)state;
+    run(taken_body);
+}
+
+static void taken_mapping_body(struct probe *p)
+{
+    begin_client();
+    reserve_and_map();
+    context_rig_inside(0, make);
+    context_rig_inside(0, map_over_a_mapping);
+    CHECK_RULE("CTXA-046", probe_said(p, "CTXA-046",
+                                      "taken by a mapping of the client, 0x8000000 to 0x8001fff "
+                                      "(there, an allocation of 8192 bytes)"));
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void the_taker_may_be_a_mapping(void **state)
+{
+    (void)state;
+    run(taken_mapping_body);
+}
+
+static void map_twice(struct probe *p)
+{
+    item = context_make(p);
+    CHECK(context_map_at(p, item, 256 * MB) == 256 * MB);
+    CHECK_RULE("CTXA-046", context_map_at(p, item, 256 * MB + 4096) == 0);
+    CHECK_RULE("CTXA-046",
+               probe_said(p, "CTXA-046",
+                          "taken by a mapping of a context allocation, 0x10000000 to 0x10001fff"));
+    CHECK(context_destroy(p, item) == STATUS_SUCCESS);
+}
+
+static void taken_context_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, map_twice);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void the_taker_may_be_a_context_allocation(void **state)
+{
+    (void)state;
+    run(taken_context_body);
+}
+
+/* ---- windows ---- */
+
+static void windows(struct probe *p)
+{
+    DXGKARGCB_MAPCONTEXTALLOCATION args;
+
+    item = context_make(p);
+    args = context_map_request(item);
+    args.MinimumAddress = 64 * MB;
+    args.MaximumAddress = 64 * MB + 8192;
+    CHECK_RULE("CTXA-047", context_map(p, &args) == 64 * MB);
+    CHECK_RULE("CTXA-047", context_map(p, &args) == 0 &&
+                               probe_said(p, "CTXA-047",
+                                          "no room for 2 pages between MinimumAddress 0x4000000 and "
+                                          "MaximumAddress 0x4002000"));
+    args.MinimumAddress = 80 * MB;
+    args.MaximumAddress = 80 * MB + 4096; /* free, but smaller */
+    CHECK_RULE("CTXA-047", context_map(p, &args) == 0 && probe_rule(p, "CTXA-047") == 2);
+    CHECK_RULE("CTXA-050", errors(p) == 0);
+}
+
+static void bad_windows(struct probe *p)
+{
+    static const struct {
+        uint64_t low, high;
+        const char *said;
+    } bad[] = {
+        {64 * MB + 1, 128 * MB, "MinimumAddress 0x4000001, MaximumAddress 0x8000000: both must be"},
+        {64 * MB, 128 * MB + 2048, "MinimumAddress 0x4000000, MaximumAddress 0x8000800: both must"},
+        {64 * MB, 64 * MB, "MinimumAddress 0x4000000, MaximumAddress 0x4000000: the first must be"},
+        {128 * MB, 64 * MB, "MinimumAddress 0x8000000, MaximumAddress 0x4000000: the first must be"},
+    };
+    static unsigned round;
+    DXGKARGCB_MAPCONTEXTALLOCATION args = context_map_request(item);
+
+    args.MinimumAddress = bad[round].low;
+    args.MaximumAddress = bad[round].high;
+    CHECK_RULE("CTXA-050", context_map(p, &args) == 0);
+    CHECK_RULE("CTXA-050", probe_rule(p, "CTXA-050") == round + 1);
+    if (round == 0) /* later ones merge into its record */
+        CHECK_RULE("CTXA-050", probe_said(p, "CTXA-050", bad[0].said));
+    round++;
+    if (round == sizeof(bad) / sizeof(bad[0]))
+        round = 0;
+}
+
+static void windows_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, windows);
+    for (unsigned i = 0; i < 4; i++)
+        context_rig_inside(0, bad_windows);
+    CHECK_RULE("CTXA-050", probe_record(p, "CTXA-050")->severity == VERIFY_ERROR);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void windows_without_room_and_bad_ones(void **state)
+{
+    (void)state;
+    run(windows_body);
+}
+
+/* ---- malformed arguments ---- */
+
+static const DXGKARGCB_MAPCONTEXTALLOCATION *malformed;
+static const char *malformed_said;
+
+static void map_malformed(struct probe *p)
+{
+    DXGKARGCB_MAPCONTEXTALLOCATION args = *malformed;
+
+    args.hAllocation = item;
+    CHECK_RULE("CTXA-050", context_map(p, &args) == 0);
+    CHECK_RULE("CTXA-050", probe_rule(p, "CTXA-050") == 1 &&
+                               probe_said(p, "CTXA-050", malformed_said) &&
+                               probe_record(p, "CTXA-050")->severity == VERIFY_ERROR);
+}
+
+static void malformed_body(struct probe *p)
+{
+    (void)p;
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, map_malformed);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void malformed_arguments_say_what_is_wrong(void **state)
+{
+    static const struct {
+        uint64_t base, offset, pages, protection;
+        const char *said;
+    } bad[] = {
+        {0, 0, 0, 1, "SizeInPages is 0"},
+        {0, 1, 2, 1, "OffsetInPages 1 and SizeInPages 2 pass the end"},
+        {0, 0, 3, 1, "OffsetInPages 0 and SizeInPages 3 pass the end"},
+        {0, 2, UINT64_MAX - 1, 1, "pass the end"},
+        {0, 0, 1, 4, "Protection 0x4: a context allocation cannot be mapped with Zero"},
+        {0, 0, 1, 8, "NoAccess"},
+        {0, 0, 1, 16, "SystemUseOnly"},
+        {0, 0, 1, 32, "a reserved bit"},
+        {64 * MB + 2048, 0, 1, 1, "BaseAddress 0x4000800 is no multiple of 4096"},
+        {2 * MB - 4096, 0, 1, 1, "outside the address space"},
+        {UINT64_MAX - 4095, 0, 1, 1, "outside the address space"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        DXGKARGCB_MAPCONTEXTALLOCATION args;
+
+        memset(&args, 0, sizeof(args));
+        args.BaseAddress = bad[i].base;
+        args.OffsetInPages = bad[i].offset;
+        args.SizeInPages = bad[i].pages;
+        args.Protection.Value = bad[i].protection;
+        malformed = &args;
+        malformed_said = bad[i].said;
+        run(malformed_body);
+    }
+}
+
+/* ---- the end of one ---- */
+
+static void destroy_and_map_again(struct probe *p)
+{
+    HANDLE next;
+
+    CHECK(context_destroy(p, item) == STATUS_SUCCESS);
+    next = context_make(p);
+    CHECK_RULE("CTXA-064", context_map_at(p, next, 64 * MB) == 64 * MB);
+    CHECK_RULE("CTXA-052", context_map_at(p, next, 72 * MB) == 72 * MB);
+    item = next;
+}
+
+static void make_mapped(struct probe *p)
+{
+    item = context_make(p);
+    CHECK(context_map_at(p, item, 64 * MB) == 64 * MB &&
+          context_map_at(p, item, 72 * MB) == 72 * MB);
+}
+
+static void make_mapped_and_committed(struct probe *p)
+{
+    make_mapped(p);
+    CHECK(context_update(p, item) == STATUS_SUCCESS);
+}
+
+static void freed_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make_mapped); /* never on the GPU */
+    context_rig_inside(0, destroy_and_map_again);
+    context_rig_inside(0, unmake);
+    context_rig_inside(0, make_mapped_and_committed); /* resident, its context idle */
+    CHECK(NT_SUCCESS(probe_gpu_submit(G)) && NT_SUCCESS(probe_gpu_wait_idle(G)));
+    context_rig_inside(0, destroy_and_map_again);
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void addresses_are_free_at_once(void **state)
+{
+    (void)state;
+    run(freed_body);
+}
+
+static void destroy_while_busy(struct probe *p)
+{
+    HANDLE next;
+
+    CHECK(context_destroy(p, item) == STATUS_SUCCESS);
+    next = context_make(p);
+    CHECK_RULE("CTXA-064", context_map_at(p, next, 64 * MB) == 0 && probe_rule(p, "CTXA-046") == 1);
+    item = next;
+}
+
+static void map_again(struct probe *p)
+{
+    CHECK_RULE("CTXA-064", context_map_at(p, item, 64 * MB) == 64 * MB);
+}
+
+static void busy_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make_mapped_and_committed);
+    probe_device_packet_ns = PROBE_SECOND / 10;
+    CHECK(NT_SUCCESS(probe_gpu_submit(G)));
+    probe_sleep(1000000);
+    context_rig_inside(0, destroy_while_busy);
+    probe_device_packet_ns = 1000;
+    CHECK(NT_SUCCESS(probe_gpu_wait_idle(G)));
+    probe_sleep(1000000);
+    context_rig_inside(0, map_again);
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void addresses_stay_while_the_context_runs(void **state)
+{
+    (void)state;
+    run(busy_body);
+}
+
+/* ---- where paging cannot be waited for ---- */
+
+static void update_there(struct probe *p)
+{
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS);
+}
+
+static void update_refused(struct probe *p)
+{
+    CHECK_RULE("CTXA-060", context_update(p, item) == STATUS_INVALID_DEVICE_REQUEST);
+    CHECK_RULE("CTXA-060", probe_rule(p, "CTXA-060") == 1 &&
+                               probe_said(p, "CTXA-060", "while DxgkDdiEscape has the driver"));
+}
+
+static void map_refused(struct probe *p)
+{
+    CHECK_RULE("CTXA-067", context_map_at(p, item, 256 * MB) == 0);
+    CHECK_RULE("CTXA-067", probe_rule(p, "CTXA-067") == 1 &&
+                               probe_said(p, "CTXA-067", "while DxgkDdiEscape has the driver"));
+}
+
+/* What takes no paging is done there: creation, a mapping of what has no memory yet, destruction. */
+static void rest_works(struct probe *p)
+{
+    HANDLE other = context_make(p);
+
+    CHECK_RULE("CTXA-067", context_map_at(p, other, 258 * MB) == 258 * MB);
+    CHECK_RULE("CTXA-067",
+               context_destroy(p, other) == STATUS_SUCCESS && probe_rule(p, "CTXA-067") == 1);
+}
+
+static void standstill_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, update_there);
+    CHECK(NT_SUCCESS(probe_gpu_submit(G)) && NT_SUCCESS(probe_gpu_wait_idle(G)));
+    context_rig_inside(HARDWARE_ACCESS, update_refused);
+    context_rig_inside(HARDWARE_ACCESS, map_refused);
+    context_rig_inside(HARDWARE_ACCESS, rest_works);
+    context_rig_inside(0, update_there); /* nothing is left of the refusals */
+    context_rig_inside(0, map_again);
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 2 && sim_now() < PROBE_SECOND);
+    end_client();
+}
+
+static void nothing_waits_for_paging_at_a_standstill(void **state)
+{
+    (void)state;
+    run(standstill_body);
+}
+
+/* Inside the DDIs that paging itself needs. */
+static NTSTATUS inside_status[4];
+static bool inside_done;
+
+static void callbacks_inside(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
+
+    (void)call;
+    if (!item || inside_done)
+        return;
+    inside_done = true;
+    inside_status[0] = context_update(p, item);
+    inside_status[1] = context_create(p, &args);
+    CHECK_RULE("CTXA-028", args.hAllocation == NULL);
+    inside_status[2] = context_map_at(p, item, 64 * MB) ? STATUS_SUCCESS
+                                                        : STATUS_INVALID_DEVICE_REQUEST;
+    inside_status[3] = context_destroy(p, item);
+}
+
+static void inside_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    CHECK(NT_SUCCESS(probe_gpu_submit(G)) && NT_SUCCESS(probe_gpu_wait_idle(G)));
+    CHECK_RULE("CTXA-060", inside_done && IS(inside_status[0], STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "CTXA-060") == 1);
+    for (unsigned i = 1; i < 4; i++)
+        CHECK_RULE("CTXA-067", IS(inside_status[i], STATUS_INVALID_DEVICE_REQUEST));
+    CHECK_RULE("CTXA-067", probe_rule(p, "CTXA-067") == 3);
+    context_rig_inside(0, unmake);
+    end_client();
+    item = NULL;
+}
+
+static void callbacks_inside_the_ddis_of_paging_are_refused(void **state)
+{
+    struct probe *p = context_rig_create(NULL);
+
+    (void)state;
+    item = NULL;
+    inside_done = false;
+    p->before[PROBE_BuildPagingBuffer] = callbacks_inside;
+    context_rig_run(p, inside_body);
+}
+
+/* ---- owners ---- */
+
+static NTSTATUS owner_status[2];
+
+/* A device allocation while the device is made; one of the context while the context goes. */
+static void create_in_create_device(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+
+    context_rig_note_device(p, call);
+    if (!context_rig.device)
+        return;
+    args = context_request(p);
+    args.hContext = NULL;
+    args.ContextAllocationFlags.SharedAcrossContexts = 1;
+    owner_status[0] = context_create(p, &args);
+    item = args.hAllocation;
+}
+
+static void create_in_destroy_context(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
+
+    (void)call;
+    if (!item)
+        return;
+    owner_status[1] = context_create(p, &args);
+    CHECK_RULE("CTXA-028", args.hAllocation == NULL);
+    CHECK_RULE("CTXA-065", context_destroy(p, item) == STATUS_SUCCESS);
+    item = NULL;
+}
+
+static void owners_body(struct probe *p)
+{
+    begin_client();
+    CHECK_RULE("CTXA-012", IS(owner_status[0], STATUS_SUCCESS) && item);
+    CHECK_RULE("CTXA-031", NT_SUCCESS(probe_gpu_submit(G)) && NT_SUCCESS(probe_gpu_wait_idle(G)));
+    end_client();
+    CHECK_RULE("CTXA-012", IS(owner_status[1], STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "CTXA-012") == 1 &&
+                               probe_said(p, "CTXA-012", "DxgkDdiDestroyContext"));
+}
+
+static void owners_while_they_are_made_and_go(void **state)
+{
+    struct probe *p = context_rig_create(NULL);
+
+    (void)state;
+    item = NULL;
+    p->before[PROBE_CreateDevice] = create_in_create_device;
+    p->before[PROBE_DestroyContext] = create_in_destroy_context;
+    context_rig_run(p, owners_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_that_are_taken_are_an_outcome),
+        cmocka_unit_test(the_taker_may_be_a_mapping),
+        cmocka_unit_test(the_taker_may_be_a_context_allocation),
+        cmocka_unit_test(windows_without_room_and_bad_ones),
+        cmocka_unit_test(malformed_arguments_say_what_is_wrong),
+        cmocka_unit_test(addresses_are_free_at_once),
+        cmocka_unit_test(addresses_stay_while_the_context_runs),
+        cmocka_unit_test(nothing_waits_for_paging_at_a_standstill),
+        cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
+        cmocka_unit_test(owners_while_they_are_made_and_go),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,8 +7,9 @@
 #include "nt/nt.h"
 
 #define PREFIX          0xD3D1u
-#define PHYSICAL_PREFIX 0xD3D0u /* of handles of physical memory (vidmm/physical_memory.c) */
 #define PREFIX_SHIFT    48u
+#define PHYSICAL_PREFIX 0xD3D0u /* of handles of physical memory (vidmm/physical_memory.c) */
+#define PHYSICAL_SHIFT  44u
 #define KIND_SHIFT      44u
 #define KIND_MASK       0xFu
 #define ADAPTER_SHIFT   32u
@@ -144,7 +145,7 @@ struct ddi_handle_text ddi_handle_describe(const struct ddi_handles *handles, HA
         (void)snprintf(out.text, sizeof(out.text), "NULL");
         return out;
     }
-    if (value >> PREFIX_SHIFT == PHYSICAL_PREFIX)
+    if (value >> PHYSICAL_SHIFT == PHYSICAL_PREFIX)
         what = "a handle of physical memory";
     else if (value <= UINT32_MAX && (value & TABLE_MARK) && !(value & HOST_MARK))
         what = client_kind_name((uint32_t)value);

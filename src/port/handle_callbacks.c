@@ -25,43 +25,93 @@ static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t ca
     return true;
 }
 
-static void *look_up(const char *name, uintptr_t caller, const DXGKARGCB_GETHANDLEDATA *args)
+/* Outside any DDI nothing says whose handles are meant, and before the start has finished there are none. */
+static bool can_look_up(const struct ddi_frame *frame)
+{
+    return frame->adapter && frame->adapter->vidmm;
+}
+
+static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)
 {
     struct ddi_frame frame;
     DXGKARGCB_GETHANDLEDATA copy;
     void *data = NULL;
 
-    if (!begin_lookup(&frame, name, caller, SIM_IRQL_APC, "THREAD-048"))
+    if (!begin_lookup(&frame, "DxgkCbGetHandleData", CALLER, SIM_IRQL_APC, "THREAD-048"))
         return NULL;
-    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+    if (can_look_up(&frame) && args && sim_copy_checked(&copy, args, sizeof(copy)))
         data = vidmm_cb_get_handle_data(frame.adapter, &copy);
     ddi_callback_leave(&frame);
     return data;
 }
 
-static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)
+/* ALLOC-099, ALLOC-100. */
+static void *acquire(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args,
+                     PDXGKARG_RELEASE_HANDLE release)
 {
-    return look_up("DxgkCbGetHandleData", CALLER, args);
+    DXGKARGCB_RELEASEHANDLEDATA undo = {.Type = args->Type};
+    void *data = vidmm_cb_acquire_handle_data(adapter, args, &undo.ReleaseHandle);
+
+    if (sim_copy_checked(release, &undo.ReleaseHandle, sizeof(undo.ReleaseHandle)))
+        return data;
+    VIOLATION("ALLOC-099", "the release handle cannot be written to %p", (void *)release);
+    if (undo.ReleaseHandle)
+        vidmm_cb_release_handle_data(adapter, &undo);
+    return NULL;
 }
 
-/* Nothing is destroyed while a DDI of the same process runs: no hold is needed, but one is paired with its release. */
 static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
                                        PDXGKARG_RELEASE_HANDLE release)
 {
-    void *data = look_up("DxgkCbAcquireHandleData", CALLER, args);
+    static const HANDLE none = NULL;
+    struct ddi_frame frame;
+    DXGKARGCB_GETHANDLEDATA copy;
+    void *data = NULL;
 
-    if (release && !sim_copy_checked(release, &data, sizeof(data)))
+    if (!begin_lookup(&frame, "DxgkCbAcquireHandleData", CALLER, SIM_IRQL_APC, "THREAD-048"))
         return NULL;
+    if (can_look_up(&frame) && args && sim_copy_checked(&copy, args, sizeof(copy)))
+        data = acquire(frame.adapter, &copy, release);
+    else
+        (void)sim_copy_checked(release, &none, sizeof(none));
+    ddi_callback_leave(&frame);
     return data;
+}
+
+/* The adapter that a release handle says it is of; NULL: none that is there. */
+static struct ddi_adapter *adapter_of_release(HANDLE handle)
+{
+    struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+    LIST_FOR(node, &port->adapter_list) {
+        struct ddi_adapter *adapter = &CONTAINER(node, struct port_adapter, link)->ddi;
+
+        if (ddi_handle_lookup(&adapter->handles, handle, DDI_HANDLE_ACQUIRED_ALLOCATION) ||
+            ddi_handle_lookup(&adapter->handles, handle, DDI_HANDLE_ACQUIRED_RESOURCE))
+            return adapter;
+    }
+    return NULL;
 }
 
 static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
 {
     struct ddi_frame frame;
+    struct ddi_adapter *adapter;
 
-    (void)args;
-    if (begin_lookup(&frame, "DxgkCbReleaseHandleData", CALLER, SIM_IRQL_APC, "THREAD-048"))
-        ddi_callback_leave(&frame);
+    if (!begin_lookup(&frame, "DxgkCbReleaseHandleData", CALLER, SIM_IRQL_APC, "THREAD-048"))
+        return;
+    adapter = adapter_of_release(args.ReleaseHandle);
+    if (adapter) {
+        vidmm_cb_release_handle_data(adapter, &args);
+    } else {
+        const struct port *port = sim_current->room[SIM_ROOM_PORT];
+
+        VIOLATION("ALLOC-102", "ReleaseHandle is %s, and nothing is held by it",
+                  ddi_handle_describe(frame.adapter ? &frame.adapter->handles : &port->handles,
+                                      args.ReleaseHandle)
+                      .text);
+    }
+    ddi_callback_leave(&frame);
 }
 
 static D3DKMT_HANDLE NTAPI get_handle_parent(IN_D3DKMT_HANDLE allocation)
@@ -71,7 +121,7 @@ static D3DKMT_HANDLE NTAPI get_handle_parent(IN_D3DKMT_HANDLE allocation)
 
     if (!begin_lookup(&frame, "DxgkCbGetHandleParent", CALLER, SIM_IRQL_APC, "THREAD-048"))
         return 0;
-    parent = vidmm_cb_get_handle_parent(frame.adapter, allocation);
+    parent = can_look_up(&frame) ? vidmm_cb_get_handle_parent(frame.adapter, allocation) : 0;
     ddi_callback_leave(&frame);
     return parent;
 }
@@ -84,7 +134,7 @@ static D3DKMT_HANDLE NTAPI enum_handle_children(IN_CONST_PDXGKARGCB_ENUMHANDLECH
 
     if (!begin_lookup(&frame, "DxgkCbEnumHandleChildren", CALLER, SIM_IRQL_PASSIVE, "THREAD-047"))
         return 0;
-    if (args && sim_copy_checked(&copy, args, sizeof(copy)))
+    if (can_look_up(&frame) && args && sim_copy_checked(&copy, args, sizeof(copy)))
         child = vidmm_cb_enum_handle_children(frame.adapter, &copy);
     ddi_callback_leave(&frame);
     return child;

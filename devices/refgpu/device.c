@@ -2,6 +2,7 @@
 /*
  * Life of the model. Options: vram=<bytes> (power of two, 8 MiB or more; default 256 MiB),
  * aperture=<bytes> (whole pages, 16 MiB..1 GiB; default 256 MiB), dma_bits=<32..52> (default 48),
+ * no_execute=1 (page table entries can forbid the fetch of commands; default 0),
  * and for tests of recovery code ignore_preempt=1 (preemption requests are never answered) and
  * lose_interrupt=<n> (every n-th fence message is lost).
  */
@@ -12,7 +13,7 @@
 #include <string.h>
 
 struct options {
-    uint64_t vram, aperture, dma_bits, ignore_preempt, lose_interrupt;
+    uint64_t vram, aperture, dma_bits, no_execute, ignore_preempt, lose_interrupt;
 };
 
 /* The value of `key` if the last option of that name is a number; false: it is none. Absent:
@@ -42,6 +43,7 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
     if (!option_number(config, "vram", &o->vram) ||
         !option_number(config, "aperture", &o->aperture) ||
         !option_number(config, "dma_bits", &o->dma_bits) ||
+        !option_number(config, "no_execute", &o->no_execute) ||
         !option_number(config, "ignore_preempt", &o->ignore_preempt) ||
         !option_number(config, "lose_interrupt", &o->lose_interrupt))
         return "an option is not a number";
@@ -51,6 +53,8 @@ static const char *read_options(const struct dxgk_device_config *config, struct 
         return "aperture must be whole pages from 16 MiB to 1 GiB";
     if (o->dma_bits < 32u || o->dma_bits > 52u)
         return "dma_bits must be 32 to 52";
+    if (o->no_execute > 1u)
+        return "no_execute must be 0 or 1";
     if (o->lose_interrupt > UINT32_MAX)
         return "lose_interrupt is too large";
     return NULL;
@@ -135,6 +139,7 @@ static void *refgpu_create(const struct dxgk_device_config *config,
     device->vram_bytes = o.vram;
     device->dma_bits = (uint32_t)o.dma_bits;
     device->gart_limit = (uint32_t)(o.aperture >> REFGPU_PAGE_SHIFT);
+    device->no_execute = o.no_execute != 0;
     device->ignore_preempt = o.ignore_preempt != 0;
     device->lose_interrupt = (uint32_t)o.lose_interrupt;
     if (!device->vram || !allocate_buffers(device)) {

@@ -106,6 +106,7 @@ struct refgpu_device {
     uint8_t *vram;
     uint64_t vram_bytes;
     uint32_t dma_bits, gart_limit;
+    bool no_execute;         /* option: PTE_NO_EXECUTE counts */
     bool ignore_preempt;     /* option: preemption requests are never answered */
     uint32_t lose_interrupt; /* option: every n-th fence message gets lost; 0: none */
     uint32_t fences_raised;

@@ -240,6 +240,10 @@ static uint8_t *virtual_piece(struct refgpu_engine *engine, uint64_t address, un
         page_fault(engine, REFGPU_PAGE_READ_ONLY, unit, 0, access, address);
         return NULL;
     }
+    if (unit == REFGPU_UNIT_FETCH && device->no_execute && (slot->pte & REFGPU_PTE_NO_EXECUTE)) {
+        page_fault(engine, REFGPU_PAGE_NO_EXECUTE, unit, 0, access, address);
+        return NULL;
+    }
     target = (slot->pte & REFGPU_PTE_ADDRESS_MASK) + in_page;
     if (slot->pte & REFGPU_PTE_GART)
         return device_piece(engine, REFGPU_GART_BASE + target, access, unit, want, run);

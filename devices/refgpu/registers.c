@@ -243,6 +243,8 @@ static uint32_t global_read(struct refgpu_device *device, uint32_t offset)
         return device->log_count;
     case REFGPU_REG_GART_LIMIT:
         return device->gart_limit;
+    case REFGPU_REG_FEATURES:
+        return device->no_execute ? REFGPU_FEATURE_NO_EXECUTE : 0;
     default:
         return 0;
     }

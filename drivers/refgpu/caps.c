@@ -70,9 +70,10 @@ static NTSTATUS segments(const struct refgpu_adapter *adapter, DXGK_QUERYSEGMENT
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS gpu_mmu_caps(DXGK_GPUMMUCAPS *caps)
+static NTSTATUS gpu_mmu_caps(const struct refgpu_adapter *adapter, DXGK_GPUMMUCAPS *caps)
 {
     caps->ReadOnlyMemorySupported = 1;
+    caps->NoExecuteMemorySupported = adapter->no_execute ? 1 : 0;
     caps->ZeroInPteSupported = 1;
     caps->CacheCoherentMemorySupported = 1;
     caps->InvalidTlbEntriesNotCached = 1;
@@ -197,7 +198,7 @@ NTSTATUS NTAPI RefGpuQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
     case DXGKQAITYPE_HISTORYBUFFERPRECISION:
         return history_precision(query);
     case DXGKQAITYPE_GPUMMUCAPS:
-        return gpu_mmu_caps(out);
+        return gpu_mmu_caps(adapter, out);
     case DXGKQAITYPE_PAGETABLELEVELDESC:
         if (!query->pInputData || query->InputDataSize < sizeof(DXGK_QUERYPAGETABLELEVELDESCIN))
             return STATUS_INVALID_PARAMETER;

@@ -88,7 +88,8 @@ struct refgpu_adapter {
     DXGKRNL_INTERFACE dxgk;
     DXGK_START_INFO start_info;
     BOOLEAN started;
-    BOOLEAN remapped; /* bus addresses differ from physical ones */
+    BOOLEAN no_execute; /* the device has FEATURE_NO_EXECUTE */
+    BOOLEAN remapped;   /* bus addresses differ from physical ones */
     BOOLEAN powered;
 
     PUCHAR registers; /* NULL until mapped: the ISR may come earlier */

@@ -49,9 +49,11 @@ NTSTATUS NTAPI RefGpuDestroyDevice(IN_CONST_HANDLE hDevice)
 
 /* ---- contexts ---- */
 
-static NTSTATUS create_save_area(struct refgpu_context *context, ULONGLONG below)
+static NTSTATUS create_save_area(struct refgpu_context *context,
+                                 const struct refgpu_context_data *data)
 {
     struct refgpu_adapter *adapter = context->device->adapter;
+    const ULONGLONG below = data->save_below;
     DXGKARGCB_CREATECONTEXTALLOCATION create;
     DXGKARGCB_MAPCONTEXTALLOCATION map;
     NTSTATUS status;
@@ -84,6 +86,7 @@ static NTSTATUS create_save_area(struct refgpu_context *context, ULONGLONG below
     map.hAllocation = context->save_allocation;
     map.SizeInPages = REFGPU_SAVE_BYTES / PAGE_SIZE;
     map.Protection.Write = 1;
+    map.Protection.Execute = (data->flags & REFGPU_CONTEXT_EXECUTABLE_SAVE_AREA) != 0;
     context->save = adapter->dxgk.DxgkCbMapContextAllocation(adapter->dxgk.DeviceHandle, &map);
     if (context->save)
         return STATUS_SUCCESS;
@@ -102,7 +105,8 @@ static NTSTATUS context_data(const DXGKARG_CREATECONTEXT *args, struct refgpu_co
     if (args->PrivateDriverDataSize < sizeof *data)
         return STATUS_INVALID_PARAMETER;
     RtlCopyMemory(data, args->pPrivateDriverData, sizeof *data);
-    if (data->magic != REFGPU_UMD_MAGIC || (data->flags & ~REFGPU_CONTEXT_NO_SAVE_AREA) ||
+    if (data->magic != REFGPU_UMD_MAGIC ||
+        (data->flags & ~(REFGPU_CONTEXT_NO_SAVE_AREA | REFGPU_CONTEXT_EXECUTABLE_SAVE_AREA)) ||
         (data->save_below & (PAGE_SIZE - 1u)))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
@@ -147,7 +151,7 @@ NTSTATUS NTAPI RefGpuCreateContext(IN_CONST_HANDLE hDevice,
     context->id = (ULONG)InterlockedIncrement(&device->adapter->contexts);
     if (context->virtual_addressing && !context->system &&
         !(data.flags & REFGPU_CONTEXT_NO_SAVE_AREA)) {
-        status = create_save_area(context, data.save_below);
+        status = create_save_area(context, &data);
         if (!NT_SUCCESS(status)) {
             refgpu_free(context);
             return status;

@@ -45,6 +45,8 @@ static ULONGLONG hardware_entry(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *up
         entry |= REFGPU_PTE_GART;
     if (pte->ReadOnly)
         entry |= REFGPU_PTE_READ_ONLY;
+    if (pte->NoExecute)
+        entry |= REFGPU_PTE_NO_EXECUTE;
     if (pte->CacheCoherent)
         entry |= REFGPU_PTE_SNOOP;
     return entry | (update->DriverProtection & 0xFFu) << REFGPU_PTE_TAG_SHIFT;

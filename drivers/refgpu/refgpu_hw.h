@@ -62,11 +62,14 @@
 #define REFGPU_REG_LOG_CONTROL   0x0040u /* RW log pages in use; 0: off. Writing restarts the log */
 #define REFGPU_REG_LOG_COUNT     0x0044u /* RO records written since the log was (re)started */
 #define REFGPU_REG_GART_LIMIT    0x0048u /* RO largest value GART_PAGES takes ("aperture" option) */
+#define REFGPU_REG_FEATURES      0x004Cu /* RO REFGPU_FEATURE_x */
 #define REFGPU_REG_LOG_PAGE      0x0080u /* RW 64 bits each: bus address of log page n */
 #define REFGPU_LOG_PAGES         4u
 
 #define REFGPU_ID      0x55504752u /* "RGPU" */
 #define REFGPU_VERSION 0x00010000u
+
+#define REFGPU_FEATURE_NO_EXECUTE 0x00000001u /* PTE_NO_EXECUTE counts ("no_execute" option) */
 
 #define REFGPU_CONTROL_RESET     0x00000001u /* device to power-on values; VRAM keeps its bytes */
 #define REFGPU_CONTROL_TLB_FLUSH 0x00000002u /* drop every TLB entry */
@@ -142,12 +145,13 @@
 #define REFGPU_UNIT_FENCE 3u /* fence block */
 #define REFGPU_UNIT_SAVE  4u /* context save area */
 
-#define REFGPU_PAGE_INVALID   1u /* entry not valid */
-#define REFGPU_PAGE_READ_ONLY 2u /* write through a read-only entry */
-#define REFGPU_PAGE_RANGE     3u /* outside 48 bits, VRAM, or the aperture */
-#define REFGPU_PAGE_TABLE     4u /* a table, or the page an entry names, lies outside VRAM */
-#define REFGPU_PAGE_GART      5u /* GART entry not valid */
-#define REFGPU_PAGE_PRIVILEGE 6u /* bus window used without privilege */
+#define REFGPU_PAGE_INVALID    1u /* entry not valid */
+#define REFGPU_PAGE_READ_ONLY  2u /* write through a read-only entry */
+#define REFGPU_PAGE_RANGE      3u /* outside 48 bits, VRAM, or the aperture */
+#define REFGPU_PAGE_TABLE      4u /* a table, or the page an entry names, lies outside VRAM */
+#define REFGPU_PAGE_GART       5u /* GART entry not valid */
+#define REFGPU_PAGE_PRIVILEGE  6u /* bus window used without privilege */
+#define REFGPU_PAGE_NO_EXECUTE 7u /* commands fetched from a page without the right */
 
 #define REFGPU_ERROR_OPCODE    1u  /* unknown opcode */
 #define REFGPU_ERROR_LENGTH    2u  /* wrong length, or beyond the end of the buffer */
@@ -217,6 +221,7 @@ struct refgpu_save_area {
 #define REFGPU_PTE_SNOOP        (1ull << 4) /* leaf: cache coherent access */
 #define REFGPU_PTE_BIG          (1ull << 5) /* level 1: the leaf table has 64 KiB pages */
 #define REFGPU_PTE_GART         (1ull << 6) /* leaf, 4 KiB: the page number is of the aperture */
+#define REFGPU_PTE_NO_EXECUTE   (1ull << 7) /* leaf: no command fetch; with FEATURE_NO_EXECUTE */
 #define REFGPU_PTE_ADDRESS_MASK 0x000FFFFFFFFFF000ull /* 40-bit page number */
 #define REFGPU_PTE_TAG_SHIFT    52u                   /* bits 52..59: for software, ignored */
 #define REFGPU_PTE_TAG_MASK     (0xFFull << REFGPU_PTE_TAG_SHIFT)

@@ -78,7 +78,8 @@ struct refgpu_context_data {
     uint64_t save_below; /* virtual contexts: the save area is mapped below this address; 0: anywhere */
 };
 
-#define REFGPU_CONTEXT_NO_SAVE_AREA 0x1u /* preempt at command boundaries only */
+#define REFGPU_CONTEXT_NO_SAVE_AREA         0x1u /* preempt at command boundaries only */
+#define REFGPU_CONTEXT_EXECUTABLE_SAVE_AREA 0x2u /* mapped with Execute: for tests of protection */
 
 /* ---- D3DKMTSubmitCommand: private data, optional ---- */
 

@@ -136,6 +136,8 @@ static NTSTATUS map_hardware(struct refgpu_adapter *adapter)
     if (refgpu_read(adapter, REFGPU_REG_ID) != REFGPU_ID ||
         refgpu_read64(adapter, REFGPU_REG_VRAM_LO) != adapter->vram_bytes)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
+    adapter->no_execute = (refgpu_read(adapter, REFGPU_REG_FEATURES) & REFGPU_FEATURE_NO_EXECUTE) !=
+                          0;
     /* The last part of VRAM holds the GART table and is in no segment. */
     adapter->gart_pages = refgpu_read(adapter, REFGPU_REG_GART_LIMIT);
     table_bytes = (adapter->gart_pages * sizeof *adapter->gart + 0xFFFFu) & ~0xFFFFull;

@@ -53,8 +53,6 @@ static void print_violations(const struct cli_session *session)
     struct dxgk_violation v;
 
     for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++) {
-        if (strcmp(v.severity, "note") == 0)
-            continue;
         fprintf(stderr, "dxgkhost: %s%s %s: %s\n",
                 cli_session_expects(session, v.rule) ? "expected " : "", v.severity, v.rule, v.seen);
         if (v.where && v.where[0])

@@ -464,7 +464,7 @@ static NTSTATUS keep_runs(struct va_range *range, const struct vidmm_run *runs, 
 }
 
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
-                            uint32_t run_count, uint64_t low, uint64_t high, bool read_only,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool commands,
                             struct gpu_va *va)
 {
     struct va_request request = {
@@ -480,7 +480,7 @@ NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *r
         return status;
     range->coherent = !space->paging;
     values.span = (struct span_node){.first = range->span.first, .pages = range->span.pages};
-    values.protection = read_only ? 0 : 1;
+    values.protection = commands ? 3 : 1; /* Write, Execute: GPUVA-194 */
     status = keep_runs(range, runs, run_count);
     if (NT_SUCCESS(status))
         status = space_cover(space, span_end(&range->span));

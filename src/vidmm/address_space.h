@@ -54,9 +54,9 @@ struct va_range {
     struct list jobs;       /* struct va_job.link */
     struct vidmm_run *runs; /* RANGE_INTERNAL */
     uint32_t run_count;
-    bool read_only, coherent; /* RANGE_INTERNAL */
-    struct list freed;        /* space->freed */
-    struct va_piece body;     /* the first piece, so that a plain mapping is one object */
+    bool coherent;        /* RANGE_INTERNAL */
+    struct list freed;    /* space->freed */
+    struct va_piece body; /* the first piece, so that a plain mapping is one object */
     bool body_used;
 };
 

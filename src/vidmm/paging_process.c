@@ -372,7 +372,7 @@ NTSTATUS vidmm_map_paging_buffer(struct vidmm *vidmm, const struct page_number *
     sim_mutex_lock(&vidmm->lock);
     status = space_map_internal(shared->space, runs, count,
                                 (shared->window_first + shared->window_pages) << PAGE_BITS,
-                                shared->scratch_first << PAGE_BITS, false, va);
+                                shared->scratch_first << PAGE_BITS, true, va);
     sim_mutex_unlock(&vidmm->lock);
     util_free(runs);
     return vidmm_status(status);

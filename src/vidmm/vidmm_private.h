@@ -600,9 +600,9 @@ NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *a
  * reservations. */
 void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation);
 /* An address range of the host's own in a space, mapped to these runs; *va chosen in the internal
- * range or [low, high). */
+ * range or [low, high). `commands`: the GPU fetches commands there. */
 NTSTATUS space_map_internal(struct vidmm_space *space, const struct vidmm_run *runs,
-                            uint32_t run_count, uint64_t low, uint64_t high, bool read_only,
+                            uint32_t run_count, uint64_t low, uint64_t high, bool commands,
                             struct gpu_va *va);
 void space_unmap_internal(struct vidmm_space *space, struct gpu_va va, uint64_t pages);
 HANDLE space_process_handle(const struct vidmm_space *space);

@@ -158,6 +158,51 @@ static void read_only_entries_refuse_writes(void **state)
     fake_destroy(fake);
 }
 
+/* A buffer of commands behind an entry with NO_EXECUTE, which itself reads and writes through such an entry. */
+static struct fake *submit_no_execute(const char *const *options, size_t count)
+{
+    struct fake *fake = fake_create(options, count);
+    uint32_t bytes;
+
+    fake_start(fake);
+    refgpu_builder_init(&builder, words, sizeof words);
+    fake_map(fake, VA, 0x200000 | REFGPU_PTE_VALID | REFGPU_PTE_NO_EXECUTE);
+    refgpu_write(&builder, VA, 77, 0);
+    bytes = refgpu_builder_bytes(&builder);
+    fake_ram_write(fake, FAKE_COMMANDS, builder.words, bytes);
+    fake_map(fake, FAKE_VA,
+             FAKE_COMMANDS | REFGPU_PTE_VALID | REFGPU_PTE_SYSTEM | REFGPU_PTE_NO_EXECUTE);
+    (void)fake_queue(fake, 1, fake_entry(fake, 1, bytes));
+    fake_doorbell(fake, 1);
+    fake_run(fake, 10000000000ull);
+    return fake;
+}
+
+static void entries_can_forbid_the_fetch_of_commands(void **state)
+{
+    static const char *const options[] = {"no_execute=1"};
+    struct fake *fake = submit_no_execute(options, 1);
+
+    (void)state;
+    CHECK(fake_read(fake, REFGPU_REG_FEATURES) == REFGPU_FEATURE_NO_EXECUTE);
+    expect_fault(fake, 1, REFGPU_FAULT_PAGE, REFGPU_PAGE_NO_EXECUTE, FAKE_VA, false);
+    CHECK(REFGPU_FAULT_UNIT(fake_engine_read(fake, 1, REFGPU_ENG_FAULT_INFO)) == REFGPU_UNIT_FETCH);
+    CHECK(fake->vram[0x200000] == 0);
+    fake_destroy(fake);
+    fake = fake_create(options, 1); /* data may be there */
+    fake_start(fake);
+    refgpu_builder_init(&builder, words, sizeof words);
+    fake_map(fake, VA, 0x200000 | REFGPU_PTE_VALID | REFGPU_PTE_NO_EXECUTE);
+    refgpu_write(&builder, VA, 77, 0);
+    refgpu_copy(&builder, VA + 8u, VA, 4);
+    fake_submit(fake, 1, &builder);
+    CHECK(fake->vram[0x200000] == 77 && fake->vram[0x200008] == 77);
+    fake_destroy(fake);
+    fake = submit_no_execute(NULL, 0); /* without the option the bit says nothing */
+    CHECK(fake_read(fake, REFGPU_REG_FEATURES) == 0 && fake->vram[0x200000] == 77);
+    fake_destroy(fake);
+}
+
 static void addresses_outside_everything_fault(void **state)
 {
     static const uint64_t bad[] = {FAKE_VRAM_BYTES, REFGPU_GART_BASE - 4u,
@@ -333,6 +378,7 @@ int main(void)
         cmocka_unit_test(big_pages_use_thirty_two_entries),
         cmocka_unit_test(zero_entries_read_zero_and_swallow_writes),
         cmocka_unit_test(read_only_entries_refuse_writes),
+        cmocka_unit_test(entries_can_forbid_the_fetch_of_commands),
         cmocka_unit_test(addresses_outside_everything_fault),
         cmocka_unit_test(aperture_pages_lead_to_system_memory),
         cmocka_unit_test(bus_window_needs_privilege),

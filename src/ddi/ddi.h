@@ -62,6 +62,8 @@ static inline bool ddi_feature_granted(const struct ddi_adapter *adapter, DXGK_F
  * which the better known STATUS_TIMEOUT is not. */
 NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit);
 void ddi_admit_others(struct ddi_adapter *adapter);
+/* THREAD-037, instead of hanging for ever: `name` waited 60 s for the driver, and who is inside. */
+void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 
 /* A call in progress on the current stack: of a DDI, or of a host callback that a driver called. Innermost first. */
 struct ddi_frame {

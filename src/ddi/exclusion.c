@@ -190,8 +190,7 @@ static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
     frame->process = process;
 }
 
-/* THREAD-037: instead of hanging for ever. */
-static void report_who_is_inside(const struct ddi_adapter *adapter, const char *name)
+void ddi_report_inside(const struct ddi_adapter *adapter, const char *name)
 {
     char list[128] = "";
     size_t length = 0;
@@ -216,7 +215,7 @@ NTSTATUS ddi_lock(struct ddi_call *call)
         if (!become_alone(adapter, ALONE_LIMIT)) {
             if (sim_current->stopped)
                 return STATUS_DEVICE_REMOVED;
-            report_who_is_inside(adapter, call->frame.name);
+            ddi_report_inside(adapter, call->frame.name);
             return STATUS_IO_TIMEOUT;
         }
         call->frame.alone = true;

@@ -53,13 +53,14 @@ static NTSTATUS check_life(const struct escape *e)
 static NTSTATUS call_idle(const struct escape *e, const DXGKARG_ESCAPE *args)
 {
     struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);
-    NTSTATUS status = vidsch ? vidsch_suspend(vidsch, IDLE_LIMIT) : STATUS_SUCCESS;
+    NTSTATUS status = vidsch ? vidsch_stand_still(vidsch, IDLE_LIMIT, "DxgkDdiEscape")
+                             : STATUS_SUCCESS;
 
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_escape(port_adapter_ddi(e->adapter->port), args);
     if (vidsch)
-        vidsch_resume(vidsch);
+        vidsch_go_on(vidsch);
     return status;
 }
 

@@ -323,7 +323,7 @@ void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface);
 bool port_feature_allowed(const struct port *port, const struct port_adapter *adapter,
                           DXGK_FEATURE_ID feature);
 /* Let an adapter stand still for a call of level two: the GPU is idle until port_wake (THREAD-026). */
-NTSTATUS port_quiesce(struct port_adapter *adapter);
+NTSTATUS port_quiesce(struct port_adapter *adapter, const char *name);
 void port_wake(struct port_adapter *adapter);
 /* After StopDevice: report and revoke what was not given back (LIFE-116). */
 void port_services_revoke(struct port_adapter *adapter);

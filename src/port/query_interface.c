@@ -8,15 +8,16 @@
 #define GUARD_BYTES   64u
 #define GUARD_FILL    0xA7
 
-NTSTATUS port_quiesce(struct port_adapter *adapter)
+NTSTATUS port_quiesce(struct port_adapter *adapter, const char *name)
 {
-    return adapter->vidsch ? vidsch_suspend(adapter->vidsch, IDLE_LIMIT_NS) : STATUS_SUCCESS;
+    return adapter->vidsch ? vidsch_stand_still(adapter->vidsch, IDLE_LIMIT_NS, name)
+                           : STATUS_SUCCESS;
 }
 
 void port_wake(struct port_adapter *adapter)
 {
     if (adapter->vidsch)
-        vidsch_resume(adapter->vidsch);
+        vidsch_go_on(adapter->vidsch);
 }
 
 /* What the driver filled in. */
@@ -71,7 +72,7 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     query.Version = version;
     query.Interface = (PINTERFACE)(void *)buffer;
     query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
-    status = port_quiesce(adapter);
+    status = port_quiesce(adapter, "DxgkDdiQueryInterface");
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
         port_wake(adapter);
@@ -92,7 +93,7 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
         return STATUS_NOT_SUPPORTED;
     if (adapter->state != PORT_STARTED || adapter->unplugged)
         return STATUS_INVALID_DEVICE_STATE;
-    status = port_quiesce(adapter);
+    status = port_quiesce(adapter, "DxgkDdiDispatchIoRequest");
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_dispatch_io_request(&adapter->ddi, source, packet);

@@ -3,6 +3,8 @@
  * (LIFE-154). */
 #include "vidsch/vidsch_private.h"
 
+#define FIRST_PATIENCE 1000000u /* ns */
+
 static bool at_work(const struct vidsch *vidsch)
 {
     if (vidsch->busy_node || vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
@@ -39,6 +41,34 @@ void vidsch_resume(struct vidsch *vidsch)
 {
     vidsch->suspended--;
     kick_all(vidsch);
+}
+
+NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name)
+{
+    const uint64_t deadline = sim_now() + limit_ns;
+
+    for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
+        NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
+
+        if (!NT_SUCCESS(status))
+            return status;
+        if (NT_SUCCESS(ddi_exclude_others(vidsch->ddi, patience)))
+            return STATUS_SUCCESS;
+        vidsch_resume(vidsch);
+        if (sim_current->stopped)
+            return STATUS_DEVICE_REMOVED;
+        if (sim_now() >= deadline) {
+            ddi_report_inside(vidsch->ddi, name);
+            return STATUS_IO_TIMEOUT;
+        }
+        sim_block(sim_now() + patience, NULL);
+    }
+}
+
+void vidsch_go_on(struct vidsch *vidsch)
+{
+    ddi_admit_others(vidsch->ddi);
+    vidsch_resume(vidsch);
 }
 
 static bool clients_at_work(const struct vidsch *vidsch)

@@ -96,6 +96,11 @@ bool vidsch_validate(struct vidsch *vidsch);
  * that time; nothing is suspended then. Nests. */
 NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
+/* Both for a call of level two: as vidsch_suspend, and nobody is in the driver but the current thread. Who is inside may
+ * wait for paging, which cannot go on meanwhile: so the two are tried together for a while, then let go for as long, and
+ * so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: told (THREAD-037, as a wait of `name`). */
+NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
+void vidsch_go_on(struct vidsch *vidsch);
 /* The same for the work of clients alone; paging goes on. */
 NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_release_clients(struct vidsch *vidsch);

@@ -411,6 +411,146 @@ static void nothing_waits_for_paging_at_a_standstill(void **state)
     run(standstill_body);
 }
 
+/* The same in other places where nobody else gets into the driver. */
+static NTSTATUS elsewhere;
+static unsigned asked;
+
+static void update_in_set_power_state(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    asked++;
+    elsewhere = context_update(p, item);
+}
+
+static void update_asleep(struct probe *p)
+{
+    CHECK_RULE("CTXA-060", context_update(p, item) == STATUS_INVALID_DEVICE_REQUEST &&
+                               probe_said(p, "CTXA-060", "while the adapter is not in D0"));
+}
+
+static void asleep_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, update_there);
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    context_rig_inside(NO_ADAPTER_SYNC, update_asleep);
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    CHECK_RULE("CTXA-060", probe_rule(p, "CTXA-060") == 1);
+    context_rig_inside(0, update_there);
+    p->before[PROBE_SetPowerState] = update_in_set_power_state;
+    asked = 0;
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    CHECK_RULE("CTXA-060", asked >= 1 && IS(elsewhere, STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_rule(p, "CTXA-060") == 1 + asked);
+    p->before[PROBE_SetPowerState] = NULL;
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    CHECK(sim_now() < 10 * PROBE_SECOND);
+    end_client();
+}
+
+static void nothing_waits_for_paging_of_a_sleeping_adapter(void **state)
+{
+    (void)state;
+    run(asleep_body);
+}
+
+static void NTAPI alone_routine(PVOID adapter, PVOID context, NTSTATUS status)
+{
+    (void)adapter;
+    (void)context;
+    (void)status;
+    asked++;
+    elsewhere = context_update(probe, item);
+}
+
+static void exclude(struct probe *p)
+{
+    CHECK(IS(p->state[0].dxgk.DxgkCbExcludeAdapterAccess(p->state[0].dxgk.DeviceHandle, 0,
+                                                         alone_routine, NULL),
+             STATUS_SUCCESS));
+}
+
+static void exclusion_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, update_there);
+    asked = 0;
+    context_rig_inside(0, exclude);
+    while (!asked)
+        probe_sleep(1000000);
+    CHECK_RULE("CTXA-060", IS(elsewhere, STATUS_INVALID_DEVICE_REQUEST) &&
+                               probe_said(p, "CTXA-060", "while DxgkProtectedCallback has the"));
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    CHECK(sim_now() < PROBE_SECOND);
+    end_client();
+}
+
+static void nothing_waits_for_paging_in_an_exclusion(void **state)
+{
+    (void)state;
+    run(exclusion_body);
+}
+
+/* A driver that is inside beside somebody who wants it for himself: it is let out first. */
+static struct probe_client *beside;
+
+static void ask_for_the_hardware(struct probe *p)
+{
+    D3DKMT_ENUMADAPTERS adapters;
+    D3DKMT_ESCAPE args;
+
+    (void)p;
+    memset(&adapters, 0, sizeof(adapters));
+    CHECK(IS(D3DKMTEnumAdapters(&adapters), STATUS_SUCCESS));
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = adapters.Adapters[0].hAdapter;
+    args.Flags.HardwareAccess = 1;
+    CHECK(IS(D3DKMTEscape(&args), STATUS_SUCCESS));
+}
+
+static void update_while_asked_for(struct probe *p)
+{
+    context_rig.calls = NULL;
+    beside = probe_client_start(p, ask_for_the_hardware);
+    probe_sleep(1000000);
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS);
+}
+
+static void beside_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, update_while_asked_for);
+    while (!beside->done)
+        probe_sleep(1000000);
+    CHECK(probe_count(p, PROBE_Escape) == 3);
+    context_rig_inside(0, unmake);
+    CHECK_RULE("CTXA-060", errors(p) == 0 && sim_now() < 10 * PROBE_SECOND);
+    end_client();
+}
+
+static void an_update_ends_beside_one_who_wants_the_driver(void **state)
+{
+    struct probe *p = context_rig_create(NULL);
+    struct probe_client *client;
+
+    (void)state;
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, beside_body);
+    probe_client_end(p, client);
+    probe_client_end(p, beside);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
 /* Inside the DDIs that paging itself needs. */
 static NTSTATUS inside_status[4];
 static bool inside_done;
@@ -522,6 +662,9 @@ int main(void)
         cmocka_unit_test(addresses_are_free_at_once),
         cmocka_unit_test(addresses_stay_while_the_context_runs),
         cmocka_unit_test(nothing_waits_for_paging_at_a_standstill),
+        cmocka_unit_test(nothing_waits_for_paging_of_a_sleeping_adapter),
+        cmocka_unit_test(nothing_waits_for_paging_in_an_exclusion),
+        cmocka_unit_test(an_update_ends_beside_one_who_wants_the_driver),
         cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
         cmocka_unit_test(owners_while_they_are_made_and_go),
     };

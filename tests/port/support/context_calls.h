@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define HARDWARE_ACCESS 1u
+#define NO_ADAPTER_SYNC 8u
 
 static struct {
     struct probe_gpu gpu;

@@ -85,7 +85,8 @@ static void tell_why(const struct vidmm_space *space, const struct va_request *r
              (ull)(request->pages << PAGE_BITS), (ull)(request->base << PAGE_BITS),
              va_neighbour_describe(&taken).text);
     else
-        NOTE("GPUVA-051", "no room or no memory for 0x%llx bytes aligned to 0x%llx",
+        NOTE("GPUVA-051", "no %s for 0x%llx bytes aligned to 0x%llx",
+             status == STATUS_NO_MEMORY ? "room in the address space" : "memory of the host",
              (ull)(request->pages << PAGE_BITS), (ull)(request->align << PAGE_BITS));
 }
 

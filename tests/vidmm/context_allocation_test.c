@@ -567,6 +567,68 @@ GVA_TEST(every_failed_allocation_leaves_nothing)
     close_context(rig, &client);
 }
 
+/* A map, and the update that first makes the allocation resident, with each request for memory failing once. */
+GVA_TEST(failed_maps_and_updates_say_so_and_leave_nothing)
+{
+    struct client client = {0};
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+    DXGKARGCB_UPDATECONTEXTALLOCATION update = {0};
+    struct util_heap *heap = &sim_current->heap;
+    D3DGPU_VIRTUAL_ADDRESS va = 0;
+    NTSTATUS status = STATUS_NO_MEMORY;
+    uint64_t failures = 0;
+
+    open_context(rig, &client, true);
+    args = request(rig, &client);
+    CHECK(create(rig, &args) == STATUS_SUCCESS);
+    for (uint64_t n = 1; !va; n++) {
+        heap->fail_at = heap->requests + n;
+        va = map_context(rig, args.hAllocation, 8 * GB, 0, 2, 1);
+        heap->fail_at = 0;
+        failures += va == 0;
+        CHECK_RULE("CTXA-044", verify_rule_count(rig->base.log, "CTXA-044") == failures && n < 100);
+        CHECK(gva_valid(rig));
+    }
+    CHECK_RULE("CTXA-044", va == 8 * GB && failures > 0);
+    failures = 0;
+    update.hAllocation = args.hAllocation;
+    for (uint64_t n = 1; !NT_SUCCESS(status); n++) {
+        heap->fail_at = heap->requests + n;
+        status = vidmm_cb_update_context_allocation(&rig->ddi, &update);
+        heap->fail_at = 0;
+        failures += !NT_SUCCESS(status);
+        CHECK_RULE("CTXA-058", NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
+        CHECK_RULE("CTXA-058", verify_rule_count(rig->base.log, "CTXA-058") == failures && n < 200);
+        gva_idle(rig);
+    }
+    CHECK(verify_count(rig->base.log, VERIFY_WARNING) == 0 && gva_valid(rig));
+    CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
+    CHECK_RULE("CTXA-052", gva_look(rig, va) == GVA_FAULT && gva_valid(rig));
+    close_context(rig, &client);
+}
+
+GVA_TEST(a_unique_driver_protection_binds_context_allocations)
+{
+    struct client client = {0};
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+    DXGKARGCB_MAPCONTEXTALLOCATION map = {.SizeInPages = 1,
+                                          .DriverProtection = D3DGPU_UNIQUE_DRIVER_PROTECTION | 5};
+
+    open_context(rig, &client, true);
+    args = request(rig, &client);
+    CHECK(create(rig, &args) == STATUS_SUCCESS);
+    map.hAllocation = args.hAllocation;
+    CHECK_RULE("CTXA-049", vidmm_cb_map_context_allocation(&rig->ddi, &map) != 0 &&
+                               vidmm_cb_map_context_allocation(&rig->ddi, &map) != 0);
+    map.DriverProtection = 5;
+    CHECK_RULE("CTXA-049", vidmm_cb_map_context_allocation(&rig->ddi, &map) == 0 &&
+                               verify_rule_count(rig->base.log, "CTXA-049") == 1);
+    map.OffsetInPages = 1; /* another page */
+    CHECK_RULE("CTXA-049", vidmm_cb_map_context_allocation(&rig->ddi, &map) != 0);
+    CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
+    close_context(rig, &client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +647,8 @@ int main(void)
         cmocka_unit_test(what_is_left_is_a_leak),
         cmocka_unit_test(a_reset_initialises_those_in_vram_again),
         cmocka_unit_test(every_failed_allocation_leaves_nothing),
+        cmocka_unit_test(failed_maps_and_updates_say_so_and_leave_nothing),
+        cmocka_unit_test(a_unique_driver_protection_binds_context_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -466,6 +466,11 @@ static void reserve_good_and_bad(struct gva_rig *rig, HANDLE process)
     CHECK_RULE("GPUVA-046", reserve_for_driver(rig, (HANDLE)(uintptr_t)0x12345, 0, SPAN, 0, 0,
                                                false) == STATUS_INVALID_PARAMETER &&
                                 driver_range[0].StartVirtualAddress == 0x77);
+    /* each has said why */
+    CHECK_RULE("GPUVA-048", verify_rule_count(rig->base.log, "GPUVA-048") == 2);
+    CHECK_RULE("GPUVA-049", verify_rule_count(rig->base.log, "GPUVA-049") == 2);
+    CHECK_RULE("GPUVA-050", verify_rule_count(rig->base.log, "GPUVA-050") == 1);
+    CHECK_RULE("GPUVA-051", verify_rule_count(rig->base.log, "GPUVA-051") == 2);
     CHECK_RULE("GPUVA-048",
                reserve_for_driver(rig, process, 0, 2 * SPAN, 0, 0, false) == STATUS_SUCCESS);
     CHECK_RULE("GPUVA-052", driver_range[0].StartVirtualAddress == SPAN);

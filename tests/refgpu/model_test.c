@@ -9,7 +9,7 @@
 
 static void configure_refuses_impossible_options(void **state)
 {
-    static const char *const bad[] = {"vram=4194304", "vram=12582912", "vram=x",   "aperture=4096",
+    static const char *const bad[] = {"vram=4194304", "vram=12582912", "vram=x",    "aperture=4096",
                                       "dma_bits=31",  "dma_bits=-1",   "dma_bits=", "no_execute=2"};
     struct fake *fake = fake_create(NULL, 0);
 

@@ -57,11 +57,11 @@ static const char *kind_name(enum range_kind kind)
 
 struct va_neighbour_text va_neighbour_describe(const struct va_neighbour *neighbour)
 {
+    unsigned long long first = neighbour->first << PAGE_BITS;
+    unsigned long long bytes = neighbour->pages << PAGE_BITS;
     struct va_neighbour_text out;
-    int length = snprintf(
-        out.text, sizeof(out.text), "%s, 0x%llx to 0x%llx", kind_name(neighbour->kind),
-        (unsigned long long)(neighbour->first << PAGE_BITS),
-        (unsigned long long)((neighbour->first + neighbour->pages) << PAGE_BITS) - 1);
+    int length = snprintf(out.text, sizeof(out.text), "%s, 0x%llx to 0x%llx",
+                          kind_name(neighbour->kind), first, first + bytes - 1);
 
     if (neighbour->bytes && length > 0 && (size_t)length < sizeof(out.text))
         (void)snprintf(out.text + length, sizeof(out.text) - (size_t)length,

@@ -274,6 +274,38 @@ static void malformed_arguments_say_what_is_wrong(void **state)
     }
 }
 
+/* The first and the last place that there is, and one page further. */
+static void map_at_the_edges(struct probe *p)
+{
+    uint64_t low = 4096ull << p->level[0].PageTableIndexBitCount;
+    uint64_t end = 1ull << p->mmu.VirtualAddressBitCount;
+
+    CHECK_RULE("CTXA-046", context_map_at(p, item, low) == low && probe_rule(p, "CTXA-046") == 0);
+    CHECK_RULE("CTXA-046", context_map_at(p, item, end - 8192) == 0 &&
+                               probe_said(p, "CTXA-046", "taken by a mapping of the host's own"));
+    CHECK_RULE("CTXA-050", probe_rule(p, "CTXA-050") == 0);
+    CHECK_RULE("CTXA-050",
+               context_map_at(p, item, low - 4096) == 0 && probe_rule(p, "CTXA-050") == 1);
+    CHECK_RULE("CTXA-050",
+               context_map_at(p, item, end - 4096) == 0 && probe_rule(p, "CTXA-050") == 2);
+}
+
+static void edges_body(struct probe *p)
+{
+    (void)p;
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, map_at_the_edges);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void the_edges_of_the_address_space(void **state)
+{
+    (void)state;
+    run(edges_body);
+}
+
 /* ---- the end of one ---- */
 
 static void destroy_and_map_again(struct probe *p)
@@ -400,7 +432,7 @@ static void standstill_body(struct probe *p)
     context_rig_inside(HARDWARE_ACCESS, rest_works);
     context_rig_inside(0, update_there); /* nothing is left of the refusals */
     context_rig_inside(0, map_again);
-    context_rig_inside(0, unmake);
+    context_rig_inside(HARDWARE_ACCESS, unmake); /* also of one that is in use */
     CHECK(errors(p) == 2 && sim_now() < PROBE_SECOND);
     end_client();
 }
@@ -659,6 +691,7 @@ int main(void)
         cmocka_unit_test(the_taker_may_be_a_context_allocation),
         cmocka_unit_test(windows_without_room_and_bad_ones),
         cmocka_unit_test(malformed_arguments_say_what_is_wrong),
+        cmocka_unit_test(the_edges_of_the_address_space),
         cmocka_unit_test(addresses_are_free_at_once),
         cmocka_unit_test(addresses_stay_while_the_context_runs),
         cmocka_unit_test(nothing_waits_for_paging_at_a_standstill),

@@ -631,7 +631,8 @@ static void callbacks_inside_the_ddis_of_paging_are_refused(void **state)
 
 /* ---- owners ---- */
 
-static NTSTATUS owner_status[2];
+static NTSTATUS owner_status[3];
+static HANDLE kept;
 
 /* A device allocation while the device is made; one of the context while the context goes. */
 static void create_in_create_device(struct probe *p, struct probe_call *call)
@@ -648,6 +649,29 @@ static void create_in_create_device(struct probe *p, struct probe_call *call)
     item = args.hAllocation;
 }
 
+static void create_in_create_context(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_CREATECONTEXT *created = (const DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+    DXGKARGCB_CREATECONTEXTALLOCATION args;
+
+    context_rig_note_context(p, call);
+    if (created->Flags.SystemContext)
+        return;
+    args = context_request(p);
+    owner_status[2] = context_create(p, &args);
+    kept = args.hAllocation;
+}
+
+/* The driver's own, which has taken its place, is none of the host's. */
+static void create_with_own_handle(struct probe *p)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
+
+    args.hContext = (HANDLE)(uintptr_t)0xC0FFEE000;
+    CHECK_RULE("CTXA-009", context_create(p, &args) == STATUS_INVALID_PARAMETER &&
+                               probe_rule(p, "CTXA-010") == 1);
+}
+
 static void create_in_destroy_context(struct probe *p, struct probe_call *call)
 {
     DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
@@ -657,7 +681,8 @@ static void create_in_destroy_context(struct probe *p, struct probe_call *call)
         return;
     owner_status[1] = context_create(p, &args);
     CHECK_RULE("CTXA-028", args.hAllocation == NULL);
-    CHECK_RULE("CTXA-065", context_destroy(p, item) == STATUS_SUCCESS);
+    CHECK_RULE("CTXA-065", context_destroy(p, item) == STATUS_SUCCESS &&
+                               context_destroy(p, kept) == STATUS_SUCCESS);
     item = NULL;
 }
 
@@ -665,6 +690,8 @@ static void owners_body(struct probe *p)
 {
     begin_client();
     CHECK_RULE("CTXA-012", IS(owner_status[0], STATUS_SUCCESS) && item);
+    CHECK_RULE("CTXA-009", IS(owner_status[2], STATUS_SUCCESS) && kept);
+    context_rig_inside(0, create_with_own_handle);
     CHECK_RULE("CTXA-031", NT_SUCCESS(probe_gpu_submit(G)) && NT_SUCCESS(probe_gpu_wait_idle(G)));
     end_client();
     CHECK_RULE("CTXA-012", IS(owner_status[1], STATUS_INVALID_DEVICE_REQUEST) &&
@@ -679,6 +706,7 @@ static void owners_while_they_are_made_and_go(void **state)
     (void)state;
     item = NULL;
     p->before[PROBE_CreateDevice] = create_in_create_device;
+    p->before[PROBE_CreateContext] = create_in_create_context;
     p->before[PROBE_DestroyContext] = create_in_destroy_context;
     context_rig_run(p, owners_body);
 }

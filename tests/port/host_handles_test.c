@@ -228,7 +228,7 @@ static void try_it(struct probe *p)
     CHECK_RULE("CTXA-069",
                probe_rule(p, rule) == 1 && probe_record(p, rule)->severity == VERIFY_ERROR);
     if (kind == K_OWN && strcmp(rule, "LIFE-063") == 0)
-        CHECK_RULE("LIFE-063", probe_said(p, rule, "MiniportDeviceContext"));
+        CHECK_RULE("CTXA-004", probe_said(p, rule, "MiniportDeviceContext"));
     else
         CHECK_RULE("CTXA-069", probe_said(p, rule, words()));
 }

@@ -45,15 +45,20 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_image_enter(image);
 }
 
-/* The GPU idle (LIFE-108), and video memory empty, if asked (LIFE-109). */
-static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated)
+/* The GPU idle (LIFE-108), and video memory empty, if asked (LIFE-109). `alone`: with the driver already left. */
+static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated, bool *alone)
 {
     struct port_adapter *adapter = exclusion->adapter;
+    NTSTATUS status;
 
     *evacuated = exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL && !adapter->evacuated;
     if (*evacuated)
         return port_evacuate(adapter, NULL, false);
-    return adapter->vidsch ? vidsch_suspend(adapter->vidsch, EXCLUSION_LIMIT_NS) : STATUS_SUCCESS;
+    if (!adapter->vidsch)
+        return STATUS_SUCCESS;
+    status = vidsch_stand_still(adapter->vidsch, EXCLUSION_LIMIT_NS, NULL);
+    *alone = NT_SUCCESS(status);
+    return status;
 }
 
 static void go_on(struct port_adapter *adapter, bool evacuated)
@@ -69,10 +74,10 @@ static void run_exclusion(void *arg)
     struct exclusion *exclusion = arg;
     struct port_adapter *adapter = exclusion->adapter;
     bool evacuated, standing, alone = false;
-    NTSTATUS status = stand_still(exclusion, &evacuated);
+    NTSTATUS status = stand_still(exclusion, &evacuated, &alone);
 
     standing = NT_SUCCESS(status);
-    if (standing) {
+    if (standing && !alone) {
         status = ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
         alone = NT_SUCCESS(status);
     }

@@ -58,7 +58,8 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
         if (sim_now() >= deadline) {
-            ddi_report_inside(vidsch->ddi, name);
+            if (name)
+                ddi_report_inside(vidsch->ddi, name);
             return STATUS_IO_TIMEOUT;
         }
         sim_block(sim_now() + patience, NULL);

@@ -98,7 +98,8 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
 /* Both for a call of level two: as vidsch_suspend, and nobody is in the driver but the current thread. Who is inside may
  * wait for paging, which cannot go on meanwhile: so the two are tried together for a while, then let go for as long, and
- * so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: told (THREAD-037, as a wait of `name`). */
+ * so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: told (THREAD-037, as a wait of `name`) unless
+ * that is NULL. */
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
 void vidsch_go_on(struct vidsch *vidsch);
 /* The same for the work of clients alone; paging goes on. */

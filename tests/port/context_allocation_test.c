@@ -502,9 +502,12 @@ static void NTAPI alone_routine(PVOID adapter, PVOID context, NTSTATUS status)
 
 static void exclude(struct probe *p)
 {
+    asked = 0;
     CHECK(IS(p->state[0].dxgk.DxgkCbExcludeAdapterAccess(p->state[0].dxgk.DeviceHandle, 0,
                                                          alone_routine, NULL),
              STATUS_SUCCESS));
+    probe_sleep(1000000); /* it has begun, and waits for this DDI to end */
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS);
 }
 
 static void exclusion_body(struct probe *p)

@@ -145,7 +145,9 @@ def case_hang():
     """A command that never ends is noticed in virtual time, and the engine works again."""
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(4):
-            run("hang.lua", "--seed", str(seed), "--out", folder)
+            done = run("hang.lua", "--seed", str(seed), "--out", folder)
+            if "note TDR-040: " not in done.stderr:  # notes are told, and the run succeeds
+                fail(f"no note of the engine reset\n{done.stderr}")
 
 
 def losses(done):

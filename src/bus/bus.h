@@ -88,13 +88,14 @@ int bus_device_memory_file(const struct bus_device *device, unsigned bar);
 void *bus_device_memory(const struct bus_device *device, unsigned bar);
 
 /* Map [address, address + bytes) of a BAR for the kernel; NULL: not inside one BAR, or out of
- * memory. The range need not be aligned. */
+ * memory. The range need not be aligned. Every mapping has an address of its own, which leads
+ * nowhere after bus_unmap and is not given out again soon (PHYS-194). */
 void *bus_map(struct bus *bus, struct phys_addr address, uint64_t bytes);
 /* `address` as bus_map returned it. False: no such mapping. */
 bool bus_unmap(struct bus *bus, void *address);
 /* Is the physical address inside a BAR? */
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes);
-/* Mappings of one device that are still there, for leak checks. */
+/* Mappings that are still there, for leak checks. */
 uint64_t bus_mappings(const struct bus *bus);
 
 /* Physical address of a byte of a BAR by a kernel address: one in a register mapping, or in a
@@ -116,5 +117,9 @@ bool bus_port_write(struct bus *bus, uint32_t port, unsigned width, uint32_t val
  * or not? Memory of any kind is never there, so that an access for which bus_register_read returns
  * false and this true goes nowhere. */
 bool bus_register_space(const struct bus *bus, const volatile void *address);
+/* The same of all mappings, also those of memory BARs. */
+bool bus_window_space(const struct bus *bus, const volatile void *address);
+/* "BAR 2 of refgpu at 0x1000"; false: the address is in no BAR. */
+bool bus_describe(const struct bus *bus, struct phys_addr address, char *text, size_t bytes);
 
 #endif

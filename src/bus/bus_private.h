@@ -7,26 +7,35 @@
 #include "trace/trace.h"
 #include "util/extent.h"
 #include "util/hash.h"
+#include "util/span_tree.h"
 
 #define BUS_CONFIG_BYTES 256u
 #define BUS_ENGINES      32u
 #define BUS_FAULTS       8u
 
-/* Address space of the kernel set aside for register mappings: reserved, never backed. */
-#define BUS_ARENA_PAGES (1u << 18)
+/* Address space of the kernel set aside for windows: reserved; that of registers is never backed. */
+#define BUS_REGISTER_PAGES ((uint64_t)1 << 18)
+#define BUS_MEMORY_PAGES   ((uint64_t)1 << 28)
+
+/* Pages without access until a window stands there, and again after it. */
+struct bus_arena {
+    uint8_t *base;
+    uint64_t pages;
+    struct extent_tree free;
+    uint64_t next; /* where the search starts, so that pages come back late */
+};
 
 struct bus {
     struct ram *ram;
     struct list devices;
     uint32_t requesters; /* numbers given out */
     struct iommu_pasids pasids;
-    uint64_t next_address;          /* where the next BAR may start */
-    uint32_t next_port;             /* the same for ports; 0: at the beginning */
-    uint8_t *arena;                 /* BUS_ARENA_PAGES pages without access */
-    struct bus_mapping **arena_map; /* the mapping that owns each page of the arena */
-    struct extent_tree arena_free;
-    uint64_t arena_next;      /* where the search starts, so that pages come back late */
-    struct hash_map mappings; /* by the address that bus_map returned */
+    uint64_t next_address; /* where the next BAR may start */
+    uint32_t next_port;    /* the same for ports; 0: at the beginning */
+    struct bus_arena registers, memory;
+    struct bus_mapping **register_map; /* the mapping that owns each page of `registers` */
+    struct span_tree memory_windows;   /* by page of the host's address space */
+    struct hash_map mappings;          /* by the address that bus_map returned */
 };
 
 struct bus_bar {
@@ -44,15 +53,17 @@ static inline bool bus_bar_in_memory(const struct bus_bar *bar)
     return bar->kind == DXGK_BAR_REGISTERS || bar->kind == DXGK_BAR_MEMORY;
 }
 
-/* A mapping of BAR bytes for the kernel. Mappings of memory BARs at one address share a record. */
+/* A mapping of BAR bytes for the kernel. */
 struct bus_mapping {
     struct bus_device *device;
     unsigned bar;
     uint64_t offset; /* of the first byte in the BAR */
     uint64_t bytes;
-    uint8_t *address;
-    uint64_t first_page, pages; /* in the arena; pages 0: memory BAR */
-    uint32_t count;
+    uint8_t *address;           /* of the first byte */
+    struct bus_arena *arena;    /* NULL: not placed */
+    uint8_t *start;             /* of the first page */
+    uint64_t first_page, pages; /* in the arena */
+    struct span_node span;      /* in bus.memory_windows; 0 pages: not there */
 };
 
 struct bus_timer {

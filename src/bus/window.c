@@ -2,19 +2,24 @@
 /*
  * Windows: BAR bytes mapped for the kernel, and register accesses through them.
  *
- * Register windows stand in one reserved arena of pages without access; a table with one pointer a
- * page finds the window of an address in O(1). Freed pages come back as late as possible and an
+ * Each window has an address of its own, also two of the same bytes (PHYS-035, PHYS-153), in one of
+ * two reserved arenas of pages without access. Freed pages come back as late as possible and an
  * unused page follows each window, so that an access after unmapping or past the end finds nothing
- * instead of another device. Both tables are sparse host mappings: they cost what is used. A
- * memory window is the memory file's own mapping; the record only counts it.
+ * instead of another device.
+ *
+ *   registers   the pages stay without access; a table with one pointer a page finds the window of
+ *               an address in O(1), for every access
+ *   memory      the pages show the memory file of the BAR; a tree finds the window of an address,
+ *               for who asks for its physical one
+ *
+ * Arenas and table are sparse host mappings: they cost what is used.
  */
-#include <string.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "bus/bus_private.h"
 
-#define ARENA_BYTES     ((uint64_t)BUS_ARENA_PAGES * PAGE_BYTES)
-#define ARENA_MAP_BYTES (BUS_ARENA_PAGES * sizeof(struct bus_mapping *))
+#define REGISTER_MAP_BYTES (BUS_REGISTER_PAGES * sizeof(struct bus_mapping *))
 
 static void *reserve(size_t bytes, int protection)
 {
@@ -25,13 +30,29 @@ static void *reserve(size_t bytes, int protection)
     return address == MAP_FAILED ? NULL : address;
 }
 
+static bool arena_init(struct bus_arena *arena, uint64_t pages)
+{
+    extent_tree_init(&arena->free);
+    arena->pages = pages;
+    arena->base = reserve(pages * PAGE_BYTES, PROT_NONE);
+    return arena->base && extent_give(&arena->free, 0, pages);
+}
+
+static void arena_finish(struct bus_arena *arena)
+{
+    extent_tree_finish(&arena->free);
+    if (arena->base)
+        munmap(arena->base, arena->pages * PAGE_BYTES);
+}
+
 bool bus_window_init(struct bus *bus)
 {
     hash_init(&bus->mappings);
-    extent_tree_init(&bus->arena_free);
-    bus->arena = reserve(ARENA_BYTES, PROT_NONE);
-    bus->arena_map = reserve(ARENA_MAP_BYTES, PROT_READ | PROT_WRITE);
-    if (bus->arena && bus->arena_map && extent_give(&bus->arena_free, 0, BUS_ARENA_PAGES))
+    bus->register_map = reserve(REGISTER_MAP_BYTES, PROT_READ | PROT_WRITE);
+    /* Both are tried, so that both can be finished. */
+    if ((int)arena_init(&bus->registers, BUS_REGISTER_PAGES) &
+            (int)arena_init(&bus->memory, BUS_MEMORY_PAGES) &&
+        bus->register_map)
         return true;
     bus_window_finish(bus);
     return false;
@@ -46,15 +67,14 @@ void bus_window_finish(struct bus *bus)
     while (hash_next(&bus->mappings, &cursor, &key, &mapping))
         util_free(mapping);
     hash_finish(&bus->mappings);
-    extent_tree_finish(&bus->arena_free);
-    if (bus->arena)
-        munmap(bus->arena, ARENA_BYTES);
-    if (bus->arena_map)
-        munmap(bus->arena_map, ARENA_MAP_BYTES);
+    arena_finish(&bus->registers);
+    arena_finish(&bus->memory);
+    if (bus->register_map)
+        munmap(bus->register_map, REGISTER_MAP_BYTES);
 }
 
 /* The BAR that holds all of the range. */
-static struct bus_device *find_bar(struct bus *bus, struct phys_addr address, uint64_t bytes,
+static struct bus_device *find_bar(const struct bus *bus, struct phys_addr address, uint64_t bytes,
                                    unsigned *index)
 {
     LIST_FOR(node, &bus->devices) {
@@ -73,71 +93,85 @@ static struct bus_device *find_bar(struct bus *bus, struct phys_addr address, ui
     return NULL;
 }
 
-/* Pages of the arena for a register window, and one more that stays empty behind it. */
-static bool take_arena(struct bus *bus, struct bus_mapping *mapping)
+/* Pages of the arena for a window, and one more that stays empty behind it. */
+static bool take_pages(struct bus_mapping *mapping, struct bus_arena *arena)
 {
-    struct extent_request request = {.size = mapping->pages + 1, .low = bus->arena_next};
+    struct extent_request request = {.size = mapping->pages + 1, .low = arena->next};
 
-    if (!extent_take(&bus->arena_free, &request, &mapping->first_page)) {
+    if (!extent_take(&arena->free, &request, &mapping->first_page)) {
         request.low = 0;
-        if (!extent_take(&bus->arena_free, &request, &mapping->first_page))
+        if (!extent_take(&arena->free, &request, &mapping->first_page))
             return false;
     }
-    bus->arena_next = (mapping->first_page + request.size) % BUS_ARENA_PAGES;
-    for (uint64_t i = 0; i < mapping->pages; i++)
-        bus->arena_map[mapping->first_page + i] = mapping;
+    arena->next = (mapping->first_page + request.size) % arena->pages;
+    mapping->arena = arena;
+    mapping->start = arena->base + mapping->first_page * PAGE_BYTES;
     return true;
+}
+
+/* Let the pages of a memory window show their part of the BAR. */
+static bool show_memory(struct bus *bus, struct bus_mapping *mapping, const struct bus_bar *bar)
+{
+    if (util_fault_point() ||
+        mmap(mapping->start, mapping->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, bar->file,
+             (off_t)align_down(mapping->offset, PAGE_BYTES)) == MAP_FAILED)
+        return false;
+    mapping->span.first = (uintptr_t)mapping->start / PAGE_BYTES;
+    mapping->span.pages = mapping->pages;
+    span_insert(&bus->memory_windows, &mapping->span);
+    return true;
+}
+
+/* If the host is out of map entries, at least the rights go. */
+static void hide_memory(struct bus *bus, struct bus_mapping *mapping)
+{
+    if (mapping->span.pages == 0)
+        return;
+    span_remove(&bus->memory_windows, &mapping->span);
+    if (mmap(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        (void)mprotect(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE);
 }
 
 static void drop(struct bus *bus, struct bus_mapping *mapping)
 {
-    for (uint64_t i = 0; i < mapping->pages; i++)
-        bus->arena_map[mapping->first_page + i] = NULL;
-    if (mapping->pages > 0)
-        (void)extent_give(&bus->arena_free, mapping->first_page, mapping->pages + 1);
+    for (uint64_t i = 0; mapping->arena == &bus->registers && i < mapping->pages; i++)
+        bus->register_map[mapping->first_page + i] = NULL;
+    hide_memory(bus, mapping);
+    if (mapping->arena)
+        (void)extent_give(&mapping->arena->free, mapping->first_page, mapping->pages + 1);
     util_free(mapping);
+}
+
+static bool place(struct bus *bus, struct bus_mapping *mapping, const struct bus_bar *bar)
+{
+    uint64_t in_page = mapping->offset % PAGE_BYTES;
+    bool memory = bar->kind == DXGK_BAR_MEMORY;
+
+    mapping->pages = align_up(in_page + mapping->bytes, PAGE_BYTES) / PAGE_BYTES;
+    if (!take_pages(mapping, memory ? &bus->memory : &bus->registers))
+        return false;
+    mapping->address = mapping->start + in_page;
+    for (uint64_t i = 0; !memory && i < mapping->pages; i++)
+        bus->register_map[mapping->first_page + i] = mapping;
+    return !memory || show_memory(bus, mapping, bar);
 }
 
 void *bus_map(struct bus *bus, struct phys_addr address, uint64_t bytes)
 {
     unsigned index;
     struct bus_device *device = bytes > 0 ? find_bar(bus, address, bytes, &index) : NULL;
-    struct bus_mapping *mapping;
-    struct bus_bar *bar;
-    uint64_t in_page;
+    struct bus_mapping *mapping = device ? util_zalloc(1, sizeof(*mapping)) : NULL;
 
-    if (!device)
-        return NULL;
-    bar = &device->bar[index];
-    if (bar->kind == DXGK_BAR_MEMORY) {
-        uint8_t *start = bar->memory + (address.value - bar->address.value);
-
-        mapping = hash_get(&bus->mappings, (uintptr_t)start);
-        if (mapping) {
-            mapping->count++;
-            return start;
-        }
-    }
-    mapping = util_zalloc(1, sizeof(*mapping));
     if (!mapping)
         return NULL;
     mapping->device = device;
     mapping->bar = index;
-    mapping->offset = address.value - bar->address.value;
+    mapping->offset = address.value - device->bar[index].address.value;
     mapping->bytes = bytes;
-    mapping->count = 1;
-    if (bar->kind == DXGK_BAR_MEMORY) {
-        mapping->address = bar->memory + mapping->offset;
-    } else {
-        in_page = address.value % PAGE_BYTES;
-        mapping->pages = align_up(in_page + bytes, PAGE_BYTES) / PAGE_BYTES;
-        if (!take_arena(bus, mapping)) {
-            util_free(mapping);
-            return NULL;
-        }
-        mapping->address = bus->arena + mapping->first_page * PAGE_BYTES + in_page;
-    }
-    if (!hash_put(&bus->mappings, (uintptr_t)mapping->address, mapping)) {
+    if (!place(bus, mapping, &device->bar[index]) ||
+        !hash_put(&bus->mappings, (uintptr_t)mapping->address, mapping)) {
         drop(bus, mapping);
         return NULL;
     }
@@ -150,23 +184,14 @@ bool bus_unmap(struct bus *bus, void *address)
 
     if (!mapping)
         return false;
-    if (--mapping->count == 0) {
-        hash_remove(&bus->mappings, (uintptr_t)address);
-        drop(bus, mapping);
-    }
+    hash_remove(&bus->mappings, (uintptr_t)address);
+    drop(bus, mapping);
     return true;
 }
 
 uint64_t bus_mappings(const struct bus *bus)
 {
-    uint64_t total = 0;
-    uint32_t cursor = 0;
-    uint64_t key;
-    void *value;
-
-    while (hash_next(&bus->mappings, &cursor, &key, &value))
-        total += ((struct bus_mapping *)value)->count;
-    return total;
+    return bus->mappings.count;
 }
 
 /*
@@ -193,8 +218,8 @@ void bus_window_forget(struct bus_device *device)
 static const struct bus_mapping *find_window(const struct bus *bus, uintptr_t address,
                                              unsigned width)
 {
-    uint64_t offset = address - (uintptr_t)bus->arena;
-    const struct bus_mapping *mapping = bus->arena_map[offset / PAGE_BYTES];
+    uint64_t offset = address - (uintptr_t)bus->registers.base;
+    const struct bus_mapping *mapping = bus->register_map[offset / PAGE_BYTES];
     uint64_t in_window;
 
     if (!mapping)
@@ -273,34 +298,66 @@ bool bus_register_write(struct bus *bus, volatile void *address, unsigned width,
     return true;
 }
 
+/* In what a memory BAR's own file shows, which no window is needed for. */
+static bool in_bar_memory(const struct bus_bar *bar, const volatile void *address,
+                          struct phys_addr *physical)
+{
+    uint64_t offset = (uintptr_t)address - (uintptr_t)bar->memory;
+
+    if (bar->kind != DXGK_BAR_MEMORY || offset >= bar->bytes)
+        return false;
+    physical->value = bar->address.value + offset;
+    return true;
+}
+
+static bool physical_of(const struct bus_mapping *mapping, const volatile void *address,
+                        struct phys_addr *physical)
+{
+    if (mapping)
+        physical->value = mapping->device->bar[mapping->bar].address.value +
+                          register_offset(mapping, (uintptr_t)address);
+    return mapping;
+}
+
 bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical)
 {
-    const struct bus_mapping *mapping;
+    const struct span_node *span;
 
-    if (bus_register_space(bus, address)) {
-        mapping = find_window(bus, (uintptr_t)address, 1);
-        if (mapping)
-            physical->value = mapping->device->bar[mapping->bar].address.value +
-                              register_offset(mapping, (uintptr_t)address);
-        return mapping;
-    }
+    if (bus_register_space(bus, address))
+        return physical_of(find_window(bus, (uintptr_t)address, 1), address, physical);
+    span = span_at(&bus->memory_windows, (uintptr_t)address / PAGE_BYTES);
+    if (span)
+        return physical_of(CONTAINER(span, const struct bus_mapping, span), address, physical);
     LIST_FOR(node, &bus->devices) {
         const struct bus_device *device = CONTAINER(node, struct bus_device, link);
 
-        for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
-            const struct bus_bar *bar = &device->bar[i];
-            uint64_t offset = (uintptr_t)address - (uintptr_t)bar->memory;
-
-            if (bar->kind != DXGK_BAR_MEMORY || offset >= bar->bytes)
-                continue;
-            physical->value = bar->address.value + offset;
-            return true;
-        }
+        for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++)
+            if (in_bar_memory(&device->bar[i], address, physical))
+                return true;
     }
     return false;
 }
 
 bool bus_register_space(const struct bus *bus, const volatile void *address)
 {
-    return (uintptr_t)address - (uintptr_t)bus->arena < ARENA_BYTES;
+    return (uintptr_t)address - (uintptr_t)bus->registers.base < BUS_REGISTER_PAGES * PAGE_BYTES;
+}
+
+bool bus_window_space(const struct bus *bus, const volatile void *address)
+{
+    return bus_register_space(bus, address) ||
+           (uintptr_t)address - (uintptr_t)bus->memory.base < BUS_MEMORY_PAGES * PAGE_BYTES;
+}
+
+bool bus_describe(const struct bus *bus, struct phys_addr address, char *text, size_t bytes)
+{
+    unsigned bar;
+    const struct bus_device *device = find_bar(bus, address, 1, &bar);
+
+    if (!device)
+        return false;
+    snprintf(text, bytes, "BAR %u of %s at 0x%llx", bar,
+             device->model->name ? device->model->name : "the device",
+             (unsigned long long)(address.value - device->bar[bar].address.value));
+    return true;
 }

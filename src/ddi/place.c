@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "nt/retired_view.h"
 #include "x64/exception.h"
 
 #define DPC_WATCHDOG_VIOLATION           0x133u
@@ -196,7 +197,7 @@ static void on_fault(const struct sim_fault *fault)
     const char *name = ddi ? ddi->name : "driver code";
     const struct ddi_loan *loan = ddi_loan_at(fault->address);
     uint32_t pool = is_access(fault->kind) ? nt_pool_fault((const void *)fault->address) : 0;
-    char place[128] = "";
+    char place[128] = "", what[192];
 
     ddi_state()->fault = fault;
     name_place(fault->pc, place, sizeof(place));
@@ -221,6 +222,9 @@ static void on_fault(const struct sim_fault *fault)
                                                                   : "behind the end of a block");
         else if (code == KMODE_EXCEPTION_NOT_HANDLED)
             offer_fault(fault);
+        if (is_access(fault->kind) && nt_view_was_at((void *)fault->address, what, sizeof(what)))
+            verify_fatal("PHYS-194", code, parameter[0], parameter[1], parameter[2], parameter[3],
+                         "%s in %s %s %s", place, name, fault_text(fault->kind), what);
         verify_fatal("NT-002", code, parameter[0], parameter[1], parameter[2], parameter[3],
                      "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind),
                      fault->address);

@@ -35,7 +35,7 @@ bool nt_is_kernel_address(const void *address)
         return true;
     if (ram_physical(nt->ram, address, &physical))
         return ram_page_owner(nt->ram, phys_page(physical)) != RAM_CLIENT;
-    if (bus_register_space(nt->bus, address) || bus_physical(nt->bus, address, &physical))
+    if (bus_window_space(nt->bus, address) || bus_physical(nt->bus, address, &physical))
         return true;
     return nt_on_stack(address) && (!thread || sim_thread_kind(thread) == SIM_THREAD_KERNEL);
 }
@@ -108,7 +108,7 @@ NT_EXPORT BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress)
 
     NT_ENTER();
     nt = nt_state();
-    if (bus_register_space(nt->bus, VirtualAddress))
+    if (bus_window_space(nt->bus, VirtualAddress))
         return bus_physical(nt->bus, VirtualAddress, &physical);
     if (ram_physical(nt->ram, VirtualAddress, &physical))
         return ram_page_owner(nt->ram, phys_page(physical)) != RAM_FREE;

@@ -4,7 +4,6 @@
 
 struct nt_io_space {
     struct nt_resource resource;
-    struct nt_io_space *same_address; /* memory BARs give one address to all mappings of it */
     uint8_t *address;
     uint64_t physical, bytes;
     MEMORY_CACHING_TYPE cache;
@@ -28,12 +27,10 @@ static bool cache_conflicts(uint64_t physical, uint64_t bytes, MEMORY_CACHING_TY
     while (hash_next(&nt_state()->io_spaces, &cursor, &key, &value)) {
         const struct nt_io_space *space = value;
 
-        for (; space; space = space->same_address) {
-            if (ranges_overlap(space->physical, space->bytes, physical, bytes) &&
-                space->cache != *cache) {
-                *cache = space->cache;
-                return true;
-            }
+        if (ranges_overlap(space->physical, space->bytes, physical, bytes) &&
+            space->cache != *cache) {
+            *cache = space->cache;
+            return true;
         }
     }
     return false;
@@ -101,7 +98,6 @@ static struct nt_io_space *create(uint64_t physical, uint64_t bytes, MEMORY_CACH
         util_free(space);
         return NULL;
     }
-    space->same_address = find(space->address);
     if (!hash_put(&nt->io_spaces, (uintptr_t)space->address, space)) {
         unmap(space);
         util_free(space);
@@ -112,21 +108,20 @@ static struct nt_io_space *create(uint64_t physical, uint64_t bytes, MEMORY_CACH
 
 static void destroy(struct nt_io_space *space)
 {
-    struct nt *nt = nt_state();
-    struct nt_io_space *other = find(space->address);
-
     nt_resource_untrack(&space->resource);
-    if (other == space && space->same_address) {
-        hash_put(&nt->io_spaces, (uintptr_t)space->address, space->same_address);
-    } else if (other == space) {
-        hash_remove(&nt->io_spaces, (uintptr_t)space->address);
-    } else {
-        while (other->same_address != space)
-            other = other->same_address;
-        other->same_address = space->same_address;
-    }
+    hash_remove(&nt_state()->io_spaces, (uintptr_t)space->address);
     unmap(space);
     util_free(space);
+}
+
+static void retire(const struct nt_io_space *space, const char *routine, const void *caller)
+{
+    char what[96];
+
+    if (space->view ||
+        !bus_describe(nt_state()->bus, (struct phys_addr){space->physical}, what, sizeof(what)))
+        snprintf(what, sizeof(what), "RAM at 0x%llx", (unsigned long long)space->physical);
+    nt_view_retire(space->address, space->bytes, what, routine, caller);
 }
 
 void nt_io_space_reclaim(struct nt_resource *resource)
@@ -203,8 +198,6 @@ NT_EXPORT VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-135", 0x7B, __func__);
     space = find(BaseAddress);
-    while (space && space->bytes != NumberOfBytes && space->same_address)
-        space = space->same_address;
     if (!space) {
         VIOLATION("NT-135", "%s of an address that is not mapped", __func__);
         return;
@@ -212,5 +205,6 @@ NT_EXPORT VOID NTAPI MmUnmapIoSpace(PVOID BaseAddress, SIZE_T NumberOfBytes)
     if (space->bytes != NumberOfBytes)
         VIOLATION("NT-135", "%s with %llu bytes, mapped were %llu", __func__,
                   (unsigned long long)NumberOfBytes, (unsigned long long)space->bytes);
+    retire(space, __func__, NT_CALLER());
     destroy(space);
 }

@@ -46,11 +46,18 @@ fail:
     return NULL;
 }
 
-void nt_mdl_unmap(struct nt_mdl *record)
+static void end_mapping(struct nt_mdl *record, const char *routine, const void *caller)
 {
+    nt_view_retire(record->mapping->view, record->mapping->pages * PAGE_BYTES,
+                   "the pages of an MDL", routine, caller);
     destroy_mapping(record->mapping);
     record->mapping = NULL;
     nt_mdl_clear(record->mdl, MDL_MAPPED_TO_SYSTEM_VA | MDL_PARTIAL_HAS_BEEN_MAPPED);
+}
+
+void nt_mdl_unmap(struct nt_mdl *record)
+{
+    end_mapping(record, NULL, NULL);
 }
 
 void nt_mapping_reclaim(struct nt_resource *resource)
@@ -226,7 +233,7 @@ NT_EXPORT VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDLX MemoryDescripto
                   "is mapped at another address or in another process", __func__);
         return;
     }
-    nt_mdl_unmap(record);
+    end_mapping(record, __func__, NT_CALLER());
     nt_mdl_drop_if_idle(record);
 }
 

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "nt/nt.h"
+#include "nt/retired_view.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -420,6 +421,7 @@ struct nt {
     struct hash_map io_spaces;  /* address -> struct nt_io_space */
     struct hash_map objects;    /* body -> struct nt_object */
     struct hash_map mappings;   /* address -> struct nt_mapping */
+    struct nt_retired_views retired_views;
     struct hash_map device_objects;
     struct handle_table handles;
     struct list threads;

@@ -3,6 +3,9 @@
  * The memory callbacks: contiguous memory, pages, MDLs, frame buffer save, physical memory objects and ADLs. Each checks handle,
  * state and level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's structure on to vidmm's physical memory services.
  */
+#include <stdio.h>
+
+#include "nt/retired_view.h"
 #include "port/port_private.h"
 
 /* ---- what the services ask back ---- */
@@ -19,6 +22,28 @@ static void io_unmap(void *context, void *mapping)
     struct port *port = context;
 
     bus_unmap(port->config.bus, mapping);
+}
+
+void port_view_ends(struct port *port, const void *base, uint64_t bytes, const char *what)
+{
+    const struct ddi_frame *frame = ddi_current_frame();
+    struct phys_addr physical;
+    char bar[64], text[128];
+
+    if (bus_physical(port->config.bus, base, &physical) &&
+        bus_describe(port->config.bus, physical, bar, sizeof(bar)))
+        snprintf(text, sizeof(text), "%s%s%s", what ? what : "", what ? " over " : "", bar);
+    else
+        snprintf(text, sizeof(text), "%s", what ? what : "device memory");
+    if (frame && frame->caller)
+        nt_view_retire(base, bytes, text, frame->name, (const void *)frame->caller);
+    else
+        nt_view_retire(base, bytes, text, NULL, NULL);
+}
+
+static void view_ends(void *context, const void *base, uint64_t bytes, const char *what)
+{
+    port_view_ends(context, base, bytes, what);
 }
 
 static bool read_driver(void *context, void *to, const void *from, size_t bytes)
@@ -55,6 +80,7 @@ struct physical_memory *port_physical_create(struct port *port)
 {
     const struct physical_hooks hooks = {.io_map = io_map,
                                          .io_unmap = io_unmap,
+                                         .view_ends = view_ends,
                                          .read_driver = read_driver,
                                          .mdl_lend = mdl_lend,
                                          .mdl_unmap = mdl_unmap,

@@ -354,6 +354,8 @@ NTSTATUS NTAPI port_cb_write_device_space(HANDLE DeviceHandle, ULONG DataType, P
                                           ULONG Offset, ULONG Length, PULONG BytesWritten);
 NTSTATUS NTAPI port_cb_save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
                                                   IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE pArgs);
+/* A view of `what` (NULL: of device memory) for the CPU is about to end (PHYS-194). */
+void port_view_ends(struct port *port, const void *base, uint64_t bytes, const char *what);
 void port_maps_process_ended(struct port_adapter *adapter, const struct nt_process *process);
 NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
                                   ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,

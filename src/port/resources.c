@@ -91,8 +91,10 @@ void port_resources_revoke(struct port_adapter *adapter)
 
 static void unmap_range(struct port_adapter *adapter, struct port_map *map)
 {
-    if (!map->ports)
+    if (!map->ports) {
+        port_view_ends(adapter->port, map->address, map->bytes, NULL);
         bus_unmap(adapter->port->config.bus, map->address);
+    }
     list_remove(&map->link);
     util_free(map);
 }

@@ -10,7 +10,7 @@
 
 #include "vidmm/page_table.h"
 #include "vidmm/paging_process.h"
-#include "vidmm/span_tree.h"
+#include "util/span_tree.h"
 #include "vidmm/vidmm_private.h"
 
 enum range_kind {

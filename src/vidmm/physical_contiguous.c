@@ -74,6 +74,11 @@ static bool expose(struct block *block, struct physical_adapter *adapter)
 
 static void conceal(struct block *block, struct physical_adapter *adapter)
 {
+    const struct physical_hooks *hooks = &adapter->memory->hooks;
+
+    if (block->guarded && hooks->view_ends)
+        hooks->view_ends(hooks->context, block->view, block->backing.pages * PAGE_BYTES,
+                         "a contiguous block");
     physical_backing_unmap(adapter->domain, &block->backing);
     drop_view(block, adapter->memory);
 }

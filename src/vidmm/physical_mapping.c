@@ -10,6 +10,7 @@
  */
 #include "vidmm/physical_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -167,8 +168,23 @@ NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter 
     return STATUS_SUCCESS;
 }
 
+/* What a late use touches. */
+static void tell_end(const struct mapping *mapping)
+{
+    static const char *const types[] = {"MDL", "contiguous", "section", "IO space"};
+    const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;
+    char what[96];
+
+    if (!hooks->view_ends)
+        return;
+    snprintf(what, sizeof(what), "a physical memory object (%s, Context 0x%llx)",
+             types[mapping->object->type], (unsigned long long)mapping->object->context);
+    hooks->view_ends(hooks->context, mapping->base, mapping->size, what);
+}
+
 void physical_mapping_free(struct mapping *mapping)
 {
+    tell_end(mapping);
     drop_view(mapping);
     list_remove(&mapping->of_object);
     physical_untrack(&mapping->tracked);

@@ -215,7 +215,8 @@ bool physical_track(struct tracked *tracked, struct physical_memory *memory,
 
     if (key == 0)
         key = HANDLE_BASE + ++memory->handles * HANDLE_STEP;
-    if (!hash_put(&memory->table, key, tracked))
+    /* A record that another would replace could not be found any more. */
+    if (hash_get(&memory->table, key) || !hash_put(&memory->table, key, tracked))
         return false;
     *tracked = (struct tracked){
         .memory = memory,

@@ -35,6 +35,8 @@ struct physical_hooks {
      * out of memory. */
     void *(*io_map)(void *context, struct phys_addr address, uint64_t bytes);
     void (*io_unmap)(void *context, void *mapping);
+    /* The view of `what` for the CPU is about to end, for the report of a late use (PHYS-194). */
+    void (*view_ends)(void *context, const void *base, uint64_t bytes, const char *what);
     /* Let the kernel services map an MDL of the host's over these pages. False: out of memory. */
     bool (*mdl_lend)(void *context, PMDL mdl, const struct page_number *pages, uint64_t count);
     /* Drop what mappings the kernel services made of this MDL; true if one of them was into a

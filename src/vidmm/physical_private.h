@@ -71,7 +71,8 @@ struct physical_adapter {
     UINT save_count;
 };
 
-/* Enter a new holding under a fresh handle (key 0) or under `key`. False: out of memory. */
+/* Enter a new holding under a fresh handle (key 0) or under `key`. False: out of memory, or the key is
+ * taken; then nothing is entered. */
 bool physical_track(struct tracked *tracked, struct physical_memory *memory,
                     struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
                     uint64_t key);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "nt/retired_view.h"
 #include "x64/traps_private.h"
 
 enum region { PLAIN, REGISTER, SHARED, GAP };
@@ -46,12 +47,16 @@ static bool is_aligned(const struct x64_plan *plan, const struct x64_interrupted
     return false;
 }
 
-static void report_outside(const struct x64_plan *plan, const struct x64_interrupted *frame)
+static void report_outside(const struct x64_plan *plan, const struct x64_interrupted *frame,
+                           uintptr_t address)
 {
-    char place[128];
+    char place[128], what[192] = "";
 
     x64_place(plan, frame, place, sizeof(place));
-    VIOLATION("NT-139", "%s: register access outside of a mapping", place);
+    if (nt_view_was_at((const void *)address, what, sizeof(what))) /* PHYS-194 */
+        VIOLATION("NT-139", "%s: register access outside of a mapping, in %s", place, what);
+    else
+        VIOLATION("NT-139", "%s: register access outside of a mapping", place);
 }
 
 static void read_registers(const struct x64_plan *plan, const struct x64_interrupted *frame,
@@ -65,7 +70,7 @@ static void read_registers(const struct x64_plan *plan, const struct x64_interru
         width = register_width(bytes - done);
         if (is_aligned(plan, frame, address + done, width) &&
             !bus_register_read(bus, (const void *)(address + done), width, &value))
-            report_outside(plan, frame);
+            report_outside(plan, frame, address + done);
         memcpy(to + done, &value, width);
     }
 }
@@ -82,7 +87,7 @@ static void write_registers(const struct x64_plan *plan, const struct x64_interr
         memcpy(&value, from + done, width);
         if (is_aligned(plan, frame, address + done, width) &&
             !bus_register_write(bus, (void *)(address + done), width, value))
-            report_outside(plan, frame);
+            report_outside(plan, frame, address + done);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bus/bus.h"
 
@@ -367,6 +368,19 @@ static void others_may_run_before_and_after_each_access(void **state)
     assert_int_equal(sim_now(), before + 4 * SIM_POINT_NS);
 }
 
+/* Asked of the kernel, which does not mind when nothing is there. */
+static bool there(const uint8_t *address)
+{
+    int ends[2];
+    bool done;
+
+    assert_int_equal(pipe(ends), 0);
+    done = write(ends[1], address, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    return done;
+}
+
 static void memory_windows_are_plain_memory(void **state)
 {
     struct bus_device *device = add();
@@ -375,8 +389,9 @@ static void memory_windows_are_plain_memory(void **state)
     uint8_t *whole = probe->services->memory(probe->host, DXGK_DEVICE_BARS);
 
     (void)state;
-    assert_ptr_equal(a, b);
+    CHECK_RULE("PHYS-194", a != b);
     a[77] = 0x5A;
+    assert_int_equal(b[77], 0x5A);
     assert_int_equal(((uint8_t *)probe->services->memory(probe->host, 2))[77], 0x5A);
     assert_int_equal(whole[77], 0x5A);
     whole[(4 << 20) - 1] = 1;
@@ -386,8 +401,73 @@ static void memory_windows_are_plain_memory(void **state)
     assert_int_equal(bus_mappings(bus), 2);
     assert_true(bus_unmap(bus, a));
     assert_int_equal(bus_mappings(bus), 1);
+    CHECK_RULE("PHYS-194", !there(a) && there(b) && b[77] == 0x5A);
     assert_true(bus_unmap(bus, b));
     assert_false(bus_unmap(bus, b));
+}
+
+/* Windows of any part, each with an address of its own, whose physical address can be told; gone ones lead nowhere, and
+ * their addresses do not come back soon. */
+static void windows_are_independent(void **state)
+{
+    struct bus_device *device = add();
+    struct phys_addr bar = bus_device_bar(device, 2), back;
+    uint8_t *first = bus_map(bus, bar, 4096), *seen[64];
+    char text[96];
+
+    (void)state;
+    for (unsigned i = 0; i < 64; i++) {
+        seen[i] = bus_map(bus, (struct phys_addr){bar.value + 4096 + 16u * i}, 8192);
+        assert_non_null(seen[i]);
+        assert_int_equal((uintptr_t)seen[i] % 4096, 16u * i);
+        assert_true(bus_physical(bus, seen[i] + 5000, &back));
+        assert_int_equal(back.value, bar.value + 4096 + 16u * i + 5000);
+        for (unsigned k = 0; k < i; k++)
+            CHECK_RULE("PHYS-194", (uintptr_t)seen[k] / 4096 !=
+                                       (uintptr_t)seen[i] / 4096); /* also of freed ones */
+        if (i % 2) {
+            assert_true(bus_unmap(bus, seen[i]));
+            CHECK_RULE("PHYS-194", !there(seen[i]) && !bus_physical(bus, seen[i], &back) &&
+                                       bus_window_space(bus, seen[i]));
+        }
+    }
+    *seen[62] = 0x77;
+    assert_int_equal(((uint8_t *)bus_device_memory(device, 2))[4096 + 16 * 62], 0x77);
+    assert_false(bus_physical(bus, first + 4096, &back)); /* the page after a window is nobody's */
+    assert_false(there(first + 4096));
+    assert_true(bus_describe(bus, (struct phys_addr){bar.value + 0x1234}, text, sizeof(text)));
+    assert_non_null(strstr(text, "BAR 2 of "));
+    assert_non_null(strstr(text, " at 0x1234"));
+    assert_false(bus_describe(bus, (struct phys_addr){0x1000}, text, sizeof(text)));
+}
+
+/* Each mapping that fails, for whatever the machine is short of, leaves nothing. */
+static void a_failing_mapping_leaves_nothing(void **state)
+{
+    struct bus_device *device = add();
+    struct util_heap *heap = util_heap_current;
+    unsigned failures = 0;
+
+    (void)state;
+    for (unsigned bar = 0; bar <= 2; bar += 2) /* tables grow once */
+        assert_true(bus_unmap(bus, bus_map(bus, bus_device_bar(device, bar), 4096)));
+    for (unsigned bar = 0; bar <= 2; bar += 2)
+        for (uint64_t n = 1;; n++) {
+            uint64_t blocks = heap->live_blocks;
+            void *mapped;
+
+            heap->fail_at = heap->requests + n;
+            mapped = bus_map(bus, bus_device_bar(device, bar), 4096);
+            heap->fail_at = 0;
+            if (mapped) {
+                assert_true(bus_unmap(bus, mapped));
+                break;
+            }
+            assert_int_equal(heap->live_blocks, blocks);
+            failures++;
+        }
+    assert_true(failures >= 2);
+    assert_int_equal(bus_mappings(bus), 0);
 }
 
 static void removal_takes_the_windows_along(void **state)
@@ -820,6 +900,8 @@ int main(void)
         WITH(register_windows_reach_the_model),
         WITH(others_may_run_before_and_after_each_access),
         WITH(memory_windows_are_plain_memory),
+        WITH(windows_are_independent),
+        WITH(a_failing_mapping_leaves_nothing),
         WITH(removal_takes_the_windows_along),
         WITH(an_unplugged_device_is_all_ones),
         WITH(dma_goes_through_the_domain),

@@ -8,7 +8,7 @@
 #include "util/list.h"
 #include "util/rng.h"
 #include "vidmm/bits.h"
-#include "vidmm/span_tree.h"
+#include "util/span_tree.h"
 
 enum { PAGES = 2000, SPANS = 200 };
 

@@ -4,8 +4,8 @@
  * spans); nothing here allocates. A span's bounds may be changed in place as long as the spans stay
  * disjoint and in order.
  */
-#ifndef DXGK_VIDMM_SPAN_TREE_H
-#define DXGK_VIDMM_SPAN_TREE_H
+#ifndef DXGK_UTIL_SPAN_TREE_H
+#define DXGK_UTIL_SPAN_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidmm/span_tree.h"
+#include "util/span_tree.h"
 
 #include <stddef.h>
 

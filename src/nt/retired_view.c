@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring of the views that ended last. Looked at only when somebody touches what is not there. */
+#include <stdio.h>
+
+#include "nt/nt_private.h"
+
+void nt_view_retire(const void *address, uint64_t bytes, const char *what, const char *routine,
+                    const void *caller)
+{
+    struct nt_retired_views *retired = nt_state() ? &nt_state()->retired_views : NULL;
+    struct nt_retired_view *view;
+    char place[96] = "";
+
+    if (!retired)
+        return;
+    view = &retired->view[retired->count++ % NT_RETIRED_VIEWS];
+    if (caller)
+        nt_caller_name(caller, place, sizeof(place));
+    view->first = align_down((uintptr_t)address, PAGE_BYTES);
+    view->end = align_up((uintptr_t)address + bytes, PAGE_BYTES);
+    snprintf(view->text, sizeof(view->text), "a view of %.80s that %s had ended%s%.60s", what,
+             routine ? routine : "the host", place[0] ? ", called at " : "", place);
+}
+
+/* The newest of several: an address may have come back meanwhile. */
+bool nt_view_was_at(const void *address, char *text, size_t bytes)
+{
+    const struct nt_retired_views *retired = nt_state() ? &nt_state()->retired_views : NULL;
+
+    for (uint64_t i = 0; retired && i < retired->count && i < NT_RETIRED_VIEWS; i++) {
+        const struct nt_retired_view *view =
+            &retired->view[(retired->count - 1 - i) % NT_RETIRED_VIEWS];
+
+        if ((uintptr_t)address < view->first || (uintptr_t)address >= view->end)
+            continue;
+        snprintf(text, bytes, "%s", view->text);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Views for the CPU that were ended: what stood at an address, so that a late use can be reported
+ * as what it is (PHYS-194). The last ones only; the addresses come back late.
+ */
+#ifndef DXGK_NT_RETIRED_VIEW_H
+#define DXGK_NT_RETIRED_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NT_RETIRED_VIEWS 128u
+
+struct nt_retired_views {
+    struct nt_retired_view {
+        uintptr_t first, end; /* whole pages */
+        char text[192];
+    } view[NT_RETIRED_VIEWS];
+    uint64_t count; /* ever; the next one takes view[count % NT_RETIRED_VIEWS] */
+};
+
+/* The view [address, address + bytes) of `what` ends: by `routine`, called at `caller` (NULL: by the
+ * host). Also the rest of its first and last page. Any level. */
+void nt_view_retire(const void *address, uint64_t bytes, const char *what, const char *routine,
+                    const void *caller);
+/* "a view of BAR 2 of refgpu at 0x0 that MmUnmapIoSpace had ended, called at x.so!F+0x12"; false: no
+ * view that ended lately stood there. */
+bool nt_view_was_at(const void *address, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
+#include "port/support/memory_calls.h"
+
+#define VIEW_BYTES 8192u
+
+static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
+{
+    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
+        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
+
+    return first[index].u.Memory.Start;
+}
+
+/* ---- objects ---- */
+
+static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_typed(struct probe *p,
+                                                          DXGK_PHYSICAL_MEMORY_TYPE type)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = {
+        .Type = type,
+        .Size = VIEW_BYTES,
+        .Context = 0x77,
+        .CacheType = DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED,
+    };
+
+    switch (type) {
+    case DXGK_PHYSICAL_MEMORY_TYPE_MDL:
+        args.Mdl.HighAddress.QuadPart = ALL_RAM;
+        break;
+    case DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY:
+        args.ContiguousMemory.HighestAcceptableAddress.QuadPart = ALL_RAM;
+        break;
+    case DXGK_PHYSICAL_MEMORY_TYPE_SECTION:
+        args.Section.PageProtection = PAGE_READWRITE;
+        args.Section.AllocationAttributes = SEC_COMMIT;
+        break;
+    default:
+        args.IOSpace.BaseAddress = bar(p, 1);
+    }
+    CHECK(IS(DXGK.DxgkCbCreatePhysicalMemoryObject(&args), STATUS_SUCCESS));
+    return args;
+}
+
+static DXGKARGCB_MAP_PHYSICAL_MEMORY view_of(struct probe *p,
+                                             const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *object,
+                                             DXGK_ACCESS_MODE mode)
+{
+    DXGKARGCB_MAP_PHYSICAL_MEMORY view = {.hPhysicalMemoryObject = object->hPhysicalMemoryObject,
+                                          .Size = VIEW_BYTES,
+                                          .AccessMode = mode};
+
+    CHECK(IS(DXGK.DxgkCbMapPhysicalMemory(&view), STATUS_SUCCESS));
+    return view;
+}
+
+static void unmap_view(struct probe *p, const DXGKARGCB_MAP_PHYSICAL_MEMORY *view)
+{
+    DXGKARGCB_UNMAP_PHYSICAL_MEMORY undo = {.hPhysicalMemoryObject = view->hPhysicalMemoryObject,
+                                            .pBaseAddress = view->pMappedAddress,
+                                            .Size = view->Size};
+
+    DXGK.DxgkCbUnmapPhysicalMemory(&undo);
+}
+
+static bool there(const void *address)
+{
+    char byte;
+
+    return sim_copy_checked(&byte, address, 1);
+}
+
+/* Views that begin at the same place, of each type of object: the same memory, independent in lifetime. */
+static void two_views_of_each_type(struct probe *p)
+{
+    for (int type = 0; type < 4; type++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = make_typed(
+            p, (DXGK_PHYSICAL_MEMORY_TYPE)type);
+        DXGKARGCB_MAP_PHYSICAL_MEMORY view[3];
+        char *bytes[3];
+
+        for (unsigned i = 0; i < 3; i++) {
+            view[i] = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+            bytes[i] = view[i].pMappedAddress;
+            bytes[i][5000] = (char)(0x10 + i);
+            for (unsigned k = 0; k < i; k++)
+                CHECK_RULE("PHYS-153", bytes[k] != bytes[i] && bytes[k][5000] == (char)(0x10 + i));
+        }
+        unmap_view(p, &view[0]);
+        CHECK_RULE("PHYS-153", !there(bytes[0]) && bytes[1][5000] == 0x12 && there(bytes[2] + 8191));
+        unmap_view(p, &view[2]);
+        CHECK_RULE("PHYS-153", !there(bytes[2] + 5000) && bytes[1][5000] == 0x12);
+        unmap_view(p, &view[1]);
+        CHECK_RULE("PHYS-157", probe_rule(p, "PHYS-157") == (uint64_t)type);
+        unmap_view(p, &view[1]); /* once too often */
+        CHECK_RULE("PHYS-157", probe_rule(p, "PHYS-157") == (uint64_t)type + 1);
+        destroy_object(p, &object);
+        CHECK_RULE("PHYS-142", probe_rule(p, "PHYS-142") == 0);
+    }
+}
+
+/* Each view left at the destruction is one violation, and goes. */
+static void views_left_at_destroy(struct probe *p)
+{
+    for (int type = 0; type < 4; type++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = make_typed(
+            p, (DXGK_PHYSICAL_MEMORY_TYPE)type);
+        DXGKARGCB_MAP_PHYSICAL_MEMORY first = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+        DXGKARGCB_MAP_PHYSICAL_MEMORY second = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+        uint64_t before = probe_rule(p, "PHYS-142");
+
+        destroy_object(p, &object);
+        CHECK_RULE("PHYS-142", probe_rule(p, "PHYS-142") == before + 2 &&
+                                   !there(first.pMappedAddress) && !there(second.pMappedAddress));
+    }
+}
+
+static void views_of_an_object_are_independent(void **state)
+{
+    (void)state;
+    end(start_with(NULL), two_views_of_each_type);
+    end(start_with(NULL), views_left_at_destroy);
+}
+
+/* ---- device ranges ---- */
+
+static char *map_bar(struct probe *p, uint64_t offset)
+{
+    PHYSICAL_ADDRESS at = bar(p, 1);
+    PVOID mapped = NULL;
+
+    at.QuadPart += (LONGLONG)offset;
+    CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, at, VIEW_BYTES, FALSE, FALSE, MmWriteCombined,
+                                  &mapped),
+             STATUS_SUCCESS));
+    return mapped;
+}
+
+static void two_views_of_device_memory(struct probe *p)
+{
+    char *first = map_bar(p, 0x100), *second = map_bar(p, 0x100);
+    char *third = MmMapIoSpace(bar(p, 1), 4096, MmWriteCombined);
+    char *fourth = MmMapIoSpace(bar(p, 1), 4096, MmWriteCombined);
+
+    CHECK_RULE("PHYS-035", first != second && ((uintptr_t)second & 0xFFF) == 0x100);
+    CHECK_RULE("PHYS-194", third != fourth && third + 0x100 != first);
+    first[3] = 0x61;
+    CHECK_RULE("PHYS-035", second[3] == 0x61 && third[0x103] == 0x61);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-035", !there(first) && second[3] == 0x61);
+    CHECK_RULE("PHYS-038",
+               IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, first), STATUS_INVALID_PARAMETER) &&
+                   probe_rule(p, "LIFE-100") == 1 && second[3] == 0x61);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, second), STATUS_SUCCESS));
+    MmUnmapIoSpace(fourth, 4096);
+    CHECK_RULE("PHYS-194", !there(fourth) && third[0x103] == 0x61);
+    MmUnmapIoSpace(third, 4096);
+    CHECK_RULE("NT-135", !there(third) && probe_rule(p, "NT-135") == 0);
+    MmUnmapIoSpace(third, 4096);
+    CHECK_RULE("NT-135", probe_rule(p, "NT-135") == 1);
+    for (unsigned i = 0; i < 200; i++) { /* the addresses do not come back soon */
+        char *later = map_bar(p, 0x100);
+
+        CHECK_RULE("PHYS-194", later != first && later != second);
+        CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, later), STATUS_SUCCESS));
+    }
+}
+
+static void views_of_the_device_are_independent(void **state)
+{
+    (void)state;
+    end(start_with(NULL), two_views_of_device_memory);
+}
+
+/* ---- use after the end ---- */
+
+static void (*within)(struct probe *p);
+
+/* A DDI of the adapter, so that the driver runs as it does. */
+static void in_set_power(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    within(p);
+}
+
+static void sleep_body(struct probe *p)
+{
+    (void)port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+}
+
+/* The driver does this inside DxgkDdiSetPowerState. */
+static struct probe *run_inside(void (*body)(struct probe *p), enum sim_outcome wanted)
+{
+    struct probe *p = start_with(NULL);
+
+    within = body;
+    p->before[PROBE_SetPowerState] = in_set_power;
+    CHECK(probe_run(p, sleep_body) == wanted);
+    return p;
+}
+
+static void read_after_unmap(struct probe *p)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = make_typed(p,
+                                                                DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE);
+    DXGKARGCB_MAP_PHYSICAL_MEMORY view = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+    volatile char *bytes = view.pMappedAddress;
+
+    bytes[4096] = 1;
+    unmap_view(p, &view);
+    (void)bytes[4096];
+    fail_msg("the read went through");
+}
+
+static void write_after_unmap(struct probe *p)
+{
+    volatile char *bytes = map_bar(p, 0x1100);
+
+    bytes[1] = 1;
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, (PVOID)(uintptr_t)bytes), STATUS_SUCCESS));
+    bytes[1] = 2;
+    fail_msg("the write went through");
+}
+
+static void write_after_kernel_unmap(struct probe *p)
+{
+    volatile char *bytes = MmMapIoSpace(bar(p, 1), 4096, MmNonCached);
+
+    MmUnmapIoSpace((PVOID)(uintptr_t)bytes, 4096);
+    bytes[1] = 2;
+    fail_msg("the write went through");
+}
+
+static void write_after_mdl_unmap(struct probe *p)
+{
+    DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(p, 8192, DXGK_MEMORY_CACHING_TYPE_CACHED);
+    volatile char *bytes = MmMapLockedPagesSpecifyCache(pages.pMdl, KernelMode, MmCached, NULL,
+                                                        FALSE, NormalPagePriority);
+
+    bytes[8191] = 1;
+    MmUnmapLockedPages((PVOID)(uintptr_t)bytes, pages.pMdl);
+    bytes[8191] = 2;
+    fail_msg("the write went through");
+}
+
+static void a_late_access_is_told_as_what_it_is(void **state)
+{
+    static const struct {
+        void (*body)(struct probe *p);
+        const char *verb, *what, *by;
+        uint32_t code;
+    } cases[] = {
+        {read_after_unmap, "read from", "(IO space, Context 0x77) over BAR 2 of ",
+         "DxgkCbUnmapPhysicalMemory had ended", 0x50},
+        {write_after_unmap, "wrote to", "a view of BAR 2 of ", "DxgkCbUnmapMemory had ended", 0x50},
+        {write_after_kernel_unmap, "wrote to", "a view of BAR 2 of ", "MmUnmapIoSpace had ended",
+         0x50},
+        {write_after_mdl_unmap, "wrote to", "the pages of an MDL", "MmUnmapLockedPages had ended",
+         0},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct probe *p = run_inside(cases[i].body, SIM_STOPPED);
+
+        CHECK_RULE("PHYS-194", verify_bugcheck_state(p->log)->happened &&
+                                   probe_rule(p, "PHYS-194") == 1 &&
+                                   probe_said(p, "PHYS-194", cases[i].verb) &&
+                                   probe_said(p, "PHYS-194", cases[i].what) &&
+                                   probe_said(p, "PHYS-194", cases[i].by) &&
+                                   probe_said(p, "PHYS-194", "in DxgkDdiSetPowerState"));
+        if (cases[i].code)
+            CHECK_RULE("PHYS-194", verify_bugcheck_state(p->log)->code == cases[i].code);
+        probe_destroy(p);
+    }
+}
+
+/* Through the routines for registers it is a report, and ones. The first report at a place keeps its words. */
+static void routines_after_unmap(struct probe *p)
+{
+    PULONG memory = (PULONG)(void *)map_bar(p, 0);
+
+    WRITE_REGISTER_ULONG(memory, 0x1234);
+    CHECK(READ_REGISTER_ULONG(memory) == 0x1234 && probe_rule(p, "NT-139") == 0);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, memory), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-194",
+               READ_REGISTER_ULONG(memory) == 0xFFFFFFFF && probe_rule(p, "NT-139") == 1 &&
+                   probe_said(p, "NT-139", "in a view of BAR 2 of ") &&
+                   probe_said(p, "NT-139", "READ_REGISTER_ULONG outside") &&
+                   probe_said(p, "NT-139", " that DxgkCbUnmapMemory had ended, called at "));
+    WRITE_REGISTER_ULONG(memory, 7);
+    CHECK_RULE("PHYS-194", probe_rule(p, "NT-139") == 2);
+}
+
+static void register_window_after_unmap(struct probe *p)
+{
+    PVOID registers = NULL;
+
+    CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 4096, FALSE, FALSE, MmNonCached,
+                                  &registers),
+             STATUS_SUCCESS));
+    CHECK(READ_REGISTER_ULONG(registers) == PROBE_ID);
+    CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, registers), STATUS_SUCCESS));
+    CHECK_RULE("PHYS-194", READ_REGISTER_ULONG(registers) == 0xFFFFFFFF &&
+                               probe_rule(p, "NT-139") == 1 &&
+                               probe_said(p, "NT-139", "in a view of BAR 0 of "));
+}
+
+static void register_accesses_read_ones(void **state)
+{
+    (void)state;
+    end(start_with(NULL), routines_after_unmap);
+    end(start_with(NULL), register_window_after_unmap);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(views_of_an_object_are_independent),
+        cmocka_unit_test(views_of_the_device_are_independent),
+        cmocka_unit_test(a_late_access_is_told_as_what_it_is),
+        cmocka_unit_test(register_accesses_read_ones),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

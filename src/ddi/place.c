@@ -7,6 +7,7 @@
 
 #include "ddi/ddi_private.h"
 #include "nt/retired_view.h"
+#include "nt/user_range.h"
 #include "x64/exception.h"
 
 #define DPC_WATCHDOG_VIOLATION           0x133u
@@ -191,16 +192,42 @@ static void offer_fault(const struct sim_fault *fault)
     ddi_state()->fault = fault;
 }
 
+/* The rule that an access to a view breaks, and what it is: another process's, or one that has ended. NULL: no view. */
+static const char *view_at(uintptr_t address, char *what, size_t bytes)
+{
+    const void *at = (const void *)address;
+
+    if (nt_user_range_denies(at))
+        return nt_user_range_describe(at, what, bytes);
+    return nt_view_was_at(at, what, bytes) ? "PHYS-194" : NULL;
+}
+
+/* A client touched what is another's: that is the end of its thread, as of a process that does not handle the exception. */
+static _Noreturn void end_client(const struct sim_fault *fault, const char *place)
+{
+    char what[192] = "";
+    const char *rule = view_at(fault->address, what, sizeof(what));
+
+    ddi_state()->fault = NULL;
+    if (rule)
+        VIOLATION(rule, "%s of a client, which ends for it, %s %s", place, fault_text(fault->kind),
+                  what);
+    sim_thread_exit();
+}
+
 static void on_fault(const struct sim_fault *fault)
 {
     const struct ddi_frame *ddi = ddi_current_ddi();
     const char *name = ddi ? ddi->name : "driver code";
     const struct ddi_loan *loan = ddi_loan_at(fault->address);
     uint32_t pool = is_access(fault->kind) ? nt_pool_fault((const void *)fault->address) : 0;
+    const char *rule;
     char place[128] = "", what[192];
 
     ddi_state()->fault = fault;
     name_place(fault->pc, place, sizeof(place));
+    if (!sim_current->inside)
+        end_client(fault, place);
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
         on_overdue(fault, name, place);
     } else {
@@ -222,8 +249,9 @@ static void on_fault(const struct sim_fault *fault)
                                                                   : "behind the end of a block");
         else if (code == KMODE_EXCEPTION_NOT_HANDLED)
             offer_fault(fault);
-        if (is_access(fault->kind) && nt_view_was_at((void *)fault->address, what, sizeof(what)))
-            verify_fatal("PHYS-194", code, parameter[0], parameter[1], parameter[2], parameter[3],
+        rule = is_access(fault->kind) ? view_at(fault->address, what, sizeof(what)) : NULL;
+        if (rule)
+            verify_fatal(rule, code, parameter[0], parameter[1], parameter[2], parameter[3],
                          "%s in %s %s %s", place, name, fault_text(fault->kind), what);
         verify_fatal("NT-002", code, parameter[0], parameter[1], parameter[2], parameter[3],
                      "%s in %s %s address 0x%" PRIxPTR, place, name, fault_text(fault->kind),

@@ -33,6 +33,8 @@ bool nt_is_kernel_address(const void *address)
 
     if ((uintptr_t)address >= USER_PROBE)
         return true;
+    if (nt_user_range_holds(address))
+        return false;
     if (ram_physical(nt->ram, address, &physical))
         return ram_page_owner(nt->ram, phys_page(physical)) != RAM_CLIENT;
     if (bus_window_space(nt->bus, address) || bus_physical(nt->bus, address, &physical))
@@ -45,7 +47,7 @@ bool nt_is_user_address(const void *address)
     struct nt *nt = nt_state();
     struct phys_addr physical;
 
-    if ((uintptr_t)address < LOWEST_USER)
+    if ((uintptr_t)address < LOWEST_USER || nt_user_range_holds(address))
         return true;
     return ram_physical(nt->ram, address, &physical) &&
            ram_page_owner(nt->ram, phys_page(physical)) == RAM_CLIENT;

@@ -313,9 +313,10 @@ static bool is_writable(uint8_t *address)
     return sim_copy_checked(address, address, 1);
 }
 
-/* One page of a range to lock. False: the exception was raised or the misuse reported. */
+/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due, which
+ * may not come back. */
 static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION operation,
-                       struct page_number *page, const char *routine)
+                       struct page_number *page, bool *raise, const char *routine)
 {
     struct nt *nt = nt_state();
     struct phys_addr physical;
@@ -324,10 +325,10 @@ static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION op
         NT_VERIFIER("NT-119", 0x6F, (uintptr_t)address, 0, 0, "%s of device memory", routine);
         return false;
     }
-    if (!ram_physical(nt->ram, address, &physical) ||
+    if (!ram_physical(nt->ram, address, &physical) || nt_user_range_denies(address) ||
         (mode == UserMode && nt_is_kernel_address(address)) ||
         (operation != IoReadAccess && !is_writable(address))) {
-        nt_raise(STATUS_ACCESS_VIOLATION, "NT-118", routine);
+        *raise = true;
         return false;
     }
     if (ram_page_owner(nt->ram, phys_page(physical)) == RAM_DRIVER_BLOCK) {
@@ -382,6 +383,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     struct page_number *page;
     struct nt_faults faults;
     struct nt_mdl *record;
+    bool raise = false;
     uint32_t pages;
 
     NT_ENTER();
@@ -403,9 +405,11 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
         uint8_t *address = (uint8_t *)mdl->StartVa + (size_t)i * PAGE_SIZE;
 
         if (!probe_page(i == 0 ? address + mdl->ByteOffset : address, AccessMode, Operation,
-                        &page[i], __func__)) {
+                        &page[i], &raise, __func__)) {
             util_free(page);
             nt_mdl_drop_if_idle(record);
+            if (raise)
+                nt_raise(STATUS_ACCESS_VIOLATION, "NT-118", __func__);
             return;
         }
     }

@@ -13,12 +13,14 @@ static void destroy_mapping(struct nt_mapping *mapping)
 
     hash_remove(&nt->mappings, (uintptr_t)mapping->address);
     nt_resource_untrack(&mapping->resource);
+    nt_user_range_remove(mapping->view);
     ram_view_release(nt->ram, mapping->view, mapping->pages);
     util_free(mapping);
 }
 
+/* `process`: of a user mapping; NULL: one for the system. */
 static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *page, uint64_t pages,
-                                         const void *caller)
+                                         struct nt_process *process, const void *caller)
 {
     struct nt *nt = nt_state();
     struct nt_mapping *mapping;
@@ -34,12 +36,18 @@ static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *pag
     if (!mapping->view || !ram_view_point(nt->ram, mapping->view, 0, page, pages, true))
         goto fail;
     mapping->address = (uint8_t *)mapping->view + mdl->ByteOffset;
+    mapping->process = process;
+    if (process && !nt_user_range_add(process, mapping->view, pages * PAGE_BYTES, NT_USER_WRITE,
+                                      "PHYS-195", "a view of the pages of an MDL"))
+        goto fail;
     if (!hash_put(&nt->mappings, (uintptr_t)mapping->address, mapping))
         goto fail;
     nt_resource_track(&mapping->resource, NT_RESOURCE_MAPPING, caller);
     return mapping;
 
 fail:
+    if (mapping->view)
+        nt_user_range_remove(mapping->view);
     if (mapping->view)
         ram_view_release(nt->ram, mapping->view, pages);
     util_free(mapping);
@@ -124,7 +132,7 @@ static bool may_map(PMDL mdl, const struct nt_mdl *record, PVOID *address, const
     return true;
 }
 
-static struct nt_mapping *map(PMDL mdl, const void *caller)
+static struct nt_mapping *map(PMDL mdl, struct nt_process *process, const void *caller)
 {
     struct nt_mdl *record = nt_mdl_record(mdl);
     struct page_number *partial = NULL;
@@ -133,11 +141,11 @@ static struct nt_mapping *map(PMDL mdl, const void *caller)
     if (!record)
         return NULL;
     if (record->pages) {
-        mapping = create_mapping(mdl, record->page, record->pages, caller);
+        mapping = create_mapping(mdl, record->page, record->pages, process, caller);
     } else {
         partial = copy_listed_pages(mdl, nt_mdl_span(mdl));
         if (partial)
-            mapping = create_mapping(mdl, partial, nt_mdl_span(mdl), caller);
+            mapping = create_mapping(mdl, partial, nt_mdl_span(mdl), process, caller);
         util_free(partial);
     }
     record->mapping = mapping;
@@ -159,16 +167,14 @@ static PVOID map_locked(PMDL mdl, KPROCESSOR_MODE mode, bool bug_check, const ch
         return mdl->MappedSystemVa;
     if (!may_map(mdl, nt_mdl_find(mdl), &address, routine))
         return address;
-    mapping = map(mdl, caller);
+    mapping = map(mdl, mode == UserMode ? nt_process_current() : NULL, caller);
     if (!mapping) {
         if (mode == UserMode)
             nt_raise(STATUS_INSUFFICIENT_RESOURCES, "NT-124", routine);
         return NULL;
     }
-    if (mode == UserMode) {
-        mapping->process = nt_process_current();
+    if (mode == UserMode)
         return mapping->address;
-    }
     mdl->MappedSystemVa = mapping->address;
     mdl->MdlFlags |= MDL_MAPPED_TO_SYSTEM_VA;
     if (mdl->MdlFlags & MDL_PARTIAL)
@@ -282,7 +288,7 @@ NT_EXPORT NTSTATUS NTAPI MmProtectMdlSystemAddress(PMDLX MemoryDescriptorList, U
     if (!nt_level(NT_DISPATCH, "NT-126", NT_NO_CODE, __func__))
         return STATUS_INVALID_DEVICE_REQUEST;
     record = nt_mdl_find(MemoryDescriptorList);
-    if (!record || !record->mapping || record->pages == 0)
+    if (!record || !record->mapping || record->mapping->process || record->pages == 0)
         return STATUS_NOT_MAPPED_VIEW;
     writable = NewProtect & (PAGE_READWRITE | PAGE_WRITECOPY | PAGE_EXECUTE_READWRITE);
     return ram_view_point(nt_state()->ram, record->mapping->view, 0, record->page, record->pages,

@@ -38,6 +38,12 @@ static void each_map(struct nt *nt, void (*fn)(struct hash_map *map))
         fn(map[i]);
 }
 
+/* What was not there at a fault, and is now. In a signal handler. */
+static bool page_in(uintptr_t address)
+{
+    return nt_paged_open(address) || nt_user_range_touched((const void *)address);
+}
+
 struct nt *nt_create(const struct nt_config *config)
 {
     struct nt *nt = util_zalloc(1, sizeof(*nt));
@@ -63,10 +69,11 @@ struct nt *nt_create(const struct nt_config *config)
     each_map(nt, hash_init);
     handle_table_init(&nt->handles);
     sim_current->room[SIM_ROOM_NT] = nt;
+    nt_user_ranges_init(nt);
+    sim_on_paging(page_in, nt->config.force_irql ? nt_paged_close : NULL);
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
         nt_lock_order_init(nt) && nt_registry_init(nt)) {
         nt_variables_init(nt);
-        nt_paged_init(nt);
         return nt;
     }
     nt_destroy(nt);
@@ -85,9 +92,10 @@ void nt_destroy(struct nt *nt)
     nt_registry_finish(nt);
     nt_device_objects_finish(nt);
     nt_threads_finish(nt);
+    nt_user_ranges_finish(nt);
     nt_processes_finish(nt);
     handle_table_finish(&nt->handles);
-    nt_paged_finish();
+    sim_on_paging(NULL, NULL);
     nt_pool_finish(nt);
     each_map(nt, hash_finish);
     sim_current->room[SIM_ROOM_NT] = NULL;

@@ -91,6 +91,7 @@ struct nt_process {
     uint32_t id;              /* small number in order of creation; 0: system */
     char name[32];
     struct handle_table handles; /* D3DKMT handles, enum nt_client_handle */
+    struct list user_ranges;     /* private */
     struct list link;
     struct sim_mutex
         driver_entry; /* THREAD-016: one thread of a process inside level-zero and level-one DDIs */

@@ -19,12 +19,14 @@
 
 #include "nt/nt.h"
 #include "nt/retired_view.h"
+#include "nt/user_range.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "util/hash.h"
 #include "util/list.h"
 #include "util/slab.h"
+#include "util/span_tree.h"
 #include "verify/verify.h"
 
 #define NT_EXPORT __attribute__((visibility("default")))
@@ -294,6 +296,14 @@ bool nt_handle_kernel_wanted(const OBJECT_ATTRIBUTES *attributes, const char *ru
 bool nt_zw_level(const char *routine);
 void nt_handles_close_process(struct nt_process *process);
 
+/* ---- ranges of processes (user_range.c) ---- */
+
+void nt_user_ranges_init(struct nt *nt);
+void nt_user_ranges_finish(struct nt *nt);
+void nt_user_ranges_orphan(struct nt_process *process);
+/* An access there faulted; true: it is allowed now. In a signal handler. */
+bool nt_user_range_touched(const void *address);
+
 /* ---- threads ---- */
 
 struct nt_owned_mutex {
@@ -422,6 +432,8 @@ struct nt {
     struct hash_map objects;    /* body -> struct nt_object */
     struct hash_map mappings;   /* address -> struct nt_mapping */
     struct nt_retired_views retired_views;
+    struct span_tree user_ranges; /* user_range.c */
+    struct list open_ranges;
     struct hash_map device_objects;
     struct handle_table handles;
     struct list threads;

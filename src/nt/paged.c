@@ -29,7 +29,7 @@ bool nt_paged_fault(const void *address)
 }
 
 /* In a signal handler: nothing here takes memory or a lock. */
-static bool open_page(uintptr_t address)
+bool nt_paged_open(uintptr_t address)
 {
     struct nt_pool *pool = &nt_state()->pool;
     void *page = (void *)(address & ~(uintptr_t)(PAGE_BYTES - 1));
@@ -51,7 +51,7 @@ static bool open_page(uintptr_t address)
     return true;
 }
 
-static void close_all(void)
+void nt_paged_close(void)
 {
     struct nt_pool *pool = &nt_state()->pool;
 
@@ -74,15 +74,4 @@ void nt_paged_forget(const struct nt_block *block)
             pool->open_page[i] = pool->open_page[--pool->open_pages];
         else
             i++;
-}
-
-void nt_paged_init(const struct nt *nt)
-{
-    if (nt->config.force_irql)
-        sim_on_paging(open_page, close_all);
-}
-
-void nt_paged_finish(void)
-{
-    sim_on_paging(NULL, NULL);
 }

@@ -33,8 +33,10 @@ void nt_pool_special_finish(struct nt *nt);
 /* paged.c: a new block's view is closed; one that goes is open no more. */
 bool nt_paged_protect(const struct nt_block *block);
 void nt_paged_forget(const struct nt_block *block);
-void nt_paged_init(const struct nt *nt);
-void nt_paged_finish(void);
+/* In a signal handler: a page of paged pool that an access below DISPATCH_LEVEL wants. False: none is. */
+bool nt_paged_open(uintptr_t address);
+/* The level was raised. */
+void nt_paged_close(void);
 struct nt_block *nt_pool_find_retired(const void *address);
 
 #endif

@@ -14,6 +14,7 @@ bool nt_processes_init(struct nt *nt)
     nt_header_init(&system->header, NT_PROCESS, sizeof(system->header), 0);
     strcpy(system->name, "System");
     handle_table_init(&system->handles);
+    list_init(&system->user_ranges);
     sim_mutex_init(&system->driver_entry);
     list_push_back(&nt->processes, &system->link);
     nt->system_object.host_references = 1;
@@ -61,6 +62,7 @@ struct nt_process *nt_process_create(const char *name)
     nt_header_init(&process->header, NT_PROCESS, sizeof(process->header), 0);
     snprintf(process->name, sizeof(process->name), "%s", name);
     handle_table_init(&process->handles);
+    list_init(&process->user_ranges);
     sim_mutex_init(&process->driver_entry);
     list_push_back(&nt->processes, &process->link);
     return process;
@@ -79,6 +81,7 @@ void nt_process_destroy(struct nt_process *process)
                      "process %s ended with %llu page(s) still locked by a driver", process->name,
                      (unsigned long long)pages);
     nt_handles_close_process(process);
+    nt_user_ranges_orphan(process);
     process->header.SignalState = 1;
     nt_wake(&process->header);
     process->object->host_references = 0;

@@ -73,6 +73,8 @@ static uint64_t read_register(const volatile void *address, unsigned width, cons
 
     if (!check(address, width, routine))
         return value;
+    if (nt_user_range_denies((const void *)(uintptr_t)address)) /* a fault of whoever asks */
+        return read_memory(address, width);
     if (bus_register_read(nt->bus, address, width, &value))
         return value;
     sim_point();
@@ -86,7 +88,13 @@ static void write_register(volatile void *address, unsigned width, uint64_t valu
 {
     struct nt *nt = nt_state();
 
-    if (!check(address, width, routine) || bus_register_write(nt->bus, address, width, value))
+    if (!check(address, width, routine))
+        return;
+    if (nt_user_range_denies((const void *)(uintptr_t)address)) {
+        write_memory(address, width, value);
+        return;
+    }
+    if (bus_register_write(nt->bus, address, width, value))
         return;
     sim_point();
     if (!outside(address, routine))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "nt/retired_view.h"
+#include "nt/user_range.h"
 #include "port/port_private.h"
 
 /* ---- what the services ask back ---- */
@@ -46,6 +47,32 @@ static void view_ends(void *context, const void *base, uint64_t bytes, const cha
     port_view_ends(context, base, bytes, what);
 }
 
+static bool user_view(void *context, struct nt_process *process, void *base, uint64_t bytes,
+                      bool writable, const char *what)
+{
+    (void)context;
+    return nt_user_range_add(process, base, bytes, writable ? NT_USER_WRITE : NT_USER_READ,
+                             "PHYS-195", what);
+}
+
+static void user_view_ends(void *context, const void *base)
+{
+    (void)context;
+    nt_user_range_remove(base);
+}
+
+static bool user_view_admit(void *context, const void *base)
+{
+    (void)context;
+    return nt_user_range_admit(base);
+}
+
+static void user_view_shut(void *context, const void *base)
+{
+    (void)context;
+    nt_user_range_shut(base);
+}
+
 static bool read_driver(void *context, void *to, const void *from, size_t bytes)
 {
     (void)context;
@@ -81,6 +108,10 @@ struct physical_memory *port_physical_create(struct port *port)
     const struct physical_hooks hooks = {.io_map = io_map,
                                          .io_unmap = io_unmap,
                                          .view_ends = view_ends,
+                                         .user_view = user_view,
+                                         .user_view_ends = user_view_ends,
+                                         .user_view_admit = user_view_admit,
+                                         .user_view_shut = user_view_shut,
                                          .read_driver = read_driver,
                                          .mdl_lend = mdl_lend,
                                          .mdl_unmap = mdl_unmap,

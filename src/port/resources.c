@@ -2,6 +2,7 @@
 /* What the device offers its driver: the translated resource list, device information, configuration space, BAR mappings. */
 #include <string.h>
 
+#include "nt/user_range.h"
 #include "port/port_private.h"
 
 /* ---- the resource list: on loan, read-only, until StopDevice (LIFE-089 to LIFE-091) ---- */
@@ -93,6 +94,8 @@ static void unmap_range(struct port_adapter *adapter, struct port_map *map)
 {
     if (!map->ports) {
         port_view_ends(adapter->port, map->address, map->bytes, NULL);
+        if (map->process)
+            nt_user_range_remove(map->address);
         bus_unmap(adapter->port->config.bus, map->address);
     }
     list_remove(&map->link);
@@ -314,6 +317,20 @@ static NTSTATUS map_ports(struct port_adapter *adapter, uint64_t start, uint64_t
     return status;
 }
 
+/* PHYS-195. */
+static bool give_to_process(const struct port_map *map, const struct port_adapter *adapter,
+                            struct nt_process *process)
+{
+    const struct bus *bus = adapter->port->config.bus;
+    char what[80] = "a view of ";
+
+    (void)bus_describe(bus, (struct phys_addr){map->start}, what + strlen(what),
+                       sizeof(what) - strlen(what));
+    return nt_user_range_add(process, map->address, map->bytes,
+                             bus_register_space(bus, map->address) ? NT_USER_TRAPPED : NT_USER_WRITE,
+                             "PHYS-195", what);
+}
+
 static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t bytes,
                           MEMORY_CACHING_TYPE cache, struct nt_process *process,
                           struct port_map **out)
@@ -342,8 +359,14 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
     if (!address)
         return STATUS_INSUFFICIENT_RESOURCES; /* PHYS-036 */
     status = new_map(adapter, start, bytes, address, out);
+    if (NT_SUCCESS(status) && process && !give_to_process(*out, adapter, process)) {
+        list_remove(&(*out)->link);
+        util_free(*out);
+        status = STATUS_INSUFFICIENT_RESOURCES;
+    }
     if (!NT_SUCCESS(status)) {
         bus_unmap(adapter->port->config.bus, address);
+        *out = NULL;
         return status;
     }
     (*out)->cache = cache;

@@ -155,6 +155,12 @@ void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void))
     core_of(sim_current)->on_raised = raised;
 }
 
+void sim_on_process(void (*changed)(void), bool (*denies)(const void *address))
+{
+    core_of(sim_current)->on_process = changed;
+    core_of(sim_current)->denies = denies;
+}
+
 /* ---- landing ---- */
 
 static _Noreturn void report_fault(struct sim_core *core, const struct sim_fault *fault)
@@ -265,6 +271,15 @@ static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
     return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
 }
 
+/* Code of a client, not of the host on its behalf (which holds what nobody else would give back), at what is not its own. */
+static bool client_is_denied(const struct sim_core *core, uintptr_t address)
+{
+    const struct sim_thread *thread = sim_current->thread;
+
+    return thread && thread->kind == SIM_THREAD_CLIENT && !thread->mark && core->denies &&
+           core->denies((const void *)address);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;
@@ -295,7 +310,8 @@ static void on_signal(int signal, siginfo_t *info, void *data)
         errno = saved;
         return;
     }
-    if (!core->on_fault || !core->on_fiber || !sim_current->inside) {
+    if (!core->on_fault || !core->on_fiber ||
+        (!sim_current->inside && !(access && client_is_denied(core, trap.address)))) {
         pass_on(signal, info, data);
         return;
     }

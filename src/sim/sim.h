@@ -124,7 +124,7 @@ enum sim_switch {
 /* For what must follow the current thread and processor: registers of the real one. Called on any stack, at any level; must
  * not block or use floating point. NULL: nobody. */
 void sim_on_switch(void (*handler)(enum sim_switch what));
-/* Something about the current thread has changed that the handler may want to know. */
+/* Something about the current thread has changed that the handlers may want to know. */
 void sim_notify_switch(void);
 
 /* Run the entered machine until done(arg) holds (checked when a thread ends and on sim_run_check), or nothing can run.
@@ -396,7 +396,8 @@ struct sim_fault {
 /* Called on the faulting fiber's stack (a spare one for a stack overflow), after the signal handler has returned.
  * Must end with sim_stop(). NULL: faults are the process's. SIM_FAULT_HANG: a driver ran for watchdog_ms of host time without
  * reaching a point; SIM_FAULT_OVERDUE: a call into a driver took more virtual time than its limit. Faults of threads that are
- * not inside a driver (sim_inside_enter) stay the process's own. */
+ * not inside a driver (sim_inside_enter) stay the process's own, but for those that sim_on_process's handler claims: these
+ * may end with sim_thread_exit. */
 void sim_on_fault(void (*handler)(const struct sim_fault *fault));
 
 /* A signal for code on a fiber, as the handler of sim_on_trap sees it. */
@@ -412,6 +413,10 @@ struct sim_trap {
  * False: a fault, of the kind and with the address that *trap has then. The handler must be quick, and must not call anything
  * that reaches a point; that is what the landing is for. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));
+/* For memory that belongs to a process. `changed`: another process than before is current from now on (sim_thread_process; an
+ * idle processor has none). Quick, without blocking, on any stack. `denies`: an access of a client, outside of a driver and of
+ * every mark, has faulted there; true: it is reported to sim_on_fault's handler, and not the process's own. NULL: nobody. */
+void sim_on_process(void (*changed)(void), bool (*denies)(const void *address));
 /* Memory that is there only below DISPATCH_LEVEL. `page`: of an access that faulted, before anybody else is asked; true: it is there
  * now, and the access is made again. In a signal handler. `raised`: the level has become DISPATCH or above, or somebody who
  * runs there is current. Quick, and without blocking. NULL: nobody. */

@@ -115,6 +115,9 @@ struct sim_core {
     void (*on_fault)(const struct sim_fault *fault);
     bool (*on_trap)(struct sim_trap *trap);
     void (*on_switch)(enum sim_switch what);
+    void (*on_process)(void);
+    bool (*denies)(const void *address);
+    const void *process; /* the current one when on_process was last called */
     bool (*on_page)(uintptr_t address);
     void (*on_raised)(void);
     struct sim_fault fault;
@@ -151,9 +154,16 @@ static inline void sim_level_raised(const struct sim_core *core)
 /* Tell who follows the current thread and processor. */
 static inline void sim_switched(struct sim_core *core)
 {
+    const void *process = core->public.thread ? core->public.thread->process : NULL;
+
     sim_level_raised(core);
     if (core->on_switch)
         core->on_switch(SIM_SWITCH_CURRENT);
+    if (process == core->process)
+        return;
+    core->process = process;
+    if (core->on_process)
+        core->on_process();
 }
 
 /* machine.c */

@@ -81,20 +81,36 @@ static bool point_run(struct mapping *mapping, uint64_t first, uint64_t end)
     return true;
 }
 
-bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t count)
+static bool point_part(struct mapping *mapping, uint64_t first, uint64_t end)
 {
-    uint64_t end = first + count;
-
-    if (first < mapping->first_page)
-        first = mapping->first_page;
-    if (end > mapping->first_page + mapping->pages)
-        end = mapping->first_page + mapping->pages;
     if (!mapping->copy_on_write)
         return point_run(mapping, first, end);
     for (; first < end; first++)
         if (!move_private_page(mapping, first))
             return false;
     return true;
+}
+
+/* What is pointed allows what the object allows, so a view of a process is shut again. */
+bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t count)
+{
+    const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
+    bool guarded = mapping->user && hooks->user_view;
+    uint64_t end = first + count;
+    bool done;
+
+    if (first < mapping->first_page)
+        first = mapping->first_page;
+    if (end > mapping->first_page + mapping->pages)
+        end = mapping->first_page + mapping->pages;
+    if (first >= end)
+        return true;
+    if (guarded && !hooks->user_view_admit(hooks->context, mapping->base))
+        return false;
+    done = point_part(mapping, first, end);
+    if (guarded)
+        hooks->user_view_shut(hooks->context, mapping->base);
+    return done;
 }
 
 /* ---- create and free ---- */
@@ -123,10 +139,33 @@ static bool place_view(struct mapping *mapping)
     return false;
 }
 
+static void describe(const struct mapping *mapping, char *text, size_t bytes)
+{
+    static const char *const types[] = {"MDL", "contiguous", "section", "IO space"};
+
+    snprintf(text, bytes, "a physical memory object (%s, Context 0x%llx)",
+             types[mapping->object->type], (unsigned long long)mapping->object->context);
+}
+
+/* PHYS-195. */
+static bool give_to_process(struct mapping *mapping, struct nt_process *process)
+{
+    const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;
+    char what[96] = "a view of ";
+
+    if (!mapping->user || !hooks->user_view)
+        return true;
+    describe(mapping, what + strlen(what), sizeof(what) - strlen(what));
+    return hooks->user_view(hooks->context, process, mapping->base, mapping->size,
+                            mapping->writable || mapping->copy_on_write, what);
+}
+
 static void drop_view(struct mapping *mapping)
 {
     struct physical_memory *memory = mapping->object->tracked.memory;
 
+    if (mapping->user && memory->hooks.user_view_ends)
+        memory->hooks.user_view_ends(memory->hooks.context, mapping->base);
     if (!is_io(mapping->object))
         ram_view_release(memory->ram, mapping->base, mapping->pages);
     else if (memory->hooks.io_unmap)
@@ -135,7 +174,7 @@ static void drop_view(struct mapping *mapping)
 
 NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter *adapter,
                                  enum physical_kind kind, uint64_t offset, uint64_t size,
-                                 const struct nt_process *process, bool user, struct mapping **out,
+                                 struct nt_process *process, bool user, struct mapping **out,
                                  uint64_t *offset_out)
 {
     uint64_t start = align_down(offset, is_section(object) ? SECTION_GRANULARITY : PAGE_BYTES);
@@ -156,7 +195,8 @@ NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter 
         util_free(mapping);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    if (!physical_track(&mapping->tracked, object->tracked.memory, adapter, kind, mapping->size,
+    if (!give_to_process(mapping, process) ||
+        !physical_track(&mapping->tracked, object->tracked.memory, adapter, kind, mapping->size,
                         (uintptr_t)mapping->base)) {
         drop_view(mapping);
         util_free(mapping);
@@ -168,23 +208,15 @@ NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter 
     return STATUS_SUCCESS;
 }
 
-/* What a late use touches. */
-static void tell_end(const struct mapping *mapping)
-{
-    static const char *const types[] = {"MDL", "contiguous", "section", "IO space"};
-    const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;
-    char what[96];
-
-    if (!hooks->view_ends)
-        return;
-    snprintf(what, sizeof(what), "a physical memory object (%s, Context 0x%llx)",
-             types[mapping->object->type], (unsigned long long)mapping->object->context);
-    hooks->view_ends(hooks->context, mapping->base, mapping->size, what);
-}
-
 void physical_mapping_free(struct mapping *mapping)
 {
-    tell_end(mapping);
+    const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
+    char what[96];
+
+    if (hooks->view_ends) {
+        describe(mapping, what, sizeof(what));
+        hooks->view_ends(hooks->context, mapping->base, mapping->size, what);
+    }
     drop_view(mapping);
     list_remove(&mapping->of_object);
     physical_untrack(&mapping->tracked);
@@ -209,7 +241,7 @@ static NTSTATUS check_map(const struct object *object, const DXGKARGCB_MAP_PHYSI
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_object_map(struct physical_memory *memory, const struct nt_process *process,
+NTSTATUS physical_object_map(struct physical_memory *memory, struct nt_process *process,
                              DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
 {
     struct mapping *mapping;

@@ -37,6 +37,15 @@ struct physical_hooks {
     void (*io_unmap)(void *context, void *mapping);
     /* The view of `what` for the CPU is about to end, for the report of a late use (PHYS-194). */
     void (*view_ends)(void *context, const void *base, uint64_t bytes, const char *what);
+    /* The view belongs to a process from now on (PHYS-195), until user_view_ends. False: out of
+     * memory. NULL: views of all processes can be touched by all. */
+    bool (*user_view)(void *context, struct nt_process *process, void *base, uint64_t bytes,
+                      bool writable, const char *what);
+    void (*user_view_ends)(void *context, const void *base);
+    /* Around the host's own work on such a view: it can be touched (false: it cannot), and again only
+     * by its process. */
+    bool (*user_view_admit)(void *context, const void *base);
+    void (*user_view_shut)(void *context, const void *base);
     /* Let the kernel services map an MDL of the host's over these pages. False: out of memory. */
     bool (*mdl_lend)(void *context, PMDL mdl, const struct page_number *pages, uint64_t count);
     /* Drop what mappings the kernel services made of this MDL; true if one of them was into a
@@ -147,7 +156,7 @@ NTSTATUS physical_object_open(struct physical_memory *memory, struct physical_ad
 void physical_object_close(struct physical_memory *memory,
                            const DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT *args);
 /* `process`: the current one, for user mode mappings. */
-NTSTATUS physical_object_map(struct physical_memory *memory, const struct nt_process *process,
+NTSTATUS physical_object_map(struct physical_memory *memory, struct nt_process *process,
                              DXGKARGCB_MAP_PHYSICAL_MEMORY *args);
 void physical_object_unmap(struct physical_memory *memory, const struct nt_process *process,
                            const DXGKARGCB_UNMAP_PHYSICAL_MEMORY *args);

@@ -220,7 +220,7 @@ void physical_section_unlock(struct physical_memory *memory, struct object *obje
 
 NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter *adapter,
                                  enum physical_kind kind, uint64_t offset, uint64_t size,
-                                 const struct nt_process *process, bool user, struct mapping **out,
+                                 struct nt_process *process, bool user, struct mapping **out,
                                  uint64_t *offset_out);
 void physical_mapping_free(struct mapping *mapping);
 /* Let the view show where the pages of the object are now. False: it shows what it showed. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nt/retired_view.h"
+#include "nt/user_range.h"
 #include "x64/traps_private.h"
 
 enum region { PLAIN, REGISTER, SHARED, GAP };
@@ -14,7 +15,7 @@ enum region { PLAIN, REGISTER, SHARED, GAP };
 static enum region region_of(uintptr_t address)
 {
     if (bus_register_space(sim_current->room[SIM_ROOM_BUS], (const void *)address))
-        return REGISTER;
+        return nt_user_range_denies((const void *)address) ? PLAIN : REGISTER;
     if (address - X64_SHARED_DATA < X64_PAGE)
         return SHARED;
     if (x64_block_gap(x64_state(), address))

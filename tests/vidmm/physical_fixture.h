@@ -318,7 +318,7 @@ struct view {
 };
 
 static inline NTSTATUS map_status(HANDLE object, uint64_t offset, uint64_t size,
-                                  DXGK_ACCESS_MODE mode, const struct nt_process *process,
+                                  DXGK_ACCESS_MODE mode, struct nt_process *process,
                                   struct view *view)
 {
     NTSTATUS status;

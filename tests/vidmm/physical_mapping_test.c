@@ -2,8 +2,8 @@
 /* CPU mappings of physical memory objects. */
 #include "vidmm/physical_fixture.h"
 
-static const struct nt_process *const process_a = (const struct nt_process *)0x1000; /* only compared */
-static const struct nt_process *const process_b = (const struct nt_process *)0x2000;
+static struct nt_process *const process_a = (struct nt_process *)0x1000; /* only compared */
+static struct nt_process *const process_b = (struct nt_process *)0x2000;
 
 static void offsets_and_sizes_come_back_as_mapped(void **state)
 {

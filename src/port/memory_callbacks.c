@@ -159,6 +159,22 @@ static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uint
                           flags | CALLBACK_CARRY_OUT);
 }
 
+/* PHYS-018, also where the service is not reached: the fields of *args that only come back are NULL. */
+static NTSTATUS refused(NTSTATUS status, void *args, const size_t *fields, size_t count)
+{
+    void *const nothing = NULL;
+
+    for (size_t i = 0; args && i < count; i++)
+        (void)sim_copy_checked((char *)args + fields[i], &nothing, sizeof(nothing));
+    return status;
+}
+
+#define OUTPUT(args, field) offsetof(__typeof__(*(args)), field)
+/* The status of a call that fails before its service, for an argument with these fields that only come back. */
+#define REFUSED(status, args, ...)                       \
+    refused(status, args, (const size_t[]){__VA_ARGS__}, \
+            sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t))
+
 #define BODY_STATUS(handle, name, flags, call)                 \
     struct callback cb;                                        \
     NTSTATUS status = begin(&cb, handle, name, CALLER, flags); \
@@ -167,6 +183,17 @@ static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uint
         return status;                                         \
     status = (call);                                           \
     callback_end(&cb);                                         \
+    return status
+
+/* The same with an argument of which these fields only come back. */
+#define BODY_OUT(handle, name, call, args, ...)            \
+    struct callback cb;                                    \
+    NTSTATUS status = begin(&cb, handle, name, CALLER, 0); \
+                                                           \
+    if (!NT_SUCCESS(status))                               \
+        return REFUSED(status, args, __VA_ARGS__);         \
+    status = (call);                                       \
+    callback_end(&cb);                                     \
     return status
 
 #define BODY_VOID(handle, name, flags, call)                  \
@@ -182,8 +209,9 @@ static NTSTATUS begin(struct callback *cb, HANDLE handle, const char *name, uint
 static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
                                           INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
 {
-    BODY_STATUS(h, "DxgkCbAllocateContiguousMemory", 0,
-                physical_allocate_contiguous(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbAllocateContiguousMemory",
+             physical_allocate_contiguous(cb.adapter->physical, args), args,
+             OUTPUT(args, hMemoryHandle), OUTPUT(args, pMemory));
 }
 
 static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
@@ -195,8 +223,9 @@ static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
-    BODY_STATUS(h, "DxgkCbAllocatePagesForMdl", 0,
-                physical_allocate_pages_for_mdl(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbAllocatePagesForMdl",
+             physical_allocate_pages_for_mdl(cb.adapter->physical, args), args,
+             OUTPUT(args, hMemoryHandle), OUTPUT(args, pMdl));
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
@@ -207,7 +236,8 @@ static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGE
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
 {
-    BODY_STATUS(h, "DxgkCbMapMdlToIoMmu", 0, physical_map_mdl_to_iommu(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbMapMdlToIoMmu", physical_map_mdl_to_iommu(cb.adapter->physical, args), args,
+             OUTPUT(args, hMemoryHandle));
 }
 
 static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
@@ -218,13 +248,14 @@ static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMI
 
 static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE args)
 {
-    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave", 0, physical_save_pin(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbPinFrameBufferForSave", physical_save_pin(cb.adapter->physical, args), args,
+             OUTPUT(args, pMdl));
 }
 
 static NTSTATUS NTAPI save_pin2(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2 args)
 {
-    BODY_STATUS(h, "DxgkCbPinFrameBufferForSave2", 0,
-                physical_save_pin2(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbPinFrameBufferForSave2", physical_save_pin2(cb.adapter->physical, args),
+             args, OUTPUT(args, pAdl));
 }
 
 static NTSTATUS NTAPI save_unpin(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE args)
@@ -235,7 +266,8 @@ static NTSTATUS NTAPI save_unpin(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNPINFRA
 
 static NTSTATUS NTAPI save_map(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER args)
 {
-    BODY_STATUS(h, "DxgkCbMapFrameBufferPointer", 0, physical_save_map(cb.adapter->physical, args));
+    BODY_OUT(h, "DxgkCbMapFrameBufferPointer", physical_save_map(cb.adapter->physical, args), args,
+             OUTPUT(args, pBaseAddress));
 }
 
 static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER args)
@@ -246,13 +278,18 @@ static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRA
 
 /* ---- physical memory objects: the arguments name an adapter, or an object ---- */
 
-/* Callbacks that name no adapter act for the one whose DDI is in progress; level checks only. */
+/* Callbacks that name no adapter act for the one whose DDI is in progress; checks of place and level only. */
 static NTSTATUS begin_without_adapter(struct callback *cb, const char *name, uintptr_t caller)
 {
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     cb->adapter = calling_adapter();
     ddi_callback_enter(&cb->frame, cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
+    if (sim_in_interrupt()) {
+        VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
+        callback_end(cb);
+        return STATUS_INVALID_DEVICE_REQUEST;
+    }
     if (sim_irql() > SIM_IRQL_APC)
         verify_report("THREAD-049", callback_level_severity(cb->adapter),
                       "%s was called at %s; its limit is APC_LEVEL", name, nt_irql_name(sim_irql()));
@@ -301,12 +338,14 @@ static NTSTATUS NTAPI object_create(IN_OUT_PDXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJ
     NTSTATUS status = begin_without_adapter(&cb, "DxgkCbCreatePhysicalMemoryObject", CALLER);
 
     if (!NT_SUCCESS(status))
-        return status;
+        return REFUSED(status, args, OUTPUT(args, hPhysicalMemoryObject),
+                       OUTPUT(args, hAdapterMemoryObject));
     if (named_adapter(&cb, args ? &args->hAdapter : NULL, &adapter))
         status = physical_object_create(memory(), adapter, calling_driver(&cb),
                                         nt_process_current(), args);
     else
-        status = STATUS_INVALID_PARAMETER;
+        status = REFUSED(STATUS_INVALID_PARAMETER, args, OUTPUT(args, hPhysicalMemoryObject),
+                         OUTPUT(args, hAdapterMemoryObject));
     callback_end(&cb);
     return status;
 }
@@ -328,11 +367,11 @@ static NTSTATUS NTAPI object_open(IN_OUT_PDXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT 
     NTSTATUS status = begin_without_adapter(&cb, "DxgkCbOpenPhysicalMemoryObject", CALLER);
 
     if (!NT_SUCCESS(status))
-        return status;
+        return REFUSED(status, args, OUTPUT(args, hAdapterMemoryObject));
     if (named_adapter(&cb, args ? &args->hAdapter : NULL, &adapter))
         status = physical_object_open(memory(), adapter, args);
     else
-        status = STATUS_INVALID_PARAMETER;
+        status = REFUSED(STATUS_INVALID_PARAMETER, args, OUTPUT(args, hAdapterMemoryObject));
     callback_end(&cb);
     return status;
 }
@@ -353,7 +392,7 @@ static NTSTATUS NTAPI object_map(IN_OUT_PDXGKARGCB_MAP_PHYSICAL_MEMORY args)
     NTSTATUS status = begin_without_adapter(&cb, "DxgkCbMapPhysicalMemory", CALLER);
 
     if (!NT_SUCCESS(status))
-        return status;
+        return REFUSED(status, args, OUTPUT(args, pMappedAddress));
     status = physical_object_map(memory(), nt_process_current(), args);
     callback_end(&cb);
     return status;
@@ -375,7 +414,7 @@ static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
     NTSTATUS status = begin_without_adapter(&cb, "DxgkCbAllocateAdl", CALLER);
 
     if (!NT_SUCCESS(status))
-        return status;
+        return REFUSED(status, args, OUTPUT(args, pAdl));
     status = physical_adl_allocate(memory(), args);
     callback_end(&cb);
     return status;

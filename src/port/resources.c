@@ -399,8 +399,11 @@ NTSTATUS NTAPI port_cb_map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS Translat
     NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbMapMemory", CALLER, SIM_IRQL_PASSIVE,
                                      "THREAD-047", 0);
 
-    if (!NT_SUCCESS(status))
+    if (!NT_SUCCESS(status)) {
+        if (VirtualAddress) /* PHYS-018 */
+            (void)sim_copy_checked(VirtualAddress, &nothing, sizeof(nothing));
         return status;
+    }
     if (!VirtualAddress)
         status = STATUS_INVALID_PARAMETER; /* PHYS-036 */
     else if (InIoSpace)

@@ -4,8 +4,9 @@
 
 /* ---- hooks ---- */
 
-static void *io_map(void *context, struct phys_addr address, uint64_t bytes)
+static void *io_map(void *context, struct phys_addr address, uint64_t bytes, enum ram_cache cache)
 {
+    (void)cache;
     (void)context;
     return address.value >= IO_BASE && bytes <= sizeof(run->io_memory) ? run->io_memory : NULL;
 }

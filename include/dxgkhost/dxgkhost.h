@@ -201,6 +201,18 @@ DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_read_physical(const struct dxgk_machine *machine, uint64_t address,
                                          void *to, size_t bytes);
 
+/* What a page of simulated RAM is at this moment. */
+struct dxgk_page {
+    const char *owner; /* "pool", "pages for MDLs", "free"; as in the report of memory */
+    const char *cache; /* "cached", "non-cached" or "write-combined": of all mappings of the page */
+    uint32_t locks;    /* that keep it from being reused or moved */
+    uint32_t iommu_maps; /* entries of IOMMU domains that lead to it */
+};
+
+/* The page that holds the byte. False: outside RAM. */
+DXGK_API bool dxgk_machine_page(const struct dxgk_machine *machine, uint64_t address,
+                                struct dxgk_page *page);
+
 /* Physical memory as it is now: owners, fragmentation, IOMMU domains and what drivers hold, as text; or a picture of it by
  * owner, as SVG. False: out of memory, or writing failed. */
 enum dxgk_memory_form { DXGK_MEMORY_TEXT, DXGK_MEMORY_SVG };

@@ -93,6 +93,11 @@ void *bus_device_memory(const struct bus_device *device, unsigned bar);
 void *bus_map(struct bus *bus, struct phys_addr address, uint64_t bytes);
 /* `address` as bus_map returned it. False: no such mapping. */
 bool bus_unmap(struct bus *bus, void *address);
+/* What the mapping that bus_map returned is cached as; at first it is not. For questions only: the host
+ * caches as it does. */
+void bus_set_cache(struct bus *bus, const void *address, enum ram_cache cache);
+/* Of the mapping that shows the byte; false: none does. */
+bool bus_cache(const struct bus *bus, const volatile void *address, enum ram_cache *cache);
 /* Is the physical address inside a BAR? */
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes);
 /* Mappings that are still there, for leak checks. */

@@ -63,7 +63,8 @@ struct bus_mapping {
     struct bus_arena *arena;    /* NULL: not placed */
     uint8_t *start;             /* of the first page */
     uint64_t first_page, pages; /* in the arena */
-    struct span_node span;      /* in bus.memory_windows; 0 pages: not there */
+    enum ram_cache cache;
+    struct span_node span; /* in bus.memory_windows; 0 pages: not there */
 };
 
 struct bus_timer {

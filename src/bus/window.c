@@ -319,15 +319,38 @@ static bool physical_of(const struct bus_mapping *mapping, const volatile void *
     return mapping;
 }
 
-bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical)
+/* The window of a byte of any BAR; memory windows with the rest of their pages. */
+static const struct bus_mapping *window_of(const struct bus *bus, const volatile void *address)
 {
     const struct span_node *span;
 
     if (bus_register_space(bus, address))
-        return physical_of(find_window(bus, (uintptr_t)address, 1), address, physical);
+        return find_window(bus, (uintptr_t)address, 1);
     span = span_at(&bus->memory_windows, (uintptr_t)address / PAGE_BYTES);
-    if (span)
-        return physical_of(CONTAINER(span, const struct bus_mapping, span), address, physical);
+    return span ? CONTAINER(span, const struct bus_mapping, span) : NULL;
+}
+
+void bus_set_cache(struct bus *bus, const void *address, enum ram_cache cache)
+{
+    struct bus_mapping *mapping = hash_get(&bus->mappings, (uintptr_t)address);
+
+    if (mapping)
+        mapping->cache = cache;
+}
+
+bool bus_cache(const struct bus *bus, const volatile void *address, enum ram_cache *cache)
+{
+    const struct bus_mapping *mapping = window_of(bus, address);
+
+    if (mapping)
+        *cache = mapping->cache;
+    return mapping;
+}
+
+bool bus_physical(const struct bus *bus, const volatile void *address, struct phys_addr *physical)
+{
+    if (bus_window_space(bus, address))
+        return physical_of(window_of(bus, address), address, physical);
     LIST_FOR(node, &bus->devices) {
         const struct bus_device *device = CONTAINER(node, struct bus_device, link);
 

@@ -9,6 +9,7 @@
  *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
  *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a debugger sees it
  *   dxgk.power(state, reason)  the machine falls asleep or wakes
+ *   dxgk.page(address)         owner, caching, locks and IOMMU mappings of a page
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
  * Modules are found beside the workload; native ones in the folder `workloads` of the build.
@@ -147,12 +148,37 @@ static int power(lua_State *L)
     return 0;
 }
 
+static int page(lua_State *L)
+{
+    lua_Integer address = luaL_checkinteger(L, 1);
+    struct dxgk_page is;
+
+    if (!dxgk_machine_page(current(L)->machine, (uint64_t)address, &is))
+        return luaL_error(L, "no RAM at this address");
+    lua_createtable(L, 0, 4);
+    lua_pushstring(L, is.owner);
+    lua_setfield(L, -2, "owner");
+    lua_pushstring(L, is.cache);
+    lua_setfield(L, -2, "cache");
+    lua_pushinteger(L, is.locks);
+    lua_setfield(L, -2, "locks");
+    lua_pushinteger(L, is.iommu_maps);
+    lua_setfield(L, -2, "iommu_maps");
+    return 1;
+}
+
 static void open_libraries(lua_State *L, struct lua_workload *workload)
 {
-    static const luaL_Reg functions[] = {
-        {"progress", progress}, {"report", report},       {"statistics", statistics},
-        {"time", virtual_time}, {"sleep", virtual_sleep}, {"expect", expect},
-        {"physical", physical}, {"power", power},         {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"progress", progress},
+                                         {"report", report},
+                                         {"statistics", statistics},
+                                         {"time", virtual_time},
+                                         {"sleep", virtual_sleep},
+                                         {"expect", expect},
+                                         {"physical", physical},
+                                         {"power", power},
+                                         {"page", page},
+                                         {NULL, NULL}};
     const char *slash = strrchr(workload->file, '/');
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

@@ -53,6 +53,19 @@ bool nt_is_user_address(const void *address)
            ram_page_owner(nt->ram, phys_page(physical)) == RAM_CLIENT;
 }
 
+/* ---- caching ---- */
+
+bool nt_cache_of(const void *address, enum ram_cache *cache)
+{
+    const struct nt *nt = nt_state();
+    struct phys_addr physical;
+
+    if (!ram_physical(nt->ram, address, &physical))
+        return bus_cache(nt->bus, address, cache);
+    *cache = ram_page_cache(nt->ram, phys_page(physical));
+    return true;
+}
+
 /* ---- physical addresses ---- */
 
 /* Why the address has no physical one that stays; NULL: it has. */

@@ -98,6 +98,7 @@ static struct nt_io_space *create(uint64_t physical, uint64_t bytes, MEMORY_CACH
         util_free(space);
         return NULL;
     }
+    bus_set_cache(nt->bus, space->address, nt_cache_type(cache));
     if (!hash_put(&nt->io_spaces, (uintptr_t)space->address, space)) {
         unmap(space);
         util_free(space);

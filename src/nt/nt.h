@@ -250,6 +250,12 @@ bool nt_paged_fault(const void *address);
 /* Is it an address of the simulated kernel (pool, views, BARs, kernel stacks), not of a client? */
 bool nt_is_kernel_address(const void *address);
 
+/* What memory at the address is cached as, by whatever mapping it is reached: RAM as its page was
+ * allocated (PHYS-025), device memory as it was mapped. False: no simulated memory. */
+bool nt_cache_of(const void *address, enum ram_cache *cache);
+/* The page attribute that a type stands for. */
+enum ram_cache nt_cache_type(MEMORY_CACHING_TYPE type);
+
 /* Status names: "STATUS_NO_MEMORY"; NULL for an unknown value. */
 const char *nt_status_name(NTSTATUS status);
 

@@ -557,7 +557,6 @@ uint64_t nt_mdl_locked_pages(const struct nt_process *process);
 void nt_mdl_forget(const void *address);
 /* An MDL that nt_mdl_lend knows, given to a routine that would end it: reported. */
 bool nt_mdl_is_lent(const void *address, const char *routine);
-enum ram_cache nt_cache_type(MEMORY_CACHING_TYPE type);
 
 WCHAR nt_upcase(WCHAR c);
 size_t nt_wide_length(const WCHAR *text);

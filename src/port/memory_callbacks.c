@@ -11,11 +11,13 @@
 
 /* ---- what the services ask back ---- */
 
-static void *io_map(void *context, struct phys_addr address, uint64_t bytes)
+static void *io_map(void *context, struct phys_addr address, uint64_t bytes, enum ram_cache cache)
 {
     struct port *port = context;
+    void *mapped = bus_map(port->config.bus, address, bytes);
 
-    return bus_map(port->config.bus, address, bytes);
+    bus_set_cache(port->config.bus, mapped, cache);
+    return mapped;
 }
 
 static void io_unmap(void *context, void *mapping)

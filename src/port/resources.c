@@ -369,6 +369,7 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
         *out = NULL;
         return status;
     }
+    bus_set_cache(adapter->port->config.bus, address, nt_cache_type(cache));
     (*out)->cache = cache;
     (*out)->process = process;
     return STATUS_SUCCESS;

@@ -68,7 +68,7 @@ static bool open_books(struct ram *ram)
     frame_pool_init(&ram->pool, ram->books + frames, ram->pages);
     ram_counts_init(ram, ram->books + frames + pool);
     /* PHYS-004: frame 0 stays the host's. */
-    ram->frames[0] = RAM_HOST;
+    ram->frames[0] = RAM_HOST | RAM_CACHED << FRAME_CACHE_SHIFT;
     return true;
 }
 

@@ -30,9 +30,31 @@ static const struct {
 
 enum { OWNERS = sizeof(owners) / sizeof(owners[0]) };
 
-/* The longest stretch from `first` up to `top` with one owner, free ones in one step. */
+/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have none. */
+static const struct {
+    const char *name, *mark;
+} caches[] = {
+    [RAM_NON_CACHED] = {"non-cached", "m1 4h6"},
+    [RAM_CACHED] = {"cached", NULL},
+    [RAM_WRITE_COMBINED] = {"write-combined", "m1 7l6 -6"},
+};
+
+enum { CACHES = sizeof(caches) / sizeof(caches[0]) };
+
+const char *report_owner_name(enum ram_owner owner)
+{
+    return owners[owner].name;
+}
+
+const char *report_cache_name(enum ram_cache cache)
+{
+    return caches[cache].name;
+}
+
+/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in one step. */
 static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enum ram_owner *owner)
 {
+    enum ram_cache cache = ram_page_cache(ram, (struct page_number){first});
     uint64_t end = first + 1, free_pages;
     struct page_number page = {first};
 
@@ -40,7 +62,8 @@ static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enu
     free_pages = *owner == RAM_FREE ? ram_free_run(ram, page) : 0;
     if (free_pages > 0)
         return free_pages < top - first ? free_pages : top - first;
-    while (end < top && ram_page_owner(ram, (struct page_number){end}) == *owner)
+    while (end < top && ram_page_owner(ram, (struct page_number){end}) == *owner &&
+           ram_page_cache(ram, (struct page_number){end}) == cache)
         end++;
     return end - first;
 }
@@ -63,18 +86,36 @@ static void add_to_zone(struct zone *zone, uint64_t first, uint64_t pages, bool 
     zone->free_pages += is_free ? here : 0;
 }
 
+/* The pages of an owner, and how many of them are not cached as usual. */
+static void write_owner(unsigned owner, const uint64_t pages[CACHES], FILE *out)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < CACHES; i++)
+        all += pages[i];
+    if (all == 0)
+        return;
+    fprintf(out, "  %-26s %10" PRIu64 " KiB", owners[owner].name, all * 4);
+    for (unsigned i = 0; i < CACHES && owner != RAM_FREE; i++)
+        if (i != RAM_CACHED && pages[i] > 0)
+            fprintf(out, ", %s %" PRIu64 " KiB", caches[i].name, pages[i] * 4);
+    fprintf(out, "\n");
+}
+
 static void write_zones(const struct ram *ram, FILE *out)
 {
     struct zone zones[] = {{"below 1 MiB", MIB, 0, 0},
                            {"below 16 MiB", 16 * MIB, 0, 0},
                            {"below 4 GiB", 4 * GIB, 0, 0},
                            {"all", UINT64_MAX, 0, 0}};
-    uint64_t top = ram_bytes(ram) / PAGE_BYTES, of[OWNERS] = {0}, runs = 0, longest = 0;
+    uint64_t top = ram_bytes(ram) / PAGE_BYTES, of[OWNERS][CACHES] = {{0}}, runs = 0, longest = 0,
+             free_pages = 0;
     enum ram_owner owner;
 
     for (uint64_t at = 0, pages; at < top; at += pages) {
         pages = stretch(ram, at, top, &owner);
-        of[owner] += pages;
+        of[owner][ram_page_cache(ram, (struct page_number){at})] += pages;
+        free_pages += owner == RAM_FREE ? pages : 0;
         runs += owner == RAM_FREE;
         if (owner == RAM_FREE && pages > longest)
             longest = pages;
@@ -87,12 +128,11 @@ static void write_zones(const struct ram *ram, FILE *out)
                 zones[i].pages * 4, zones[i].free_pages * 4);
     fprintf(out, "owners\n");
     for (unsigned i = 0; i < OWNERS; i++)
-        if (of[i])
-            fprintf(out, "  %-26s %10" PRIu64 " KiB\n", owners[i].name, of[i] * 4);
+        write_owner(i, of[i], out);
     fprintf(out,
             "fragmentation\n  %-26s %10" PRIu64 "\n  %-26s %10" PRIu64 " KiB\n  %-26s %10.1f %%\n",
             "free runs", runs, "longest free run", longest * 4, "free outside of the longest",
-            of[RAM_FREE] ? 100.0 * (double)(of[RAM_FREE] - longest) / (double)of[RAM_FREE] : 0.0);
+            free_pages ? 100.0 * (double)(free_pages - longest) / (double)free_pages : 0.0);
 }
 
 static void write_domain(const struct report_adapter *adapter, FILE *out)
@@ -104,7 +144,13 @@ static void write_domain(const struct report_adapter *adapter, FILE *out)
             iommu_domain_mapped_pages(adapter->domain), iommu_domain_map_count(adapter->domain));
 }
 
-/* By kind, in the order of the first of each kind. */
+static bool alike(const struct physical_holding *a, const struct physical_holding *b)
+{
+    return a->kind == b->kind && a->has_cache == b->has_cache &&
+           (!a->has_cache || a->cache == b->cache);
+}
+
+/* By kind and way of caching, in the order of the first of each. */
 static bool write_holdings(const struct report_memory *memory, const char *name,
                            const struct physical_adapter *adapter, FILE *out)
 {
@@ -115,19 +161,19 @@ static bool write_holdings(const struct report_memory *memory, const char *name,
         return false;
     physical_holdings(memory->physical, adapter, list, count);
     for (size_t i = 0; i < count; i++) {
-        enum physical_kind kind = list[i].kind;
         uint64_t number = 0, bytes = 0;
         bool first = true;
 
         for (size_t k = 0; k < i && first; k++)
-            first = list[k].kind != kind;
+            first = !alike(&list[k], &list[i]);
         for (size_t k = i; k < count && first; k++) {
-            number += list[k].kind == kind;
-            bytes += list[k].kind == kind ? list[k].bytes : 0;
+            number += alike(&list[k], &list[i]);
+            bytes += alike(&list[k], &list[i]) ? list[k].bytes : 0;
         }
         if (first)
-            fprintf(out, "  %-26s %" PRIu64 " x %s, %" PRIu64 " bytes\n", name, number,
-                    physical_kind_name(kind), bytes);
+            fprintf(out, "  %-26s %" PRIu64 " x %s, %" PRIu64 " bytes%s%s\n", name, number,
+                    physical_kind_name(list[i].kind), bytes, list[i].has_cache ? ", " : "",
+                    list[i].has_cache ? caches[list[i].cache].name : "");
     }
     util_free(list);
     return true;
@@ -159,6 +205,7 @@ struct picture {
     uint64_t cell_pages;
     uint64_t cells;
     uint32_t (*frames)[OWNERS]; /* of each cell, by owner */
+    uint8_t *marks;             /* of each cell: a bit for each way of caching in it */
 };
 
 static void count_frames(const struct ram *ram, struct picture *picture)
@@ -171,6 +218,8 @@ static void count_frames(const struct ram *ram, struct picture *picture)
 
         pages = stretch(ram, at, end < top ? end : top, &owner);
         picture->frames[cell][owner] += (uint32_t)pages;
+        if (owner != RAM_FREE)
+            picture->marks[cell] |= (uint8_t)(1u << ram_page_cache(ram, (struct page_number){at}));
     }
 }
 
@@ -203,6 +252,21 @@ static void write_cells(const struct picture *picture, FILE *out)
     }
 }
 
+/* One path a way of caching, over all cells that have some of it. */
+static void write_marks(const struct picture *picture, FILE *out)
+{
+    for (unsigned i = 0; i < CACHES; i++) {
+        if (!caches[i].mark)
+            continue;
+        fprintf(out, "<path fill=\"none\" stroke=\"black\" d=\"");
+        for (uint64_t cell = 0; cell < picture->cells; cell++)
+            if (picture->marks[cell] & 1u << i)
+                fprintf(out, "M%" PRIu64 " %" PRIu64 "%s", cell % COLUMNS * CELL,
+                        cell / COLUMNS * CELL, caches[i].mark);
+        fprintf(out, "\"/>\n");
+    }
+}
+
 static void write_legend(const struct picture *picture, unsigned y, FILE *out)
 {
     for (unsigned i = 0; i < OWNERS; i++) {
@@ -215,6 +279,15 @@ static void write_legend(const struct picture *picture, unsigned y, FILE *out)
     }
     fprintf(out, "<text x=\"0\" y=\"%u\">one cell: %" PRIu64 " KiB</text>\n", y + 95,
             picture->cell_pages * 4);
+    for (unsigned i = 0, x = COLUMNS * CELL / 3; i < CACHES; i++) {
+        if (!caches[i].mark)
+            continue;
+        fprintf(out,
+                "<path fill=\"none\" stroke=\"black\" d=\"M%u %u%s\"/>"
+                "<text x=\"%u\" y=\"%u\">some %s</text>\n",
+                x, y + 87, caches[i].mark, x + 18, y + 95, caches[i].name);
+        x += COLUMNS * CELL / 3;
+    }
 }
 
 bool report_memory_svg(const struct report_memory *memory, FILE *out)
@@ -226,8 +299,12 @@ bool report_memory_svg(const struct report_memory *memory, FILE *out)
 
     picture.cells = (pages + picture.cell_pages - 1) / picture.cell_pages;
     picture.frames = util_zalloc(picture.cells, sizeof(*picture.frames));
-    if (!picture.frames)
+    picture.marks = util_zalloc(picture.cells, sizeof(*picture.marks));
+    if (!picture.frames || !picture.marks) {
+        util_free(picture.frames);
+        util_free(picture.marks);
         return false;
+    }
     count_frames(memory->ram, &picture);
     rows = (unsigned)((picture.cells + COLUMNS - 1) / COLUMNS);
     fprintf(
@@ -236,8 +313,10 @@ bool report_memory_svg(const struct report_memory *memory, FILE *out)
         "font-family=\"sans-serif\" font-size=\"12\">\n<title>physical memory by owner</title>\n",
         COLUMNS * CELL, rows * CELL + 120);
     write_cells(&picture, out);
+    write_marks(&picture, out);
     write_legend(&picture, rows * CELL + 16, out);
     fprintf(out, "</svg>\n");
     util_free(picture.frames);
+    util_free(picture.marks);
     return !ferror(out);
 }

@@ -27,9 +27,14 @@ struct report_memory {
     size_t adapter_count;
 };
 
+/* "pool", "write-combined" */
+const char *report_owner_name(enum ram_owner owner);
+const char *report_cache_name(enum ram_cache cache);
+
 /* False: writing failed. Cost: frames in use and free runs. */
 bool report_memory_text(const struct report_memory *memory, FILE *out);
-/* 96 cells wide, at most 64 high; each cell has the colour of whoever owns most of its frames. Low addresses stand at the top. */
+/* 96 cells wide, at most 64 high; each cell has the colour of whoever owns most of its frames, and a mark if some are not cached
+ * or write-combined. Low addresses stand at the top. */
 bool report_memory_svg(const struct report_memory *memory, FILE *out);
 
 #endif

@@ -143,6 +143,13 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
+enum ram_cache physical_contiguous_cache(const struct tracked *tracked)
+{
+    const struct block *block = CONTAINER(tracked, const struct block, tracked);
+
+    return ram_page_cache(tracked->memory->ram, backing_page(&block->backing, 0));
+}
+
 void physical_contiguous_free(struct tracked *tracked)
 {
     struct block *block = CONTAINER(tracked, struct block, tracked);

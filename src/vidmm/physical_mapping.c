@@ -124,7 +124,8 @@ static bool place_view(struct mapping *mapping)
         struct phys_addr address = {(mapping->object->io_base + mapping->first_page) * PAGE_BYTES};
 
         mapping->base = hooks->io_map && !util_fault_point()
-                            ? hooks->io_map(hooks->context, address, mapping->pages * PAGE_BYTES)
+                            ? hooks->io_map(hooks->context, address, mapping->pages * PAGE_BYTES,
+                                            mapping->object->cache)
                             : NULL;
         return mapping->base != NULL;
     }

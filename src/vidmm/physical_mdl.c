@@ -120,6 +120,13 @@ NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
+enum ram_cache physical_mdl_pages_cache(const struct tracked *tracked)
+{
+    const struct mdl_pages *pages = CONTAINER(tracked, const struct mdl_pages, tracked);
+
+    return ram_page_cache(tracked->memory->ram, backing_page(&pages->backing, 0));
+}
+
 void physical_mdl_pages_free(struct tracked *tracked)
 {
     struct mdl_pages *pages = CONTAINER(tracked, struct mdl_pages, tracked);

@@ -299,6 +299,32 @@ static uint64_t context_of(const struct tracked *tracked)
                : 0;
 }
 
+/* What the memory of a holding is cached as. False: it has no type of its own. */
+static bool cache_of(const struct tracked *tracked, enum ram_cache *cache)
+{
+    switch (tracked->kind) {
+    case PHYSICAL_CONTIGUOUS:
+        *cache = physical_contiguous_cache(tracked);
+        return true;
+    case PHYSICAL_MDL_PAGES:
+        *cache = physical_mdl_pages_cache(tracked);
+        return true;
+    case PHYSICAL_OBJECT:
+        *cache = CONTAINER(tracked, const struct object, tracked)->cache;
+        return true;
+    case PHYSICAL_ADL:
+    case PHYSICAL_PIN:
+        *cache = CONTAINER(tracked, const struct adl, tracked)->object->cache;
+        return true;
+    case PHYSICAL_MAPPING:
+    case PHYSICAL_SAVE_MAPPING:
+        *cache = CONTAINER(tracked, const struct mapping, tracked)->object->cache;
+        return true;
+    default:
+        return false;
+    }
+}
+
 size_t physical_holdings(const struct physical_memory *memory,
                          const struct physical_adapter *adapter, struct physical_holding *list,
                          size_t capacity)
@@ -309,7 +335,7 @@ size_t physical_holdings(const struct physical_memory *memory,
     LIST_FOR(link, held) {
         const struct tracked *tracked = CONTAINER(link, const struct tracked, link);
 
-        if (count < capacity)
+        if (count < capacity) {
             list[count] = (struct physical_holding){
                 .kind = tracked->kind,
                 .bytes = tracked->bytes,
@@ -317,6 +343,8 @@ size_t physical_holdings(const struct physical_memory *memory,
                 .context = context_of(tracked),
                 .caller = tracked->caller,
             };
+            list[count].has_cache = cache_of(tracked, &list[count].cache);
+        }
         count++;
     }
     return count;

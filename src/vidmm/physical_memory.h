@@ -33,7 +33,7 @@ struct physical_adapter;
 struct physical_hooks {
     /* Map a device range for the kernel, and undo it (bus_map, bus_unmap). NULL: no such range or
      * out of memory. */
-    void *(*io_map)(void *context, struct phys_addr address, uint64_t bytes);
+    void *(*io_map)(void *context, struct phys_addr address, uint64_t bytes, enum ram_cache cache);
     void (*io_unmap)(void *context, void *mapping);
     /* The view of `what` for the CPU is about to end, for the report of a late use (PHYS-194). */
     void (*view_ends)(void *context, const void *base, uint64_t bytes, const char *what);
@@ -121,6 +121,8 @@ struct physical_holding {
     uint64_t order;   /* grows with each acquisition of the machine */
     uint64_t context; /* objects: the driver's Context */
     uintptr_t caller;
+    bool has_cache; /* not of the driver's own pages, and not of adapter objects, which are no memory */
+    enum ram_cache cache;
 };
 /* Write at most `capacity` of them; returns how many there are. */
 size_t physical_holdings(const struct physical_memory *memory,

@@ -245,6 +245,11 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
 bool physical_mdl_unchanged(const MDL *mdl, const struct backing *backing, uint64_t pages);
 void physical_mdl_destroy(struct physical_memory *memory, MDL *mdl);
 
+/* ---- questions by kind ---- */
+
+enum ram_cache physical_contiguous_cache(const struct tracked *tracked);
+enum ram_cache physical_mdl_pages_cache(const struct tracked *tracked);
+
 /* ---- freeing by kind, for reclaim ---- */
 
 void physical_contiguous_free(struct tracked *tracked);

@@ -14,14 +14,15 @@ static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
 
 /* ---- objects ---- */
 
-static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_typed(struct probe *p,
-                                                          DXGK_PHYSICAL_MEMORY_TYPE type)
+static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_cached(struct probe *p,
+                                                           DXGK_PHYSICAL_MEMORY_TYPE type,
+                                                           DXGK_MEMORY_CACHING_TYPE cache)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = {
         .Type = type,
         .Size = VIEW_BYTES,
         .Context = 0x77,
-        .CacheType = DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED,
+        .CacheType = cache,
     };
 
     switch (type) {
@@ -40,6 +41,12 @@ static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_typed(struct probe *p,
     }
     CHECK(IS(DXGK.DxgkCbCreatePhysicalMemoryObject(&args), STATUS_SUCCESS));
     return args;
+}
+
+static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_typed(struct probe *p,
+                                                          DXGK_PHYSICAL_MEMORY_TYPE type)
+{
+    return make_cached(p, type, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
 }
 
 static DXGKARGCB_MAP_PHYSICAL_MEMORY view_of(struct probe *p,
@@ -120,6 +127,115 @@ static void views_of_an_object_are_independent(void **state)
     (void)state;
     end(start_with(NULL), two_views_of_each_type);
     end(start_with(NULL), views_left_at_destroy);
+}
+
+/* ---- caching ---- */
+
+static bool cached_as(const void *address, enum ram_cache wanted)
+{
+    enum ram_cache cache;
+
+    return nt_cache_of(address, &cache) && cache == wanted;
+}
+
+static const enum ram_cache every_cache[] = {RAM_NON_CACHED, RAM_CACHED, RAM_WRITE_COMBINED};
+
+/* The mapping has the type of the object, whatever the object is of. */
+static void views_of_each_cache(struct probe *p)
+{
+    for (int type = 0; type < 4; type++)
+        for (unsigned i = 0; i < 3; i++) {
+            DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object;
+            DXGKARGCB_MAP_PHYSICAL_MEMORY view;
+
+            if (type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION && i == 0)
+                continue; /* PHYS-117 */
+            object = make_cached(p, (DXGK_PHYSICAL_MEMORY_TYPE)type, (DXGK_MEMORY_CACHING_TYPE)i);
+            view = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+            if (type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION) {
+                DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT open = {
+                    .hAdapter = DXGK.DeviceHandle,
+                    .hPhysicalMemoryObject = object.hPhysicalMemoryObject};
+
+                CHECK(IS(DXGK.DxgkCbOpenPhysicalMemoryObject(&open), STATUS_SUCCESS));
+                object.hAdapterMemoryObject = open.hAdapterMemoryObject;
+                /* in RAM, as long as an ADL holds it */
+                DXGK_ADL *adl = make_adl(p, open.hAdapterMemoryObject, VIEW_BYTES);
+
+                CHECK_RULE("PHYS-151", cached_as(view.pMappedAddress, every_cache[i]));
+                free_adl(p, open.hAdapterMemoryObject, adl);
+            } else {
+                CHECK_RULE("PHYS-151",
+                           cached_as(view.pMappedAddress, every_cache[i]) &&
+                               cached_as((char *)view.pMappedAddress + 8191, every_cache[i]));
+            }
+            unmap_view(p, &view);
+            CHECK_RULE("PHYS-151", !cached_as(view.pMappedAddress, every_cache[i]));
+            destroy_object(p, &object);
+        }
+    CHECK(probe_reports(p, VERIFY_ERROR) == 0);
+}
+
+/* An MDL mapping that names another type gets that of the pages, from the kernel and for a client, without a word. */
+static void mdl_mappings_of_each_cache(struct probe *p)
+{
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned named = 0; named < 3; named++) {
+            DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(p, 8192, (DXGK_MEMORY_CACHING_TYPE)i);
+
+            for (KPROCESSOR_MODE mode = KernelMode; mode <= UserMode; mode++) {
+                char *bytes = MmMapLockedPagesSpecifyCache(
+                    pages.pMdl, mode, (MEMORY_CACHING_TYPE)named, NULL, FALSE, NormalPagePriority);
+
+                CHECK_RULE("PHYS-025", bytes && cached_as(bytes, every_cache[i]) &&
+                                           cached_as(bytes + 8191, every_cache[i]));
+                MmUnmapLockedPages(bytes, pages.pMdl);
+            }
+            CHECK_RULE("PHYS-024", ram_page_cache(p->ram, (struct page_number){MmGetMdlPfnArray(
+                                                              pages.pMdl)[1]}) == every_cache[i]);
+            CHECK(IS(free_pages(p, pages.hMemoryHandle), STATUS_SUCCESS));
+        }
+    CHECK_RULE("PHYS-025", probe_reports(p, VERIFY_WARNING) == 0);
+}
+
+static void device_mappings_of_each_cache(struct probe *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        PVOID mapped = NULL;
+        char *io;
+
+        CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), VIEW_BYTES, FALSE, FALSE,
+                                      (MEMORY_CACHING_TYPE)i, &mapped),
+                 STATUS_SUCCESS));
+        CHECK_RULE("PHYS-034", cached_as((char *)mapped + 8191, every_cache[i]));
+        CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped), STATUS_SUCCESS));
+        io = MmMapIoSpace(bar(p, 1), 4096, (MEMORY_CACHING_TYPE)i);
+        CHECK_RULE("NT-134", cached_as(io, every_cache[i]));
+        MmUnmapIoSpace(io, 4096);
+        CHECK_RULE("NT-134", !cached_as(io, every_cache[i]));
+    }
+}
+
+static void contiguous_blocks_of_each_cache(struct probe *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {.NumberOfBytes = 5000,
+                                                   .HighestAcceptableAddress.QuadPart = ALL_RAM,
+                                                   .CacheType = (DXGK_MEMORY_CACHING_TYPE)i};
+
+        CHECK(IS(DXGK.DxgkCbAllocateContiguousMemory(DXGK.DeviceHandle, &args), STATUS_SUCCESS));
+        CHECK_RULE("PHYS-024", cached_as((char *)args.pMemory + 4999, every_cache[i]));
+        CHECK(IS(free_block(p, args.hMemoryHandle), STATUS_SUCCESS));
+    }
+}
+
+static void the_type_of_the_pages_counts(void **state)
+{
+    (void)state;
+    end(start_with(NULL), views_of_each_cache);
+    end(start_with(NULL), mdl_mappings_of_each_cache);
+    end(start_with(NULL), device_mappings_of_each_cache);
+    end(start_with(NULL), contiguous_blocks_of_each_cache);
 }
 
 /* ---- device ranges ---- */
@@ -317,6 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_of_an_object_are_independent),
+        cmocka_unit_test(the_type_of_the_pages_counts),
         cmocka_unit_test(views_of_the_device_are_independent),
         cmocka_unit_test(a_late_access_is_told_as_what_it_is),
         cmocka_unit_test(register_accesses_read_ones),

@@ -50,13 +50,17 @@ static int tear_down(void **state)
     return t.heap.live_blocks == 0 ? 0 : -1;
 }
 
-static void allocate(uint64_t bytes)
+static void allocate_as(uint64_t bytes, DXGK_MEMORY_CACHING_TYPE cache)
 {
-    DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {.NumberOfBytes = bytes,
-                                               .HighestAcceptableAddress.QuadPart = -1,
-                                               .CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED};
+    DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {
+        .NumberOfBytes = bytes, .HighestAcceptableAddress.QuadPart = -1, .CacheType = cache};
 
     CHECK(physical_allocate_contiguous(t.adapter, &args) == STATUS_SUCCESS);
+}
+
+static void allocate(uint64_t bytes)
+{
+    allocate_as(bytes, DXGK_MEMORY_CACHING_TYPE_CACHED);
 }
 
 /* Freed by the caller. */
@@ -83,8 +87,76 @@ static void text_gives_the_figures_of_the_machine(void **state)
     CHECK(strstr(text, "contiguous, by DxgkCb            3072 KiB"));
     CHECK(strstr(text, "free runs                           1"));
     CHECK(strstr(text, "adapter 0                  isolated, 768 pages mapped"));
-    CHECK(strstr(text, "adapter 0                  2 x contiguous block, 3145728 bytes"));
+    CHECK(strstr(text, "adapter 0                  2 x contiguous block, 3145728 bytes, cached\n"));
+    CHECK(!strstr(text, "non-cached") && !strstr(text, "write-combined"));
     free(text);
+}
+
+/* Beside the pages of each owner, and of each kind of holding. */
+static void text_tells_how_memory_is_cached(void **state)
+{
+    DXGKARGCB_ALLOCATEPAGESFORMDL pages = {.TotalBytes = 8192,
+                                           .HighAddress.QuadPart = -1,
+                                           .CacheType = DXGK_MEMORY_CACHING_TYPE_NON_CACHED};
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = {
+        .Size = MIB,
+        .Type = DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
+        .CacheType = DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED};
+    DXGKARGCB_MAP_PHYSICAL_MEMORY view = {.Size = 4096};
+    char *text;
+
+    (void)state;
+    allocate(MIB);
+    allocate_as(MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
+    allocate_as(2 * MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
+    allocate_as(4096, DXGK_MEMORY_CACHING_TYPE_NON_CACHED);
+    CHECK(physical_allocate_pages_for_mdl(t.adapter, &pages) == STATUS_SUCCESS);
+    object.Section.PageProtection = PAGE_READWRITE;
+    object.Section.AllocationAttributes = SEC_COMMIT;
+    CHECK(physical_object_create(t.physical, t.adapter, NULL, NULL, &object) == STATUS_SUCCESS);
+    view.hPhysicalMemoryObject = object.hPhysicalMemoryObject;
+    CHECK(physical_object_map(t.physical, NULL, &view) == STATUS_SUCCESS);
+    text = written(report_memory_text, true);
+    CHECK_RULE("PHYS-024", strstr(text, "contiguous, by DxgkCb            4100 KiB, "
+                                        "non-cached 4 KiB, write-combined 3072 KiB\n"));
+    CHECK_RULE("PHYS-024", strstr(text, "pages for MDLs                      8 KiB, "
+                                        "non-cached 8 KiB\n"));
+    CHECK_RULE("PHYS-024", strstr(text, "1 x contiguous block, 1048576 bytes, cached\n"));
+    CHECK_RULE("PHYS-024", strstr(text, "2 x contiguous block, 3145728 bytes, write-combined\n"));
+    CHECK_RULE("PHYS-024", strstr(text, "1 x contiguous block, 4096 bytes, non-cached\n"));
+    CHECK_RULE("PHYS-024", strstr(text, "1 x pages for an MDL, 8192 bytes, non-cached\n"));
+    CHECK_RULE("PHYS-151", strstr(text, "1 x CPU mapping, 4096 bytes, write-combined\n"));
+    CHECK(strstr(text, "1 x physical memory object, 1048576 bytes, write-combined\n"));
+    CHECK(strstr(text, "1 x adapter memory object, 1048576 bytes\n"));
+    free(text);
+}
+
+/* A mark in each cell that holds some; lines "m1 7..." of write-combined, "m1 4..." of non-cached pages. */
+static void the_picture_marks_how_memory_is_cached(void **state)
+{
+    unsigned marks = 0;
+    char *svg;
+
+    (void)state;
+    allocate(MIB);
+    svg = written(report_memory_svg, true);
+    CHECK(strstr(svg, "some write-combined") && strstr(svg, "some non-cached"));
+    for (char *at = svg; (at = strstr(at, "m1 7l6 -6")) != NULL; at++)
+        marks++;
+    CHECK(marks == 1); /* of the legend */
+    free(svg);
+    allocate_as(5 * 12288, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
+    allocate_as(4096, DXGK_MEMORY_CACHING_TYPE_NON_CACHED);
+    svg = written(report_memory_svg, true);
+    marks = 0;
+    for (char *at = svg; (at = strstr(at, "m1 7l6 -6")) != NULL; at++)
+        marks++;
+    CHECK(marks >= 1 + 5 && marks <= 1 + 6);
+    marks = 0;
+    for (char *at = svg; (at = strstr(at, "m1 4h6")) != NULL; at++)
+        marks++;
+    CHECK(marks == 1 + 1);
+    free(svg);
 }
 
 static void the_picture_shows_every_owner(void **state)
@@ -116,9 +188,11 @@ static void running_out_of_memory_is_survived(void **state)
     t.heap.fail_at = t.heap.requests + 1;
     text = written(report_memory_text, false);
     free(text);
-    t.heap.fail_at = t.heap.requests + 1;
-    text = written(report_memory_svg, false);
-    free(text);
+    for (unsigned n = 1; n <= 2; n++) {
+        t.heap.fail_at = t.heap.requests + n;
+        text = written(report_memory_svg, false);
+        free(text);
+    }
     t.heap.fail_at = 0;
 }
 
@@ -126,6 +200,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text_gives_the_figures_of_the_machine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(text_tells_how_memory_is_cached, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_picture_marks_how_memory_is_cached, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_picture_shows_every_owner, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_memory_is_survived, set_up, tear_down),
     };

@@ -209,6 +209,40 @@ def case_memory_report():
         program("run", "x", "y", "--report", "everything", expect=2)
 
 
+PAGES = b"""
+local of, mapped = {}, 0
+for address = 0, 64 * 1048576 - 1, 4096 do
+    local page = dxgk.page(address)
+    of[page.owner] = (of[page.owner] or 0) + 1
+    assert(page.cache == "cached" or page.cache == "non-cached" or page.cache == "write-combined")
+    assert(page.locks >= 0)
+    if page.owner == "contiguous, by DxgkCb" then
+        assert(page.cache == "cached" and page.iommu_maps == 1)
+        mapped = mapped + 1
+    end
+    if page.owner == "free" then
+        assert(page.locks == 0 and page.iommu_maps == 0)
+    end
+end
+assert(of["free"] > 0 and of["pool"] > 0 and mapped > 0)
+assert(dxgk.page(64 * 1048576 - 1).owner)
+for _, address in ipairs {64 * 1048576, -1, 1 << 50} do
+    local done, why = pcall(dxgk.page, address)
+    assert(not done and why:find("no RAM at this address", 1, true))
+end
+"""
+
+
+def case_pages():
+    """What a workload is told of a page."""
+    driver, device = os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(BUILD, "devices", "refgpu.so")
+    with tempfile.TemporaryDirectory() as folder:
+        workload = os.path.join(folder, "pages.lua")
+        with open(workload, "wb") as out:
+            out.write(PAGES)
+        program("run", driver, workload, "--device", device, "--ram", "64M", "--out", folder)
+
+
 def one_line(done, *words):
     lines = [line for line in done.stderr.splitlines() if line]
     if len(lines) != 1 or not all(word in lines[0] for word in words):

@@ -37,9 +37,11 @@ struct fixture {
 
 static struct fixture f;
 
-static inline void *fixture_io_map(void *context, struct phys_addr address, uint64_t bytes)
+static inline void *fixture_io_map(void *context, struct phys_addr address, uint64_t bytes,
+                                   enum ram_cache cache)
 {
     (void)context;
+    (void)cache;
     if (address.value < FIXTURE_BYTES || bytes > sizeof(f.io_memory))
         return NULL;
     f.io_mapped++;

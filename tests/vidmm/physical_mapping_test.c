@@ -153,6 +153,24 @@ static void io_space_is_for_the_kernel_only(void **state)
     CHECK(f.io_mapped == 0);
 }
 
+/* The hook here has one address for all ranges: a second record would replace the first. */
+static void a_taken_address_is_refused(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
+                                                               4 * 4096);
+    struct view first = map(args.hPhysicalMemoryObject, 0, 4096), second;
+
+    (void)state;
+    CHECK_RULE("PHYS-153",
+               map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
+                          &second) == STATUS_INSUFFICIENT_RESOURCES &&
+                   physical_memory_validate(f.memory) && f.io_mapped == 1);
+    unmap(&first);
+    CHECK_RULE("PHYS-157", violations() == 0 && f.io_mapped == 0);
+    destroy_both(&args);
+    CHECK_RULE("PHYS-142", violations() == 0);
+}
+
 static void unmapping_wants_the_base_and_the_mapped_size(void **state)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
@@ -260,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(write_copy_views_keep_their_private_bytes, up_isolated,
                                         down),
         cmocka_unit_test_setup_teardown(io_space_is_for_the_kernel_only, up_physical, down),
+        cmocka_unit_test_setup_teardown(a_taken_address_is_refused, up_physical, down),
         cmocka_unit_test_setup_teardown(unmapping_wants_the_base_and_the_mapped_size, up_physical,
                                         down),
         cmocka_unit_test_setup_teardown(user_mappings_belong_to_their_process, up_physical, down),

@@ -183,9 +183,10 @@ static void mdl_mappings_of_each_cache(struct probe *p)
         for (unsigned named = 0; named < 3; named++) {
             DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(p, 8192, (DXGK_MEMORY_CACHING_TYPE)i);
 
-            for (KPROCESSOR_MODE mode = KernelMode; mode <= UserMode; mode++) {
-                char *bytes = MmMapLockedPagesSpecifyCache(
-                    pages.pMdl, mode, (MEMORY_CACHING_TYPE)named, NULL, FALSE, NormalPagePriority);
+            for (int mode = KernelMode; mode <= UserMode; mode++) {
+                char *bytes = MmMapLockedPagesSpecifyCache(pages.pMdl, (KPROCESSOR_MODE)mode,
+                                                           (MEMORY_CACHING_TYPE)named, NULL, FALSE,
+                                                           NormalPagePriority);
 
                 CHECK_RULE("PHYS-025", bytes && cached_as(bytes, every_cache[i]) &&
                                            cached_as(bytes + 8191, every_cache[i]));

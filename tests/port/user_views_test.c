@@ -288,6 +288,136 @@ static void moving_pages_open_nothing(void **state)
     end(start_with(NULL), pages_move);
 }
 
+/* ---- one object, both modes, several processes ---- */
+
+static DXGKARGCB_MAP_PHYSICAL_MEMORY of[2];
+
+static void map_for(struct probe *p, unsigned which)
+{
+    of[which] = (DXGKARGCB_MAP_PHYSICAL_MEMORY){
+        .hPhysicalMemoryObject = section.hPhysicalMemoryObject,
+        .Size = VIEW_BYTES,
+        .AccessMode = DXGK_ACCESS_MODE_USER_MODE};
+    CHECK(IS(DXGK.DxgkCbMapPhysicalMemory(&of[which]), STATUS_SUCCESS));
+    ((volatile char *)of[which].pMappedAddress)[100 + which] = (char)(0x40 + which);
+}
+
+static void map_for_a(struct probe *p)
+{
+    map_for(p, 0);
+}
+
+static void map_for_b(struct probe *p)
+{
+    const volatile char *bytes;
+
+    map_for(p, 1);
+    bytes = of[1].pMappedAddress;
+    CHECK_RULE("PHYS-153", bytes[100] == 0x40 && bytes[102] == 0x42 &&
+                               of[0].pMappedAddress != of[1].pMappedAddress);
+}
+
+static void unmap_of(struct probe *p, unsigned which)
+{
+    DXGKARGCB_UNMAP_PHYSICAL_MEMORY undo = {.hPhysicalMemoryObject = section.hPhysicalMemoryObject,
+                                            .pBaseAddress = of[which].pMappedAddress,
+                                            .Size = of[which].Size};
+
+    DXGK.DxgkCbUnmapPhysicalMemory(&undo);
+}
+
+static void unmap_as_of_b(struct probe *p)
+{
+    unmap_of(p, 0);
+    CHECK_RULE("PHYS-158", probe_rule(p, "PHYS-158") == 1);
+}
+
+static void still_there_for_a(struct probe *p)
+{
+    (void)p;
+    CHECK_RULE("PHYS-158", ((const volatile char *)of[0].pMappedAddress)[101] == 0x41);
+}
+
+static void unmap_as_a(struct probe *p)
+{
+    unmap_of(p, 0);
+    CHECK_RULE("PHYS-158", probe_rule(p, "PHYS-158") == 1 && probe_rule(p, "PHYS-157") == 0);
+}
+
+static void shared_by_all(struct probe *p)
+{
+    DXGKARGCB_MAP_PHYSICAL_MEMORY kernel = {.Size = VIEW_BYTES};
+    DXGKARGCB_UNMAP_PHYSICAL_MEMORY undo;
+    char *bytes, byte;
+
+    s.a = probe_process(p, "client A");
+    s.b = probe_process(p, "client B");
+    section = make_object(p, VIEW_BYTES);
+    kernel.hPhysicalMemoryObject = section.hPhysicalMemoryObject;
+    CHECK(IS(DXGK.DxgkCbMapPhysicalMemory(&kernel), STATUS_SUCCESS));
+    bytes = kernel.pMappedAddress;
+    bytes[102] = 0x42;
+    in_process(p, s.a, map_for_a);
+    in_process(p, s.b, map_for_b);
+    CHECK_RULE("PHYS-153", bytes[100] == 0x40 && bytes[101] == 0x41);
+    CHECK_RULE("PHYS-149", !nt_user_range_holds(bytes) &&
+                               nt_user_range_denies(of[0].pMappedAddress) &&
+                               nt_user_range_denies(of[1].pMappedAddress));
+    in_process(p, s.b, unmap_as_of_b);
+    in_process(p, s.a, still_there_for_a);
+    in_process(p, s.a, unmap_as_a);
+    CHECK_RULE("PHYS-153", bytes[101] == 0x41 && nt_user_range_holds(of[1].pMappedAddress));
+    port_process_ended(p->port, s.b);
+    CHECK_RULE("PHYS-159", probe_rule(p, "PHYS-159") == 1 && bytes[101] == 0x41 &&
+                               !nt_user_range_holds(of[1].pMappedAddress) &&
+                               !sim_copy_checked(&byte, of[1].pMappedAddress, 1));
+    undo = (DXGKARGCB_UNMAP_PHYSICAL_MEMORY){.hPhysicalMemoryObject = kernel.hPhysicalMemoryObject,
+                                             .pBaseAddress = kernel.pMappedAddress,
+                                             .Size = kernel.Size};
+    DXGK.DxgkCbUnmapPhysicalMemory(&undo);
+    destroy_object(p, &section);
+    CHECK_RULE("PHYS-153", probe_reports(p, VERIFY_ERROR) == 2); /* PHYS-158, PHYS-159 */
+}
+
+static void an_object_is_shared_by_processes(void **state)
+{
+    (void)state;
+    end(start_with(NULL), shared_by_all);
+}
+
+/* ---- ports ---- */
+
+static void map_ports(struct probe *p)
+{
+    PHYSICAL_ADDRESS port = {.QuadPart = bus_device_port(p->device[0], 4)};
+    PVOID mapped = NULL;
+
+    CHECK_RULE(
+        "LIFE-097",
+        IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, port, 16, TRUE, TRUE, MmNonCached, &mapped),
+           STATUS_SUCCESS) &&
+            (uintptr_t)mapped == (uintptr_t)port.QuadPart && !nt_user_range_holds(mapped));
+    s.view = mapped;
+}
+
+static void ports_belong_to_nobody(struct probe *p)
+{
+    s.a = probe_process(p, "client A");
+    in_process(p, s.a, map_ports);
+    CHECK_RULE("LIFE-097", READ_PORT_ULONG((PULONG)(uintptr_t)s.view) == PROBE_ID);
+    unmap_device(p); /* from System: there is no user mapping */
+    CHECK(probe_reports(p, VERIFY_ERROR) == 0);
+}
+
+static void ports_have_no_user_mapping(void **state)
+{
+    static const char *const device[] = {"ports=32", NULL};
+    const struct probe_options options = {.device = device};
+
+    (void)state;
+    end(start_with(&options), ports_belong_to_nobody);
+}
+
 /* ---- registers ---- */
 
 static void map_registers(struct probe *p)
@@ -611,6 +741,8 @@ int main(void)
         cmocka_unit_test(a_view_is_its_processs_own),
         cmocka_unit_test(the_protection_follows_the_process),
         cmocka_unit_test(moving_pages_open_nothing),
+        cmocka_unit_test(an_object_is_shared_by_processes),
+        cmocka_unit_test(ports_have_no_user_mapping),
         cmocka_unit_test(a_driver_is_stopped_in_another_process),
         cmocka_unit_test(registers_of_a_client_are_not_anothers),
         cmocka_unit_test(registers_of_a_client_are_its_own),

@@ -2,6 +2,8 @@
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
 #include "port/support/memory_calls.h"
 
+#include "nt/retired_view.h"
+
 #define VIEW_BYTES 8192u
 
 static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
@@ -392,6 +394,36 @@ static void a_late_access_is_told_as_what_it_is(void **state)
     }
 }
 
+/* The last ones are known, each by the newest that stood at its address, with the rest of its pages. */
+static void the_last_ones_are_known(struct probe *p)
+{
+    char text[192];
+
+    (void)p;
+    nt_view_retire((char *)0x7000010, 0x1000, "the first", "MmUnmapIoSpace", NULL);
+    nt_view_retire((char *)0x7000010, 0x10, "the second", NULL, NULL);
+    CHECK_RULE("PHYS-194", nt_view_was_at((char *)0x7000000, text, sizeof(text)) &&
+                               strcmp(text, "a view of the second that the host had ended") == 0);
+    CHECK_RULE("PHYS-194",
+               nt_view_was_at((char *)0x7001FFF, text, sizeof(text)) &&
+                   strcmp(text, "a view of the first that MmUnmapIoSpace had ended") == 0);
+    CHECK_RULE("PHYS-194", !nt_view_was_at((char *)0x7002000, text, sizeof(text)) &&
+                               !nt_view_was_at((char *)0x6FFFFFF, text, sizeof(text)));
+    for (unsigned i = 0; i < NT_RETIRED_VIEWS - 2; i++)
+        nt_view_retire((char *)0x8000000 + i * 0x1000ull, 1, "another", NULL, NULL);
+    CHECK_RULE("PHYS-194", nt_view_was_at((char *)0x7001000, text, sizeof(text)));
+    nt_view_retire((char *)0x9000000, 1, "one more", NULL, NULL);
+    CHECK_RULE("PHYS-194", !nt_view_was_at((char *)0x7001000, text, sizeof(text)) &&
+                               nt_view_was_at((char *)0x7000000, text, sizeof(text)) &&
+                               nt_view_was_at((char *)0x8000000, text, sizeof(text)));
+}
+
+static void views_that_ended_are_remembered(void **state)
+{
+    (void)state;
+    end(start_with(NULL), the_last_ones_are_known);
+}
+
 /* Through the routines for registers it is a report, and ones. The first report at a place keeps its words. */
 static void routines_after_unmap(struct probe *p)
 {
@@ -437,6 +469,7 @@ int main(void)
         cmocka_unit_test(the_type_of_the_pages_counts),
         cmocka_unit_test(views_of_the_device_are_independent),
         cmocka_unit_test(a_late_access_is_told_as_what_it_is),
+        cmocka_unit_test(views_that_ended_are_remembered),
         cmocka_unit_test(register_accesses_read_ones),
     };
 

@@ -650,6 +650,32 @@ static void services(struct probe *p)
     in_process(p, s.a, unmap_from_a);
 }
 
+static void free_the_view(struct probe *p)
+{
+    (void)p;
+    ExFreePool((PVOID)(uintptr_t)s.view);
+    fail_msg("the view was freed");
+}
+
+static void free_a_view(struct probe *p)
+{
+    s.a = probe_process(p, "client A");
+    in_process(p, s.a, make_view);
+    in_driver(p, free_the_view);
+}
+
+static void a_view_is_a_user_address(void **state)
+{
+    struct probe *p = start_with(NULL);
+
+    (void)state;
+    way = &ways[0];
+    CHECK_RULE("NT-023", probe_run(p, free_a_view) == SIM_STOPPED &&
+                             verify_bugcheck_state(p->log)->code == 0xC2 &&
+                             verify_bugcheck_state(p->log)->parameter[0] == 0x40);
+    probe_destroy(p);
+}
+
 static void services_see_the_same_protection(void **state)
 {
     (void)state;
@@ -677,6 +703,101 @@ static void a_view_outlives_nobody(void **state)
     (void)state;
     way = &ways[0];
     end(start_with(NULL), process_ends);
+}
+
+static void touch_what_is_left(struct probe *p)
+{
+    s.a = probe_process(p, "client A");
+    in_process(p, s.a, make_view);
+    nt_process_destroy(s.a);
+    in_driver(p, read_the_view);
+}
+
+static void an_ended_process_is_told_as_such(void **state)
+{
+    struct probe *p = start_with(NULL);
+
+    (void)state;
+    way = &ways[0];
+    CHECK_RULE("PHYS-195", probe_run(p, touch_what_is_left) == SIM_STOPPED);
+    CHECK_RULE("PHYS-195",
+               probe_said(p, "PHYS-195", " of a process that has ended while System is current"));
+    probe_destroy(p);
+}
+
+/* ---- processors that idle ---- */
+
+static bool idle_saw, idle_was_there;
+
+static void look_while_idle(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    if (nt_process_current() != nt_process_system())
+        return;
+    idle_saw = true;
+    idle_was_there |= there();
+}
+
+static void wait_for_interrupt(struct probe *p)
+{
+    (void)p;
+    for (unsigned i = 0; i < 20; i++) {
+        s.view[0] = 1;
+        probe_device_cause(0, PROBE_CAUSE_TEST, 0);
+        probe_sleep(100000);
+    }
+}
+
+/* An interrupt on a processor that does nothing comes in no client's process, though a client ran there last. */
+static void interrupts_come(struct probe *p)
+{
+    s.a = probe_process(p, "client A");
+    in_process(p, s.a, make_view);
+    idle_saw = idle_was_there = false;
+    p->before[PROBE_InterruptRoutine] = look_while_idle;
+    in_process(p, s.a, wait_for_interrupt);
+    p->before[PROBE_InterruptRoutine] = NULL;
+    CHECK_RULE("PHYS-195", idle_saw && !idle_was_there);
+    in_process(p, s.a, unmap_from_a);
+}
+
+static void an_idle_processor_is_nobodys(void **state)
+{
+    const struct probe_options one = {.processors = 1};
+
+    (void)state;
+    way = &ways[0];
+    end(start_with(&one), interrupts_come);
+    end(start_with(NULL), interrupts_come);
+}
+
+/* ---- what MDL mappings may become ---- */
+
+static void protect_mapping(struct probe *p)
+{
+    CHECK_RULE("PHYS-195",
+               IS(MmProtectMdlSystemAddress(s.pages.pMdl, PAGE_READONLY), STATUS_NOT_MAPPED_VIEW));
+    (void)p;
+    s.view[1] = 2;
+}
+
+static void protect_for_system(struct probe *p)
+{
+    s.a = probe_process(p, "client A");
+    in_process(p, s.a, make_view);
+    in_process(p, s.a, protect_mapping);
+    CHECK_RULE("PHYS-195", IS(MmProtectMdlSystemAddress(s.pages.pMdl, PAGE_READWRITE),
+                              STATUS_NOT_MAPPED_VIEW) &&
+                               !there());
+    in_process(p, s.a, unmap_from_a);
+}
+
+static void a_user_mapping_is_no_system_address(void **state)
+{
+    (void)state;
+    way = &ways[2];
+    end(start_with(NULL), protect_for_system);
 }
 
 /* ---- shortage ---- */
@@ -749,7 +870,11 @@ int main(void)
         cmocka_unit_test(a_handler_may_take_the_fault),
         cmocka_unit_test(a_client_ends_for_it),
         cmocka_unit_test(services_see_the_same_protection),
+        cmocka_unit_test(a_view_is_a_user_address),
         cmocka_unit_test(a_view_outlives_nobody),
+        cmocka_unit_test(an_ended_process_is_told_as_such),
+        cmocka_unit_test(an_idle_processor_is_nobodys),
+        cmocka_unit_test(a_user_mapping_is_no_system_address),
         cmocka_unit_test(a_failing_mapping_is_undone),
     };
 

@@ -2,7 +2,9 @@
 /* The simulated machine: threads, time, interrupts, deferred calls, repeatability, stop and faults. */
 #include "support/check_rule.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "sim/sim.h"
@@ -406,6 +408,139 @@ static void blocked_client_is_thrown_when_another_stops_the_machine(void **state
     destroy(m);
 }
 
+/* ---- processes ---- */
+
+static struct {
+    const void *last; /* current when the handler was last called */
+    unsigned changes;
+    bool right;
+} told;
+
+static const void *current_process(void)
+{
+    return sim_current->thread ? *sim_thread_process(sim_current->thread) : NULL;
+}
+
+static void process_changed(void)
+{
+    told.right &= current_process() != told.last;
+    told.last = current_process();
+    told.changes++;
+}
+
+static void process_body(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 300; i++) {
+        told.right &= told.last == current_process();
+        if (i % 7 == 0)
+            (void)sim_block(sim_now() + 100, NULL);
+        else
+            sim_point();
+    }
+}
+
+static void a_change_of_process_is_told(void **state)
+{
+    int process[2];
+
+    (void)state;
+    for (unsigned processors = 1; processors <= 4; processors += 3) {
+        struct sim_machine *m = machine(5, processors);
+        struct sim_thread *thread[4];
+        unsigned before;
+
+        told.last = NULL;
+        told.changes = 0;
+        told.right = true;
+        sim_on_process(process_changed, NULL);
+        for (unsigned i = 0; i < 4; i++) { /* two of one process, one of another, one of none */
+            thread[i] = sim_thread_create("t", SIM_THREAD_CLIENT, process_body, NULL);
+            *sim_thread_process(thread[i]) = i < 3 ? &process[i / 2] : NULL;
+        }
+        CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
+        CHECK_RULE("PHYS-195", told.right && told.changes > 10);
+        before = told.changes;
+        sim_notify_switch(); /* nothing has changed */
+        CHECK_RULE("PHYS-195", told.changes == before);
+        for (unsigned i = 0; i < 4; i++)
+            sim_thread_release(thread[i]);
+        destroy(m);
+    }
+}
+
+static struct {
+    char *page;
+    volatile unsigned outer, reported, through;
+} denied;
+
+static bool is_denied(const void *address)
+{
+    return (const char *)address >= denied.page && (const char *)address < denied.page + PAGE_BYTES;
+}
+
+static void end_thread(const struct sim_fault *fault)
+{
+    CHECK(fault->kind == SIM_FAULT_WRITE && (char *)fault->address == denied.page + 8);
+    denied.reported++;
+    sim_thread_exit();
+}
+
+/* The process's own handler lets it through. */
+static void outer_handler(int signal)
+{
+    (void)signal;
+    denied.outer++;
+    mprotect(denied.page, PAGE_BYTES, PROT_READ | PROT_WRITE);
+}
+
+static void touch_denied(void *arg)
+{
+    struct sim_mark mark;
+
+    if (arg) {
+        if (SIM_RECOVER(&mark))
+            return;
+        *(volatile char *)(denied.page + 8) = 1;
+        sim_unmark(&mark);
+    } else {
+        *(volatile char *)(denied.page + 8) = 1;
+    }
+    denied.through++;
+}
+
+static void run_denied(enum sim_thread_kind kind, bool marked)
+{
+    struct sim_machine *m = machine(1, 1);
+    struct sim_thread *thread = sim_thread_create("c", kind, touch_denied, marked ? m : NULL);
+
+    denied.outer = denied.reported = denied.through = 0;
+    mprotect(denied.page, PAGE_BYTES, PROT_NONE);
+    sim_on_fault(end_thread);
+    sim_on_process(NULL, is_denied);
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_thread_ended(thread));
+    sim_thread_release(thread);
+    destroy(m);
+}
+
+/* Of a client's own code only: what the host does in its call, or on a thread of the kernel, is the host's mistake. */
+static void a_denied_client_may_end(void **state)
+{
+    struct sigaction action = {.sa_handler = outer_handler}, before;
+
+    (void)state;
+    sigaction(SIGSEGV, &action, &before);
+    denied.page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    run_denied(SIM_THREAD_CLIENT, false);
+    CHECK_RULE("PHYS-195", denied.reported == 1 && denied.outer == 0 && denied.through == 0);
+    run_denied(SIM_THREAD_CLIENT, true);
+    CHECK_RULE("PHYS-195", denied.reported == 0 && denied.outer == 1 && denied.through == 1);
+    run_denied(SIM_THREAD_KERNEL, false);
+    CHECK_RULE("PHYS-195", denied.reported == 0 && denied.outer == 1 && denied.through == 1);
+    munmap(denied.page, PAGE_BYTES);
+    sigaction(SIGSEGV, &before, NULL);
+}
+
 static void checked_copy_tells_bad_addresses(void **state)
 {
     struct sim_machine *m = machine(1, 1);
@@ -435,6 +570,8 @@ int main(void)
         cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(faults_of_a_driver_stop_the_machine_not_the_process),
         cmocka_unit_test(blocked_client_is_thrown_when_another_stops_the_machine),
+        cmocka_unit_test(a_change_of_process_is_told),
+        cmocka_unit_test(a_denied_client_may_end),
         cmocka_unit_test(checked_copy_tells_bad_addresses),
     };
 

@@ -286,6 +286,10 @@ static const struct field destroy_allocation[] = {
     V(D3DKMT_DESTROYALLOCATION2, hDevice), V(D3DKMT_DESTROYALLOCATION2, hResource),
     H(D3DKMT_DESTROYALLOCATION2, phAllocationList, AllocationCount),
     VN(D3DKMT_DESTROYALLOCATION2, "Flags", Flags.Value)};
+static const struct field unlock[] = {V(D3DKMT_UNLOCK, hDevice),
+                                      H(D3DKMT_UNLOCK, phAllocations, NumAllocations)};
+static const struct field set_priority[] = {V(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, hContext),
+                                            V(D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, Priority)};
 static const struct field unlock2[] = {V(D3DKMT_UNLOCK2, hDevice), V(D3DKMT_UNLOCK2, hAllocation)};
 static const struct field make_resident[] = {
     V(D3DDDI_MAKERESIDENT, hPagingQueue), H(D3DDDI_MAKERESIDENT, AllocationList, NumAllocations),
@@ -383,7 +387,9 @@ static const struct field video_memory[] = {V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdap
     X(CreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)                 \
     X(DestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)                                    \
     X(DestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation)                         \
+    X(Unlock, D3DKMT_UNLOCK, unlock)                                                             \
     X(Unlock2, D3DKMT_UNLOCK2, unlock2)                                                          \
+    X(SetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)           \
     X(MakeResident, D3DDDI_MAKERESIDENT, make_resident)                                          \
     X(Evict, D3DKMT_EVICT, evict)                                                                \
     X(CreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)                          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation2, Lock2, CreateSynchronizationObject2, SubmitCommand. */
+/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation2, Lock, Lock2, CreateSynchronizationObject2, SubmitCommand. */
 #include <string.h>
 
 #include <ntddk.h>
@@ -148,6 +148,29 @@ static int lock2(lua_State *L)
     return 1;
 }
 
+/* Lock{hDevice, hAllocation, Flags, Size}: the call of WDDM 1.x, as above; the whole allocation is locked */
+static int lock(lua_State *L)
+{
+    D3DKMT_LOCK args;
+    NTSTATUS status;
+    lua_Integer size;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    size = optional_integer(L, 1, "Size", 0);
+    luaL_argcheck(L, size > 0, 1, "Size: how many bytes of the allocation to see");
+    memset(&args, 0, sizeof(args));
+    args.hDevice = (D3DKMT_HANDLE)optional_integer(L, 1, "hDevice", 0);
+    args.hAllocation = (D3DKMT_HANDLE)optional_integer(L, 1, "hAllocation", 0);
+    args.Flags.Value = (UINT)optional_integer(L, 1, "Flags", 0);
+    status = D3DKMTLock(&args);
+    if (!NT_SUCCESS(status))
+        return lua_raise_status(L, "Lock", status);
+    lua_createtable(L, 0, 1);
+    lua_buffer_push_view(L, args.pData, (size_t)size);
+    lua_setfield(L, -2, "pData");
+    return 1;
+}
+
 /* CreateSynchronizationObject2{hDevice, Type, Flags, InitialFenceValue | MaxCount, InitialCount | InitialState} */
 static int create_sync2(lua_State *L)
 {
@@ -235,6 +258,7 @@ void lua_d3dkmt_special(lua_State *L)
     static const luaL_Reg functions[] = {
         {"EnumAdapters2", enum_adapters2},
         {"CreateAllocation2", create_allocation2},
+        {"Lock", lock},
         {"Lock2", lock2},
         {"CreateSynchronizationObject2", create_sync2},
         {"SubmitCommand", submit_command},

@@ -66,8 +66,9 @@ static NTSTATUS segments(const struct seeds_adapter *adapter, DXGK_QUERYSEGMENTO
     aperture->Flags.Aperture = 1;
     aperture->Flags.CacheCoherent = 1;
     aperture->Flags.NonLocalBudgetGroup = 1;
-    out->PagingBufferSegmentId = adapter->config & SEEDS_CONFIG_APERTURE ? SEEDS_SEGMENT_APERTURE
-                                                                         : 0;
+    out->PagingBufferSegmentId = adapter->config & SEEDS_CONFIG_PAGING_APERTURE
+                                     ? SEEDS_SEGMENT_APERTURE
+                                     : 0;
     out->PagingBufferSize = SEEDS_PAGING_BYTES;
     out->PagingBufferPrivateDataSize = SEEDS_CONFIG_PRIVATE(adapter->config) * 8;
     return STATUS_SUCCESS;
@@ -90,8 +91,9 @@ static NTSTATUS segments(const struct seeds_adapter *adapter, DXGK_QUERYSEGMENTO
     aperture->Size = aperture->CommitLimit = (SIZE_T)SEEDS_APERTURE_PAGES << PAGE_SHIFT;
     aperture->Flags.Aperture = 1;
     aperture->Flags.CacheCoherent = 1;
-    out->PagingBufferSegmentId = adapter->config & SEEDS_CONFIG_APERTURE ? SEEDS_SEGMENT_APERTURE
-                                                                         : 0;
+    out->PagingBufferSegmentId = adapter->config & SEEDS_CONFIG_PAGING_APERTURE
+                                     ? SEEDS_SEGMENT_APERTURE
+                                     : 0;
     out->PagingBufferSize = SEEDS_PAGING_BYTES;
     out->PagingBufferPrivateDataSize = SEEDS_CONFIG_PRIVATE(adapter->config) * 8;
     return STATUS_SUCCESS;
@@ -109,18 +111,21 @@ static NTSTATUS mmu_caps(const struct seeds_adapter *adapter, DXGK_GPUMMUCAPS *c
     caps->NoExecuteMemorySupported = (adapter->config & SEEDS_CONFIG_NOEXEC) != 0;
     caps->ZeroInPteSupported = 1;
     caps->CacheCoherentMemorySupported = 1;
-    caps->PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
+    caps->PageTableUpdateMode = adapter->config & SEEDS_CONFIG_CPU_TABLES
+                                    ? DXGK_PAGETABLEUPDATE_CPU_VIRTUAL
+                                    : DXGK_PAGETABLEUPDATE_GPU_PHYSICAL;
     caps->VirtualAddressBitCount = SEEDS_VA_BITS;
     caps->LeafPageTableSizeFor64KPagesInBytes = SEEDS_TABLE_BYTES;
     caps->PageTableLevelCount = SEEDS_LEVELS;
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS level(DXGK_PAGE_TABLE_LEVEL_DESC *desc)
+static NTSTATUS level(const struct seeds_adapter *adapter, DXGK_PAGE_TABLE_LEVEL_DESC *desc)
 {
+    const UINT segment = adapter->config & SEEDS_CONFIG_CPU_TABLES ? 0 : SEEDS_SEGMENT_VRAM;
+
     desc->PageTableIndexBitCount = SEEDS_LEVEL_BITS;
-    desc->PageTableSegmentId = SEEDS_SEGMENT_VRAM;
-    desc->PagingProcessPageTableSegmentId = SEEDS_SEGMENT_VRAM;
+    desc->PageTableSegmentId = desc->PagingProcessPageTableSegmentId = segment;
     desc->PageTableSizeInBytes = SEEDS_TABLE_BYTES;
     desc->PageTableAlignmentInBytes = SEEDS_TABLE_BYTES;
     return STATUS_SUCCESS;
@@ -193,7 +198,7 @@ NTSTATUS NTAPI SeedsQueryAdapterInfo(IN_CONST_HANDLE hAdapter,
     case DXGKQAITYPE_GPUMMUCAPS:
         return mmu_caps(adapter, (DXGK_GPUMMUCAPS *)out);
     case DXGKQAITYPE_PAGETABLELEVELDESC:
-        return level((DXGK_PAGE_TABLE_LEVEL_DESC *)out);
+        return level(adapter, (DXGK_PAGE_TABLE_LEVEL_DESC *)out);
 #else
     case DXGKQAITYPE_QUERYSEGMENT3:
         return segments(adapter, (DXGK_QUERYSEGMENTOUT3 *)out);

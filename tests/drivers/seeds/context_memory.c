@@ -24,8 +24,8 @@ static void create(struct seeds_adapter *adapter, struct seeds_context *context,
     args.ContextAllocationFlags.Value = (UINT)e->arg[7];
     args.hDriverAllocation = handle(e->arg[8]);
     args.hAllocation = handle(e->arg[9]);
-    e->status = adapter->dxgk.DxgkCbCreateContextAllocation(
-        e->how & SEEDS_NO_ARGUMENTS ? NULL : &args);
+    e->status = adapter->dxgk.DxgkCbCreateContextAllocation(e->how & SEEDS_NO_ARGUMENTS ? NULL
+                                                                                        : &args);
     e->arg[9] = (ULONG_PTR)args.hAllocation;
 }
 
@@ -94,8 +94,8 @@ static void later_service(struct seeds_adapter *adapter, struct seeds_context *c
         update(adapter, e);
         break;
     case SEEDS_VIRTUAL_PEEK:
-        e->arg[2] = context && seeds_peek(adapter, SEEDS_PEEK_VIRTUAL, context->root, e->arg[0],
-                                          &e->arg[1]);
+        e->arg[2] = context &&
+                    seeds_peek(adapter, SEEDS_PEEK_VIRTUAL, context->root, e->arg[0], &e->arg[1]);
         e->status = STATUS_SUCCESS;
         break;
     case SEEDS_LAST_PROTECTION:

@@ -62,8 +62,8 @@ static BOOLEAN inside(const struct seeds_adapter *adapter, UINT segment, ULONGLO
 static void check_place(struct seeds_adapter *adapter, ULONG i, const DXGK_ALLOCATIONLIST *before,
                         const DXGK_ALLOCATIONLIST *element)
 {
-    const struct seeds_allocation *allocation =
-        (const struct seeds_allocation *)before->hDeviceSpecificAllocation;
+    const struct seeds_allocation *allocation = (const struct seeds_allocation *)
+                                                    before->hDeviceSpecificAllocation;
     const ULONGLONG address = (ULONGLONG)element->PhysicalAddress.QuadPart;
     ULONGLONG seen = 0;
 
@@ -77,16 +77,16 @@ static void check_place(struct seeds_adapter *adapter, ULONG i, const DXGK_ALLOC
                 element->SegmentId);
     if (!allocation->data.tag)
         return;
-    if (before->SegmentId && (before->SegmentId != element->SegmentId ||
-                              before->PhysicalAddress.QuadPart != element->PhysicalAddress.QuadPart))
+    if (before->SegmentId != element->SegmentId ||
+        before->PhysicalAddress.QuadPart != element->PhysicalAddress.QuadPart)
         InterlockedIncrement(&adapter->moved);
     seeds_peek(adapter, SEEDS_PEEK_READ, 0, address, &seen);
     seeds_check(adapter, SEEDS_ELEMENT_THERE, seen == allocation->data.tag,
-                "element %d: the device finds 0x%x at 0x%x, the client wrote 0x%x", i, seen, address,
-                allocation->data.tag);
+                "element %d: the device finds 0x%x at 0x%x, the client wrote 0x%x", i, seen,
+                address, allocation->data.tag);
     if (adapter->moved)
         seeds_check(adapter, SEEDS_ELEMENT_MOVED, seen == allocation->data.tag,
-                    "element %d, now at 0x%x, at Render at 0x%x; %d moved so far", i, address,
+                    "element %d, now at 0x%x, at Render at 0x%x; %d such so far", i, address,
                     (ULONGLONG)before->PhysicalAddress.QuadPart, (ULONG)adapter->moved);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Page tables, which the CPU writes, and paging operations with GPU virtual addresses. */
+/* Page tables, and paging operations with GPU virtual addresses. */
 #include "seeds.h"
 
 /* ---- context allocations ---- */
@@ -79,8 +79,6 @@ static ULONGLONG entry_of(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, 
         return 0;
     if (pte->Zero)
         return SEEDS_PTE_VALID | SEEDS_PTE_ZERO;
-    if (update->PageTableLevel > 0)
-        return entry | (SEEDS_VRAM + address);
     if (pte->ReadOnly)
         entry |= SEEDS_PTE_READONLY;
     if (pte->NoExecute)
@@ -101,20 +99,69 @@ static void remember_page(struct seeds_adapter *adapter,
     page->entry = entry;
 }
 
-static NTSTATUS update_table(struct seeds_adapter *adapter, const DXGKARG_BUILDPAGINGBUFFER *args)
+static void write_by_cpu(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update)
 {
-    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
     volatile ULONGLONG *table = (volatile ULONGLONG *)update->PageTableAddress.CpuVirtual;
 
-    if (update->UpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL || !table)
-        return STATUS_INVALID_PARAMETER;
-    for (ULONG i = 0; i < update->NumPageTableEntries; i++) {
-        const ULONGLONG entry = entry_of(update, i);
+    for (UINT i = 0; i < update->NumPageTableEntries; i++)
+        table[update->StartIndex + i] = entry_of(update, i);
+}
 
-        table[update->StartIndex + i] = entry;
-        if (update->PageTableLevel == 0 && entry && !update->Flags.Repeat)
-            remember_page(adapter, update, i, entry);
+/* How many entries from `first` on go up by the same step. */
+static ULONG run_length(const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update, ULONG first,
+                        ULONGLONG *step)
+{
+    ULONG length = 1;
+
+    *step = 0;
+    if (update->Flags.Repeat)
+        return update->NumPageTableEntries - first;
+    if (first + 1 < update->NumPageTableEntries)
+        *step = entry_of(update, first + 1) - entry_of(update, first);
+    while (first + length < update->NumPageTableEntries &&
+           entry_of(update, first + length) - entry_of(update, first + length - 1) == *step)
+        length++;
+    return length;
+}
+
+static NTSTATUS write_by_engine(DXGKARG_BUILDPAGINGBUFFER *args, struct seeds_emitter *emitter)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
+    const UINT segment = update->PageTableAddress.GpuPhysical.SegmentId;
+    const ULONGLONG offset = update->PageTableAddress.GpuPhysical.SegmentOffset;
+    const ULONGLONG table = segment == 0 ? SEEDS_BUS | offset : SEEDS_VRAM + offset;
+    ULONG length;
+
+    for (ULONG done = args->MultipassOffset; done < update->NumPageTableEntries; done += length) {
+        struct seeds_command *c;
+        ULONGLONG step;
+
+        length = run_length(update, done, &step);
+        c = seeds_emit(emitter, SEEDS_OP_SERIES, table + (update->StartIndex + done) * 8ull, length);
+        if (!c) {
+            args->MultipassOffset = done;
+            return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
+        }
+        c->src = entry_of(update, done);
+        c->pattern = (ULONG)step;
+        c->reserved = (ULONG)(step >> 32);
     }
+    return STATUS_SUCCESS;
+}
+
+static NTSTATUS update_table(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGBUFFER *args,
+                             struct seeds_emitter *emitter)
+{
+    const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &args->UpdatePageTable;
+
+    for (ULONG i = 0;
+         update->PageTableLevel == 0 && !update->Flags.Repeat && i < update->NumPageTableEntries;
+         i++)
+        if (entry_of(update, i))
+            remember_page(adapter, update, i, entry_of(update, i));
+    if (update->UpdateMode != DXGK_PAGETABLEUPDATE_CPU_VIRTUAL)
+        return write_by_engine(args, emitter);
+    write_by_cpu(update);
     return STATUS_SUCCESS;
 }
 
@@ -156,7 +203,7 @@ NTSTATUS seeds_build_virtual(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGB
     case DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION:
         return update_context(adapter, args, emitter);
     case DXGK_OPERATION_UPDATE_PAGE_TABLE:
-        return update_table(adapter, args);
+        return update_table(adapter, args, emitter);
     case DXGK_OPERATION_COPY_PAGE_TABLE_ENTRIES:
         return copy_entries(args, emitter);
     case DXGK_OPERATION_VIRTUAL_TRANSFER:
@@ -188,7 +235,8 @@ void NTAPI SeedsSetRootPageTable(IN_CONST_HANDLE hAdapter,
     struct seeds_context *context = (struct seeds_context *)pSetPageTable->hContext;
 
     UNREFERENCED_PARAMETER(hAdapter);
-    context->root = SEEDS_VRAM + pSetPageTable->Address.SegmentOffset;
+    context->root = pSetPageTable->Address.SegmentOffset |
+                    (pSetPageTable->Address.SegmentId == 0 ? SEEDS_BUS : SEEDS_VRAM);
 }
 
 SIZE_T NTAPI SeedsGetRootPageTableSize(IN_CONST_HANDLE hAdapter,

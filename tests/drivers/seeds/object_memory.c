@@ -47,8 +47,8 @@ static void create(struct seeds_adapter *adapter, struct seeds_escape *e)
     args.hPhysicalMemoryObject = handle(e->arg[9]);
     args.hAdapterMemoryObject = handle(e->arg[10]);
     fill_kind(&args, &e->arg[5]);
-    e->status = adapter->dxgk.DxgkCbCreatePhysicalMemoryObject(
-        e->how & SEEDS_NO_ARGUMENTS ? NULL : &args);
+    e->status = adapter->dxgk.DxgkCbCreatePhysicalMemoryObject(e->how & SEEDS_NO_ARGUMENTS ? NULL
+                                                                                           : &args);
     e->arg[9] = (ULONG_PTR)args.hPhysicalMemoryObject;
     e->arg[10] = (ULONG_PTR)args.hAdapterMemoryObject;
 }

@@ -144,12 +144,12 @@ static void check_rest(struct seeds_adapter *adapter, const struct seeds_buffer 
                 adapter->config & SEEDS_CONFIG_MULTI ? SEEDS_PATCH_CONTEXT : SEEDS_PATCH_DEVICE,
                 args->hContext == buffer->owner, "the handle is 0x%x, the driver's own is 0x%x",
                 (ULONG_PTR)args->hContext, (ULONG_PTR)buffer->owner, 0, 0);
-    seeds_check(adapter, SEEDS_PATCH_FENCE,
-                args->SubmissionFenceId &&
-                    (!node->last_patched ||
-                     seeds_later(args->SubmissionFenceId, node->last_patched)),
-                "fence %d on node %d, the last one was %d", args->SubmissionFenceId, buffer->node,
-                node->last_patched, 0);
+    seeds_check(
+        adapter, SEEDS_PATCH_FENCE,
+        args->SubmissionFenceId &&
+            (!node->last_patched || seeds_later(args->SubmissionFenceId, node->last_patched)),
+        "fence %d on node %d, the last one was %d", args->SubmissionFenceId, buffer->node,
+        node->last_patched, 0);
     node->last_patched = args->SubmissionFenceId;
     seeds_check(adapter, SEEDS_PATCH_FLAGS, args->Flags.Value == adapter->expect_flags,
                 "Flags are 0x%x, expected are 0x%x", args->Flags.Value, adapter->expect_flags, 0, 0);
@@ -224,7 +224,7 @@ NTSTATUS NTAPI SeedsPatch(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_PATCH pPat
     remember(adapter, pPatch);
     seeds_leave_class(adapter);
     return adapter->config & SEEDS_CONFIG_FAIL_PATCH && !pPatch->Flags.Paging ? STATUS_NO_MEMORY
-                                                                             : STATUS_SUCCESS;
+                                                                              : STATUS_SUCCESS;
 }
 
 /* ---- SubmitCommand after it ---- */
@@ -262,8 +262,7 @@ void seeds_check_submit(struct seeds_adapter *adapter, const DXGKARG_SUBMITCOMMA
                 p->DmaBufferSubmissionEndOffset);
     seeds_check(adapter, SEEDS_SUBMIT_PLACE,
                 p->DmaBufferSegmentId == args->DmaBufferSegmentId &&
-                    p->DmaBufferPhysicalAddress.QuadPart ==
-                        args->DmaBufferPhysicalAddress.QuadPart &&
+                    p->DmaBufferPhysicalAddress.QuadPart == args->DmaBufferPhysicalAddress.QuadPart &&
                     p->DmaBufferSize == args->DmaBufferSize,
                 "0x%x of segment %d, 0x%x bytes; Patch had 0x%x",
                 (ULONGLONG)args->DmaBufferPhysicalAddress.QuadPart, args->DmaBufferSegmentId,

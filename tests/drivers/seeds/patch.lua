@@ -99,29 +99,20 @@ local function pressure()
     end
 end
 
--- Between Render and Patch the allocation goes out and comes back elsewhere (the client decides: WDDM 2.0).
+-- At Render the allocation is nowhere, at Patch it is somewhere (the client decides: WDDM 2.0).
 local function move()
-    local big = seeds.vram_bytes // 2 - (seeds.gpummu and 1024 * KIB or 64 * KIB)
     local a, filler = seeds.allocate(device, 64 * KIB, 1), seeds.allocate(device, 64 * KIB, 1)
     local gate = D3DKMT.CreateSynchronizationObject2{hDevice = device}
-    seeds.make_resident(device, {a})
+    seeds.make_resident(device, {filler})
     D3DKMT.WaitForSynchronizationObjectFromGpu{hContext = context.hContext, ObjectHandleArray = {gate.hSyncObject},
         MonitoredFenceValueArray = {1}}
     seeds.render(context, {seeds.fill(seeds.ref(1, 64), 64, 0xACED)}, {{a, true}})
-    -- All of video memory is taken by others once, and then a comes back behind the filler.
-    local others = {seeds.allocate(device, big, 1), seeds.allocate(device, big, 1)}
-    seeds.evict(device, {a})
-    seeds.make_resident(device, others)
-    seeds.evict(device, others)
-    for _, other in ipairs(others) do
-        D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {other.handle}}
-    end
-    seeds.make_resident(device, {filler})
     seeds.make_resident(device, {a})
     D3DKMT.SignalSynchronizationObjectFromCpu{hDevice = device, ObjectHandleArray = {gate.hSyncObject}, FenceValueArray = {1}}
     idle()
     expect_word(a, 64, 0xACED)
     D3DKMT.DestroySynchronizationObject{hSyncObject = gate.hSyncObject}
+    D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {a.handle, filler.handle}}
 end
 
 -- ---- preemption: what is queued on the engine comes back, and is patched again ----
@@ -131,11 +122,11 @@ local function preempt(a, b)
     local urgent = seeds.context(device)
     D3DKMT.SetContextSchedulingPriority{hContext = urgent.hContext, Priority = 5}
     seeds.make_resident(device, {a, b})
-    for i = 1, 6 do
-        seeds.render(context, {seeds.delay(200000), seeds.fill(seeds.ref(1, 64), 64, 0x600 + i),
+    for i = 1, 6 do -- longer than the quantum of 20 ms
+        seeds.render(context, {seeds.delay(40000000), seeds.fill(seeds.ref(1, 64), 64, 0x600 + i),
             seeds.copy(seeds.ref(2, 64 + 64 * i), seeds.ref(1, 64), 64)}, {{a, true}, {b, true}})
     end
-    dxgk.sleep(100000)
+    dxgk.sleep(1000000)
     seeds.render(urgent, {seeds.fill(seeds.ref(1, 2048), 64, 0x700)}, {{b, true}})
     idle()
     for i = 1, 6 do

@@ -116,8 +116,8 @@ static BOOLEAN operand_is_good(const DXGKARG_RENDER *args, ULONGLONG reference, 
 
     if (index >= args->AllocationListSize)
         return FALSE;
-    allocation = (const struct seeds_allocation *)args->pAllocationList[index]
-                     .hDeviceSpecificAllocation;
+    allocation =
+        (const struct seeds_allocation *)args->pAllocationList[index].hDeviceSpecificAllocation;
     if (!allocation || (write && !args->pAllocationList[index].WriteOperation))
         return FALSE;
     return bytes <= allocation->data.bytes && offset <= allocation->data.bytes - bytes;

@@ -195,7 +195,8 @@ struct seeds_emitter {
     struct seeds_command *at;
     ULONG room; /* commands */
 };
-struct seeds_command *seeds_emit(struct seeds_emitter *emitter, ULONG op, ULONGLONG dst, ULONG bytes);
+struct seeds_command *seeds_emit(struct seeds_emitter *emitter, ULONG op, ULONGLONG dst,
+                                 ULONG bytes);
 NTSTATUS seeds_build_virtual(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGBUFFER *args,
                              struct seeds_emitter *emitter);
 

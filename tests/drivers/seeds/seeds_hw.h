@@ -19,8 +19,9 @@
 #define SEEDS_ENGINES        2u
 #define SEEDS_QUEUE          64u /* packets of an engine */
 
-#define SEEDS_REG_ID         0x00
-#define SEEDS_REG_CONFIG     0x04 /* how the driver shall behave: SEEDS_CONFIG_..., an option of the run */
+#define SEEDS_REG_ID 0x00
+#define SEEDS_REG_CONFIG \
+    0x04 /* how the driver shall behave: SEEDS_CONFIG_..., an option of the run */
 #define SEEDS_REG_RESET      0x08 /* write: drop all packets and causes; fences and the aperture stay */
 #define SEEDS_REG_IRQ_STATUS 0x0C /* read: causes, cleared by it */
 #define SEEDS_REG_IRQ_ENABLE 0x10
@@ -64,7 +65,7 @@
 #define SEEDS_APERTURE_PAGES 2048u
 #define SEEDS_BUS            (1ull << 63)
 
-/* Page tables: three levels of 512 entries, in video memory. */
+/* Page tables: three levels of 512 entries, anywhere. */
 #define SEEDS_VA_BITS      39u
 #define SEEDS_LEVELS       3u
 #define SEEDS_LEVEL_BITS   9u
@@ -77,23 +78,28 @@
 #define SEEDS_PTE_BUS      (1ull << 52) /* the address is one of the bus */
 
 /* SEEDS_REG_CONFIG */
-#define SEEDS_CONFIG_MULTI      0x01u /* MultiEngineAware */
-#define SEEDS_CONFIG_PREEMPT    0x02u /* PreemptionAware */
-#define SEEDS_CONFIG_GPUMMU     0x04u /* node 1 has GPU virtual addresses */
-#define SEEDS_CONFIG_APERTURE   0x08u /* DMA buffers and paging buffers in the aperture segment */
-#define SEEDS_CONFIG_NOEXEC     0x10u /* the MMU knows NoExecute */
-#define SEEDS_CONFIG_FAIL_PATCH 0x20u /* DxgkDdiPatch fails */
-#define SEEDS_CONFIG_PRIVATE(C) (((C) >> 8) & 0xFFu) /* bytes of private data, in units of 8 */
+#define SEEDS_CONFIG_MULTI           0x01u /* MultiEngineAware */
+#define SEEDS_CONFIG_PREEMPT         0x02u /* PreemptionAware */
+#define SEEDS_CONFIG_GPUMMU          0x04u /* node 1 has GPU virtual addresses */
+#define SEEDS_CONFIG_APERTURE        0x08u /* DMA buffers in the aperture segment */
+#define SEEDS_CONFIG_NOEXEC          0x10u /* the MMU knows NoExecute */
+#define SEEDS_CONFIG_FAIL_PATCH      0x20u /* DxgkDdiPatch fails */
+#define SEEDS_CONFIG_PAGING_APERTURE 0x40u /* paging buffers in the aperture segment */
+#define SEEDS_CONFIG_CPU_TABLES      0x80u /* the CPU writes page tables, which are in system memory */
+#define SEEDS_CONFIG_PRIVATE(C)      (((C) >> 8) & 0xFFu) /* bytes of private data, in units of 8 */
 
 enum seeds_op {
-    SEEDS_OP_FILL = 1,  /* dst, bytes, pattern; whole dwords */
-    SEEDS_OP_COPY = 2,  /* dst, src, bytes */
-    SEEDS_OP_MAP = 3,   /* pages dst (a number) and on of the aperture show the bus from src on, for bytes */
+    SEEDS_OP_FILL = 1, /* dst, bytes, pattern; whole dwords */
+    SEEDS_OP_COPY = 2, /* dst, src, bytes */
+    SEEDS_OP_MAP =
+        3, /* pages dst (a number) and on of the aperture show the bus from src on, for bytes */
     SEEDS_OP_HIDE = 4,  /* all those pages show the one page at src */
     SEEDS_OP_DELAY = 5, /* bytes: nanoseconds */
     SEEDS_OP_PROBE = 6, /* dst: 1 and the dword at src, or 2 if src cannot be read */
     SEEDS_OP_TRY = 7,   /* dst: 1 if pattern could be written to src, or 2 */
     SEEDS_OP_WRITE = 8, /* dst: the 64 bits of src */
+    SEEDS_OP_SERIES =
+        9, /* dst, a device address in any packet: `bytes` times 64 bits, src and on in steps of pattern */
 };
 
 struct seeds_command {
@@ -121,7 +127,8 @@ struct seeds_allocation_data {
 
 /* Codes of escapes: one service, with the members of its argument structure in order in arg[]. */
 enum seeds_code {
-    SEEDS_INFO = 1,   /* out: interface version, config, VRAM bytes, bus address of BAR 0 and BAR 2, DeviceHandle */
+    SEEDS_INFO =
+        1, /* out: interface version, config, VRAM bytes, bus address of BAR 0 and BAR 2, DeviceHandle */
     SEEDS_RESULT = 2, /* in: index; out: passed, failed, four values; text: name, rule, sentence */
     SEEDS_SETTLE = 3, /* everything is idle: were all portions given? */
     SEEDS_KNOB = 4,   /* in: enum seeds_knob, value */
@@ -137,17 +144,18 @@ enum seeds_code {
     SEEDS_FREE_ADL,
     SEEDS_CPU_READ, /* address, width; out: 2: value */
     SEEDS_CPU_WRITE,
-    SEEDS_PHYSICAL,           /* address; out: 1: its physical address */
-    SEEDS_PEEK,               /* device address; out: 1: value, 2: done? */
-    SEEDS_POKE,               /* device address, value; out: 2: done? */
-    SEEDS_VIRTUAL_PEEK,       /* GPU virtual address in the context's space; out: 1: value, 2: done? */
-    SEEDS_CREATE_CONTEXT_ALLOCATION = 0x30, /* hDevice?, hContext?, size, alignment, segments, eviction, flags, kind, name; out: 9 */
+    SEEDS_PHYSICAL,     /* address; out: 1: its physical address */
+    SEEDS_PEEK,         /* device address; out: 1: value, 2: done? */
+    SEEDS_POKE,         /* device address, value; out: 2: done? */
+    SEEDS_VIRTUAL_PEEK, /* GPU virtual address in the context's space; out: 1: value, 2: done? */
+    SEEDS_CREATE_CONTEXT_ALLOCATION =
+        0x30, /* hDevice?, hContext?, size, alignment, segments, eviction, flags, kind, name; out: 9 */
     SEEDS_MAP_CONTEXT_ALLOCATION,
     SEEDS_UPDATE_CONTEXT_ALLOCATION,
     SEEDS_DESTROY_CONTEXT_ALLOCATION,
     SEEDS_INITIALISED, /* handle; out: 1: times, 2: segment, 3: address, 4: VirtualAddress, 5: GpuVirtualAddress */
     SEEDS_LAST_PROTECTION, /* GPU virtual page; out: 1: DriverProtection of its last update, 2: the entry */
-    SEEDS_LAST_UPDATE,     /* out: 1: bytes, 2: first word, 3: size of the allocation, 4: calls */
+    SEEDS_LAST_UPDATE, /* out: 1: bytes, 2: first word, 3: size of the allocation, 4: calls */
 };
 
 /* How the service is called. */

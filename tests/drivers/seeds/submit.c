@@ -73,9 +73,8 @@ NTSTATUS NTAPI SeedsSubmitCommand(IN_CONST_HANDLE hAdapter,
 }
 
 #if SEEDS_2_0
-NTSTATUS NTAPI
-SeedsSubmitCommandVirtual(IN_CONST_HANDLE hAdapter,
-                          IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL pSubmitCommandVirtual)
+NTSTATUS NTAPI SeedsSubmitCommandVirtual(IN_CONST_HANDLE hAdapter,
+                                         IN_CONST_PDXGKARG_SUBMITCOMMANDVIRTUAL pSubmitCommandVirtual)
 {
     const DXGKARG_SUBMITCOMMANDVIRTUAL *args = pSubmitCommandVirtual;
     const struct seeds_context *context = (const struct seeds_context *)args->hContext;
@@ -253,7 +252,7 @@ NTSTATUS NTAPI SeedsQueryDependentEngineGroup(
     const struct seeds_adapter *adapter = (const struct seeds_adapter *)hAdapter;
 
     pQueryDependentEngineGroup->DependentNodeOrdinalMask = adapter->config & SEEDS_CONFIG_MULTI ? 3
-                                                                                               : 1;
+                                                                                                : 1;
     return STATUS_SUCCESS;
 }
 

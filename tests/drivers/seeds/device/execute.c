@@ -15,33 +15,6 @@ static uint32_t to_end_of_page(uint64_t address)
 
 /* ---- one page ---- */
 
-/* The device address of a GPU virtual one; false: not mapped, or not like this. `zero`: a page of nothing. */
-static bool walk(struct seeds_device *d, uint64_t root, uint64_t va, bool write, uint64_t *address,
-                 bool *zero)
-{
-    uint64_t table = root - SEEDS_VRAM, entry = 0;
-
-    if (va >> SEEDS_VA_BITS)
-        return false;
-    for (unsigned level = SEEDS_LEVELS; level-- > 0;) {
-        uint64_t index = va >> (12 + SEEDS_LEVEL_BITS * level) & 0x1FF;
-
-        if (table > d->vram_bytes - SEEDS_TABLE_BYTES)
-            return false;
-        memcpy(&entry, (const char *)d->services->memory(d->host, 2) + table + index * 8, 8);
-        if (!(entry & SEEDS_PTE_VALID))
-            return false;
-        table = (entry & SEEDS_PTE_ADDRESS) - SEEDS_VRAM;
-        if (entry & SEEDS_PTE_ZERO)
-            break;
-    }
-    *zero = (entry & SEEDS_PTE_ZERO) != 0;
-    *address = (entry & SEEDS_PTE_ADDRESS) + va % PAGE;
-    if (entry & SEEDS_PTE_BUS)
-        *address |= SEEDS_BUS;
-    return !(write && entry & SEEDS_PTE_READONLY);
-}
-
 /* An address of the aperture becomes one of the bus. */
 static bool through_aperture(const struct seeds_device *d, uint64_t *address)
 {
@@ -79,6 +52,28 @@ static bool access_page(struct seeds_device *d, uint64_t address, void *to, cons
         return false;
     memcpy(to ? to : vram, to ? vram : from, bytes);
     return true;
+}
+
+/* The device address of a GPU virtual one; false: not mapped, or not like this. `zero`: a page of nothing. */
+static bool walk(struct seeds_device *d, uint64_t root, uint64_t va, bool write, uint64_t *address,
+                 bool *zero)
+{
+    uint64_t table = root, entry = 0;
+
+    if (va >> SEEDS_VA_BITS)
+        return false;
+    for (unsigned level = SEEDS_LEVELS; level-- > 0;) {
+        uint64_t index = va >> (12 + SEEDS_LEVEL_BITS * level) & 0x1FF;
+
+        if (!access_page(d, table + index * 8, &entry, NULL, 8) || !(entry & SEEDS_PTE_VALID))
+            return false;
+        table = (entry & SEEDS_PTE_ADDRESS) | (entry & SEEDS_PTE_BUS ? SEEDS_BUS : 0);
+        if (entry & SEEDS_PTE_ZERO)
+            break;
+    }
+    *zero = (entry & SEEDS_PTE_ZERO) != 0;
+    *address = table + va % PAGE;
+    return !(write && entry & SEEDS_PTE_READONLY);
 }
 
 /* ---- any range ---- */
@@ -160,6 +155,16 @@ static bool probe(struct seeds_device *d, const struct seeds_packet *p,
     return seeds_store(d, is_virtual, p->root, c->dst, answer, sizeof(answer));
 }
 
+static bool series(struct seeds_device *d, const struct seeds_command *c)
+{
+    uint64_t value = c->src, step = (uint64_t)c->reserved << 32 | c->pattern;
+
+    for (uint32_t i = 0; i < c->bytes; i++, value += step)
+        if (!seeds_store(d, false, 0, c->dst + i * 8ull, &value, 8))
+            return false;
+    return true;
+}
+
 static bool execute(struct seeds_device *d, const struct seeds_packet *p,
                     const struct seeds_command *c)
 {
@@ -177,6 +182,8 @@ static bool execute(struct seeds_device *d, const struct seeds_packet *p,
     case SEEDS_OP_PROBE:
     case SEEDS_OP_TRY:
         return probe(d, p, c);
+    case SEEDS_OP_SERIES:
+        return series(d, c);
     case SEEDS_OP_WRITE:
         return seeds_store(d, (p->flags & SEEDS_PACKET_VIRTUAL) != 0, p->root, c->dst, &value, 8);
     default:

@@ -27,6 +27,13 @@ static void create(struct seeds_adapter *adapter, struct seeds_context *context,
     e->status = adapter->dxgk.DxgkCbCreateContextAllocation(e->how & SEEDS_NO_ARGUMENTS ? NULL
                                                                                         : &args);
     e->arg[9] = (ULONG_PTR)args.hAllocation;
+    if (NT_SUCCESS(e->status)) {
+        struct seeds_init *init = seeds_context_allocation(adapter, args.hAllocation);
+
+        RtlZeroMemory(init, sizeof(*init)); /* the value may be used again */
+        init->allocation = args.hAllocation;
+        init->pages = (ULONG)((args.Size + PAGE_SIZE - 1) / PAGE_SIZE);
+    }
 }
 
 static void destroy(struct seeds_adapter *adapter, struct seeds_escape *e)

@@ -73,10 +73,14 @@ static VOID NTAPI run_in_system(PVOID context)
 
 static void serve_in_system(struct job *job)
 {
+    OBJECT_ATTRIBUTES attributes;
     HANDLE handle = NULL;
     PVOID thread = NULL;
-    NTSTATUS status = PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, NULL, NULL, NULL,
-                                           run_in_system, job);
+    NTSTATUS status;
+
+    InitializeObjectAttributes(&attributes, NULL, OBJ_KERNEL_HANDLE, NULL, NULL);
+    status = PsCreateSystemThread(&handle, THREAD_ALL_ACCESS, &attributes, NULL, NULL,
+                                  run_in_system, job);
 
     if (NT_SUCCESS(status)) {
         status = ObReferenceObjectByHandle(handle, SYNCHRONIZE, NULL, KernelMode, &thread, NULL);

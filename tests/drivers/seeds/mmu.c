@@ -6,20 +6,26 @@
 
 #if DXGKDDI_INTERFACE_VERSION >= DXGKDDI_INTERFACE_VERSION_WIN8
 
+struct seeds_init *seeds_context_allocation(struct seeds_adapter *adapter, HANDLE allocation)
+{
+    struct seeds_init *init;
+
+    for (ULONG i = 0; i < SEEDS_INITS; i++)
+        if (adapter->init[i].allocation == allocation)
+            return &adapter->init[i];
+    init = &adapter->init[adapter->inits++ % SEEDS_INITS];
+    RtlZeroMemory(init, sizeof(*init));
+    init->allocation = allocation;
+    return init;
+}
+
 /* Page i is filled with (hAllocation << 8 | i), so that a view of it says which page it shows. */
 static NTSTATUS init_context(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGBUFFER *args,
                              struct seeds_emitter *emitter)
 {
-    struct seeds_init *init = &adapter->init[adapter->inits % SEEDS_INITS];
+    struct seeds_init *init = seeds_context_allocation(adapter,
+                                                       args->InitContextResource.hAllocation);
 
-    for (ULONG i = 0; i < SEEDS_INITS; i++)
-        if (adapter->init[i].allocation == args->InitContextResource.hAllocation)
-            init = &adapter->init[i];
-    if (init->allocation != args->InitContextResource.hAllocation) {
-        RtlZeroMemory(init, sizeof(*init));
-        adapter->inits++;
-    }
-    init->allocation = args->InitContextResource.hAllocation;
     init->times++;
     init->segment = args->InitContextResource.Destination.SegmentId;
     init->address = (ULONGLONG)args->InitContextResource.Destination.SegmentAddress.QuadPart;
@@ -27,7 +33,7 @@ static NTSTATUS init_context(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGB
 #if SEEDS_2_0
     init->gpu_address = args->InitContextResource.Destination.GpuVirtualAddress;
 #endif
-    for (ULONG i = args->MultipassOffset; init->gpu_address && i < 4; i++) {
+    for (ULONG i = args->MultipassOffset; init->gpu_address && i < init->pages; i++) {
         struct seeds_command *c = seeds_emit(emitter, SEEDS_OP_FILL,
                                              init->gpu_address + i * PAGE_SIZE, PAGE_SIZE);
 

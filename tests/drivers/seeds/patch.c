@@ -85,9 +85,9 @@ static void check_private(struct seeds_adapter *adapter, const struct seeds_buff
                 args->DmaBufferPrivateDataSubmissionEndOffset == buffer->private_used,
                 "private end is %d, Render used %d", args->DmaBufferPrivateDataSubmissionEndOffset,
                 buffer->private_used, 0, 0);
-    if (args->pDmaBufferPrivateData && buffer->private_bytes >= 24)
+    if (args->pDmaBufferPrivateData && buffer->private_bytes >= 8)
         RtlCopyMemory(mark, args->pDmaBufferPrivateData, sizeof(mark));
-    if (buffer->private_bytes >= 24)
+    if (buffer->private_bytes >= 8)
         seeds_check(adapter, SEEDS_PATCH_PRIVATE_CONTENT,
                     mark[0] == SEEDS_MAGIC && mark[1] == buffer->generation,
                     "the block holds 0x%x 0x%x, Render wrote 0x%x 0x%x", mark[0], mark[1],
@@ -96,43 +96,73 @@ static void check_private(struct seeds_adapter *adapter, const struct seeds_buff
 
 /* ---- the portion ---- */
 
-/* It goes on where the last one ended, or is that one again. */
+/* The portion that was patched with this start; NULL: none. */
+static struct seeds_portion *known_portion(struct seeds_buffer *buffer, ULONG start)
+{
+    for (ULONG i = 0; i < buffer->portions; i++)
+        if (buffer->portion[i].start == start)
+            return &buffer->portion[i];
+    return NULL;
+}
+
+static void check_again(struct seeds_adapter *adapter, struct seeds_portion *portion,
+                        const DXGKARG_PATCH *args)
+{
+    seeds_check(adapter, SEEDS_AGAIN_WINDOW,
+                args->PatchLocationListSubmissionStart == portion->first &&
+                    args->DmaBufferSubmissionEndOffset == portion->end,
+                "portion 0x%x to 0x%x, elements from %d; before it ended at 0x%x", portion->start,
+                args->DmaBufferSubmissionEndOffset, args->PatchLocationListSubmissionStart,
+                portion->end);
+    seeds_check(adapter, SEEDS_AGAIN_FENCE, args->SubmissionFenceId != portion->fence,
+                "fence %d, before it was %d", args->SubmissionFenceId, portion->fence, 0, 0);
+    portion->fence = args->SubmissionFenceId;
+}
+
+/* It goes on where the last one ended. */
+static void check_next(struct seeds_adapter *adapter, struct seeds_buffer *buffer,
+                       const DXGKARG_PATCH *args)
+{
+    const ULONG start = args->DmaBufferSubmissionStartOffset;
+    const ULONG first = args->PatchLocationListSubmissionStart;
+
+    seeds_check(adapter, SEEDS_PATCH_START, start == buffer->next_start,
+                "the portion starts at 0x%x, the last one ended at 0x%x", start, buffer->next_start,
+                0, 0);
+    seeds_check(adapter, SEEDS_PATCH_FIRST_INDEX, first == buffer->next_location,
+                "the elements start at %d, those of the last one ended at %d", first,
+                buffer->next_location, 0, 0);
+    if (start > 0)
+        seeds_check(adapter, SEEDS_PATCH_SPLIT, first > 0 && start % SEEDS_COMMAND == 0,
+                    "portion 0x%x to 0x%x of 0x%x, elements from %d", start,
+                    args->DmaBufferSubmissionEndOffset, buffer->used, first);
+    if (buffer->portions < SEEDS_LOCATIONS) {
+        struct seeds_portion *portion = &buffer->portion[buffer->portions++];
+
+        portion->start = start;
+        portion->end = args->DmaBufferSubmissionEndOffset;
+        portion->first = first;
+        portion->fence = args->SubmissionFenceId;
+    }
+    buffer->next_start = args->DmaBufferSubmissionEndOffset;
+    buffer->next_location = first + args->PatchLocationListSubmissionLength;
+}
+
 static void check_portion(struct seeds_adapter *adapter, struct seeds_buffer *buffer,
                           const DXGKARG_PATCH *args)
 {
     const ULONG start = args->DmaBufferSubmissionStartOffset;
     const ULONG end = args->DmaBufferSubmissionEndOffset;
-    const ULONG first = args->PatchLocationListSubmissionStart;
-    const BOOLEAN again = buffer->patched && start == buffer->last_start &&
-                          !(start == buffer->next_start && end > start);
+    struct seeds_portion *before = known_portion(buffer, start);
 
-    if (again) {
-        seeds_check(adapter, SEEDS_AGAIN_WINDOW,
-                    first == buffer->last_first && end <= buffer->last_end,
-                    "portion 0x%x to 0x%x, elements from %d", start, end, first, 0);
-        seeds_check(adapter, SEEDS_AGAIN_FENCE, args->SubmissionFenceId != buffer->last_fence,
-                    "fence %d, before it was %d", args->SubmissionFenceId, buffer->last_fence, 0, 0);
-    } else {
-        seeds_check(adapter, SEEDS_PATCH_START, start == buffer->next_start,
-                    "the portion starts at 0x%x, the last one ended at 0x%x", start,
-                    buffer->next_start, 0, 0);
-        seeds_check(adapter, SEEDS_PATCH_FIRST_INDEX, first == buffer->next_location,
-                    "the elements start at %d, those of the last one ended at %d", first,
-                    buffer->next_location, 0, 0);
-        if (start > 0)
-            seeds_check(adapter, SEEDS_PATCH_SPLIT, first > 0 && start % SEEDS_COMMAND == 0,
-                        "portion 0x%x to 0x%x of 0x%x, elements from %d", start, end, buffer->used,
-                        first);
-    }
     seeds_check(adapter, SEEDS_PATCH_END, end >= start && end <= buffer->used,
                 "portion 0x%x to 0x%x of 0x%x bytes in a buffer of 0x%x", start, end, buffer->used,
                 buffer->capacity);
+    if (before)
+        check_again(adapter, before, args);
+    else
+        check_next(adapter, buffer, args);
     buffer->patched = TRUE;
-    buffer->last_start = start;
-    buffer->last_end = buffer->next_start = end;
-    buffer->last_first = first;
-    buffer->next_location = first + args->PatchLocationListSubmissionLength;
-    buffer->last_fence = args->SubmissionFenceId;
 }
 
 static void check_rest(struct seeds_adapter *adapter, const struct seeds_buffer *buffer,

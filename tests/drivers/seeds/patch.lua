@@ -115,6 +115,25 @@ local function move()
     D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {a.handle, filler.handle}}
 end
 
+-- ---- splitting: one DMA buffer needs more than video memory holds (WDDM 1.x) ----
+
+local function split()
+    local count = seeds.vram_bytes // BYTES + 2
+    local list, commands, entries = {}, {}, {}
+    for i = 1, count do
+        list[i] = seeds.allocate(device, BYTES, 1)
+        entries[i] = {list[i], true}
+        commands[2 * i - 1] = seeds.fill(seeds.ref(i, 64), 64, 0xA00 + i)
+        commands[2 * i] = seeds.copy(seeds.ref(i, 128), seeds.ref(i, 64), 64)
+    end
+    seeds.render(context, commands, entries)
+    idle()
+    for i = 1, count do
+        expect_word(list[i], 128, 0xA00 + i)
+        D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {list[i].handle}}
+    end
+end
+
 -- ---- preemption: what is queued on the engine comes back, and is patched again ----
 
 local function preempt(a, b)
@@ -174,6 +193,9 @@ pressure()
 if seeds.is_2x then
     move()
 end
+if dxgk.set.split then
+    split()
+end
 if seeds.preempt then
     preempt(a, b)
 end
@@ -214,7 +236,7 @@ want(seeds.multi, "patch.context-handle-of-a-multi-engine-driver")
 want(not seeds.multi, "patch.device-handle-of-a-single-engine-driver", "paging.device-is-null-for-a-single-engine-driver")
 want(seeds.aperture, "patch.segment-of-the-dma-buffer")
 want(not seeds.aperture, "patch.segment-0-is-contiguous-system-memory")
-want(seeds.private >= 24, "render.private-data-starts-as-zeroes", "render.recycled-private-data-is-left-alone",
+want(seeds.private >= 8, "render.private-data-starts-as-zeroes", "render.recycled-private-data-is-left-alone",
     "patch.private-pointer-is-byte-0-of-the-block", "patch.private-size-is-the-whole-block", "patch.private-start-is-0",
     "patch.private-end-is-what-render-used", "patch.private-content-is-what-render-wrote")
 want(seeds.private == 0, "patch.no-private-data-is-null-and-0")

@@ -189,16 +189,17 @@ static void finish(struct seeds_buffer *buffer, DXGKARG_RENDER *args)
     buffer->allocations = args->AllocationListSize;
     RtlCopyMemory(buffer->allocation, args->pAllocationList,
                   args->AllocationListSize * sizeof(*args->pAllocationList));
-    if (buffer->private_bytes >= 24) { /* a part of the block, which the window must show */
+    buffer->private_used = buffer->private_bytes; /* as long as the pointer is left alone */
+    if (buffer->private_bytes >= 8) {
         ULONG mark[2];
 
         mark[0] = SEEDS_MAGIC;
         mark[1] = buffer->generation;
         RtlCopyMemory(buffer->private_start, mark, sizeof(mark));
+    }
+    if (buffer->private_bytes >= 24) { /* a part of the block, which the window must show */
         args->pDmaBufferPrivateData = buffer->private_start + 24;
         buffer->private_used = 24;
-    } else {
-        buffer->private_used = buffer->private_bytes;
     }
     buffer->live = TRUE;
 }

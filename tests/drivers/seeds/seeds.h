@@ -59,6 +59,11 @@ struct seeds_node {
     ULONG last_patched; /* fence */
 };
 
+/* A part of a DMA buffer that was patched. */
+struct seeds_portion {
+    ULONG start, end, first, fence;
+};
+
 /* A DMA buffer between its Render and its last portion. */
 struct seeds_buffer {
     PUCHAR start, private_start; /* start NULL: free */
@@ -70,7 +75,8 @@ struct seeds_buffer {
     DXGK_ALLOCATIONLIST allocation[SEEDS_LIST]; /* as Render saw it */
     D3DDDI_PATCHLOCATIONLIST location[SEEDS_LOCATIONS];
     ULONG next_start, next_location; /* of the portion to come */
-    ULONG last_start, last_end, last_first, last_fence;
+    ULONG portions;
+    struct seeds_portion portion[SEEDS_LOCATIONS];
     BOOLEAN live, patched;
 };
 
@@ -94,7 +100,7 @@ struct seeds_page {
 
 struct seeds_init {
     HANDLE allocation;
-    ULONG times, segment;
+    ULONG pages, times, segment;
     ULONGLONG address, gpu_address;
     PVOID cpu;
 };
@@ -197,6 +203,8 @@ struct seeds_emitter {
 };
 struct seeds_command *seeds_emit(struct seeds_emitter *emitter, ULONG op, ULONGLONG dst,
                                  ULONG bytes);
+/* What is known of a context allocation; a new entry for a handle that is not known. */
+struct seeds_init *seeds_context_allocation(struct seeds_adapter *adapter, HANDLE allocation);
 NTSTATUS seeds_build_virtual(struct seeds_adapter *adapter, DXGKARG_BUILDPAGINGBUFFER *args,
                              struct seeds_emitter *emitter);
 

@@ -57,6 +57,11 @@ def patch_rows(more):
         rows.append(Row(version, "patch", "private=16 preempt=1", "--vram 1M", sets="anywhere=1"))
         rows.append(Row(version, "patch", "failpatch=1", "--vram 1M", status=3, words=("PATCH-157", "bug check 0x119 (0x3,")))
         rows.append(Row(version, "patch", "pagingaperture=1", "--vram 1M", pending=True))
+        if version != "seeds29": # whatever the driver says of isolation
+            rows.append(Row(version, "patch", "preempt=1", "--vram 1M --iommu flags=0xf"))
+            rows.append(Row(version, "patch", "aperture=1", "--vram 1M --iommu flags=0xf"))
+        for option in ("--strict", "--stress", "--force-irql", "--special-pool") if more else ():
+            rows.append(Row(version, "patch", "preempt=1", f"--vram 1M {option}"))
         for seed in range(2, 12 if more else 3):
             rows.append(Row(version, "patch", "preempt=1", f"--vram 1M --seed {seed} --cpus {1 + seed % 5}"))
     for preempt in (0, 1):

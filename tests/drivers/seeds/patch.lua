@@ -118,7 +118,7 @@ end
 -- ---- splitting: one DMA buffer needs more than video memory holds (WDDM 1.x) ----
 
 local function split()
-    local count = seeds.vram_bytes // BYTES + 2
+    local count = math.min(seeds.vram_bytes // BYTES + 2, 12) -- the list takes 15
     local list, commands, entries = {}, {}, {}
     for i = 1, count do
         list[i] = seeds.allocate(device, BYTES, 1)
@@ -177,8 +177,8 @@ end
 local function power(a)
     seeds.call(seeds.code.KNOB, {2, 1})
     dxgk.power("D3")
-    dxgk.power("D0")
     seeds.call(seeds.code.KNOB, {2, 0})
+    dxgk.power("D0")
     seeds.make_resident(device, {a})
     seeds.render(context, {seeds.fill(seeds.ref(1, 256), 64, 0xD0D0)}, {{a, true}})
     idle()

@@ -3,6 +3,9 @@
  * DMA buffers and paging buffers in aperture segments (PATCH-040, PAGE-002). The scheduler owns the frames; here they get a place
  * in the aperture's address space, which the driver points at them with a map operation that names no allocation. They count like
  * everything else that is mapped there (SEG-033, SEG-035) and are never moved.
+ *
+ * A range has its place (`place`) before the driver has pointed it anywhere and until it points elsewhere; it can be addressed
+ * there (`segment`) only in between. A paging buffer that carries the operations for its own range goes by its system address.
  */
 #include "vidmm/content.h"
 #include "vidmm/placement.h"
@@ -37,7 +40,7 @@ static NTSTATUS build_map(struct vidmm *vidmm, const struct vidmm_aperture_range
 
     if (vidmm->config.caps.MapAperture2Supported) { /* CAPS-067 */
         op.Operation = DXGK_OPERATION_MAP_APERTURE_SEGMENT2;
-        op.MapApertureSegment2.SegmentId = range->segment;
+        op.MapApertureSegment2.SegmentId = range->place;
         op.MapApertureSegment2.OffsetInPages = range->first;
         op.MapApertureSegment2.NumberOfPages = range->pages;
         op.MapApertureSegment2.Adl.PageCount = (UINT32)range->pages;
@@ -48,7 +51,7 @@ static NTSTATUS build_map(struct vidmm *vidmm, const struct vidmm_aperture_range
     block = content_mdl_of_run(range->frame, range->pages);
     if (!block)
         return STATUS_NO_MEMORY;
-    op.MapApertureSegment.SegmentId = range->segment;
+    op.MapApertureSegment.SegmentId = range->place;
     op.MapApertureSegment.OffsetInPages = range->first;
     op.MapApertureSegment.NumberOfPages = range->pages;
     op.MapApertureSegment.pMdl = content_mdl(block);
@@ -61,7 +64,7 @@ static NTSTATUS build_unmap(struct vidmm *vidmm, const struct vidmm_aperture_ran
 {
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UNMAP_APERTURE_SEGMENT};
 
-    op.UnmapApertureSegment.SegmentId = range->segment;
+    op.UnmapApertureSegment.SegmentId = range->place;
     op.UnmapApertureSegment.OffsetInPages = range->first;
     op.UnmapApertureSegment.NumberOfPages = range->pages;
     op.UnmapApertureSegment.DummyPage.QuadPart = (int64_t)(vidmm->dummy.value << PAGE_BITS);
@@ -83,7 +86,7 @@ static NTSTATUS take_place(struct vidmm *vidmm, UINT id, struct vidmm_aperture_r
     if (!NT_SUCCESS(status))
         return status;
     vidmm->aperture_mapped += bytes;
-    range->segment = id;
+    range->place = id;
     range->first = run.first;
     list_push_back(&vidmm->aperture_ranges, &range->link);
     return STATUS_SUCCESS;
@@ -92,11 +95,11 @@ static NTSTATUS take_place(struct vidmm *vidmm, UINT id, struct vidmm_aperture_r
 static void give_place(struct vidmm *vidmm, struct vidmm_aperture_range *range)
 {
     const struct vidmm_run run = {
-        .segment = range->segment, .first = range->first, .pages = range->pages};
+        .segment = range->place, .first = range->first, .pages = range->pages};
 
     segment_give_pinned(vidmm, &run);
     vidmm->aperture_mapped -= range->pages << PAGE_BITS;
-    range->segment = 0;
+    range->place = range->segment = 0;
     list_remove(&range->link);
 }
 
@@ -114,14 +117,18 @@ static NTSTATUS map_job(struct vidmm *vidmm, void *arg)
         status = paging_settle(vidmm);
     if (!NT_SUCCESS(status))
         give_place(vidmm, job->range);
+    else
+        job->range->segment = job->range->place;
     return status;
 }
 
 static NTSTATUS unmap_job(struct vidmm *vidmm, void *arg)
 {
     struct vidmm_aperture_range *range = arg;
-    NTSTATUS status = build_unmap(vidmm, range);
+    NTSTATUS status;
 
+    range->segment = 0;
+    status = build_unmap(vidmm, range);
     if (NT_SUCCESS(status))
         status = paging_settle(vidmm); /* the frames may go when this returns */
     give_place(vidmm, range);
@@ -132,27 +139,42 @@ NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture
 {
     struct range_job job = {.range = range, .set = set};
 
-    range->segment = 0;
+    range->place = range->segment = 0;
     list_init(&range->link);
     return vidmm_status(paging_run(vidmm, map_job, &job));
 }
 
 void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *range)
 {
-    if (range->segment && !sim_current->stopped)
+    if (range->place && !sim_current->stopped)
         (void)paging_run(vidmm, unmap_job, range);
 }
 
-/* After a reset the aperture points nowhere: again as it was. */
+void aperture_ranges_lost(struct vidmm *vidmm)
+{
+    LIST_FOR(node, &vidmm->aperture_ranges)
+        CONTAINER(node, struct vidmm_aperture_range, link)->segment = 0;
+}
+
 NTSTATUS aperture_ranges_restore(struct vidmm *vidmm)
 {
-    NTSTATUS status = STATUS_SUCCESS;
+    NTSTATUS status = STATUS_SUCCESS, settled;
 
     LIST_FOR(node, &vidmm->aperture_ranges) {
         NTSTATUS one = build_map(vidmm, CONTAINER(node, struct vidmm_aperture_range, link));
 
         if (NT_SUCCESS(status))
             status = one;
+    }
+    settled = paging_settle(vidmm);
+    if (NT_SUCCESS(status))
+        status = settled;
+    if (!NT_SUCCESS(status))
+        return status; /* they are still addressed as system memory */
+    LIST_FOR(node, &vidmm->aperture_ranges) {
+        struct vidmm_aperture_range *range = CONTAINER(node, struct vidmm_aperture_range, link);
+
+        range->segment = range->place;
     }
     return status;
 }

@@ -55,6 +55,8 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
     vidmm->losing_power = false;
     status = NT_SUCCESS(status) ? settled : status;
     vidmm->reset = NT_SUCCESS(status);
+    if (vidmm->reset)
+        aperture_ranges_lost(vidmm);
     return status;
 }
 
@@ -72,6 +74,15 @@ bool vidmm_is_evacuated(const struct vidmm *vidmm)
     return vidmm->reset;
 }
 
+/* A device that has it open has unfinished GPU work. */
+static bool work_may_use(const struct vidmm_allocation *allocation)
+{
+    LIST_FOR(node, &allocation->opens)
+        if (!eviction_device_idle(CONTAINER(node, struct vidmm_open, link)->device))
+            return true;
+    return false;
+}
+
 /* Off every list, but work that is queued may still use it. */
 static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
 {
@@ -80,7 +91,7 @@ static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
 
         if (allocation->users && !allocation->resident && !allocation->destroyed &&
-            residency_bring_in(vidmm, allocation) == STATUS_RETRY)
+            work_may_use(allocation) && residency_bring_in(vidmm, allocation) == STATUS_RETRY)
             return STATUS_RETRY;
     }
     return STATUS_SUCCESS;

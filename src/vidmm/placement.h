@@ -37,6 +37,8 @@ void readiness_tell(struct vidmm_device *device);
 bool portion_unlist_all(struct vidmm *vidmm);
 /* aperture_range.c */
 uint64_t aperture_range_bytes(const struct vidmm *vidmm);
+/* The aperture points nowhere (reset, loss of power), and again as it was. */
+void aperture_ranges_lost(struct vidmm *vidmm);
 NTSTATUS aperture_ranges_restore(struct vidmm *vidmm);
 /* An operation of a queue that brings in listed allocations which are not ready. The first gives
  * NULL when out of memory; the last uses the job up: STATUS_PENDING with *fence, STATUS_SUCCESS if

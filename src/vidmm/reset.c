@@ -55,6 +55,7 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
     paging_flush(vidmm, NULL); /* whatever a job had begun; the scheduler drops it */
     paging_retire(vidmm, vidmm->last_ticket);
     vidmm->reset = true;
+    aperture_ranges_lost(vidmm);
     LIST_FOR(node, &vidmm->allocations) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
 

@@ -239,7 +239,8 @@ NTSTATUS vidmm_context_prepare(struct vidmm_context *context);
  * there by the driver until they are unmapped. */
 struct vidmm_aperture_range {
     struct list link; /* vidmm->aperture_ranges */
-    UINT segment;     /* 0: not mapped */
+    UINT place;       /* segment in which it has its range; 0: none */
+    UINT segment;     /* the same while the GPU reaches it there; 0: it does not */
     uint64_t first;   /* page of the segment */
     uint64_t pages;
     struct page_number frame, logical; /* first ones */

@@ -49,7 +49,7 @@ static const char *reason_of(NTSTATUS status)
 {
     switch ((ULONG)status) {
     case (ULONG)STATUS_IO_TIMEOUT:
-        return "the GPU did not come to rest within 60 s";
+        return "the GPU did not come to rest, or the driver was not left, within 60 s";
     case (ULONG)STATUS_INVALID_DEVICE_STATE:
         return "the adapter does not run, or was removed";
     case (ULONG)STATUS_DEVICE_REMOVED:

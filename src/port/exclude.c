@@ -45,20 +45,18 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_image_enter(image);
 }
 
-/* The GPU idle (LIFE-108), and video memory empty, if asked (LIFE-109). `alone`: with the driver already left. */
-static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated, bool *alone)
+/* The GPU idle (LIFE-108), video memory empty, if asked (LIFE-109), and the driver left by everybody. */
+static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated)
 {
+    static const struct port_evacuation how = {.limit_ns = EXCLUSION_LIMIT_NS};
     struct port_adapter *adapter = exclusion->adapter;
-    NTSTATUS status;
 
     *evacuated = exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL && !adapter->evacuated;
     if (*evacuated)
-        return port_evacuate(adapter, NULL, false);
+        return port_evacuate(adapter, &how);
     if (!adapter->vidsch)
-        return STATUS_SUCCESS;
-    status = vidsch_stand_still(adapter->vidsch, EXCLUSION_LIMIT_NS, NULL);
-    *alone = NT_SUCCESS(status);
-    return status;
+        return ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
+    return vidsch_stand_still(adapter->vidsch, EXCLUSION_LIMIT_NS, NULL);
 }
 
 static void go_on(struct port_adapter *adapter, bool evacuated)
@@ -73,24 +71,19 @@ static void run_exclusion(void *arg)
 {
     struct exclusion *exclusion = arg;
     struct port_adapter *adapter = exclusion->adapter;
-    bool evacuated, standing, alone = false;
-    NTSTATUS status = stand_still(exclusion, &evacuated, &alone);
+    bool evacuated;
+    NTSTATUS status = stand_still(exclusion, &evacuated);
 
-    standing = NT_SUCCESS(status);
-    if (standing && !alone) {
-        status = ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
-        alone = NT_SUCCESS(status);
-    }
     if (status == STATUS_IO_TIMEOUT)
         VIOLATION(
             "LIFE-112",
             "the driver was not left within %u s of DxgkCbExcludeAdapterAccess: a DDI waits for its protected callback",
             (unsigned)(EXCLUSION_LIMIT_NS / 1000000000u));
     call_back(exclusion, status); /* LIFE-111 */
-    if (alone)
+    if (NT_SUCCESS(status)) {
         ddi_admit_others(&adapter->ddi);
-    if (standing)
         go_on(adapter, evacuated);
+    }
     adapter->exclusions--;
     util_free(exclusion);
 }

@@ -129,6 +129,7 @@ void port_managers_destroy(struct port_adapter *adapter)
 /* ---- standstill with empty video memory ---- */
 
 #define STANDSTILL_LIMIT 60000000000u
+#define FIRST_PATIENCE   1000000u /* ns */
 
 /* Once more if the GPU hung over it: the reset that followed set paging free again. Resets are counted, so that comes to an end. */
 static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *kept_bytes,
@@ -149,13 +150,11 @@ static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *
     }
 }
 
-NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes, bool losing_power)
+static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept_bytes,
+                              bool losing_power)
 {
-    NTSTATUS status;
+    NTSTATUS status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
 
-    if (!adapter->vidsch || adapter->evacuated)
-        return STATUS_SUCCESS;
-    status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
     if (!NT_SUCCESS(status))
         return status;
     status = empty_and_suspend(adapter, kept_bytes, losing_power);
@@ -163,6 +162,41 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes,
     if (!NT_SUCCESS(status))
         vidsch_release_clients(adapter->vidsch);
     return status;
+}
+
+static uint64_t at_most(uint64_t patience, uint64_t deadline)
+{
+    uint64_t rest = deadline > sim_now() ? deadline - sim_now() : 0;
+
+    return patience < rest ? patience : rest;
+}
+
+/* A thread inside the driver may wait for paging, which there is none of until port_return: so that comes in between, and then
+ * the same again. */
+NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how)
+{
+    const uint64_t deadline = sim_now() + how->limit_ns;
+
+    if (!adapter->vidsch || adapter->evacuated)
+        return ddi_exclude_others(&adapter->ddi, how->limit_ns);
+    for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
+        NTSTATUS status = evacuate_once(adapter, how->kept_bytes, how->losing_power);
+
+        if (!NT_SUCCESS(status))
+            return status;
+        patience = at_most(patience, deadline);
+        if (NT_SUCCESS(ddi_exclude_others(&adapter->ddi, patience)))
+            return STATUS_SUCCESS;
+        (void)port_return(adapter);
+        if (sim_current->stopped)
+            return STATUS_DEVICE_REMOVED;
+        if (sim_now() >= deadline) {
+            if (how->name)
+                ddi_report_inside(&adapter->ddi, how->name);
+            return STATUS_IO_TIMEOUT;
+        }
+        sim_block(sim_now() + at_most(patience, deadline), NULL);
+    }
 }
 
 NTSTATUS port_return(struct port_adapter *adapter)

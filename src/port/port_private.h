@@ -241,9 +241,15 @@ void port_dma_fault(void *context, const struct iommu_fault *fault);
 struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *defaults);
 
 /* managers.c */
-/* Video memory to system memory, but what `kept_bytes` says, because power is lost or not (vidmm_evacuate); the GPU idle, and left
- * so until the other. */
-NTSTATUS port_evacuate(struct port_adapter *adapter, const uint64_t *kept_bytes, bool losing_power);
+struct port_evacuation {
+    const uint64_t *kept_bytes; /* of each segment, what is not moved (vidmm_evacuate); NULL: nothing */
+    bool losing_power;          /* that is why */
+    uint64_t limit_ns;          /* how long threads inside the driver get to leave it */
+    const char *name;           /* THREAD-037 is reported for it if they do not; or NULL */
+};
+/* Video memory to system memory, the GPU idle, and nobody else inside the driver: the former two until port_return, the latter
+ * until ddi_admit_others. STATUS_IO_TIMEOUT: not within the time; everything is as before. */
+NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how);
 NTSTATUS port_return(struct port_adapter *adapter);
 NTSTATUS port_managers_create(struct port_adapter *adapter);
 void port_managers_destroy(struct port_adapter *adapter);

@@ -2,6 +2,8 @@
 /* Device power and what else befalls a started adapter from outside: removal, profiling, mains (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/port_private.h"
 
+#define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
+
 /* ---- device power ---- */
 
 static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
@@ -42,18 +44,25 @@ static void wake(struct ddi_adapter *ddi)
 static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     uint64_t kept_bytes[PORT_MAX_SEGMENTS] = {0};
+    struct port_evacuation evacuation = {.kept_bytes = kept_bytes,
+                                         .losing_power = true,
+                                         .limit_ns = DRIVER_LIMIT_NS,
+                                         .name = "DxgkDdiSetPowerState"};
     NTSTATUS status;
 
     for (UINT i = 0; i < adapter->segment_count; i++)
         kept_bytes[i] = preserved_bytes(adapter, i, action);
-    status = port_evacuate(adapter, kept_bytes, true);
-    if (!NT_SUCCESS(status))
+    port_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
+    status = port_evacuate(adapter, &evacuation);
+    if (!NT_SUCCESS(status)) {
+        port_components_release(adapter);
         return status;
-    port_components_hold(adapter); /* LIFE-166 */
+    }
     port_children_power(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;
     adapter->ddi.asleep = true;
+    ddi_admit_others(&adapter->ddi);
     return STATUS_SUCCESS;
 }
 

@@ -43,6 +43,13 @@ void vidsch_resume(struct vidsch *vidsch)
     kick_all(vidsch);
 }
 
+static uint64_t at_most(uint64_t patience, uint64_t deadline)
+{
+    uint64_t rest = deadline > sim_now() ? deadline - sim_now() : 0;
+
+    return patience < rest ? patience : rest;
+}
+
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name)
 {
     const uint64_t deadline = sim_now() + limit_ns;
@@ -52,6 +59,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
 
         if (!NT_SUCCESS(status))
             return status;
+        patience = at_most(patience, deadline);
         if (NT_SUCCESS(ddi_exclude_others(vidsch->ddi, patience)))
             return STATUS_SUCCESS;
         vidsch_resume(vidsch);
@@ -62,7 +70,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
                 ddi_report_inside(vidsch->ddi, name);
             return STATUS_IO_TIMEOUT;
         }
-        sim_block(sim_now() + patience, NULL);
+        sim_block(sim_now() + at_most(patience, deadline), NULL);
     }
 }
 

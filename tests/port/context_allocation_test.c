@@ -586,6 +586,120 @@ static void an_update_ends_beside_one_who_wants_the_driver(void **state)
     probe_destroy(p);
 }
 
+/* The same, of one who empties video memory first. */
+static void NTAPI evicted_routine(PVOID adapter, PVOID context, NTSTATUS status)
+{
+    (void)adapter;
+    (void)context;
+    asked++;
+    elsewhere = status;
+}
+
+static void exclude_and_evict(struct probe *p)
+{
+    CHECK(IS(p->state[0].dxgk.DxgkCbExcludeAdapterAccess(
+                 p->state[0].dxgk.DeviceHandle, DXGK_EXCLUDE_EVICT_ALL, evicted_routine, NULL),
+             STATUS_SUCCESS));
+    probe_sleep(1000000); /* it has begun, and waits for this DDI to end */
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS);
+}
+
+static void evicted_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    asked = 0;
+    context_rig_inside(0, exclude_and_evict);
+    while (!asked)
+        probe_sleep(1000000);
+    CHECK_RULE("LIFE-109", IS(elsewhere, STATUS_SUCCESS));
+    CHECK_RULE("LIFE-112", probe_rule(p, "LIFE-112") == 0 && sim_now() < PROBE_SECOND);
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void an_update_ends_beside_one_who_empties_video_memory(void **state)
+{
+    (void)state;
+    run(evicted_body);
+}
+
+static void sleep_beside(struct probe *p)
+{
+    elsewhere = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
+}
+
+static void update_while_power_goes(struct probe *p)
+{
+    context_rig.calls = NULL;
+    beside = probe_client_start(p, sleep_beside);
+    probe_sleep(10000000);
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS);
+    CHECK_RULE("THREAD-030", probe_count(p, PROBE_SetPowerState) == 0);
+}
+
+static void power_goes_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(NO_ADAPTER_SYNC, update_while_power_goes);
+    while (!beside->done)
+        probe_sleep(1000000);
+    CHECK_RULE("THREAD-037", IS(elsewhere, STATUS_SUCCESS) && errors(p) == 0 &&
+                                 probe_count(p, PROBE_SetPowerState) >= 1 &&
+                                 sim_now() < PROBE_SECOND);
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+/* A driver that stays inside for good: told after a minute, and the adapter runs on. */
+static void stay_while_power_goes(struct probe *p)
+{
+    context_rig.calls = NULL;
+    beside = probe_client_start(p, sleep_beside);
+    probe_sleep(70 * PROBE_SECOND);
+}
+
+static void power_stays_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(NO_ADAPTER_SYNC, stay_while_power_goes);
+    CHECK_RULE("THREAD-037", beside->done && IS(elsewhere, STATUS_IO_TIMEOUT) &&
+                                 probe_rule(p, "THREAD-037") == 1 &&
+                                 probe_said(p, "THREAD-037", "DxgkDdiSetPowerState waited 60 s") &&
+                                 probe_said(p, "THREAD-037", "DxgkDdiEscape"));
+    CHECK_RULE("THREAD-030", probe_count(p, PROBE_SetPowerState) == 0);
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void run_beside(void (*body)(struct probe *p))
+{
+    struct probe *p = context_rig_create(NULL);
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, body);
+    probe_client_end(p, client);
+    probe_client_end(p, beside);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+static void an_update_ends_before_power_goes(void **state)
+{
+    (void)state;
+    run_beside(power_goes_body);
+    run_beside(power_stays_body);
+}
+
 /* Inside the DDIs that paging itself needs. */
 static NTSTATUS inside_status[4];
 static bool inside_done;
@@ -729,6 +843,8 @@ int main(void)
         cmocka_unit_test(nothing_waits_for_paging_of_a_sleeping_adapter),
         cmocka_unit_test(nothing_waits_for_paging_in_an_exclusion),
         cmocka_unit_test(an_update_ends_beside_one_who_wants_the_driver),
+        cmocka_unit_test(an_update_ends_beside_one_who_empties_video_memory),
+        cmocka_unit_test(an_update_ends_before_power_goes),
         cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
         cmocka_unit_test(owners_while_they_are_made_and_go),
     };

@@ -129,7 +129,7 @@ static void tell_why(const struct va_context_map *map, NTSTATUS status)
     else if (status == STATUS_NO_MEMORY)
         NOTE("CTXA-044", "no memory for the page tables of %llu pages", (ull)args->SizeInPages);
     else
-        NOTE("CTXA-044", "the mapping failed with 0x%08x: the adapter stops or was lost",
+        NOTE("CTXA-044", "the mapping failed with 0x%08x: the adapter is reset, stops or was lost",
              (unsigned)status);
 }
 

@@ -269,9 +269,12 @@ static NTSTATUS update(struct vidmm *vidmm, struct context_allocation *item,
 {
     struct update_call call = {.item = item};
     NTSTATUS status = take_data(&call, args);
+    bool over;
 
     if (NT_SUCCESS(status)) {
-        status = paging_run(vidmm, update_job, &call);
+        status = paging_run_for_driver(vidmm, update_job, &call, &over);
+        if (!over)
+            status = STATUS_DEVICE_REMOVED;
         if (!NT_SUCCESS(status))
             tell_failed_update(vidmm, item, status);
     }

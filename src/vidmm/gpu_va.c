@@ -416,6 +416,7 @@ static NTSTATUS perform(struct va_call *call)
 {
     struct vidmm *vidmm = call->space->vidmm;
     NTSTATUS status;
+    bool over;
 
     sim_mutex_lock(&vidmm->lock);
     status = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost)
@@ -426,7 +427,8 @@ static NTSTATUS perform(struct va_call *call)
     if (status == STATUS_NO_MEMORY && call->for_worker && call->at_once)
         return STATUS_INVALID_DEVICE_REQUEST;
     if (status == STATUS_NO_MEMORY && call->for_worker)
-        status = paging_run(vidmm, publish_job, call);
+        status = call->context_map ? paging_run_for_driver(vidmm, publish_job, call, &over)
+                                   : paging_run(vidmm, publish_job, call);
     return vidmm_status(status);
 }
 

@@ -194,6 +194,74 @@ NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
     return job.status;
 }
 
+/* ---- the same for a thread inside the driver ---- */
+
+struct driver_run {
+    struct paging_job job;
+    paging_job_fn fn;
+    void *arg;
+    bool left; /* nobody waits any more */
+    bool over;
+    struct sim_waitq *waiting;
+};
+
+static NTSTATUS driver_job(struct vidmm *vidmm, void *arg)
+{
+    const struct driver_run *run = arg;
+
+    return run->left ? STATUS_DEVICE_REMOVED : run->fn(vidmm, run->arg);
+}
+
+static void driver_run_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    struct driver_run *run = arg;
+
+    (void)vidmm;
+    (void)status;
+    run->over = true;
+    if (run->left)
+        util_free(run);
+    else
+        sim_waitq_wake(run->waiting, UINT32_MAX);
+}
+
+NTSTATUS paging_run_for_driver(struct vidmm *vidmm, paging_job_fn fn, void *arg, bool *over)
+{
+    struct driver_run *run;
+    NTSTATUS status;
+
+    *over = true;
+    if (paging_may_build(vidmm))
+        return paging_run(vidmm, fn, arg);
+    run = util_zalloc(1, sizeof(*run));
+    if (!run)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    *run = (struct driver_run){.fn = fn, .arg = arg, .waiting = &vidmm->driver_wait};
+    run->job = (struct paging_job){.fn = driver_job, .release = driver_run_over, .arg = run};
+    sim_mutex_lock(&vidmm->lock);
+    paging_job_post(&vidmm->driver_runs, &run->job);
+    while (!run->over && !vidmm->driver_out) {
+        sim_mutex_unlock(&vidmm->lock);
+        if (!run->over && !vidmm->driver_out)
+            sim_waitq_wait(&vidmm->driver_wait, SIM_FOREVER);
+        sim_mutex_lock(&vidmm->lock);
+    }
+    *over = run->over;
+    status = run->job.status == STATUS_PENDING ? STATUS_DEVICE_REMOVED : run->job.status;
+    if (run->over)
+        util_free(run);
+    else
+        run->left = true;
+    sim_mutex_unlock(&vidmm->lock);
+    return status;
+}
+
+void vidmm_let_driver_out(struct vidmm *vidmm, bool out)
+{
+    vidmm->driver_out = out;
+    sim_waitq_wake(&vidmm->driver_wait, UINT32_MAX);
+}
+
 /* ---- the worker ---- */
 
 /* The next queue to serve: the longest waiting one, or a more urgent one of its device. */

@@ -114,6 +114,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     list_init(&vidmm->departures);
     list_init(&vidmm->destructions_held);
     paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
+    paging_queue_init(&vidmm->driver_runs, vidmm, NULL, 2);
+    sim_waitq_init(&vidmm->driver_wait);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;

@@ -97,6 +97,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch)
     NTSTATUS status;
 
     vidsch->resetting = true;
+    vidmm_let_driver_out(vidsch->vidmm, true);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
     if (vidsch->config.tdr.level == 1 && vidsch->adapter_cause == RECOVER_TIMEOUT) {
@@ -142,6 +143,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch)
         stop_machine(vidsch, "TDR-058", (uint32_t)status, "page tables could not be rebuilt");
         return;
     }
+    vidmm_let_driver_out(vidsch->vidmm, false);
     vidsch->restoring = false; /* GPUVA-259: only now may anybody else submit */
     vidsch->kick = vidsch->config.nodes == 64 ? ~0ull : (1ull << vidsch->config.nodes) - 1;
     vidsch_worker_wake(vidsch);

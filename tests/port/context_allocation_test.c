@@ -700,6 +700,50 @@ static void an_update_ends_before_power_goes(void **state)
     run_beside(power_stays_body);
 }
 
+/* ---- a reset meanwhile ---- */
+
+static void end_the_hang(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    asked++;
+    probe_device_packet_ns = 1000;
+}
+
+static void update_that_hangs(struct probe *p)
+{
+    probe_device_packet_ns = 5 * PROBE_SECOND / 2;
+    CHECK_RULE("CTXA-061", context_update(p, item) == STATUS_UNSUCCESSFUL);
+    CHECK_RULE("CTXA-061", asked == 0 && probe_rule(p, "CTXA-061") == 1 &&
+                               probe_record(p, "CTXA-061")->severity == VERIFY_NOTE);
+    CHECK_RULE("CTXA-061", context_update(p, item) == STATUS_UNSUCCESSFUL && asked == 0);
+    CHECK_RULE("CTXA-044", context_map_at(p, item, 64 * MB) == 0 &&
+                               probe_said(p, "CTXA-044", "the adapter is reset"));
+}
+
+static void hang_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    asked = 0;
+    context_rig_inside(0, update_that_hangs);
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("CTXA-061", asked == 1 && probe_rule(p, "TDR-011") == 0);
+    context_rig_inside(0, update_there);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void a_reset_ends_the_wait_of_an_update(void **state)
+{
+    struct probe *p = context_rig_create(NULL);
+
+    (void)state;
+    p->before[PROBE_ResetFromTimeout] = end_the_hang;
+    context_rig_run(p, hang_body);
+    probe_device_packet_ns = 1000;
+}
+
 /* Inside the DDIs that paging itself needs. */
 static NTSTATUS inside_status[4];
 static bool inside_done;
@@ -845,6 +889,7 @@ int main(void)
         cmocka_unit_test(an_update_ends_beside_one_who_wants_the_driver),
         cmocka_unit_test(an_update_ends_beside_one_who_empties_video_memory),
         cmocka_unit_test(an_update_ends_before_power_goes),
+        cmocka_unit_test(a_reset_ends_the_wait_of_an_update),
         cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
         cmocka_unit_test(owners_while_they_are_made_and_go),
     };

@@ -211,6 +211,12 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
         build_one(vidmm, true);
 }
 
+void vidmm_let_driver_out(struct vidmm *vidmm, bool out)
+{
+    (void)vidmm;
+    (void)out;
+}
+
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
 {
     vidmm->restores++;

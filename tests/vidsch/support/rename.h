@@ -40,6 +40,7 @@
 #define vidmm_process_driver_handle    fake_vidmm_process_driver_handle
 #define vidmm_process_nt               fake_vidmm_process_nt
 #define vidmm_reset_cleanup            fake_vidmm_reset_cleanup
+#define vidmm_let_driver_out           fake_vidmm_let_driver_out
 #define vidmm_reset_restore            fake_vidmm_reset_restore
 
 #define vidsch_adapter_reset         tested_adapter_reset

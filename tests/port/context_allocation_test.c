@@ -126,6 +126,48 @@ static void the_taker_may_be_a_mapping(void **state)
     run(taken_mapping_body);
 }
 
+static D3DKMT_HANDLE map_client(uint64_t base, uint64_t bytes)
+{
+    D3DDDI_MAPGPUVIRTUALADDRESS map;
+    D3DKMT_HANDLE allocation = 0;
+
+    CHECK(NT_SUCCESS(probe_gpu_allocate(G, bytes, &allocation)));
+    memset(&map, 0, sizeof(map));
+    map.hPagingQueue = G->queue;
+    map.BaseAddress = base;
+    map.hAllocation = allocation;
+    map.SizeInPages = bytes / 4096;
+    CHECK(NT_SUCCESS(D3DKMTMapGpuVirtualAddress(&map)));
+    return allocation;
+}
+
+static void map_into_a_reservation(struct probe *p)
+{
+    CHECK_RULE("CTXA-046", context_map_at(p, item, reserved + 32768) == 0);
+    CHECK_RULE("CTXA-046", probe_said(p, "CTXA-046",
+                                      "taken by a reservation of the client, 0x4000000 to 0x400ffff "
+                                      "(there, an allocation of 12288 bytes)"));
+}
+
+static void taken_inside_body(struct probe *p)
+{
+    (void)p;
+    begin_client();
+    reserve_and_map();
+    (void)map_client(reserved, 8192);
+    (void)map_client(reserved + 32768, 12288);
+    context_rig_inside(0, make);
+    context_rig_inside(0, map_into_a_reservation);
+    context_rig_inside(0, unmake);
+    end_client();
+}
+
+static void the_taker_is_what_lies_at_the_place(void **state)
+{
+    (void)state;
+    run(taken_inside_body);
+}
+
 static void map_twice(struct probe *p)
 {
     item = context_make(p);
@@ -390,6 +432,80 @@ static void addresses_stay_while_the_context_runs(void **state)
     run(busy_body);
 }
 
+/* What the GPU never had is free at once, whatever else of the context runs. */
+static void make_and_destroy_while_busy(struct probe *p)
+{
+    make_mapped(p);
+    destroy_and_map_again(p);
+}
+
+static void unused_body(struct probe *p)
+{
+    begin_client();
+    probe_device_packet_ns = PROBE_SECOND / 10;
+    CHECK(NT_SUCCESS(probe_gpu_submit(G)));
+    probe_sleep(1000000);
+    context_rig_inside(0, make_and_destroy_while_busy);
+    probe_device_packet_ns = 1000;
+    CHECK(NT_SUCCESS(probe_gpu_wait_idle(G)));
+    context_rig_inside(0, unmake);
+    CHECK(errors(p) == 0);
+    end_client();
+}
+
+static void addresses_of_what_was_not_used_are_free(void **state)
+{
+    (void)state;
+    run(unused_body);
+}
+
+/* Destroyed by another thread in the middle of an update: it stays until that is over. */
+static struct probe_client *beside;
+
+static void destroy_beside(struct probe *p)
+{
+    probe_sleep(PROBE_SECOND / 100);
+    CHECK_RULE("CTXA-062", context_destroy(p, item) == STATUS_SUCCESS);
+}
+
+static void destroy_in_an_update(struct probe *p)
+{
+    probe_device_packet_ns = PROBE_SECOND / 10;
+    beside = probe_client_start(p, destroy_beside);
+    CHECK_RULE("CTXA-054", context_update(p, item) == STATUS_SUCCESS && beside->done);
+    probe_device_packet_ns = 1000;
+    CHECK_RULE("CTXA-063", context_destroy(p, item) == STATUS_INVALID_PARAMETER);
+}
+
+static void in_an_update_body(struct probe *p)
+{
+    begin_client();
+    context_rig_inside(0, make);
+    context_rig_inside(0, destroy_in_an_update);
+    CHECK_RULE("CTXA-066", probe_rule(p, "CTXA-066") == 0);
+    end_client();
+}
+
+static void run_beside(void (*body)(struct probe *p))
+{
+    struct probe *p = context_rig_create(NULL);
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    CHECK(NT_SUCCESS(probe_start(p)));
+    client = probe_client_run(p, body);
+    probe_client_end(p, client);
+    probe_client_end(p, beside);
+    probe_clients_end(p);
+    probe_destroy(p);
+}
+
+static void one_in_an_update_may_be_destroyed(void **state)
+{
+    (void)state;
+    run_beside(in_an_update_body);
+}
+
 /* ---- where paging cannot be waited for ---- */
 
 static void update_there(struct probe *p)
@@ -534,8 +650,6 @@ static void nothing_waits_for_paging_in_an_exclusion(void **state)
 }
 
 /* A driver that is inside beside somebody who wants it for himself: it is let out first. */
-static struct probe_client *beside;
-
 static void ask_for_the_hardware(struct probe *p)
 {
     D3DKMT_ENUMADAPTERS adapters;
@@ -677,20 +791,6 @@ static void power_stays_body(struct probe *p)
     context_rig_inside(0, update_there);
     context_rig_inside(0, unmake);
     end_client();
-}
-
-static void run_beside(void (*body)(struct probe *p))
-{
-    struct probe *p = context_rig_create(NULL);
-    struct probe_client *client;
-
-    probe_clients_begin(p);
-    CHECK(NT_SUCCESS(probe_start(p)));
-    client = probe_client_run(p, body);
-    probe_client_end(p, client);
-    probe_client_end(p, beside);
-    probe_clients_end(p);
-    probe_destroy(p);
 }
 
 static void an_update_ends_before_power_goes(void **state)
@@ -847,6 +947,54 @@ static void create_in_destroy_context(struct probe *p, struct probe_call *call)
     item = NULL;
 }
 
+/* One more device, whose context is none of the latest one's. */
+static void create_for_another_device(struct probe *p)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
+
+    CHECK_RULE("CTXA-010", context_create(p, &args) == STATUS_INVALID_PARAMETER &&
+                               args.hAllocation == NULL &&
+                               probe_said(p, "CTXA-010", "of another device than hDevice"));
+}
+
+static void create_in_destroy_device(struct probe *p, struct probe_call *call)
+{
+    DXGKARGCB_CREATECONTEXTALLOCATION args = context_request(p);
+
+    (void)call;
+    if (asked++)
+        return;
+    args.hContext = NULL;
+    args.ContextAllocationFlags.SharedAcrossContexts = 1;
+    CHECK_RULE("CTXA-012", context_create(p, &args) == STATUS_INVALID_DEVICE_REQUEST &&
+                               args.hAllocation == NULL &&
+                               probe_said(p, "CTXA-012", "DxgkDdiDestroyDevice of the device"));
+}
+
+static void another_device_body(struct probe *p)
+{
+    D3DKMT_CREATEDEVICE device;
+    D3DKMT_DESTROYDEVICE destroy;
+
+    begin_client();
+    memset(&device, 0, sizeof(device));
+    device.hAdapter = G->adapter;
+    CHECK(NT_SUCCESS(D3DKMTCreateDevice(&device)));
+    context_rig_inside(0, create_for_another_device);
+    asked = 0;
+    p->before[PROBE_DestroyDevice] = create_in_destroy_device;
+    memset(&destroy, 0, sizeof(destroy));
+    destroy.hDevice = device.hDevice;
+    CHECK(NT_SUCCESS(D3DKMTDestroyDevice(&destroy)) && asked == 1);
+    end_client();
+}
+
+static void a_device_has_its_own(void **state)
+{
+    (void)state;
+    run(another_device_body);
+}
+
 static void owners_body(struct probe *p)
 {
     begin_client();
@@ -877,12 +1025,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_that_are_taken_are_an_outcome),
         cmocka_unit_test(the_taker_may_be_a_mapping),
+        cmocka_unit_test(the_taker_is_what_lies_at_the_place),
         cmocka_unit_test(the_taker_may_be_a_context_allocation),
         cmocka_unit_test(windows_without_room_and_bad_ones),
         cmocka_unit_test(malformed_arguments_say_what_is_wrong),
         cmocka_unit_test(the_edges_of_the_address_space),
         cmocka_unit_test(addresses_are_free_at_once),
         cmocka_unit_test(addresses_stay_while_the_context_runs),
+        cmocka_unit_test(addresses_of_what_was_not_used_are_free),
+        cmocka_unit_test(one_in_an_update_may_be_destroyed),
         cmocka_unit_test(nothing_waits_for_paging_at_a_standstill),
         cmocka_unit_test(nothing_waits_for_paging_of_a_sleeping_adapter),
         cmocka_unit_test(nothing_waits_for_paging_in_an_exclusion),
@@ -891,6 +1042,7 @@ int main(void)
         cmocka_unit_test(an_update_ends_before_power_goes),
         cmocka_unit_test(a_reset_ends_the_wait_of_an_update),
         cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
+        cmocka_unit_test(a_device_has_its_own),
         cmocka_unit_test(owners_while_they_are_made_and_go),
     };
 

@@ -17,6 +17,7 @@ enum kind {
     K_CLIENT_ALLOCATION,
     K_CUT_DOWN, /* the low 32 bits of a context allocation's */
     K_OWN,      /* of the driver's, or any address */
+    K_ADDRESS,  /* one whose lower half looks like a host's handle cut down */
     K_PHYSICAL,
     K_ADAPTER,
     K_PROCESS,
@@ -40,6 +41,7 @@ static const char *const said[KINDS] = {
     [K_CLIENT_ALLOCATION] = "a D3DKMT handle, of an allocation",
     [K_CUT_DOWN] = "cut down to 32 bits",
     [K_OWN] = "no handle of the host's",
+    [K_ADDRESS] = "no handle of the host's",
     [K_PHYSICAL] = "a handle of physical memory",
     [K_ADAPTER] = "the handle of an adapter (DeviceHandle)",
     [K_PROCESS] = "the handle of a process",
@@ -187,6 +189,7 @@ static void collect(struct probe *p)
     handle[K_CLIENT_CONTEXT] = (HANDLE)(uintptr_t)G->context;
     handle[K_CLIENT_ALLOCATION] = (HANDLE)(uintptr_t)allocation;
     handle[K_OWN] = p->state[0].context;
+    handle[K_ADDRESS] = (HANDLE)(uintptr_t)0x7F0080000000u;
     handle[K_PHYSICAL] = (HANDLE)(uintptr_t)0x0D3D000000000010u;
     handle[K_ADAPTER] = DXGK.DeviceHandle;
     handle[K_PROCESS] = context_rig.process;
@@ -229,8 +232,12 @@ static void try_it(struct probe *p)
                probe_rule(p, rule) == 1 && probe_record(p, rule)->severity == VERIFY_ERROR);
     if (kind == K_OWN && strcmp(rule, "LIFE-063") == 0)
         CHECK_RULE("CTXA-004", probe_said(p, rule, "MiniportDeviceContext"));
+    else if (kind == K_ADDRESS)
+        CHECK_RULE("CTXA-069", probe_said(p, rule, words()) && !probe_said(p, rule, "cut down"));
     else
-        CHECK_RULE("CTXA-069", probe_said(p, rule, words()));
+        CHECK_RULE("CTXA-069", probe_said(p, rule, words()) &&
+                                   probe_said(p, rule, "another adapter") ==
+                                       (strstr(words(), "another adapter") != NULL));
 }
 
 static void clean_up(struct probe *p)
@@ -392,9 +399,14 @@ static void reserve_in_create_process(struct probe *p, struct probe_call *call)
     CHECK_RULE("GPUVA-046", probe_rule(p, "GPUVA-046") == 4 &&
                                 probe_said(p, "GPUVA-046", "hDxgkProcess is NULL"));
     args.hDxgkProcess = created->hDxgkProcess;
-    CHECK_RULE("GPUVA-052", DXGK.DxgkCbReserveGpuVirtualAddressRange(DXGK.DeviceHandle, &args) ==
+    args.BaseAddress = 2 << 20; /* the lowest there is */
+    CHECK_RULE("GPUVA-051", DXGK.DxgkCbReserveGpuVirtualAddressRange(DXGK.DeviceHandle, &args) ==
                                     STATUS_SUCCESS &&
                                 args.StartVirtualAddress == 2 << 20);
+    args.BaseAddress = 0;
+    CHECK_RULE("GPUVA-052", DXGK.DxgkCbReserveGpuVirtualAddressRange(DXGK.DeviceHandle, &args) ==
+                                    STATUS_SUCCESS &&
+                                args.StartVirtualAddress == 4 << 20);
     reservation_round++;
 }
 

@@ -3,6 +3,9 @@
  * nothing but a NULL handle in the argument structure. */
 #include "port/support/context_calls.h"
 
+#include <stddef.h>
+#include <sys/mman.h>
+
 #define G (&context_rig.gpu)
 
 static HANDLE item;
@@ -179,6 +182,71 @@ static void bad_updates(struct probe *p)
                                probe_rule(p, "CTXA-058") == 2);
 }
 
+/* Readable, but the handle cannot be given back: nothing is made. */
+static void read_only_creation(struct probe *p)
+{
+    create_args *args = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(args != MAP_FAILED);
+    *args = context_request(p);
+    CHECK(mprotect(args, 4096, PROT_READ) == 0);
+    CHECK_RULE("CTXA-005", context_create(p, args) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("CTXA-005", probe_said(p, "CTXA-005", "cannot be written"));
+    (void)munmap(args, 4096);
+}
+
+static void read_only_body(struct probe *p)
+{
+    CHECK(NT_SUCCESS(probe_gpu_begin(G)));
+    context_rig_inside(0, read_only_creation);
+    CHECK(NT_SUCCESS(probe_gpu_end(G)));
+    CHECK_RULE("CTXA-066", probe_rule(p, "CTXA-066") == 0);
+}
+
+static void a_handle_that_cannot_be_written_is_none(void **state)
+{
+    (void)state;
+    context_rig_run(context_rig_create(NULL), read_only_body);
+}
+
+/* A driver of WDDM 1.x has the shorter structure, and fewer flags. */
+static void short_creation(struct probe *p)
+{
+    const size_t bytes = offsetof(create_args, PhysicalAdapterIndex);
+    uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    create_args whole = context_request(p);
+    create_args *args = (create_args *)(void *)(page + 4096 - bytes);
+
+    CHECK(page != (uint8_t *)MAP_FAILED && mprotect(page + 4096, 4096, PROT_NONE) == 0);
+    whole.hContext = NULL;
+    whole.ContextAllocationFlags.SharedAcrossContexts = 1;
+    memcpy(args, &whole, bytes);
+    CHECK_RULE("CTXA-005", context_create(p, args) == STATUS_SUCCESS && args->hAllocation);
+    CHECK(context_destroy(p, args->hAllocation) == STATUS_SUCCESS);
+    args->ContextAllocationFlags.Value = 3;
+    CHECK_RULE("CTXA-014", context_create(p, args) == STATUS_INVALID_PARAMETER &&
+                               probe_rule(p, "CTXA-014") == 1);
+    (void)munmap(page, 8192);
+}
+
+static void short_body(struct probe *p)
+{
+    (void)p;
+    (void)probe_gpu_begin(G); /* all but the virtual context, which is none for this driver */
+    context_rig_inside(0, short_creation);
+    (void)probe_gpu_end(G);
+}
+
+static void older_drivers_have_the_shorter_structure(void **state)
+{
+    const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WIN8};
+    struct probe *p = context_rig_create(&options);
+
+    (void)state;
+    probe_make_1x(p);
+    context_rig_run(p, short_body);
+}
+
 static void structures_body(struct probe *p)
 {
     (void)p;
@@ -311,6 +379,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bad_creation_says_what_is_wrong),
         cmocka_unit_test(structures_that_cannot_be_read),
+        cmocka_unit_test(a_handle_that_cannot_be_written_is_none),
+        cmocka_unit_test(older_drivers_have_the_shorter_structure),
         cmocka_unit_test(the_start_comes_first),
         cmocka_unit_test(levels_are_kept),
         cmocka_unit_test(physical_contexts_have_no_addresses),

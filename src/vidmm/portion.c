@@ -211,15 +211,16 @@ static bool others_keep(const struct vidmm_portion *portion)
 
 /* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends, which
  * pokes: moving things to and fro would only hold up those others. */
-static NTSTATUS bring_in_one(struct vidmm_portion *portion, struct vidmm_allocation *allocation)
+static NTSTATUS bring_in_one(struct vidmm_device *device, struct vidmm_portion *portion,
+                             struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
     NTSTATUS status = residency_bring_in(vidmm, allocation);
 
-    if (status != STATUS_NO_MEMORY)
+    if (status != STATUS_NO_MEMORY || !is_wanted(device, portion))
         return status;
     portion->waits_for_kept = others_keep(portion);
-    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(portion->device, allocation);
+    return portion->waits_for_kept ? STATUS_RETRY : repack_bring_in(device, allocation);
 }
 
 static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *portion)
@@ -227,7 +228,7 @@ static NTSTATUS bring_in_all(struct vidmm_device *device, struct vidmm_portion *
     for (uint32_t i = 0; i < portion->count; i++) {
         struct vidmm_open *open = open_of(portion, i);
         NTSTATUS status = open && !open->allocation->resident
-                              ? bring_in_one(portion, open->allocation)
+                              ? bring_in_one(device, portion, open->allocation)
                               : STATUS_SUCCESS;
 
         if (!is_wanted(device, portion))
@@ -292,8 +293,11 @@ static void portion_done(struct vidmm *vidmm, void *arg, NTSTATUS status)
         readiness_tell(device);
         return;
     }
-    if (status == STATUS_DEVICE_REMOVED)
+    if (status == STATUS_DEVICE_REMOVED) {
+        if (!device->lost && !device->process->vidmm->lost)
+            readiness_tell(device); /* whoever it was done for, somebody else may have their turn */
         return;
+    }
     if (status != STATUS_NO_MEMORY) /* which cut() has told about */
         NOTE("RES-005",
              "what a DMA buffer needs cannot be brought in (0x%08x); the device is in error",
@@ -343,10 +347,23 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
 
         if (open) {
             open->portions++;
+            open->kept++;
             open->allocation->pins++;
         }
     }
     portion->device->process->vidmm->kept += count;
+}
+
+void vidmm_portion_returned(struct vidmm_portion *portion)
+{
+    struct vidmm_device *device = portion->device;
+
+    portion->in_flight = false;
+    if (!device->portion_posted)
+        return;
+    device->portion_preparing =
+        NULL; /* it may wait for the end of this one, and is told to ask again */
+    paging_poke(device->process->vidmm);
 }
 
 void vidmm_portion_release(struct vidmm_portion *portion)
@@ -360,8 +377,9 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     for (uint32_t i = 0; i < kept; i++) {
         struct vidmm_open *open = open_find(device, portion->kept[i]);
 
-        if (open) {
+        if (open && open->kept) {
             open->portions--;
+            open->kept--;
             open->allocation->pins--;
         }
     }

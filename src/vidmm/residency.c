@@ -93,6 +93,8 @@ void residency_forget(struct vidmm_open *open)
         follow_cancel(&open->use);
         open->allocation->users--;
     }
+    open->allocation->pins -= open->kept; /* PATCH-122: nobody finds it by its handle any more */
+    open->kept = 0;
     eviction_update(open->allocation);
 }
 

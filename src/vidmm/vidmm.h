@@ -290,6 +290,9 @@ bool vidmm_portion_prepare(struct vidmm_portion *portion);
 /* Memory that an earlier portion bound stays where it is until this one is released (PATCH-122);
  * that portion is still held. Uses `kept` (util_alloc) up. */
 void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count);
+/* It is not with the GPU any more, but will be again: what was planned beside it is planned anew. Any
+ * level up to DISPATCH. */
+void vidmm_portion_returned(struct vidmm_portion *portion);
 /* It has run, or never will. Any level up to DISPATCH; the record may go then. */
 void vidmm_portion_release(struct vidmm_portion *portion);
 /* Bytes of an opened allocation. */

@@ -297,6 +297,7 @@ struct vidmm_open {
     struct follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
     uint32_t portions; /* WDDM 1.x: elements of portions that hold it (portion.c) */
+    uint32_t kept;     /* of those, for that it stays where it is: pins of the allocation */
 };
 
 struct vidmm_process {

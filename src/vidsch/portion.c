@@ -17,7 +17,9 @@
  * address of an allocation that may have moved. Drivers that leave the choice to the host (NoDmaPatching
  * 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to PATCH-135). For the
  * others the allocation stays where it is until that portion, too, has run (PATCH-122). One context of
- * an adapter at a time has memory that stays: two of them could wait for each other's for ever.
+ * an adapter at a time, the keeper, has memory that stays: two of them could wait for each other's for
+ * ever. For the same reason the other contexts of its device do not ask for memory meanwhile. Whoever
+ * waits for the end of that is on vidsch->awaiting_keeper.
  */
 #include "vidsch/vidsch_private.h"
 
@@ -69,15 +71,27 @@ bool vidsch_portion_create(struct packet *packet)
 
 static void keeping_ends(struct vidsch *vidsch)
 {
+    struct list waiting;
+
     if (--vidsch->keeping)
         return;
     vidsch->keeper = NULL;
-    LIST_FOR(link, &vidsch->devices) { /* somebody may wait for that */
-        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+    list_take_all(&vidsch->awaiting_keeper, &waiting);
+    while (!list_empty(&waiting))
+        vidsch_context_ready(CONTAINER(list_pop_front(&waiting), struct vidsch_context, run_link));
+}
 
-        device->awaiting_residency = false;
-        vidsch_device_unpark(device);
-    }
+static void await_keeper(struct vidsch_context *context)
+{
+    vidsch_context_unready(context);
+    context->state = CONTEXT_PARKED;
+    list_push_back(&context->device->vidsch->awaiting_keeper, &context->run_link);
+    context->device->awaiting_residency = false; /* the others of the device go on */
+}
+
+bool vidsch_portion_is_kept_for(const struct packet *packet)
+{
+    return packet->portion && (packet->portion->mm.fixed || packet->portion->mm.kept_count > 0);
 }
 
 void vidsch_portion_free(struct packet *packet)
@@ -94,10 +108,10 @@ void vidsch_portion_free(struct packet *packet)
         keeping_ends(packet->context->device->vidsch);
 }
 
-void vidsch_portion_in_flight(const struct packet *packet, bool in_flight)
+void vidsch_portion_in_flight(const struct packet *packet)
 {
     if (packet->portion)
-        packet->portion->mm.in_flight = in_flight;
+        packet->portion->mm.in_flight = true;
 }
 
 /* ---- bindings across a split point ---- */
@@ -197,30 +211,56 @@ static bool queue_rest(struct packet *packet)
     return true;
 }
 
+/* The first `count` elements of what is left of the buffer. */
+static void set_length(struct packet *packet, uint32_t count)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+    uint32_t next = packet->first_patch + count;
+
+    packet->patch_count = count;
+    packet->end = next < buffer->patch_count ? buffer->needs[next].split : buffer->used;
+}
+
+static void set_whole(struct packet *packet)
+{
+    set_length(packet, packet->buffer->patch_count - packet->first_patch);
+}
+
 /* It goes as far as its allocations fit. False: not while another context keeps memory. */
 static bool take_length(struct packet *packet)
 {
-    const struct dma_buffer *buffer = packet->buffer;
     const struct vidsch *vidsch = vidsch_of(packet);
-    uint32_t next = packet->first_patch + packet->portion->mm.count;
 
-    packet->patch_count = packet->portion->mm.count;
-    packet->end = next < buffer->patch_count ? buffer->needs[next].split : buffer->used;
-    return !vidsch->keeper || vidsch->keeper == packet->context || bindings_over_end(packet) == 0;
+    set_length(packet, packet->portion->mm.count);
+    if (!vidsch->keeper || vidsch->keeper == packet->context || bindings_over_end(packet) == 0)
+        return true;
+    set_whole(packet);
+    return false;
 }
 
-/* The driver will know it. */
+/* The driver will know it: it has these elements from now on, no fewer and no more. */
 static bool fix(struct packet *packet)
 {
+    if (packet->first_patch + packet->patch_count < packet->buffer->patch_count &&
+        !queue_rest(packet)) {
+        set_whole(packet);
+        return false;
+    }
     packet->portion->mm.fixed = true;
-    return packet->first_patch + packet->patch_count == packet->buffer->patch_count ||
-           queue_rest(packet);
+    packet->portion->mm.wanted = packet->patch_count;
+    return true;
 }
 
 static void bind_node(const struct packet *packet, bool bound)
 {
-    if (!vidsch_of(packet)->config.caps.PreemptionAware)
-        packet->context->node->unbroken = bound ? packet->context : NULL;
+    struct vidsch_node *node = packet->context->node;
+
+    if (vidsch_of(packet)->config.caps.PreemptionAware)
+        return;
+    if (bound)
+        node->unbroken = packet->context;
+    else if (node->unbroken == packet->context)
+        node->unbroken = NULL;
 }
 
 void vidsch_portion_taken(const struct packet *packet)
@@ -231,13 +271,23 @@ void vidsch_portion_taken(const struct packet *packet)
 
 void vidsch_portion_put_back(const struct packet *packet)
 {
-    if (packet->portion)
-        bind_node(packet, packet->start > 0);
+    if (!packet->portion)
+        return;
+    bind_node(packet, packet->start > 0 && packet->context->state != CONTEXT_LOST);
+    vidmm_portion_returned(&packet->portion->mm);
 }
 
 static void lose(const struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
 {
     vidsch_device_lose(packet->context->device, state, false);
+}
+
+/* Memory of its device stays in place for another context. */
+static bool must_await_keeper(const struct vidsch_context *context)
+{
+    const struct vidsch_context *keeper = context->device->vidsch->keeper;
+
+    return keeper && keeper != context && keeper->device == context->device;
 }
 
 bool vidsch_portion_ready(struct packet *packet)
@@ -250,8 +300,16 @@ bool vidsch_portion_ready(struct packet *packet)
         return false;
     }
     portion->checked = true;
-    if (!vidmm_portion_prepare(&portion->mm) || (!portion->mm.fixed && !take_length(packet)))
+    if (must_await_keeper(packet->context)) {
+        await_keeper(packet->context);
         return false;
+    }
+    if (!vidmm_portion_prepare(&portion->mm))
+        return false;
+    if (!portion->mm.fixed && !take_length(packet)) {
+        await_keeper(packet->context);
+        return false;
+    }
     if (portion->mm.fixed || fix(packet))
         return true;
     NOTE("PATCH-124", "out of memory for the rest of a DMA buffer; the device is in error");

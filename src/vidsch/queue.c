@@ -244,6 +244,7 @@ static void return_render(struct packet *packet)
     struct vidsch_context *context = packet->context;
 
     context->last_in_flight = NULL;
+    vidsch_portion_put_back(packet);
     if (context->state == CONTEXT_LOST) {
         vidsch_drop_after(packet);
         vidsch_packet_finish(packet);

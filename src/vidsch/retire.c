@@ -32,7 +32,7 @@ void vidsch_ring_push(struct vidsch_node *node, struct packet *packet)
 {
     node->ring[(node->head + node->count) & node->ring_mask] = packet;
     packet->context->last_in_flight = packet;
-    vidsch_portion_in_flight(packet, true);
+    vidsch_portion_in_flight(packet);
     if (node->count++ == 0) {
         node->oldest_since = sim_now();
         span_begin(node);
@@ -45,7 +45,6 @@ static struct packet *ring_pop(struct vidsch_node *node)
     struct packet *packet = node_in_flight(node, 0);
 
     span_end(node, packet);
-    vidsch_portion_in_flight(packet, false);
     node->head = (node->head + 1) & node->ring_mask;
     node->count--;
     node->oldest_since = sim_now(); /* TDR-004: each completion restarts the watch */

@@ -82,7 +82,7 @@ void vidsch_go_on(struct vidsch *vidsch)
 
 static bool clients_at_work(const struct vidsch *vidsch)
 {
-    if (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
+    if (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted || vidsch->keeping)
         return true;
     LIST_FOR(link, &vidsch->devices) {
         const struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);

@@ -135,6 +135,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     list_init(&vidsch->lost);
     list_init(&vidsch->advance);
     list_init(&vidsch->dead_syncs);
+    list_init(&vidsch->awaiting_keeper);
     list_init(&vidsch->cpu_waits);
     list_init(&vidsch->paging_free);
     hash_init(&vidsch->driver_devices);

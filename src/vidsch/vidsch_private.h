@@ -399,6 +399,7 @@ struct vidsch {
     uint64_t kick;                       /* nodes to look at */
     const struct vidsch_context *keeper; /* whose memory stays in place between portions (portion.c) */
     uint32_t keeping;                    /* its portions that keep some */
+    struct list awaiting_keeper;         /* contexts that go on when there is none */
     bool restoring;                      /* after an adapter reset: only paging runs */
     struct vidsch_context *busy_context; /* the worker has a packet of it in hand */
     struct vidsch_node *
@@ -503,12 +504,14 @@ bool vidsch_slot_stays_bound(const struct dma_buffer *buffer, uint32_t element, 
 bool vidsch_portion_create(struct packet *packet);
 /* May the packet at the head of its queue go? False: not yet, or its device is lost. */
 bool vidsch_portion_ready(struct packet *packet);
-/* It leaves the queue for the driver, and comes back because the node was closed: what else may go to
- * the node meanwhile (PATCH-126). */
+/* It leaves the queue for the driver, and comes back because the node was closed, or from the node:
+ * what else may go there meanwhile (PATCH-126). */
 void vidsch_portion_taken(const struct packet *packet);
 void vidsch_portion_put_back(const struct packet *packet);
-/* It is (not) with the driver from now on. */
-void vidsch_portion_in_flight(const struct packet *packet, bool in_flight);
+/* It is with the driver from now on. */
+void vidsch_portion_in_flight(const struct packet *packet);
+/* The packet at the head of the keeper's queue must go before the keeping ends. */
+bool vidsch_portion_is_kept_for(const struct packet *packet);
 void vidsch_portion_free(struct packet *packet);
 
 /* ---- preempt.c ---- */

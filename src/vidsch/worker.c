@@ -21,6 +21,17 @@ static bool node_closed(const struct vidsch_node *node)
            node->preempting || node->count >= node->depth;
 }
 
+/* While clients are held back: the context whose memory stays in place until it is through. */
+static struct vidsch_context *let_out(const struct vidsch_node *node)
+{
+    const struct vidsch_context *keeper = node->vidsch->keeper;
+
+    if (!keeper || keeper->node != node || keeper->state != CONTEXT_READY ||
+        !vidsch_portion_is_kept_for(CONTAINER(keeper->queue.next, struct packet, link)))
+        return NULL;
+    return (struct vidsch_context *)keeper;
+}
+
 static struct vidsch_context *first_ready(const struct vidsch_node *node)
 {
     struct vidsch_context *context;
@@ -30,7 +41,11 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
         return NULL;
     level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
     context = CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
-    if (!node->unbroken || context == node->unbroken || context->device->system)
+    if (context->device->system)
+        return context;
+    if (node->vidsch->clients_held)
+        return let_out(node);
+    if (!node->unbroken || context == node->unbroken)
         return context;
     return node->unbroken->state == CONTEXT_READY ? (struct vidsch_context *)node->unbroken : NULL;
 }
@@ -72,7 +87,7 @@ static struct packet *pick(struct vidsch_node *node)
     }
     while ((context = first_ready(node)) != NULL) {
         if (!context->device->system) {
-            if (node->vidsch->restoring || node->vidsch->clients_held)
+            if (node->vidsch->restoring)
                 return NULL;
             if (!resident(context))
                 continue;

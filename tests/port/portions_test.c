@@ -480,6 +480,54 @@ static void a_waiting_portion_may_end(struct probe *p)
     close_gpu(&g);
 }
 
+/* ---- power goes between two portions ---- */
+
+static struct gpu sleeper;
+
+static void cut_and_under_way(struct probe *p)
+{
+    (void)p;
+    three_allocations_of_six(&sleeper);
+    element(&sleeper, 0, 0, 1, 0);
+    element(&sleeper, 1, 1, 2, 0);
+    element(&sleeper, 2, 1, 3, 32); /* beside the first, which stays bound */
+    CHECK(render_it(&sleeper, 64, 3) == STATUS_SUCCESS);
+    element(&sleeper, 0, 0, 4, 0);
+    CHECK(render_it(&sleeper, 64, 1) == STATUS_SUCCESS);
+    until_patched(1);
+}
+
+static void power_cycle(struct probe *p)
+{
+    CHECK(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-122", patch_count == 2 && address(0, 1) == address(1, 1) &&
+                                THERE(patched[1].list[1]) && THERE(patched[1].list[3]));
+    CHECK(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone) == STATUS_SUCCESS);
+}
+
+static void to_the_end(struct probe *p)
+{
+    (void)p;
+    finish(&sleeper);
+    CHECK_RULE("LIFE-154", patch_count == 3 && THERE(patched[2].list[4]) &&
+                               state_of(&sleeper) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    close_gpu(&sleeper);
+}
+
+static void test_power_goes_behind_the_last_portion(void **state)
+{
+    struct probe *p = begin(false, true);
+    struct probe_client *client;
+
+    (void)state;
+    probe_device_packet_ns = 1000000;
+    client = probe_client_run(p, cut_and_under_way);
+    CHECK(probe_run(p, power_cycle) == SIM_DONE);
+    probe_client_go_on(p, client, to_the_end);
+    end(p, client);
+    probe_device_packet_ns = 1000;
+}
+
 static void slowly(void (*body)(struct probe *p))
 {
     struct probe *p = begin(false, false);
@@ -759,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_contexts_of_a_device_wait),
         cmocka_unit_test(test_what_nobody_needs_is_taken_at_once),
         cmocka_unit_test(test_a_waiting_portion_may_end),
+        cmocka_unit_test(test_power_goes_behind_the_last_portion),
         cmocka_unit_test(test_many_clients_share_little_memory),
         cmocka_unit_test(test_every_request_may_fail),
     };

@@ -564,6 +564,207 @@ static void a_preempted_portion_goes_as_it_was(struct fixture *f)
     end_scene(f, &s);
 }
 
+/* ---- contexts that wait for the one that keeps memory in place ---- */
+
+/* Another context of the device, with the same allocations. */
+static struct scene beside(struct scene *s, UINT node)
+{
+    struct scene other = *s;
+
+    other.client.context = make_context(s->client.device, node);
+    vidsch_context_lists(other.client.context, &other.client.lists);
+    for (UINT i = 0; i <= MANY; i++)
+        other.client.lists.allocations[i] = s->client.lists.allocations[i];
+    return other;
+}
+
+/* The more important context of the same device waits for the keeper, and does not hold it up. */
+static void a_keeper_goes_before_its_device(struct fixture *f)
+{
+    struct scene s = make_scene(f), high = beside(&s, 0);
+
+    vidsch_context_set_priority(high.client.context, 3);
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    bind_over_the_split(&high, f);
+    CHECK(go(&high, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1 && f->mm.kept == 1);
+    driver_run(f, 0);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-122",
+               is_of(f, 0, &s) && is_of(f, 1, &s) && is_of(f, 2, &high) && is_of(f, 3, &high));
+    CHECK_RULE("PATCH-122", window_is(f, 1, 32, 64) && window_is(f, 3, 32, 64));
+    end_scene(f, &s);
+}
+
+/* Who waits for the keeper asks for no memory of that device meanwhile: nobody could tell then whose
+ * turn it is. What its driver would have been told is the whole buffer. */
+static void who_waits_for_a_keeper_asks_for_nothing(struct fixture *f)
+{
+    struct scene s = make_scene(f), more = beside(&s, 1), other = make_scene(f);
+    const DXGKARG_CANCELCOMMAND *cancelled;
+    uint64_t asked;
+
+    f->driver.engine[0].hang = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    asked = f->mm.portions;
+    element(&more, 0, 0, 4, 0, 0);
+    CHECK(go(&more, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-122", f->mm.portions == asked && calls_of(f, CALL_SUBMIT) == 2);
+    vidsch_context_set_priority(other.client.context, 1);
+    bind_over_the_split(&other, f);
+    driver_complete(f, 0, 1);
+    CHECK(go(&other, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-122", f->mm.portions > asked && calls_of(f, CALL_SUBMIT) == 2);
+    CHECK(vidsch_validate(f->vidsch));
+    vidsch_device_mark_error(other.client.device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    pass(MS);
+    cancelled = &call_at(f, CALL_CANCEL, 0)->cancel;
+    CHECK_RULE("TDR-063", calls_of(f, CALL_CANCEL) == 1 &&
+                              cancelled->DmaBufferSubmissionStartOffset == 0 &&
+                              cancelled->DmaBufferSubmissionEndOffset == 64 &&
+                              cancelled->PatchLocationListSubmissionStart == 0 &&
+                              cancelled->PatchLocationListSubmissionLength == 3);
+    f->driver.engine[0].count = 0;
+    f->driver.engine[0].hang = false;
+    driver_complete(f, 0, 2);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 3 && is_of(f, 2, &more));
+    end_scene(f, &other);
+    end_scene(f, &s);
+}
+
+/* The end of the keeping is no news for those whose memory is not there. */
+static void only_who_waits_for_the_keeper_goes_on(struct fixture *f)
+{
+    struct scene s = make_scene(f), other = make_scene(f), missing = make_scene(f);
+    uint64_t asked;
+
+    f->driver.engine[0].hang = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    missing.client.device->mm->missing = true;
+    f->driver.engine[0].count = 0;
+    element(&missing, 0, 0, 1, 0, 0);
+    driver_complete(f, 0, 1);
+    CHECK(go(&missing, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    asked = f->mm.portions;
+    f->driver.engine[0].hang = false;
+    driver_complete(f, 0, 2);
+    pass(MS);
+    CHECK_RULE("RES-002", f->mm.portions == asked && f->mm.kept == 0);
+    missing.client.device->mm->missing = false;
+    vidsch_for_vidmm.device_resident(missing.client.device->mm);
+    idle(missing.client.device);
+    end_scene(f, &missing);
+    end_scene(f, &other);
+    end_scene(f, &s);
+}
+
+/* A process whose device keeps memory is suspended while another of its contexts waits for that. */
+static void a_suspended_keeper_goes_on(struct fixture *f)
+{
+    struct scene s = make_scene(f), more = beside(&s, 1);
+
+    f->driver.engine[0].hang = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    bind_over_the_split(&more, f);
+    CHECK(go(&more, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1);
+    driver_run(f, 0);
+    CHECK(vidsch_for_vidmm.process_suspend(&f->client) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1 && vidsch_validate(f->vidsch));
+    vidsch_for_vidmm.process_resume(&f->client);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 4 && is_of(f, 1, &s) && is_of(f, 2, &more));
+    end_scene(f, &s);
+}
+
+/* Whose memory stays in place is let out before clients are held back. */
+static void a_keeper_ends_before_clients_stand_still(struct fixture *f)
+{
+    struct scene s = make_scene(f);
+
+    f->driver.engine[0].run_ns = 10 * MS;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1 && f->mm.kept == 1);
+    CHECK(vidsch_hold_clients(f->vidsch, SECOND) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 2 && f->mm.kept == 0);
+    vidsch_release_clients(f->vidsch);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 4);
+    end_scene(f, &s);
+}
+
+/* ---- a portion that is with the driver while things happen ---- */
+
+static struct vidsch_device *to_lose;
+
+static NTSTATUS lose_and_close(struct fixture *f, const DXGKARG_PATCH *args)
+{
+    if (args->DmaBufferSubmissionStartOffset == 0)
+        return STATUS_SUCCESS;
+    vidsch_device_mark_error(to_lose, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+    f->driver.on_patch = NULL;
+    vidsch_want_engine_reset(&f->vidsch->node[0], RECOVER_FORCED);
+    return STATUS_SUCCESS;
+}
+
+/* The node is closed and the device lost while the second portion is patched. */
+static void a_lost_context_does_not_keep_the_node(struct fixture *f)
+{
+    struct scene a = make_scene(f), b = make_scene(f);
+
+    to_lose = a.client.device;
+    f->driver.on_patch = lose_and_close;
+    element(&a, 0, 0, 1, 0, 0);
+    element(&a, 1, 0, 1, 32, 32);
+    element(&a, 2, 0, 1, 48, 48);
+    CHECK(go(&a, 64, 3) == STATUS_SUCCESS);
+    vidsch_device_drain(a.client.device, NULL);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1 && calls_of(f, CALL_PATCH) == 2);
+    pass(MS);
+    CHECK(vidsch_validate(f->vidsch));
+    element(&b, 0, 0, 1, 0, 0);
+    CHECK(go(&b, 64, 1) == STATUS_SUCCESS);
+    pass(SECOND);
+    CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 2 && is_of(f, 1, &b));
+    end_scene(f, &b);
+    end_scene(f, &a);
+}
+
+/* What a portion may have is what it had when the driver first saw it. */
+static void a_portion_wants_what_it_had(struct fixture *f)
+{
+    struct scene s = make_scene(f);
+
+    element(&s, 0, 0, 1, 0, 0);
+    element(&s, 1, 0, 2, 32, 32);
+    f->mm.room = 1;
+    f->driver.engine[0].hang = true;
+    CHECK(go(&s, 64, 2) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-158", node_in_flight(&f->vidsch->node[0], 0)->portion->mm.wanted == 1 &&
+                                node_in_flight(&f->vidsch->node[0], 1)->portion->mm.wanted == 1);
+    driver_run(f, 0);
+    end_scene(f, &s);
+}
+
 static void memory_that_runs_out_loses_nothing(struct fixture *f)
 {
     for (uint64_t n = 1;; n++) {
@@ -623,6 +824,17 @@ TEST(the_rest_of_a_lost_buffer_lets_others_run, V13, .max_slot = 3, .split = tru
      .no_preemption = true, .cancel_aware = true)
 TEST(a_signal_waits_for_the_last_portion, V13, .max_slot = 3, .split = true)
 TEST(a_preempted_portion_goes_as_it_was, V13, .max_slot = 3)
+TEST(a_keeper_goes_before_its_device, V13, .max_slot = 3, .no_dma_patching = true, .depth = 1)
+TEST(who_waits_for_a_keeper_asks_for_nothing, V13, .max_slot = 3, .no_dma_patching = true,
+     .nodes = 3, .virtual_mask = 4, .physical_paging = true, .cancel_aware = true, .depth = 2)
+TEST(only_who_waits_for_the_keeper_goes_on, V13, .max_slot = 3, .no_dma_patching = true)
+TEST(a_suspended_keeper_goes_on, V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
+     .virtual_mask = 4, .physical_paging = true, .depth = 1)
+TEST(a_keeper_ends_before_clients_stand_still, V13, .max_slot = 3, .no_dma_patching = true,
+     .depth = 1)
+TEST(a_lost_context_does_not_keep_the_node, V13, .max_slot = 3, .split = true, .depth = 1,
+     .no_preemption = true)
+TEST(a_portion_wants_what_it_had, V13, .max_slot = 3)
 TEST(memory_that_runs_out_loses_nothing, V13, .max_slot = 3, .no_dma_patching = true)
 
 int main(void)
@@ -648,6 +860,13 @@ int main(void)
         cmocka_unit_test(test_the_rest_of_a_lost_buffer_lets_others_run),
         cmocka_unit_test(test_a_signal_waits_for_the_last_portion),
         cmocka_unit_test(test_a_preempted_portion_goes_as_it_was),
+        cmocka_unit_test(test_a_keeper_goes_before_its_device),
+        cmocka_unit_test(test_who_waits_for_a_keeper_asks_for_nothing),
+        cmocka_unit_test(test_only_who_waits_for_the_keeper_goes_on),
+        cmocka_unit_test(test_a_suspended_keeper_goes_on),
+        cmocka_unit_test(test_a_keeper_ends_before_clients_stand_still),
+        cmocka_unit_test(test_a_lost_context_does_not_keep_the_node),
+        cmocka_unit_test(test_a_portion_wants_what_it_had),
         cmocka_unit_test(test_memory_that_runs_out_loses_nothing),
     };
 

@@ -187,6 +187,7 @@ struct vidmm {
     uint64_t portions; /* vidmm_portion_prepare */
     uint32_t held;     /* portions that were prepared and not released */
     uint32_t kept;     /* allocations given to vidmm_portion_keep, likewise */
+    uint32_t returned; /* vidmm_portion_returned for one in flight */
     D3DKMT_HANDLE last_kept;
 };
 

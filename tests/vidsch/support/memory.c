@@ -317,6 +317,14 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
     mm->last_kept = kept[count - 1];
 }
 
+void vidmm_portion_returned(struct vidmm_portion *portion)
+{
+    struct vidmm *mm = ((struct vidsch_device *)portion->device->owner)->vidsch->vidmm;
+
+    mm->returned += portion->in_flight;
+    portion->in_flight = false;
+}
+
 void vidmm_portion_release(struct vidmm_portion *portion)
 {
     struct vidmm *mm = ((struct vidsch_device *)portion->device->owner)->vidsch->vidmm;

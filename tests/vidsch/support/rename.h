@@ -13,6 +13,7 @@
 #define vidmm_portion_prepare          fake_vidmm_portion_prepare
 #define vidmm_portion_keep             fake_vidmm_portion_keep
 #define vidmm_portion_release          fake_vidmm_portion_release
+#define vidmm_portion_returned         fake_vidmm_portion_returned
 #define vidmm_open_bytes               fake_vidmm_open_bytes
 #define vidmm_context_attach           fake_vidmm_context_attach
 #define vidmm_context_detach           fake_vidmm_context_detach
@@ -86,6 +87,7 @@
 #define vidsch_portion_create        tested_portion_create
 #define vidsch_portion_ready         tested_portion_ready
 #define vidsch_portion_taken         tested_portion_taken
+#define vidsch_portion_is_kept_for   tested_portion_is_kept_for
 #define vidsch_portion_put_back      tested_portion_put_back
 #define vidsch_portion_in_flight     tested_portion_in_flight
 #define vidsch_portion_free          tested_portion_free

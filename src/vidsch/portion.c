@@ -253,14 +253,8 @@ static bool fix(struct packet *packet)
 
 static void bind_node(const struct packet *packet, bool bound)
 {
-    struct vidsch_node *node = packet->context->node;
-
-    if (vidsch_of(packet)->config.caps.PreemptionAware)
-        return;
-    if (bound)
-        node->unbroken = packet->context;
-    else if (node->unbroken == packet->context)
-        node->unbroken = NULL;
+    if (!vidsch_of(packet)->config.caps.PreemptionAware)
+        packet->context->node->unbroken = bound ? packet->context : NULL;
 }
 
 void vidsch_portion_taken(const struct packet *packet)

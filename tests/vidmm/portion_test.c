@@ -32,6 +32,14 @@ static void sends(struct buffer *b)
     b->portion.fixed = b->portion.in_flight = true;
 }
 
+static D3DKMT_HANDLE *kept_list(D3DKMT_HANDLE handle)
+{
+    D3DKMT_HANDLE *kept = util_alloc(sizeof(*kept));
+
+    *kept = handle;
+    return kept;
+}
+
 static void run(void (*body)(struct mm_rig *rig))
 {
     struct mm_options o;
@@ -83,15 +91,113 @@ static void what_comes_back_is_asked_again(void **state)
     run(returned_body);
 }
 
-/* ---- what stays in place ---- */
+/* ---- what is on the list ---- */
 
-static D3DKMT_HANDLE *kept_list(D3DKMT_HANDLE handle)
+/* There, but off the list: on it again before it is used. What nobody needs leaves before what waits. */
+static void listed_body(struct mm_rig *rig)
 {
-    D3DKMT_HANDLE *kept = util_alloc(sizeof(*kept));
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE a = vram(c, 6), z = vram(c, 5), x = vram(c, 9);
+    struct buffer first, second;
 
-    *kept = handle;
-    return kept;
+    needs(&first, c, &a, 1);
+    sends(&first);
+    vidmm_portion_release(&first.portion);
+    CHECK(portion_unlist_all(rig->vidmm) && mm_allocation(c, a)->ready);
+    needs(&first, c, &a, 1);
+    sends(&first);
+    CHECK_RULE("RES-002", mm_open(c, a)->residency_count == 1);
+    vidmm_portion_returned(&first.portion);
+    needs(&second, c, &z, 1);
+    sends(&second);
+    vidmm_portion_release(&second.portion);
+    needs(&second, c, &x, 1);
+    sends(&second);
+    CHECK_RULE("RES-004", first.portion.held && mm_allocation(c, a)->resident &&
+                              mm_open(c, z)->residency_count == 0);
+    vidmm_portion_release(&first.portion);
+    vidmm_portion_release(&second.portion);
 }
+
+static void what_is_there_is_listed_again(void **state)
+{
+    (void)state;
+    run(listed_body);
+}
+
+/* ---- what fits by counting but has no place ---- */
+
+/* An allocation of `megabytes` that nothing may move. */
+static D3DKMT_HANDLE stuck(struct mm_client *c, uint64_t megabytes)
+{
+    D3DKMT_HANDLE handle = vram(c, megabytes);
+    struct buffer b;
+
+    needs(&b, c, &handle, 1);
+    sends(&b);
+    mm_allocation(c, handle)->pins++;
+    vidmm_portion_release(&b.portion);
+    return handle;
+}
+
+/* A portion that the driver knows is not cut any more. */
+static void fixed_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    const D3DKMT_HANDLE list[] = {vram(c, 3), vram(c, 3)};
+    struct buffer known;
+    D3DKMT_HANDLE x;
+
+    needs(&known, c, list, 2);
+    known.need[1].split = 32;
+    sends(&known);
+    vidmm_portion_returned(&known.portion);
+    x = stuck(c, 12);
+    CHECK(!known.portion.held && !vidmm_portion_prepare(&known.portion));
+    mm_idle(rig);
+    CHECK_RULE("PATCH-158", c->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    CHECK_RULE("PATCH-124", mm_violations(rig, "PATCH-124") == 1);
+    vidmm_portion_release(&known.portion);
+    mm_allocation(c, x)->pins--;
+    CHECK(mm_open(c, list[0])->portions == 0 && mm_open(c, list[1])->portions == 0);
+}
+
+static void what_the_driver_knows_is_not_cut(void **state)
+{
+    (void)state;
+    run(fixed_body);
+}
+
+/* What stays in place for the portion itself does not make it wait. */
+static void own_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0];
+    const D3DKMT_HANDLE list[] = {vram(c, 3), vram(c, 6)};
+    D3DKMT_HANDLE x = stuck(c, 5), k = vram(c, 4);
+    struct buffer first, second;
+
+    needs(&first, c, &k, 1);
+    sends(&first);
+    needs(&second, c, list, 2);
+    second.need[0].split = second.portion.start = 32;
+    second.need[1].split = 48;
+    vidmm_portion_keep(&second.portion, kept_list(k), 1);
+    vidmm_portion_release(&first.portion);
+    CHECK(!vidmm_portion_prepare(&second.portion));
+    mm_idle(rig);
+    CHECK_RULE("PATCH-121", vidmm_portion_prepare(&second.portion) && second.portion.count == 1);
+    vidmm_portion_release(&second.portion);
+    mm_allocation(c, x)->pins--;
+    CHECK(c->error == 0);
+}
+
+static void what_it_keeps_itself_does_not_count(void **state)
+{
+    (void)state;
+    run(own_body);
+}
+
+/* ---- what stays in place ---- */
 
 /* The client closes a shared allocation that stays in place for it. */
 static void closed_body(struct mm_rig *rig)
@@ -123,6 +229,37 @@ static void closed_body(struct mm_rig *rig)
     vidmm_portion_release(&second.portion);
     CHECK_RULE("PATCH-122", mm_allocation(b, theirs.allocation)->pins == 0 && rig->vidmm->kept == 0);
     vidmm_resource_put(resource);
+}
+
+/* What did not fit beside it is told when that ends. */
+static void waiting_body(struct mm_rig *rig)
+{
+    struct mm_client *c = &rig->client[0], *other = &rig->client[1];
+    struct buffer first, second, big;
+    D3DKMT_HANDLE k, mine = vram(c, 12);
+
+    OK(mm_client_open(rig, 1, 1));
+    k = vram(other, 6);
+    needs(&first, other, &k, 1);
+    needs(&second, other, NULL, 0);
+    sends(&first);
+    vidmm_portion_keep(&second.portion, kept_list(k), 1);
+    vidmm_portion_release(&first.portion);
+    needs(&big, c, &mine, 1);
+    CHECK(!vidmm_portion_prepare(&big.portion));
+    mm_idle(rig);
+    CHECK_RULE("PATCH-122", c->resident_calls == 0 && mm_allocation(other, k)->resident);
+    vidmm_portion_release(&second.portion);
+    mm_idle(rig);
+    CHECK_RULE("PATCH-122", c->resident_calls == 1 && vidmm_portion_prepare(&big.portion));
+    vidmm_portion_release(&big.portion);
+    CHECK(c->error == 0);
+}
+
+static void who_waits_for_it_is_told(void **state)
+{
+    (void)state;
+    run(waiting_body);
 }
 
 static void what_is_closed_stays_no_more(void **state)
@@ -168,7 +305,7 @@ static void lost_body(struct mm_rig *rig)
     mm_idle(rig);
     CHECK_RULE("PATCH-122", !ending && !mm_allocation(other, list[1])->resident &&
                                 mm_allocation(other, list[0])->resident);
-    CHECK(c->error == 0 && mm_violations(rig, "PATCH-124") == 0);
+    CHECK(c->error == 0 && mm_violations(rig, "PATCH-124") == 0 && c->resident_calls == 0);
     vidmm_portion_release(&second.portion);
     CHECK(vidmm_validate(rig->vidmm));
 }
@@ -183,6 +320,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_back_is_asked_again),
+        cmocka_unit_test(what_is_there_is_listed_again),
+        cmocka_unit_test(what_the_driver_knows_is_not_cut),
+        cmocka_unit_test(what_it_keeps_itself_does_not_count),
+        cmocka_unit_test(who_waits_for_it_is_told),
         cmocka_unit_test(what_is_closed_stays_no_more),
         cmocka_unit_test(a_device_may_be_lost_meanwhile),
     };

@@ -696,18 +696,49 @@ static void a_suspended_keeper_goes_on(struct fixture *f)
 static void a_keeper_ends_before_clients_stand_still(struct fixture *f)
 {
     struct scene s = make_scene(f);
+    uint32_t depth = f->vidsch->node[0].depth;
 
     f->driver.engine[0].run_ns = 10 * MS;
     bind_over_the_split(&s, f);
     CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
     CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
     pass(MS);
-    CHECK(calls_of(f, CALL_SUBMIT) == 1 && f->mm.kept == 1);
+    CHECK(calls_of(f, CALL_SUBMIT) == depth && f->mm.kept == 1);
     CHECK(vidsch_hold_clients(f->vidsch, SECOND) == STATUS_SUCCESS);
     CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 2 && f->mm.kept == 0);
     vidsch_release_clients(f->vidsch);
     idle(s.client.device);
     CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 4);
+    end_scene(f, &s);
+}
+
+static void a_keeper_with_two_packets(struct fixture *f)
+{
+    a_keeper_ends_before_clients_stand_still(f);
+}
+
+/* The keeper goes to its own node, when that has room. */
+static void a_keeper_is_let_out_to_its_node(struct fixture *f)
+{
+    struct scene s = make_scene(f), other = make_scene(f);
+    struct scene busy = beside(&other, 1);
+
+    f->driver.engine[0].run_ns = f->driver.engine[1].run_ns = 10 * MS;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    element(&busy, 0, 0, 1, 0, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(go(&busy, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 2 && f->mm.kept == 1);
+    f->driver.engine[0].run_ns = 30 * MS;
+    CHECK(vidsch_hold_clients(f->vidsch, SECOND) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 3 && is_of(f, 2, &s) &&
+                                f->vidsch->node[0].last_completed == 2 &&
+                                f->vidsch->node[1].last_completed == 1);
+    vidsch_release_clients(f->vidsch);
+    idle(other.client.device);
+    end_scene(f, &other);
     end_scene(f, &s);
 }
 
@@ -765,8 +796,189 @@ static void a_portion_wants_what_it_had(struct fixture *f)
     end_scene(f, &s);
 }
 
+/* Several portions keep memory at once: it ends with the last of them. Who keeps none goes meanwhile. */
+static void the_last_one_that_keeps_ends_it(struct fixture *f)
+{
+    struct scene s = make_scene(f), first = make_scene(f);
+    struct scene other = beside(&first, 1), free = beside(&first, 1);
+
+    f->driver.engine[0].hang = true;
+    bind_over_the_split(&s, f);
+    element(&s, 3, 3, 2, 32, 36);
+    element(&s, 4, 2, 4, 48, 48);
+    CHECK(go(&s, 64, 5) == STATUS_SUCCESS);
+    pass(MS);
+    driver_complete(f, 0, 1);
+    pass(MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 3 && f->mm.kept == 3);
+    bind_over_the_split(&other, f);
+    CHECK(go(&other, 64, 3) == STATUS_SUCCESS);
+    element(&free, 0, 0, 1, 0, 0);
+    CHECK(go(&free, 64, 1) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 4 && is_of(f, 3, &free));
+    driver_complete(f, 0, 2);
+    pass(MS);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 4 && f->mm.kept == 2);
+    f->driver.engine[0].count = 0;
+    f->driver.engine[0].hang = false;
+    driver_complete(f, 0, 3);
+    idle(s.client.device);
+    idle(first.client.device);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 6 && is_of(f, 5, &other));
+    end_scene(f, &first);
+    end_scene(f, &s);
+}
+
+static NTSTATUS held;
+
+static void hold_clients(void *arg)
+{
+    struct fixture *f = arg;
+
+    held = vidsch_hold_clients(f->vidsch, SECOND);
+}
+
+/* Also a first portion that was preempted goes again before clients stand still. */
+static void a_preempted_keeper_ends_first(struct fixture *f)
+{
+    struct scene s = make_scene(f), high = make_scene(f);
+    struct sim_thread *holder;
+    UINT id;
+
+    vidsch_context_set_priority(high.client.context, 3);
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    element(&high, 0, 0, 1, 0, 0);
+    CHECK(go(&high, 64, 1) == STATUS_SUCCESS);
+    pass(30 * MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 1 && calls_of(f, CALL_PREEMPT) == 1);
+    holder = spawn(f, hold_clients, f);
+    pass(MS);
+    id = call_at(f, CALL_PREEMPT, 0)->preempt.PreemptionFenceId;
+    f->driver.engine[0].hang = f->driver.engine[0].ignores_preemption = false;
+    answer(f, id, 0);
+    join(holder);
+    CHECK_RULE("PATCH-122", held == STATUS_SUCCESS && calls_of(f, CALL_SUBMIT) == 3 &&
+                                is_of(f, 1, &s) && is_of(f, 2, &s));
+    CHECK_RULE("PATCH-158", f->mm.returned == 1 && window_is(f, 1, 0, 32));
+    vidsch_release_clients(f->vidsch);
+    idle(high.client.device);
+    end_scene(f, &high);
+    end_scene(f, &s);
+}
+
+static void suspend_client(void *arg)
+{
+    CHECK(vidsch_for_vidmm.process_suspend(arg) == STATUS_SUCCESS);
+}
+
+/* ... but not while its process is suspended. */
+static void a_suspended_keeper_is_not_let_out(struct fixture *f)
+{
+    struct scene s = make_scene(f);
+    struct vidsch_device *device = make_device_of(f, &f->other_client);
+    struct sim_thread *holder, *suspender;
+
+    f->driver.engine[0].hang = true;
+    bind_over_the_split(&s, f);
+    CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK(render(make_context(device, 0), 64) == STATUS_SUCCESS);
+    suspender = spawn(f, suspend_client, &f->client);
+    holder = spawn(f, hold_clients, f);
+    pass(MS);
+    driver_run(f, 0);
+    pass(10 * MS);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 1 && f->mm.kept == 1);
+    join(suspender);
+    vidsch_for_vidmm.process_resume(&f->client);
+    join(holder);
+    CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 2 && is_of(f, 1, &s));
+    vidsch_release_clients(f->vidsch);
+    vidsch_device_drain(device, NULL);
+    vidsch_device_destroy(device);
+    end_scene(f, &s);
+}
+
+static uint32_t close_at; /* a Patch during which the node is closed */
+
+static NTSTATUS close_node(struct fixture *f, const DXGKARG_PATCH *args)
+{
+    (void)args;
+    if (calls_of(f, CALL_PATCH) == close_at)
+        f->vidsch->node[0].stopped = true;
+    return STATUS_SUCCESS;
+}
+
+/* The node is closed while a portion is patched: before the first one others may go, before the last
+ * one they may not. */
+static void closed_during_patch(struct fixture *f, uint32_t at)
+{
+    struct scene a = make_scene(f), b = make_scene(f);
+
+    close_at = at;
+    f->driver.on_patch = close_node;
+    vidsch_context_set_priority(b.client.context, 7);
+    element(&a, 0, 0, 1, 0, 0);
+    element(&a, 1, 0, 1, 32, 32);
+    CHECK(go(&a, 64, 2) == STATUS_SUCCESS);
+    pass(10 * MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == at - 1 && calls_of(f, CALL_PATCH) == at);
+    element(&b, 0, 0, 1, 0, 0);
+    CHECK(go(&b, 64, 1) == STATUS_SUCCESS);
+    f->vidsch->node[0].stopped = false;
+    vidsch_kick(&f->vidsch->node[0]);
+    idle(a.client.device);
+    idle(b.client.device);
+    CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 3 && is_of(f, at == 1 ? 0 : 2, &b));
+    end_scene(f, &b);
+    end_scene(f, &a);
+}
+
+static void closed_during_the_first_patch(struct fixture *f)
+{
+    closed_during_patch(f, 1);
+}
+
+static void closed_during_the_last_patch(struct fixture *f)
+{
+    closed_during_patch(f, 2);
+}
+
+/* The last portion comes back from an engine reset that was for nobody's packet. */
+static void a_portion_back_from_a_reset_keeps_the_node(struct fixture *f)
+{
+    struct scene a = make_scene(f), b = make_scene(f);
+
+    vidsch_context_set_priority(b.client.context, 7);
+    f->driver.engine[0].hang = true;
+    element(&a, 0, 0, 1, 0, 0);
+    element(&a, 1, 0, 1, 32, 32);
+    CHECK(go(&a, 64, 2) == STATUS_SUCCESS);
+    pass(MS);
+    driver_complete(f, 0, 1);
+    pass(MS);
+    element(&b, 0, 0, 1, 0, 0);
+    CHECK(go(&b, 64, 1) == STATUS_SUCCESS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 2);
+    f->driver.aborted = 1;
+    f->driver.engine[0].hang = false;
+    CHECK(vidsch_force_engine_reset(f->vidsch, 0) == STATUS_SUCCESS);
+    idle(a.client.device);
+    idle(b.client.device);
+    CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 4 && is_of(f, 2, &a) && is_of(f, 3, &b) &&
+                                window_is(f, 2, 32, 64));
+    end_scene(f, &b);
+    end_scene(f, &a);
+}
+
 static void memory_that_runs_out_loses_nothing(struct fixture *f)
 {
+    uint32_t cancelled = 0;
+
     for (uint64_t n = 1;; n++) {
         struct scene s = make_scene(f);
         uint64_t requests;
@@ -786,9 +998,16 @@ static void memory_that_runs_out_loses_nothing(struct fixture *f)
         if (vidsch_device_state(s.client.device) != D3DKMT_DEVICEEXECUTION_ACTIVE)
             CHECK_RULE("PATCH-124", vidsch_device_state(s.client.device) ==
                                         D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+        if (calls_of(f, CALL_CANCEL) > cancelled) /* nothing of it was sent */
+            CHECK_RULE("TDR-063",
+                       last_call(f, CALL_CANCEL)->cancel.DmaBufferSubmissionEndOffset == 64 &&
+                           last_call(f, CALL_CANCEL)->cancel.PatchLocationListSubmissionLength == 3);
+        cancelled = calls_of(f, CALL_CANCEL);
         end_scene(f, &s);
-        if (requests > 0 && requests < UINT32_MAX)
+        if (requests > 0 && requests < UINT32_MAX) {
+            CHECK(cancelled > 0);
             return; /* none was left to fail */
+        }
     }
 }
 
@@ -835,7 +1054,27 @@ TEST(a_keeper_ends_before_clients_stand_still, V13, .max_slot = 3, .no_dma_patch
 TEST(a_lost_context_does_not_keep_the_node, V13, .max_slot = 3, .split = true, .depth = 1,
      .no_preemption = true)
 TEST(a_portion_wants_what_it_had, V13, .max_slot = 3)
-TEST(memory_that_runs_out_loses_nothing, V13, .max_slot = 3, .no_dma_patching = true)
+static void windows_8(struct fixture *f)
+{
+    a_binding_that_leaks_is_refused(f);
+}
+
+TEST(the_last_one_that_keeps_ends_it, V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
+     .virtual_mask = 4, .physical_paging = true)
+TEST(a_preempted_keeper_ends_first, V13, .max_slot = 3, .no_dma_patching = true, .depth = 1)
+TEST(a_suspended_keeper_is_not_let_out, V13, .max_slot = 3, .no_dma_patching = true, .depth = 1)
+TEST(closed_during_the_first_patch, V13, .max_slot = 3, .split = true, .depth = 1,
+     .no_preemption = true)
+TEST(closed_during_the_last_patch, V13, .max_slot = 3, .split = true, .depth = 1,
+     .no_preemption = true)
+TEST(a_portion_back_from_a_reset_keeps_the_node, V13, .max_slot = 3, .split = true, .depth = 1,
+     .no_preemption = true)
+TEST(a_keeper_is_let_out_to_its_node, V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
+     .virtual_mask = 4, .physical_paging = true, .depth = 1)
+TEST(a_keeper_with_two_packets, V13, .max_slot = 3, .no_dma_patching = true)
+TEST(windows_8, .version = DXGKDDI_INTERFACE_VERSION_WIN8, .max_slot = 3)
+TEST(memory_that_runs_out_loses_nothing, V13, .max_slot = 3, .no_dma_patching = true,
+     .cancel_aware = true)
 
 int main(void)
 {
@@ -867,6 +1106,15 @@ int main(void)
         cmocka_unit_test(test_a_keeper_ends_before_clients_stand_still),
         cmocka_unit_test(test_a_lost_context_does_not_keep_the_node),
         cmocka_unit_test(test_a_portion_wants_what_it_had),
+        cmocka_unit_test(test_the_last_one_that_keeps_ends_it),
+        cmocka_unit_test(test_a_preempted_keeper_ends_first),
+        cmocka_unit_test(test_a_suspended_keeper_is_not_let_out),
+        cmocka_unit_test(test_closed_during_the_first_patch),
+        cmocka_unit_test(test_closed_during_the_last_patch),
+        cmocka_unit_test(test_a_portion_back_from_a_reset_keeps_the_node),
+        cmocka_unit_test(test_a_keeper_is_let_out_to_its_node),
+        cmocka_unit_test(test_a_keeper_with_two_packets),
+        cmocka_unit_test(test_windows_8),
         cmocka_unit_test(test_memory_that_runs_out_loses_nothing),
     };
 

@@ -299,8 +299,8 @@ bool vidmm_portion_prepare(struct vidmm_portion *portion)
             count--;
     }
     portion->count = count;
+    mm->held += !portion->held;
     portion->held = true;
-    mm->held++;
     for (uint32_t i = 0; i < count; i++)
         if (needed(portion, i))
             needed(portion, i)->listed = true;

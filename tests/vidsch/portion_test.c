@@ -723,7 +723,8 @@ static void a_keeper_is_let_out_to_its_node(struct fixture *f)
     struct scene s = make_scene(f), other = make_scene(f);
     struct scene busy = beside(&other, 1);
 
-    f->driver.engine[0].run_ns = f->driver.engine[1].run_ns = 10 * MS;
+    f->driver.engine[0].run_ns = 30 * MS;
+    f->driver.engine[1].run_ns = 10 * MS;
     bind_over_the_split(&s, f);
     CHECK(go(&s, 64, 3) == STATUS_SUCCESS);
     element(&busy, 0, 0, 1, 0, 0);
@@ -731,7 +732,6 @@ static void a_keeper_is_let_out_to_its_node(struct fixture *f)
         CHECK(go(&busy, 64, 1) == STATUS_SUCCESS);
     pass(MS);
     CHECK(calls_of(f, CALL_SUBMIT) == 2 && f->mm.kept == 1);
-    f->driver.engine[0].run_ns = 30 * MS;
     CHECK(vidsch_hold_clients(f->vidsch, SECOND) == STATUS_SUCCESS);
     CHECK_RULE("PATCH-122", calls_of(f, CALL_SUBMIT) == 3 && is_of(f, 2, &s) &&
                                 f->vidsch->node[0].last_completed == 2 &&

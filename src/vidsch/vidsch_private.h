@@ -53,22 +53,28 @@ struct packet {
     struct vidsch_context *context;
     struct dma_buffer *buffer; /* render: all of it; virtual: its private block */
     struct paging_slot *paging;
-    struct sync_op *op; /* wait, signal */
-    uint64_t ticket;    /* of the device */
-    uint64_t flow;      /* trace: one number per packet of the adapter */
-    uint64_t va;        /* virtual: address and bytes of the commands */
-    uint32_t bytes;
-    uint32_t umd_private_bytes;
+    struct sync_op *op;          /* wait, signal */
+    uint64_t ticket;             /* of the device */
+    uint64_t flow;               /* trace: one number per packet of the adapter */
+    struct dma_portion *portion; /* render, WDDM 1.x */
+    union {
+        struct { /* virtual: address and bytes of the commands */
+            uint64_t va;
+            uint32_t bytes;
+            uint32_t umd_private_bytes;
+        };
+        struct { /* render: bytes and elements of the buffer that it is (PATCH-146, PATCH-150) */
+            uint32_t start, end;
+            uint32_t first_patch, patch_count;
+        };
+    };
     uint32_t fence; /* SubmissionFenceId of the present submission; 0: none yet */
-    /* render: what of the buffer it is (PATCH-146, PATCH-150) */
-    uint32_t start, end;               /* bytes */
-    uint32_t first_patch, patch_count; /* elements */
-    struct dma_portion *portion;       /* WDDM 1.x */
     uint8_t kind;
     bool resubmission; /* was on the node before */
     bool null_rendering;
     bool refused; /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
 };
+_Static_assert(sizeof(struct packet) <= 128, "two cache lines");
 
 /* Move everything from one list to another, empty one. */
 static inline void list_take_all(struct list *from, struct list *to)

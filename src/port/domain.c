@@ -261,7 +261,7 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 /* IOMMU-027: a matter of certification, not of running. */
 static void note_compliance(const struct port_adapter *adapter)
 {
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
+    if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
         adapter->iommu_caps.DmaRemappingSupported)
         return;
     for (UINT i = 0; i < adapter->segment_count; i++) {

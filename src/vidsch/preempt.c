@@ -108,6 +108,37 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     vidsch_changed(node->vidsch);
 }
 
+static bool is_on_node(const struct vidsch_node *node, const struct vidsch_context *context)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node_in_flight(node, i)->context == context)
+            return true;
+    return false;
+}
+
+/* Somebody waits at this level who has nothing on the node yet: the next packet of one who has comes
+ * to its turn by itself. */
+static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
+{
+    LIST_FOR(link, &node->ready[level])
+        if (!is_on_node(node, CONTAINER(link, struct vidsch_context, run_link)))
+            return true;
+    return false;
+}
+
+/* The highest level, not below `least`, at which one waits. False: none. */
+static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint32_t *level)
+{
+    for (uint32_t mask = node->ready_mask; mask; mask &= ~(1u << *level)) {
+        *level = 31u - (uint32_t)__builtin_clz(mask);
+        if (*level < least)
+            return false;
+        if (newcomer_waits(node, *level))
+            return true;
+    }
+    return false;
+}
+
 /*
  * The worker found nothing it may submit to the node. Is something better waiting than what runs?
  * (PREEMPT-039, PREEMPT-040)
@@ -120,7 +151,6 @@ void vidsch_preempt_consider(struct vidsch_node *node)
 {
     struct vidsch *vidsch = node->vidsch;
     const struct vidsch_context *running;
-    const struct list *waiting;
     enum preempt_reason reason = PREEMPT_PRIORITY;
     uint32_t level;
     uint64_t due;
@@ -131,12 +161,7 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     if (!vidsch->config.tdr.enable_preemption || !vidsch->config.caps.PreemptionAware)
         return;
     running = node_in_flight(node, 0)->context;
-    level = 31u - (uint32_t)__builtin_clz(node->ready_mask);
-    waiting = node->ready[level].next;
-    if (waiting ==
-        &running->run_link) /* its own next packet is no reason, but there may be another context */
-        waiting = waiting->next;
-    if (waiting == &node->ready[level] || level < running->level)
+    if (!newcomer_level(node, running->level, &level))
         return;
     due = node->oldest_since;
     if (level == VIDSCH_PAGING_LEVEL)

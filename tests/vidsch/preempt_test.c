@@ -323,8 +323,10 @@ static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
+    struct vidsch_context *high = make_context(device, 1);
     uint64_t ticket;
 
+    vidsch_context_set_priority(high, 3);
     f->driver.engine[1].hang = true;
     submit(context, 1, 16); /* 1 */
     pass(MS);
@@ -334,7 +336,10 @@ static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
     pass(MS);
     CHECK(f->vidsch->node[1].count == 4);
     submit(context, 3, 16);
-    page(f, 192); /* the node is full: preempts, with id 5 */
+    page(f, 192); /* the node is full, but paging is on it already: no reason */
+    pass(QUANTUM);
+    CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
+    submit(high, 9, 16); /* preempts, with id 5 */
     pass(5 * MS);
     CHECK_RULE("PREEMPT-021",
                calls_of(f, CALL_PREEMPT) == 1 && sent(f, 4)->SubmissionFenceId == 2 &&
@@ -344,7 +349,7 @@ static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
     CHECK_RULE("PREEMPT-024", sent(f, 4)->Flags.Resubmission && sent(f, 5)->Flags.Resubmission);
     CHECK_RULE("SUBMIT-040",
                sent(f, 6)->SubmissionFenceId == 6 && sent(f, 6)->DmaBufferSize == 192 &&
-                   sent(f, 7)->SubmissionFenceId == 7 && sent(f, 7)->DmaBufferVirtualAddress == 1);
+                   sent(f, 7)->SubmissionFenceId == 7 && sent(f, 7)->DmaBufferVirtualAddress == 9);
     CHECK(vidsch_validate(f->vidsch));
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);

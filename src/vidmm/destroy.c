@@ -308,6 +308,8 @@ static void destruction_start(struct destruction *d, bool assume_idle)
     bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) &&
                 list_empty(&device->follows);
 
+    LIST_FOR(node, &d->opens)
+        open_of(node)->last_use = ticket;
     device->destructions++;
     if (idle && !is_acquired(d) && (d->synchronous || !needs_paging(d))) {
         gpu_done(device, &d->follow);

@@ -74,16 +74,20 @@ bool vidmm_is_evacuated(const struct vidmm *vidmm)
     return vidmm->reset;
 }
 
-/* A device that has it open has unfinished GPU work. */
+/* Off every list, but work that is queued may still use it. What only waits to be destroyed stays out:
+ * whoever destroys it may be the one who woke the adapter, and who waits for this. */
 static bool work_may_use(const struct vidmm_allocation *allocation)
 {
-    LIST_FOR(node, &allocation->opens)
-        if (!eviction_device_idle(CONTAINER(node, struct vidmm_open, link)->device))
+    LIST_FOR(node, &allocation->opens) {
+        const struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
+
+        if (open->last_use &&
+            !allocation->vidmm->scheduler->device_done(open->device, open->last_use))
             return true;
+    }
     return false;
 }
 
-/* Off every list, but work that is queued may still use it. */
 static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
 {
     (void)arg;

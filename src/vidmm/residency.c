@@ -74,6 +74,7 @@ void residency_remove(struct vidmm_open *open, bool leave)
     /* RES-026: work queued before may use it still. */
     if (!follow_pending(&open->use)) {
         allocation->users++;
+        open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
         follow_device(open->device, &open->use, used_no_more);
     }
     eviction_update(allocation);

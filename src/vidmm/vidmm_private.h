@@ -292,6 +292,7 @@ struct vidmm_open {
     UINT order_segment;
     bool ordered;
     struct follow use; /* GPU work that may use it though it is off the list */
+    uint64_t last_use; /* the youngest such packet of the device */
     bool offered;
     bool read_only;
     struct follow offer_after; /* GPU work before the offer counts */

@@ -25,6 +25,7 @@ static NTSTATUS driver_caps(const struct seeds_adapter *adapter, DXGK_DRIVERCAPS
     caps->FlipCaps.FlipOnVSyncMmIo = 1;
     caps->SchedulingCaps.MultiEngineAware = (adapter->config & SEEDS_CONFIG_MULTI) != 0;
     caps->SchedulingCaps.PreemptionAware = (adapter->config & SEEDS_CONFIG_PREEMPT) != 0;
+    caps->SchedulingCaps.NoDmaPatching = (adapter->config & SEEDS_CONFIG_NO_DMA_PATCHING) != 0;
     caps->GpuEngineTopology.NbAsymetricProcessingNodes = nodes(adapter);
     caps->MemoryManagementCaps.PagingNode = nodes(adapter) - 1;
     caps->SupportPerEngineTDR = TRUE;

@@ -136,6 +136,8 @@ NTSTATUS NTAPI SeedsSetPowerState(IN_CONST_PVOID MiniportDeviceContext, IN_ULONG
         seeds_hardware_start(adapter);
     else
         seeds_write(adapter, SEEDS_REG_RESET, 1);
+    if (adapter->expect_power == SEEDS_POWER_GOES)
+        adapter->expect_power = SEEDS_POWER_STAYS;
     return STATUS_SUCCESS;
 }
 

@@ -21,7 +21,7 @@ static void turn_knob(struct seeds_adapter *adapter, struct seeds_escape *e)
     if (e->arg[0] == SEEDS_EXPECT_NULL_RENDERING)
         adapter->expect_flags = e->arg[1] ? 8 : 0;
     else if (e->arg[0] == SEEDS_EXPECT_POWER_DOWN)
-        adapter->expect_power_down = e->arg[1] != 0;
+        adapter->expect_power = (ULONG)e->arg[1];
     else
         e->status = STATUS_INVALID_PARAMETER;
 }

@@ -50,6 +50,12 @@ static void access_bytes(struct seeds_escape *e)
     const BOOLEAN write = e->code == SEEDS_CPU_WRITE;
 
     switch (e->arg[1]) {
+    case SEEDS_REGISTER:
+        if (write)
+            WRITE_REGISTER_ULONG((volatile ULONG *)(PVOID)(ULONG_PTR)e->arg[0], (ULONG)e->arg[2]);
+        else
+            e->arg[2] = READ_REGISTER_ULONG((volatile ULONG *)(PVOID)(ULONG_PTR)e->arg[0]);
+        break;
     case 1:
         if (write)
             *bytes = (UCHAR)e->arg[2];
@@ -85,7 +91,7 @@ static void cpu_access(struct seeds_escape *e)
     }
 #else
     /* gcc for Windows has no way to survive a bad address. */
-    if (!MmIsAddressValid((PVOID)(ULONG_PTR)e->arg[0])) {
+    if (e->arg[1] != SEEDS_REGISTER && !MmIsAddressValid((PVOID)(ULONG_PTR)e->arg[0])) {
         e->status = STATUS_ACCESS_VIOLATION;
         return;
     }

@@ -147,7 +147,7 @@ local function io_views()
     probe("object.io-space-is-no-ram", "PHYS-129", ram.status == status.INVALID_PARAMETER, "status 0x%x", ram.status)
 end
 
--- The same for memory of the device. In a run of its own, which provokes nothing.
+-- The same for memory of the device.
 local function device_memory_views()
     local vram = create(IO, 4 * PAGE, {base = seeds.vram_bus + PAGE})
     local window = map(vram, PAGE + 8, 8)
@@ -158,16 +158,19 @@ local function device_memory_views()
     probe("map.io-space.views-of-device-memory-have-addresses-of-their-own", "PHYS-153", second.base ~= window.base,
         "0x%x and 0x%x", window.base, second.base)
     unmap(second)
-    local value = seeds.read(second.data)
-    local ones = value == -1 -- caught by the host and reported; otherwise an exception
-    probe("map.io-space.unmapped-view-of-device-memory-is-gone", "PHYS-156", value == nil or value == -1, "the CPU reads 0x%x", value or 0)
+    if dxgk.set.only == "late-use" then -- an access like any other to where nothing is
+        seeds.read(second.data)
+        return probe("map.io-space.late-use-stops-the-machine", "PHYS-194", false, "it did not")
+    end
+    local value = seeds.read_register(second.data)
+    probe("map.io-space.unmapped-view-of-device-memory-is-gone", "PHYS-194", value == 0xFFFFFFFF, "a register routine reads 0x%x", value)
     value = seeds.read(window.data)
     probe("map.io-space.other-view-of-device-memory-stays", "PHYS-153", value == 0x7777, "the CPU reads 0x%x", value or 0)
     unmap(window)
-    value = seeds.read(window.data)
-    probe("map.io-space.last-view-of-device-memory-is-gone", "PHYS-156", value == nil or value == -1, "the CPU reads 0x%x", value or 0)
+    value = seeds.read_register(window.data)
+    probe("map.io-space.last-view-of-device-memory-is-gone", "PHYS-194", value == 0xFFFFFFFF, "a register routine reads 0x%x", value)
     destroy(vram)
-    return ones
+    seeds.expect{["NT-139"] = 2}
 end
 
 local function map_arguments()
@@ -258,26 +261,60 @@ local function objects()
     destroy(alone)
 end
 
+-- What the CPU makes of CacheType: it holds for every view.
+local function caches()
+    local names = {[0] = "non-cached", [1] = "cached", [2] = "write-combined"}
+    for _, kind in ipairs{MDL, CONTIGUOUS, SECTION} do
+        for cache = kind == SECTION and 1 or 0, 2 do
+            local o = create(kind, 2 * PAGE, {cache = cache})
+            local _, done = device_view(o, 0) -- pages of a section are in memory then
+            local _, done_too = device_view(o, PAGE)
+            local one, two = map(o, 0, 2 * PAGE), map(o, PAGE, 8)
+            local found, other = seeds.cache_of(one.data), seeds.cache_of(two.data)
+            probe("map." .. NAMES[kind] .. ".view-is-" .. names[cache], "PHYS-024", found == names[cache] and other == names[cache],
+                "pages 0 and 1 are %s and %s", found, other)
+            unmap(one)
+            unmap(two)
+            done()
+            done_too()
+            destroy(o)
+        end
+    end
+end
+
+-- An object is system memory: a loss of power does not touch it.
+local function power()
+    local o = create(MDL, 2 * PAGE)
+    local view = map(o, 0, 2 * PAGE)
+    seeds.write(view.data + PAGE, 0xD3D0)
+    dxgk.power("D3")
+    dxgk.power("D0")
+    local address, done = device_view(o, PAGE)
+    probe("map.view-survives-a-loss-of-power", "PHYS-153", seeds.read(view.data + PAGE) == 0xD3D0 and seeds.peek(address) == 0xD3D0,
+        "the CPU reads 0x%x", seeds.read(view.data + PAGE) or 0)
+    done()
+    unmap(view)
+    destroy(o)
+end
+
 -- ---- the run ----
 
-if dxgk.set.only == "device-memory" then
-    if device_memory_views() then
-        dxgk.expect("NT-139")
-    end
+if dxgk.set.only then
+    device_memory_views()
     return seeds.finish()
 end
 for _, kind in ipairs{MDL, CONTIGUOUS, SECTION} do
     views(kind)
 end
+caches()
 io_views()
 map_arguments()
 objects()
+power()
 -- What the probes do wrong on purpose.
-for _, rule in ipairs{"PHYS-015", "PHYS-113", "PHYS-115", "PHYS-117", "PHYS-123", "PHYS-128", "PHYS-129", "PHYS-130",
-    "PHYS-132", "PHYS-148", "PHYS-149", "PHYS-150", "PHYS-157"} do
-    dxgk.expect(rule)
-end
-if seeds.has_exceptions then -- the others ask before they touch an address
-    dxgk.expect("NT-139")
+seeds.expect{["PHYS-015"] = 1, ["PHYS-113"] = 1, ["PHYS-115"] = 1, ["PHYS-117"] = 1, ["PHYS-123"] = 1, ["PHYS-128"] = 1,
+    ["PHYS-129"] = 1, ["PHYS-130"] = 3, ["PHYS-132"] = 1, ["PHYS-148"] = 4, ["PHYS-149"] = 1, ["PHYS-150"] = 1, ["PHYS-157"] = 2}
+if seeds.has_exceptions then -- the others ask before they touch the registers
+    seeds.expect{["NT-139"] = 2}
 end
 return seeds.finish()

@@ -157,6 +157,19 @@ static void remember(struct seeds_adapter *adapter, const DXGKARG_BUILDPAGINGBUF
     entry->private_to = (PUCHAR)args->pDmaBufferPrivateData;
 }
 
+static void check_system_context(struct seeds_adapter *adapter,
+                                 const DXGKARG_BUILDPAGINGBUFFER *args)
+{
+    if (!(adapter->config & SEEDS_CONFIG_MULTI))
+        return;
+    seeds_check(adapter,
+                adapter->expect_power == SEEDS_POWER_GOES ? SEEDS_PAGING_BUILT_POWER
+                                                          : SEEDS_PAGING_BUILT_FOR,
+                args->hSystemContext && args->hSystemContext == adapter->system_context,
+                "hSystemContext is 0x%x, the system context 0x%x", (ULONG_PTR)args->hSystemContext,
+                (ULONG_PTR)adapter->system_context, 0, 0);
+}
+
 NTSTATUS NTAPI SeedsBuildPagingBuffer(IN_CONST_HANDLE hAdapter,
                                       IN_PDXGKARG_BUILDPAGINGBUFFER pBuildPagingBuffer)
 {
@@ -170,19 +183,23 @@ NTSTATUS NTAPI SeedsBuildPagingBuffer(IN_CONST_HANDLE hAdapter,
     emitter.room = args->DmaSize / SEEDS_COMMAND;
     status = build(adapter, args, &emitter);
     args->pDmaBuffer = emitter.at;
+    check_system_context(adapter, args);
     if (!from || (PUCHAR)emitter.at == from)
         return status;
-    if (private_from && args->DmaBufferPrivateDataSize >= 8)
+    if (private_from && args->DmaBufferPrivateDataSize >= 8 &&
+        !(adapter->config & SEEDS_CONFIG_PRIVATE_STAYS))
         args->pDmaBufferPrivateData = private_from + 8; /* a part for each operation */
     remember(adapter, args, from, private_from);
     return status;
 }
 
-/* The bytes of this buffer that were built and not patched yet. FALSE: none. */
+/* The bytes of this buffer that were built and not patched yet; what begins behind this submission is for the next ones, which may
+ * be built already. FALSE: none. */
 static BOOLEAN take_built(struct seeds_adapter *adapter, const DXGKARG_PATCH *args,
                           struct seeds_build *all)
 {
-    const UCHAR *start = (const UCHAR *)args->pDmaBuffer, *end = start + args->DmaBufferSize;
+    const UCHAR *start = (const UCHAR *)args->pDmaBuffer,
+                *end = start + args->DmaBufferSubmissionEndOffset;
 
     RtlZeroMemory(all, sizeof(*all));
     for (ULONG i = 0; i < SEEDS_BUILDS; i++) {
@@ -218,6 +235,15 @@ static void check_window(struct seeds_adapter *adapter, const DXGKARG_PATCH *arg
                 (ULONG)(built.to - start));
     if (!private_start)
         return;
+    if (adapter->config & SEEDS_CONFIG_PRIVATE_STAYS) {
+        seeds_check(
+            adapter, SEEDS_PAGING_PRIVATE_WHOLE,
+            args->DmaBufferPrivateDataSubmissionStartOffset == 0 &&
+                args->DmaBufferPrivateDataSubmissionEndOffset == args->DmaBufferPrivateDataSize,
+            "%d to %d of %d bytes", args->DmaBufferPrivateDataSubmissionStartOffset,
+            args->DmaBufferPrivateDataSubmissionEndOffset, args->DmaBufferPrivateDataSize, 0);
+        return;
+    }
     seeds_check(adapter, SEEDS_PAGING_PRIVATE,
                 args->DmaBufferPrivateDataSubmissionStartOffset ==
                         (ULONG)(built.private_from - private_start) &&
@@ -241,12 +267,13 @@ void seeds_check_paging(struct seeds_adapter *adapter, const DXGKARG_PATCH *args
                 "lists of %d and %d elements, from %d, %d of them", args->AllocationListSize,
                 args->PatchLocationListSize, args->PatchLocationListSubmissionStart,
                 args->PatchLocationListSubmissionLength);
-    if (adapter->expect_power_down)
+    if (adapter->expect_power == SEEDS_POWER_GOES)
         seeds_check(adapter, SEEDS_PAGING_POWER, !args->hContext, "the handle is 0x%x",
                     (ULONG_PTR)args->hContext, 0, 0, 0);
     else if (adapter->config & SEEDS_CONFIG_MULTI)
         seeds_check(adapter, SEEDS_PAGING_CONTEXT,
-                    args->hContext && args->hContext == adapter->system_context,
+                    args->hContext ? args->hContext == adapter->system_context
+                                   : adapter->expect_power == SEEDS_POWER_ANY,
                     "the handle is 0x%x, the system context 0x%x", (ULONG_PTR)args->hContext,
                     (ULONG_PTR)adapter->system_context, 0, 0);
     else

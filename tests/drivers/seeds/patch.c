@@ -116,6 +116,9 @@ static void check_again(struct seeds_adapter *adapter, struct seeds_portion *por
                 portion->end);
     seeds_check(adapter, SEEDS_AGAIN_FENCE, args->SubmissionFenceId != portion->fence,
                 "fence %d, before it was %d", args->SubmissionFenceId, portion->fence, 0, 0);
+    if (portion->start > 0)
+        seeds_check(adapter, SEEDS_AGAIN_LATER, TRUE, "portion 0x%x to 0x%x", portion->start,
+                    portion->end, 0, 0);
     portion->fence = args->SubmissionFenceId;
 }
 
@@ -143,6 +146,7 @@ static void check_next(struct seeds_adapter *adapter, struct seeds_buffer *buffe
         portion->end = args->DmaBufferSubmissionEndOffset;
         portion->first = first;
         portion->fence = args->SubmissionFenceId;
+        RtlCopyMemory(portion->slot, buffer->slot, sizeof(portion->slot));
     }
     buffer->next_start = args->DmaBufferSubmissionEndOffset;
     buffer->next_location = first + args->PatchLocationListSubmissionLength;
@@ -205,6 +209,67 @@ static void patch(const DXGKARG_PATCH *args)
     }
 }
 
+static ULONGLONG place_of(const DXGKARG_PATCH *args, ULONG element)
+{
+    const DXGK_ALLOCATIONLIST *e = &args->pAllocationList[element];
+
+    return e->hDeviceSpecificAllocation
+               ? seeds_device_address(e->SegmentId, (ULONGLONG)e->PhysicalAddress.QuadPart)
+               : 0;
+}
+
+/* The slots that this portion takes over from the one before. */
+static void check_slots(struct seeds_adapter *adapter, const struct seeds_portion *portion,
+                        const DXGKARG_PATCH *args)
+{
+    for (ULONG s = 0; s < SEEDS_SLOTS; s++) {
+        const struct seeds_slot *slot = &portion->slot[s];
+        BOOLEAN anew = slot->element == 0;
+
+        for (UINT i = 0; i < args->PatchLocationListSubmissionLength; i++) {
+            const D3DDDI_PATCHLOCATIONLIST *location =
+                &args->pPatchLocationList[args->PatchLocationListSubmissionStart + i];
+
+            anew |= location->SlotId == s && location->SplitOffset == portion->start;
+        }
+        if (!anew)
+            seeds_check(adapter, SEEDS_PATCH_SLOT_STAYS,
+                        place_of(args, slot->element) == slot->address,
+                        "slot %d: element %d is at 0x%x, before the split it was at 0x%x", s,
+                        slot->element, place_of(args, slot->element), slot->address);
+    }
+}
+
+/* Slots that are not bound anew have the address of the portion before. */
+static void patch_keeping(struct seeds_adapter *adapter, struct seeds_buffer *buffer,
+                          const DXGKARG_PATCH *args)
+{
+    struct seeds_portion *portion = known_portion(buffer, args->DmaBufferSubmissionStartOffset);
+    const D3DDDI_PATCHLOCATIONLIST *next = args->pPatchLocationList +
+                                           args->PatchLocationListSubmissionStart;
+    const D3DDDI_PATCHLOCATIONLIST *end = next + args->PatchLocationListSubmissionLength;
+    struct seeds_slot slot[SEEDS_SLOTS];
+
+    if (!portion)
+        return;
+    check_slots(adapter, portion, args);
+    RtlCopyMemory(slot, portion->slot, sizeof(slot));
+    for (ULONG at = portion->start; at < portion->end; at += SEEDS_COMMAND) {
+        struct seeds_command *c = (struct seeds_command *)(PVOID)((PUCHAR)args->pDmaBuffer + at);
+
+        for (; next < end && next->SplitOffset == at; next++) {
+            slot[next->SlotId & 1].element = next->AllocationIndex;
+            slot[next->SlotId & 1].address = place_of(args, next->AllocationIndex);
+        }
+        c->dst = slot[0].address + buffer->offset[at / SEEDS_COMMAND][0];
+        c->src = slot[1].address + buffer->offset[at / SEEDS_COMMAND][1];
+    }
+    RtlCopyMemory(buffer->slot, slot, sizeof(slot));
+    portion = known_portion(buffer, portion->end);
+    if (portion) /* it will be patched anew, too */
+        RtlCopyMemory(portion->slot, slot, sizeof(slot));
+}
+
 static void remember(struct seeds_adapter *adapter, const DXGKARG_PATCH *args)
 {
     struct seeds_patch *entry = &adapter->patch[adapter->next_patch++ % SEEDS_PATCHES];
@@ -228,7 +293,10 @@ static void patch_render(struct seeds_adapter *adapter, const DXGKARG_PATCH *arg
     check_rest(adapter, buffer, args);
     seeds_check_lists(adapter, buffer, args);
     check_portion(adapter, buffer, args);
-    patch(args);
+    if (adapter->config & SEEDS_CONFIG_KEEP)
+        patch_keeping(adapter, buffer, args);
+    else
+        patch(args);
 }
 
 NTSTATUS NTAPI SeedsPatch(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_PATCH pPatch)

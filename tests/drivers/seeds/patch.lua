@@ -6,6 +6,12 @@ local seeds = require "seeds"
 local KIB = 1024
 local BYTES = tonumber(dxgk.set.bytes or "262144")
 
+-- --set anytime=1: with --power-cycle nobody knows what paging is for.
+local any_power = dxgk.set.anytime ~= nil
+if any_power then
+    seeds.call(seeds.code.KNOB, {2, 2})
+end
+
 local device = D3DKMT.CreateDevice{hAdapter = seeds.adapter}.hDevice
 local wrong, words = 0, 0
 
@@ -117,19 +123,29 @@ end
 
 -- ---- splitting: one DMA buffer needs more than video memory holds (WDDM 1.x) ----
 
+-- The first allocation is in use from the beginning to the end, each other one for a while.
 local function split()
     local count = math.min(seeds.vram_bytes // BYTES + 2, 12) -- the list takes 15
-    local list, commands, entries = {}, {}, {}
+    local list, commands, entries = {}, {seeds.fill(seeds.ref(1, 64), 64, 0xA01)}, {}
     for i = 1, count do
         list[i] = seeds.allocate(device, BYTES, 1)
         entries[i] = {list[i], true}
-        commands[2 * i - 1] = seeds.fill(seeds.ref(i, 64), 64, 0xA00 + i)
-        commands[2 * i] = seeds.copy(seeds.ref(i, 128), seeds.ref(i, 64), 64)
+        if i > 1 then
+            seeds.lock(list[i], function(memory) memory:u32(256, 0xB00 + i) end)
+            commands[#commands + 1] = seeds.copy(seeds.ref(1, 64 + 4 * i), seeds.ref(i, 256), 4)
+            commands[#commands + 1] = seeds.copy(seeds.ref(1, 256 + 4 * i), seeds.ref(i, 256), 4)
+            commands[#commands + 1] = seeds.copy(seeds.ref(i, 512), seeds.ref(1, 64), 4)
+        end
     end
     seeds.render(context, commands, entries)
     idle()
+    expect_word(list[1], 64, 0xA01)
+    for i = 2, count do
+        expect_word(list[1], 64 + 4 * i, 0xB00 + i)
+        expect_word(list[1], 256 + 4 * i, 0xB00 + i)
+        expect_word(list[i], 512, 0xA01)
+    end
     for i = 1, count do
-        expect_word(list[i], 128, 0xA00 + i)
         D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {list[i].handle}}
     end
 end
@@ -174,15 +190,51 @@ end
 
 -- ---- power: everything leaves video memory and comes back ----
 
-local function power(a)
-    seeds.call(seeds.code.KNOB, {2, 1})
+-- The device wakes because allocations end that did not all fit.
+local function asleep_destruction()
+    local count, list = seeds.vram_bytes // BYTES + 2, {}
+    for i = 1, count do
+        list[i] = seeds.allocate(device, BYTES, 1)
+        seeds.make_resident(device, {list[i]})
+        seeds.render(context, {seeds.fill(seeds.ref(1, 64), 64, i)}, {{list[i], true}})
+        idle()
+        seeds.evict(device, {list[i]})
+    end
+    for i = 1, count do
+        expect_word(list[i], 64, i)
+        D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {list[i].handle}}
+    end
+    seeds.call(seeds.code.KNOB, {2, 2})
     dxgk.power("D3")
-    seeds.call(seeds.code.KNOB, {2, 0})
     dxgk.power("D0")
-    seeds.make_resident(device, {a})
-    seeds.render(context, {seeds.fill(seeds.ref(1, 256), 64, 0xD0D0)}, {{a, true}})
+    dxgk.sleep(5000000)
+    seeds.call(seeds.code.KNOB, {2, any_power and 2 or 0})
+end
+
+local function power(a)
+    local list = {}
+    for i = 1, 3 do
+        list[i] = seeds.allocate(device, 64 * KIB, 1)
+    end
+    seeds.make_resident(device, {a, table.unpack(list)})
+    for i = 1, 3 do
+        seeds.render(context, {seeds.fill(seeds.ref(1, 256), 64, 0xD300 + i)}, {{list[i], true}})
+    end
+    idle()
+    dxgk.sleep(5000000) -- nor is there paging on the way
+    seeds.call(seeds.code.KNOB, {2, any_power and 2 or 1}) -- until the driver has been told
+    dxgk.power("D3")
+    dxgk.power("D0")
+    seeds.render(context, {seeds.fill(seeds.ref(1, 256), 64, 0xD0D0),
+        seeds.copy(seeds.ref(2, 1024), seeds.ref(2, 256), 64)}, {{a, true}, {list[1], true}})
     idle()
     expect_word(a, 256, 0xD0D0)
+    expect_word(list[1], 1024, 0xD301)
+    for i = 1, 3 do
+        seeds.probe("power.content-comes-back", "LIFE-154", seeds.word(list[i], 256) == 0xD300 + i, "the word is 0x%x",
+            seeds.word(list[i], 256))
+        D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {list[i].handle}}
+    end
 end
 
 local a, b = plain()
@@ -202,9 +254,8 @@ end
 if seeds.multi and not seeds.gpummu then
     both_nodes(a, b)
 end
-if dxgk.power then
-    power(a)
-end
+power(a)
+asleep_destruction()
 
 seeds.probe("patch.the-device-does-what-the-commands-say", "PATCH-148", wrong == 0, "%d of %d words are wrong", wrong, words)
 local wanted = {
@@ -245,9 +296,18 @@ want(seeds.preempt, "again.same-portion-is-patched-anew", "again.with-a-new-fenc
 want(not seeds.gpummu, "paging.flag-is-the-only-one", "paging.lists-are-null-and-0", "paging.window-is-what-was-built",
     "paging.address-shows-the-bytes-of-the-buffer", "paging.size-is-the-capacity")
 want(not seeds.gpummu and seeds.multi, "paging.context-is-the-system-context")
-want(not seeds.gpummu and seeds.private > 0, "paging.private-window-is-what-was-built")
-want(not seeds.gpummu and dxgk.power ~= nil, "paging.context-is-null-in-power-management")
+want(not seeds.gpummu and seeds.private > 0 and not seeds.private_stays, "paging.private-window-is-what-was-built")
+want(not seeds.gpummu and seeds.private_stays, "paging.private-window-is-the-block-if-nothing-moves-it")
+want(not seeds.gpummu and not any_power, "paging.context-is-null-in-power-management",
+    "submit.paging-names-nobody-in-power-management")
+want(seeds.multi, "paging.is-built-for-the-system-context")
+want(seeds.multi and not any_power, "paging.is-built-for-it-in-power-management-too")
+want(not seeds.multi, "submit.paging-names-no-device-for-a-single-engine-driver")
+want(seeds.gpummu, "submit.virtual-paging-names-the-system-context")
+want(seeds.gpummu and not any_power, "submit.virtual-paging-names-it-in-power-management-too")
 want(dxgk.set.split, "patch.later-portion-starts-above-0")
+want(dxgk.set.split == "portions", "again.later-portion-is-patched-anew")
+want(seeds.keep and dxgk.set.split, "patch.binding-that-stays-keeps-its-address")
 seeds.driver_results(wanted)
 
 for _, allocation in ipairs{a, b} do

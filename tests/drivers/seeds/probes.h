@@ -50,6 +50,7 @@
     X(PATCH_FLAGS, "patch.flags-of-a-render-packet", "PATCH-154") \
     X(PATCH_ENGINE_ORDINAL, "patch.engine-ordinal-is-0", "PATCH-155") \
     X(PATCH_SPLIT, "patch.later-portion-starts-above-0", "PATCH-146") \
+    X(PATCH_SLOT_STAYS, "patch.binding-that-stays-keeps-its-address", "PATCH-122") \
     /* D3DDDI_PATCHLOCATIONLIST */ \
     X(LOCATION_INDEX, "location.allocation-index-is-kept", "PATCH-101") \
     X(LOCATION_SLOT, "location.slot-id-is-kept", "PATCH-103") \
@@ -72,17 +73,25 @@
     X(SUBMIT_PLACE, "submit.has-segment-and-address-of-patch", "PATCH-144") \
     X(SUBMIT_PRIVATE, "submit.has-the-private-window-of-patch", "PATCH-147") \
     X(SUBMIT_UNCHANGED, "submit.buffer-is-as-patch-left-it", "PATCH-159") \
+    X(SUBMIT_NO_DEVICE, "submit.paging-names-no-device-for-a-single-engine-driver", "PATCH-006") \
+    X(SUBMIT_POWER, "submit.paging-names-nobody-in-power-management", "PAGE-083") \
+    X(VIRTUAL_CONTEXT, "submit.virtual-paging-names-the-system-context", "PAGE-083") \
+    X(VIRTUAL_POWER, "submit.virtual-paging-names-it-in-power-management-too", "PAGE-083") \
     /* again after preemption */ \
     X(AGAIN_WINDOW, "again.same-portion-is-patched-anew", "PATCH-158") \
     X(AGAIN_FENCE, "again.with-a-new-fence", "PATCH-158") \
+    X(AGAIN_LATER, "again.later-portion-is-patched-anew", "PATCH-158") \
     /* paging buffers */ \
     X(PAGING_FLAGS, "paging.flag-is-the-only-one", "PATCH-154") \
     X(PAGING_LISTS, "paging.lists-are-null-and-0", "PATCH-151") \
     X(PAGING_CONTEXT, "paging.context-is-the-system-context", "PATCH-143") \
     X(PAGING_NO_DEVICE, "paging.device-is-null-for-a-single-engine-driver", "PATCH-006") \
     X(PAGING_POWER, "paging.context-is-null-in-power-management", "PATCH-143") \
+    X(PAGING_BUILT_FOR, "paging.is-built-for-the-system-context", "PAGE-083") \
+    X(PAGING_BUILT_POWER, "paging.is-built-for-it-in-power-management-too", "PAGE-083") \
     X(PAGING_WINDOW, "paging.window-is-what-was-built", "PATCH-152") \
     X(PAGING_PRIVATE, "paging.private-window-is-what-was-built", "PATCH-147") \
+    X(PAGING_PRIVATE_WHOLE, "paging.private-window-is-the-block-if-nothing-moves-it", "PAGE-084") \
     X(PAGING_PLACE, "paging.address-shows-the-bytes-of-the-buffer", "PATCH-144") \
     X(PAGING_SIZE, "paging.size-is-the-capacity", "PATCH-145")
 /* clang-format on */

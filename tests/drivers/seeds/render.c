@@ -138,7 +138,8 @@ static BOOLEAN command_is_good(const DXGKARG_RENDER *args, const struct seeds_co
     }
 }
 
-/* Every command binds both slots anew, so that the buffer may be split before each. An operand that is none unbinds. */
+/* Every command binds both slots anew, so that the buffer may be split before each. An operand that is none unbinds. With
+ * SEEDS_CONFIG_KEEP a slot is left as it is as long as it is bound to the right allocation. */
 static void add_location(struct seeds_buffer *buffer, DXGKARG_RENDER *args, ULONG slot,
                          ULONGLONG reference, ULONG at)
 {
@@ -153,16 +154,26 @@ static void add_location(struct seeds_buffer *buffer, DXGKARG_RENDER *args, ULON
                                        : FIELD_OFFSET(struct seeds_command, dst));
     location->SplitOffset = at;
     args->PatchLocationListOutSize--;
+    buffer->slot[slot & 1].element = location->AllocationIndex;
     buffer->location[buffer->locations++] = *location;
 }
 
-static void add_command(struct seeds_buffer *buffer, DXGKARG_RENDER *args,
-                        const struct seeds_command *c)
+static void bind(const struct seeds_adapter *adapter, struct seeds_buffer *buffer,
+                 DXGKARG_RENDER *args, ULONG slot, ULONGLONG reference, ULONG at)
+{
+    buffer->offset[at / SEEDS_COMMAND][slot] = SEEDS_REF_OFFSET(reference);
+    if (!(adapter->config & SEEDS_CONFIG_KEEP) ||
+        buffer->slot[slot].element != SEEDS_REF_INDEX(reference))
+        add_location(buffer, args, slot, reference, at);
+}
+
+static void add_command(const struct seeds_adapter *adapter, struct seeds_buffer *buffer,
+                        DXGKARG_RENDER *args, const struct seeds_command *c)
 {
     const ULONG at = (ULONG)((PUCHAR)args->pDmaBuffer - buffer->start);
 
-    add_location(buffer, args, 0, c->op == SEEDS_OP_DELAY ? 0 : c->dst, at);
-    add_location(buffer, args, 1, c->op == SEEDS_OP_COPY ? c->src : 0, at);
+    bind(adapter, buffer, args, 0, c->op == SEEDS_OP_DELAY ? 0 : c->dst, at);
+    bind(adapter, buffer, args, 1, c->op == SEEDS_OP_COPY ? c->src : 0, at);
     RtlCopyMemory(args->pDmaBuffer, c, sizeof(*c));
     args->pDmaBuffer = (PUCHAR)args->pDmaBuffer + SEEDS_COMMAND;
     args->DmaSize -= SEEDS_COMMAND;
@@ -201,6 +212,7 @@ static void finish(struct seeds_buffer *buffer, DXGKARG_RENDER *args)
         args->pDmaBufferPrivateData = buffer->private_start + 24;
         buffer->private_used = 24;
     }
+    RtlZeroMemory(buffer->slot, sizeof(buffer->slot)); /* from now on as Patch sees them */
     buffer->live = TRUE;
 }
 
@@ -235,7 +247,8 @@ NTSTATUS NTAPI SeedsRender(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_RENDER pRend
         struct seeds_command c;
 
         if (pRender->DmaSize < SEEDS_COMMAND || buffer->locations + 2 > SEEDS_LOCATIONS ||
-            pRender->PatchLocationListOutSize < 2) {
+            pRender->PatchLocationListOutSize < 2 ||
+            (PUCHAR)pRender->pDmaBuffer - buffer->start >= (LONG)SEEDS_DMA_BYTES) {
             pRender->MultipassOffset = offset; /* go on from here with the next buffer */
             finish(buffer, pRender);
             return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
@@ -245,7 +258,7 @@ NTSTATUS NTAPI SeedsRender(IN_CONST_HANDLE hContext, INOUT_PDXGKARG_RENDER pRend
             buffer->live = FALSE;
             return STATUS_INVALID_PARAMETER;
         }
-        add_command(buffer, pRender, &c);
+        add_command(adapter, buffer, pRender, &c);
     }
     finish(buffer, pRender);
     return STATUS_SUCCESS;

@@ -39,7 +39,9 @@
 #define SEEDS_PAGING_BYTES     0x8000u
 #define SEEDS_LIST             16u /* allocations */
 #define SEEDS_LOCATIONS        96u /* patch locations */
+#define SEEDS_SLOTS            2u  /* 0: destination, 1: source */
 #define SEEDS_COMMAND          ((ULONG)sizeof(struct seeds_command))
+#define SEEDS_COMMANDS         (SEEDS_DMA_BYTES / SEEDS_COMMAND)
 #define SEEDS_BUFFERS          64u
 #define SEEDS_PATCHES          128u
 #define SEEDS_BUILDS           256u
@@ -59,9 +61,16 @@ struct seeds_node {
     ULONG last_patched; /* fence */
 };
 
-/* A part of a DMA buffer that was patched. */
+/* What a slot is bound to. */
+struct seeds_slot {
+    ULONG element; /* of the allocation list; 0: nothing */
+    ULONGLONG address;
+};
+
+/* A part of a DMA buffer that was patched, and the slots at its beginning. */
 struct seeds_portion {
     ULONG start, end, first, fence;
+    struct seeds_slot slot[SEEDS_SLOTS];
 };
 
 /* A DMA buffer between its Render and its last portion. */
@@ -74,7 +83,9 @@ struct seeds_buffer {
     ULONG allocations, locations;
     DXGK_ALLOCATIONLIST allocation[SEEDS_LIST]; /* as Render saw it */
     D3DDDI_PATCHLOCATIONLIST location[SEEDS_LOCATIONS];
-    ULONG next_start, next_location; /* of the portion to come */
+    ULONG offset[SEEDS_COMMANDS][SEEDS_SLOTS]; /* of the operands in their allocations */
+    struct seeds_slot slot[SEEDS_SLOTS];       /* after the last portion */
+    ULONG next_start, next_location;           /* of the portion to come */
     ULONG portions;
     struct seeds_portion portion[SEEDS_LOCATIONS];
     BOOLEAN live, patched;
@@ -118,7 +129,7 @@ struct seeds_adapter {
     KSPIN_LOCK lock; /* of the peek registers and the results */
     volatile LONG in_class;
     HANDLE system_context;
-    ULONG generation, expect_flags, expect_power_down;
+    ULONG generation, expect_flags, expect_power;
     volatile LONG moved;
     struct seeds_result result[SEEDS_PROBE_COUNT];
     struct seeds_buffer buffer[SEEDS_BUFFERS];

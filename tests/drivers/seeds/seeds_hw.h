@@ -87,6 +87,10 @@
 #define SEEDS_CONFIG_PAGING_APERTURE 0x40u /* paging buffers in the aperture segment */
 #define SEEDS_CONFIG_CPU_TABLES      0x80u /* the CPU writes page tables, which are in system memory */
 #define SEEDS_CONFIG_PRIVATE(C)      (((C) >> 8) & 0xFFu) /* bytes of private data, in units of 8 */
+#define SEEDS_CONFIG_PRIVATE_STAYS \
+    0x10000u /* paging operations leave the pointer to private data */
+#define SEEDS_CONFIG_NO_DMA_PATCHING 0x20000u /* NoDmaPatching */
+#define SEEDS_CONFIG_KEEP            0x40000u /* a slot is bound once for all commands that use it alike */
 
 enum seeds_op {
     SEEDS_OP_FILL = 1, /* dst, bytes, pattern; whole dwords */
@@ -100,6 +104,7 @@ enum seeds_op {
     SEEDS_OP_WRITE = 8, /* dst: the 64 bits of src */
     SEEDS_OP_SERIES =
         9, /* dst, a device address in any packet: `bytes` times 64 bits, src and on in steps of pattern */
+    SEEDS_OP_FETCH = 10, /* as PROBE, if src may be executed */
 };
 
 struct seeds_command {
@@ -142,7 +147,7 @@ enum seeds_code {
     SEEDS_CLOSE_OBJECT,
     SEEDS_ALLOCATE_ADL, /* out: 4: list, 5: pages, 6: flags, 7, 8: first and last page number */
     SEEDS_FREE_ADL,
-    SEEDS_CPU_READ, /* address, width; out: 2: value */
+    SEEDS_CPU_READ, /* address, width, or SEEDS_REGISTER; out: 2: value */
     SEEDS_CPU_WRITE,
     SEEDS_PHYSICAL,     /* address; out: 1: its physical address */
     SEEDS_PEEK,         /* device address; out: 1: value, 2: done? */
@@ -158,6 +163,9 @@ enum seeds_code {
     SEEDS_LAST_UPDATE, /* out: 1: bytes, 2: first word, 3: size of the allocation, 4: calls */
 };
 
+/* In place of a width: 32 bits by a register routine. */
+#define SEEDS_REGISTER 0x104u
+
 /* How the service is called. */
 #define SEEDS_AT_APC        0x1u /* at APC_LEVEL */
 #define SEEDS_IN_SYSTEM     0x2u /* by a thread of the system process */
@@ -166,7 +174,14 @@ enum seeds_code {
 
 enum seeds_knob {
     SEEDS_EXPECT_NULL_RENDERING = 1, /* Render packets have the flag, or not */
-    SEEDS_EXPECT_POWER_DOWN = 2,     /* paging is done for power management now */
+    SEEDS_EXPECT_POWER_DOWN = 2,     /* enum seeds_power */
+};
+
+/* What paging is done for. */
+enum seeds_power {
+    SEEDS_POWER_STAYS = 0,
+    SEEDS_POWER_GOES = 1, /* until SetPowerState has been called */
+    SEEDS_POWER_ANY = 2,  /* nobody knows */
 };
 
 #define SEEDS_TEXT 256u

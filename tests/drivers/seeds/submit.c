@@ -42,6 +42,18 @@ static ULONG node_of(const struct seeds_adapter *adapter, const DXGKARG_SUBMITCO
     return adapter->config & SEEDS_CONFIG_MULTI ? args->NodeOrdinal : 0;
 }
 
+static void check_paging_owner(struct seeds_adapter *adapter, const DXGKARG_SUBMITCOMMAND *args)
+{
+    if (!args->Flags.Paging)
+        return;
+    if (adapter->expect_power == SEEDS_POWER_GOES)
+        seeds_check(adapter, SEEDS_SUBMIT_POWER, !args->hContext, "the handle is 0x%x",
+                    (ULONG_PTR)args->hContext, 0, 0, 0);
+    if (!(adapter->config & SEEDS_CONFIG_MULTI))
+        seeds_check(adapter, SEEDS_SUBMIT_NO_DEVICE, !args->hDevice, "the handle is 0x%x",
+                    (ULONG_PTR)args->hDevice, 0, 0, 0);
+}
+
 NTSTATUS NTAPI SeedsSubmitCommand(IN_CONST_HANDLE hAdapter,
                                   IN_CONST_PDXGKARG_SUBMITCOMMAND pSubmitCommand)
 {
@@ -57,6 +69,7 @@ NTSTATUS NTAPI SeedsSubmitCommand(IN_CONST_HANDLE hAdapter,
                 KeGetCurrentIrql(), 0, 0, 0);
     if (!args->Flags.ContextSwitch)
         seeds_check_submit(adapter, args);
+    check_paging_owner(adapter, args);
     RtlZeroMemory(&p, sizeof(p));
     p.adapter = adapter;
     p.node = node_of(adapter, args);
@@ -82,6 +95,13 @@ NTSTATUS NTAPI SeedsSubmitCommandVirtual(IN_CONST_HANDLE hAdapter,
 
     RtlZeroMemory(&p, sizeof(p));
     p.adapter = (struct seeds_adapter *)hAdapter;
+    if (args->Flags.Paging)
+        seeds_check(p.adapter,
+                    p.adapter->expect_power == SEEDS_POWER_GOES ? SEEDS_VIRTUAL_POWER
+                                                                : SEEDS_VIRTUAL_CONTEXT,
+                    context && context == p.adapter->system_context,
+                    "the handle is 0x%x, the system context 0x%x", (ULONG_PTR)args->hContext,
+                    (ULONG_PTR)p.adapter->system_context, 0, 0);
     p.node = args->NodeOrdinal;
     p.address = args->DmaBufferVirtualAddress;
     p.root = context ? context->root : 0;

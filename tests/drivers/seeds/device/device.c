@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The model's PCI function and registers. Options: vram=BYTES, and those that only the driver reads, in SEEDS_REG_CONFIG:
- * multi=0|1, preempt=0|1, gpummu=0|1, aperture=0|1, pagingaperture=0|1, cputables=0|1, noexec=0|1, failpatch=0|1, private=BYTES.
+ * multi=0|1, preempt=0|1, gpummu=0|1, aperture=0|1, pagingaperture=0|1, cputables=0|1, noexec=0|1, failpatch=0|1, private=BYTES,
+ * stays=0|1, nopatching=0|1, keep=0|1.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,16 @@ static uint32_t behaviour(const struct dxgk_device_config *config)
         const char *name;
         uint32_t bit;
     } bits[] = {
-        {"preempt", SEEDS_CONFIG_PREEMPT},      {"gpummu", SEEDS_CONFIG_GPUMMU},
-        {"aperture", SEEDS_CONFIG_APERTURE},    {"noexec", SEEDS_CONFIG_NOEXEC},
-        {"failpatch", SEEDS_CONFIG_FAIL_PATCH}, {"pagingaperture", SEEDS_CONFIG_PAGING_APERTURE},
+        {"preempt", SEEDS_CONFIG_PREEMPT},
+        {"gpummu", SEEDS_CONFIG_GPUMMU},
+        {"aperture", SEEDS_CONFIG_APERTURE},
+        {"noexec", SEEDS_CONFIG_NOEXEC},
+        {"failpatch", SEEDS_CONFIG_FAIL_PATCH},
+        {"pagingaperture", SEEDS_CONFIG_PAGING_APERTURE},
         {"cputables", SEEDS_CONFIG_CPU_TABLES},
+        {"stays", SEEDS_CONFIG_PRIVATE_STAYS},
+        {"nopatching", SEEDS_CONFIG_NO_DMA_PATCHING},
+        {"keep", SEEDS_CONFIG_KEEP},
     };
     uint32_t value = option(config, "multi", 1) ? SEEDS_CONFIG_MULTI : 0;
 

@@ -54,9 +54,15 @@ static bool access_page(struct seeds_device *d, uint64_t address, void *to, cons
     return true;
 }
 
+enum access {
+    LOAD,
+    STORE,
+    FETCH,
+};
+
 /* The device address of a GPU virtual one; false: not mapped, or not like this. `zero`: a page of nothing. */
-static bool walk(struct seeds_device *d, uint64_t root, uint64_t va, bool write, uint64_t *address,
-                 bool *zero)
+static bool walk(struct seeds_device *d, uint64_t root, uint64_t va, enum access access,
+                 uint64_t *address, bool *zero)
 {
     uint64_t table = root, entry = 0;
 
@@ -73,7 +79,8 @@ static bool walk(struct seeds_device *d, uint64_t root, uint64_t va, bool write,
     }
     *zero = (entry & SEEDS_PTE_ZERO) != 0;
     *address = table + va % PAGE;
-    return !(write && entry & SEEDS_PTE_READONLY);
+    return !(access == STORE && entry & SEEDS_PTE_READONLY) &&
+           !(access == FETCH && entry & SEEDS_PTE_NOEXEC);
 }
 
 /* ---- any range ---- */
@@ -88,7 +95,7 @@ static bool access_range(struct seeds_device *d, bool is_virtual, uint64_t root,
 
         if (part > to_end_of_page(at))
             part = to_end_of_page(at);
-        if (is_virtual && !walk(d, root, address + done, !to, &at, &zero))
+        if (is_virtual && !walk(d, root, address + done, to ? LOAD : STORE, &at, &zero))
             return false;
         if (zero && to)
             memset(to + done, 0, part);
@@ -148,9 +155,13 @@ static bool probe(struct seeds_device *d, const struct seeds_packet *p,
 {
     bool is_virtual = (p->flags & SEEDS_PACKET_VIRTUAL) != 0;
     uint32_t answer[2] = {1, c->pattern};
+    uint64_t at;
+    bool zero;
 
-    if (c->op == SEEDS_OP_TRY ? !seeds_store(d, is_virtual, p->root, c->src, &answer[1], 4)
-                              : !seeds_load(d, is_virtual, p->root, c->src, &answer[1], 4))
+    if (c->op == SEEDS_OP_FETCH && is_virtual && !walk(d, p->root, c->src, FETCH, &at, &zero))
+        answer[0] = 2;
+    else if (c->op == SEEDS_OP_TRY ? !seeds_store(d, is_virtual, p->root, c->src, &answer[1], 4)
+                                   : !seeds_load(d, is_virtual, p->root, c->src, &answer[1], 4))
         answer[0] = 2;
     return seeds_store(d, is_virtual, p->root, c->dst, answer, sizeof(answer));
 }
@@ -181,6 +192,7 @@ static bool execute(struct seeds_device *d, const struct seeds_packet *p,
         return true;
     case SEEDS_OP_PROBE:
     case SEEDS_OP_TRY:
+    case SEEDS_OP_FETCH:
         return probe(d, p, c);
     case SEEDS_OP_SERIES:
         return series(d, c);

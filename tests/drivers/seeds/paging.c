@@ -160,8 +160,8 @@ static void remember(struct seeds_adapter *adapter, const DXGKARG_BUILDPAGINGBUF
 static void check_system_context(struct seeds_adapter *adapter,
                                  const DXGKARG_BUILDPAGINGBUFFER *args)
 {
-    if (!(adapter->config & SEEDS_CONFIG_MULTI))
-        return;
+    if (!(adapter->config & SEEDS_CONFIG_MULTI) || !args->pDmaBuffer)
+        return; /* no paging buffer: the first page tables are written before there is a context */
     seeds_check(adapter,
                 adapter->expect_power == SEEDS_POWER_GOES ? SEEDS_PAGING_BUILT_POWER
                                                           : SEEDS_PAGING_BUILT_FOR,
@@ -179,11 +179,11 @@ NTSTATUS NTAPI SeedsBuildPagingBuffer(IN_CONST_HANDLE hAdapter,
     struct seeds_emitter emitter;
     NTSTATUS status;
 
+    check_system_context(adapter, args);
     emitter.at = (struct seeds_command *)args->pDmaBuffer;
     emitter.room = args->DmaSize / SEEDS_COMMAND;
     status = build(adapter, args, &emitter);
     args->pDmaBuffer = emitter.at;
-    check_system_context(adapter, args);
     if (!from || (PUCHAR)emitter.at == from)
         return status;
     if (private_from && args->DmaBufferPrivateDataSize >= 8 &&

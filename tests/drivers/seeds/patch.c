@@ -136,7 +136,8 @@ static void check_next(struct seeds_adapter *adapter, struct seeds_buffer *buffe
                 "the elements start at %d, those of the last one ended at %d", first,
                 buffer->next_location, 0, 0);
     if (start > 0)
-        seeds_check(adapter, SEEDS_PATCH_SPLIT, first > 0 && start % SEEDS_COMMAND == 0,
+        seeds_check(adapter, SEEDS_PATCH_SPLIT,
+                    (first > 0 || adapter->config & SEEDS_CONFIG_KEEP) && start % SEEDS_COMMAND == 0,
                     "portion 0x%x to 0x%x of 0x%x, elements from %d", start,
                     args->DmaBufferSubmissionEndOffset, buffer->used, first);
     if (buffer->portions < SEEDS_LOCATIONS) {

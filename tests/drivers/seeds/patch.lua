@@ -130,18 +130,20 @@ local function split()
     for i = 1, count do
         list[i] = seeds.allocate(device, BYTES, 1)
         entries[i] = {list[i], true}
-        if i > 1 then
-            seeds.lock(list[i], function(memory) memory:u32(256, 0xB00 + i) end)
-            commands[#commands + 1] = seeds.copy(seeds.ref(1, 64 + 4 * i), seeds.ref(i, 256), 4)
-            commands[#commands + 1] = seeds.copy(seeds.ref(1, 256 + 4 * i), seeds.ref(i, 256), 4)
-            commands[#commands + 1] = seeds.copy(seeds.ref(i, 512), seeds.ref(1, 64), 4)
-        end
+    end
+    for i = 2, count do
+        seeds.lock(list[i], function(memory) memory:u32(256, 0xB00 + i) end)
+        commands[#commands + 1] = seeds.copy(seeds.ref(1, 128 + 4 * i), seeds.ref(i, 256), 4)
+        commands[#commands + 1] = seeds.copy(seeds.ref(1, 256 + 4 * i), seeds.ref(i, 256), 4)
+    end
+    for i = 2, count do
+        commands[#commands + 1] = seeds.copy(seeds.ref(i, 512), seeds.ref(1, 64), 4)
     end
     seeds.render(context, commands, entries)
     idle()
     expect_word(list[1], 64, 0xA01)
     for i = 2, count do
-        expect_word(list[1], 64 + 4 * i, 0xB00 + i)
+        expect_word(list[1], 128 + 4 * i, 0xB00 + i)
         expect_word(list[1], 256 + 4 * i, 0xB00 + i)
         expect_word(list[i], 512, 0xA01)
     end

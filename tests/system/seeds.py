@@ -133,21 +133,25 @@ def context_rows():
 # ---- docs/seeds.md ----
 
 
-def documented():
+def documented(text):
     """The probes of the tables: pattern of the name -> rules of its row."""
     probes = {}
-    with open(os.path.join(SOURCE, "docs", "seeds.md"), encoding="utf-8") as text:
-        cells = [line.split("|") for line in text if line.startswith("|")]
-    for row in cells:
+    for row in (line.split("|") for line in text.splitlines() if line.startswith("| ")):
         for name in re.findall(r"`([a-z]+\.[^`]+)`", row[3]) if len(row) == 6 else ():
             for kind in KINDS if "KIND" in name else ("",):
                 probes.setdefault(name.replace("KIND", kind), set()).update(re.findall(r"\d{3}", row[2]))
     return probes
 
 
-def check_tables(printed):
-    """Every probe that is printed is in the tables with its rule, and the other way round."""
-    tables, wrong = documented(), []
+def check_tables(printed, rows):
+    """Every probe that is printed is in the tables with its rule, and the other way round; the numbers are true."""
+    with open(os.path.join(SOURCE, "docs", "seeds.md"), encoding="utf-8") as file:
+        text = file.read()
+    tables, wrong = documented(text), []
+    statements = sum(line.startswith("| ") and line.count("|") == 5 and not line.startswith("| statement") for line in text.splitlines())
+    numbers = f"{statements} statements, {len({name for name, _ in printed})} probes, {rows} rows"
+    if rows and numbers not in text:
+        wrong.append(f"docs/seeds.md does not say {numbers}")
     for name, rule in sorted(printed):
         rows = [rules for pattern, rules in tables.items() if fnmatch.fnmatchcase(name, pattern)]
         if not any(rule[-3:] in rules for rules in rows):
@@ -206,7 +210,7 @@ def main():
                 quiet += told
                 count += 1
     if kind != "windows":
-        failures += check_tables(printed)
+        failures += check_tables(printed, len(rows) if kind == "elf" else 0)
     print("\n".join(quiet + failures))
     names = len({name for name, _ in printed})
     print(f"{count} machines, {names} probes, {len(failures)} not well, {len(quiet)} pending")

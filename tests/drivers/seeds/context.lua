@@ -236,6 +236,7 @@ local function refusals(a)
     zero("unknown-handle", "CTXA-045", 1, {handle = GARBAGE})
     zero("null-handle", "CTXA-045", 1, {handle = 0}, {handle = 0})
     zero("no-arguments", "CTXA-005", 1, {how = seeds.NO_ARGUMENTS})
+    zero("wrong-adapter", "CTXA-005", 1, {how = seeds.WRONG_ADAPTER})
     -- Handles of the client's are nobody's here, whatever their numbers.
     local clients, own, equal, mapped = {}, {[a.handle] = true}, 0, 0
     local made = {}
@@ -389,7 +390,7 @@ else
     power(a, va)
     the_end(a)
     -- What the probes do wrong on purpose.
-    seeds.expect{["CTXA-005"] = 1, ["CTXA-008"] = 1, ["CTXA-010"] = 1, ["CTXA-014"] = 1, ["CTXA-018"] = 1, ["CTXA-022"] = 1,
+    seeds.expect{["CTXA-005"] = 1, ["LIFE-063"] = 1, ["CTXA-008"] = 1, ["CTXA-010"] = 1, ["CTXA-014"] = 1, ["CTXA-018"] = 1, ["CTXA-022"] = 1,
         ["CTXA-045"] = 30, ["CTXA-050"] = 9, ["CTXA-058"] = 2, ["CTXA-063"] = 1}
 end
 for _, memory in ipairs{commands, target} do

@@ -58,7 +58,8 @@ static void map(struct seeds_adapter *adapter, struct seeds_escape *e)
     args.Protection.Value = e->arg[6];
     args.DriverProtection = e->arg[7];
     e->arg[8] = adapter->dxgk.DxgkCbMapContextAllocation(
-        adapter->dxgk.DeviceHandle, e->how & SEEDS_NO_ARGUMENTS ? NULL : &args);
+        e->how & SEEDS_WRONG_ADAPTER ? (HANDLE)adapter : adapter->dxgk.DeviceHandle,
+        e->how & SEEDS_NO_ARGUMENTS ? NULL : &args);
     e->status = STATUS_SUCCESS;
 }
 

@@ -49,6 +49,9 @@ local function contiguous_results()
     local poked = seeds.poke(seeds.BUS | block.physical + 4 * PAGE + 4088, 0x99AA)
     probe("contiguous.cpu-finds-what-the-device-wrote", "PHYS-053", poked and seeds.read(block.memory + 4 * PAGE + 4088) == 0x99AA,
         "at the last 8 bytes the CPU reads 0x%x", seeds.read(block.memory + 4 * PAGE + 4088))
+    probe("contiguous.is-not-paged", "PHYS-043", seeds.write(block.memory + 8, 0x5AFE, 8, seeds.AT_DISPATCH) == 0 and
+        seeds.read(block.memory + 8, 8, seeds.AT_DISPATCH) == 0x5AFE, "at DISPATCH_LEVEL the CPU reads 0x%x",
+        seeds.read(block.memory + 8, 8, seeds.AT_DISPATCH) or 0)
     local other = allocate(PAGE)
     probe("contiguous.handles-differ", "PHYS-016", other.handle ~= block.handle and other.memory ~= block.memory,
         "handles 0x%x and 0x%x", block.handle, other.handle)

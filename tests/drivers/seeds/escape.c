@@ -107,8 +107,8 @@ NTSTATUS NTAPI SeedsEscape(IN_CONST_HANDLE hAdapter, IN_CONST_PDXGKARG_ESCAPE pE
     job.e->status = STATUS_NOT_SUPPORTED;
     if (job.e->how & SEEDS_IN_SYSTEM) {
         serve_in_system(&job);
-    } else if (job.e->how & SEEDS_AT_APC) {
-        KeRaiseIrql(APC_LEVEL, &irql);
+    } else if (job.e->how & (SEEDS_AT_APC | SEEDS_AT_DISPATCH)) {
+        KeRaiseIrql(job.e->how & SEEDS_AT_APC ? APC_LEVEL : DISPATCH_LEVEL, &irql);
         serve(job.adapter, pEscape, job.e);
         KeLowerIrql(irql);
     } else {

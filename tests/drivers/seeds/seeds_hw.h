@@ -167,10 +167,11 @@ enum seeds_code {
 #define SEEDS_REGISTER 0x104u
 
 /* How the service is called. */
-#define SEEDS_AT_APC        0x1u /* at APC_LEVEL */
-#define SEEDS_IN_SYSTEM     0x2u /* by a thread of the system process */
-#define SEEDS_NO_ARGUMENTS  0x4u /* with a NULL pointer for them */
-#define SEEDS_WRONG_ADAPTER 0x8u /* with MiniportDeviceContext in place of DeviceHandle */
+#define SEEDS_AT_APC        0x1u  /* at APC_LEVEL */
+#define SEEDS_IN_SYSTEM     0x2u  /* by a thread of the system process */
+#define SEEDS_NO_ARGUMENTS  0x4u  /* with a NULL pointer for them */
+#define SEEDS_WRONG_ADAPTER 0x8u  /* with MiniportDeviceContext in place of DeviceHandle */
+#define SEEDS_AT_DISPATCH   0x10u /* at DISPATCH_LEVEL */
 
 enum seeds_knob {
     SEEDS_EXPECT_NULL_RENDERING = 1, /* Render packets have the flag, or not */

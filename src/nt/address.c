@@ -123,6 +123,8 @@ NT_EXPORT BOOLEAN NTAPI MmIsAddressValid(PVOID VirtualAddress)
 
     NT_ENTER();
     nt = nt_state();
+    if (nt_user_range_denies(VirtualAddress)) /* PHYS-195 */
+        return FALSE;
     if (bus_window_space(nt->bus, VirtualAddress))
         return bus_physical(nt->bus, VirtualAddress, &physical);
     if (ram_physical(nt->ram, VirtualAddress, &physical))

@@ -103,6 +103,11 @@ static bool there(void)
     return sim_copy_checked(&byte, (const void *)(uintptr_t)(s.view + 4095), 1);
 }
 
+static bool valid(void)
+{
+    return MmIsAddressValid((PVOID)(uintptr_t)(s.view + 4095));
+}
+
 static void make_view(struct probe *p)
 {
     way->map(p);
@@ -114,12 +119,14 @@ static void look_from_a(struct probe *p)
 {
     (void)p;
     CHECK_RULE(way->rule, there() && s.view[4095] == 0x5A);
+    CHECK_RULE("PHYS-195", valid());
     s.reached = true;
 }
 
 static void look_from_b(struct probe *p)
 {
     (void)p;
+    CHECK_RULE("PHYS-195", !valid());
     CHECK_RULE(way->rule, !there());
     CHECK_RULE("PHYS-195", !there() && nt_user_range_denies((const void *)(uintptr_t)s.view));
     probe_sleep(1000);
@@ -139,6 +146,7 @@ static void each_way(struct probe *p)
     s.b = probe_process(p, "client B");
     in_process(p, s.a, make_view);
     CHECK_RULE(way->rule, !there()); /* System */
+    CHECK_RULE("PHYS-195", !valid());
     s.reached = false;
     in_process(p, s.a, look_from_a);
     CHECK(s.reached);

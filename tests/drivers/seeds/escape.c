@@ -12,6 +12,10 @@ static void info(const struct seeds_adapter *adapter, struct seeds_escape *e)
     e->arg[5] = (ULONG_PTR)adapter->dxgk.DeviceHandle;
     e->arg[6] = DXGK_HAS_SEH;
     e->arg[7] = (ULONG)adapter->moved;
+#ifndef _WIN32
+    e->arg[8] =
+        TRUE; /* the register routines are calls; Windows has them inline, accesses like any other */
+#endif
     e->status = STATUS_SUCCESS;
 }
 

@@ -106,7 +106,7 @@ end
 
 local _, info = seeds.call(seeds.code.INFO)
 seeds.version, seeds.config, seeds.vram_bytes = info[0], info[1], info[2]
-seeds.has_exceptions = info[6] ~= 0
+seeds.has_exceptions, seeds.has_register_routines = info[6] ~= 0, info[8] ~= 0
 seeds.register_bus, seeds.vram_bus, seeds.device_handle = info[3], info[4], info[5]
 seeds.is_2x, seeds.is_29 = seeds.version >= 0x5023, seeds.version >= 0xE003
 seeds.multi, seeds.preempt, seeds.gpummu = seeds.config & 1 ~= 0, seeds.config & 2 ~= 0, seeds.is_2x and seeds.config & 4 ~= 0

@@ -133,7 +133,8 @@ struct seeds_allocation_data {
 /* Codes of escapes: one service, with the members of its argument structure in order in arg[]. */
 enum seeds_code {
     SEEDS_INFO =
-        1, /* out: interface version, config, VRAM bytes, bus address of BAR 0 and BAR 2, DeviceHandle */
+        1, /* out: interface version, config, VRAM bytes, bus address of BAR 0 and BAR 2, DeviceHandle,
+            * exceptions?, elements moved, register routines? */
     SEEDS_RESULT = 2, /* in: index; out: passed, failed, four values; text: name, rule, sentence */
     SEEDS_SETTLE = 3, /* everything is idle: were all portions given? */
     SEEDS_KNOB = 4,   /* in: enum seeds_knob, value */

@@ -150,18 +150,25 @@ static bool move(struct seeds_device *d, const struct seeds_packet *p, const str
     return true;
 }
 
+static bool may_fetch(struct seeds_device *d, const struct seeds_packet *p,
+                      const struct seeds_command *c)
+{
+    uint64_t at;
+    bool zero;
+
+    return c->op != SEEDS_OP_FETCH || !(p->flags & SEEDS_PACKET_VIRTUAL) ||
+           walk(d, p->root, c->src, FETCH, &at, &zero);
+}
+
 static bool probe(struct seeds_device *d, const struct seeds_packet *p,
                   const struct seeds_command *c)
 {
     bool is_virtual = (p->flags & SEEDS_PACKET_VIRTUAL) != 0;
     uint32_t answer[2] = {1, c->pattern};
-    uint64_t at;
-    bool zero;
 
-    if (c->op == SEEDS_OP_FETCH && is_virtual && !walk(d, p->root, c->src, FETCH, &at, &zero))
-        answer[0] = 2;
-    else if (c->op == SEEDS_OP_TRY ? !seeds_store(d, is_virtual, p->root, c->src, &answer[1], 4)
-                                   : !seeds_load(d, is_virtual, p->root, c->src, &answer[1], 4))
+    if (!may_fetch(d, p, c) ||
+        (c->op == SEEDS_OP_TRY ? !seeds_store(d, is_virtual, p->root, c->src, &answer[1], 4)
+                               : !seeds_load(d, is_virtual, p->root, c->src, &answer[1], 4)))
         answer[0] = 2;
     return seeds_store(d, is_virtual, p->root, c->dst, answer, sizeof(answer));
 }

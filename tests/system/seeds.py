@@ -82,7 +82,8 @@ def patch_rows(more):
         rows.append(Row(version, "patch", "stays=1", "--vram 1M"))
         rows.append(Row(version, "patch", "keep=1 preempt=1 nopatching=1", "--vram 1M"))
         rows.append(Row(version, "patch", "failpatch=1", "--vram 1M", status=3, words=("PATCH-157", "bug check 0x119 (0x3,")))
-        rows.append(Row(version, "patch", "pagingaperture=1", "--vram 1M", pending=True))
+        for device in ("", "multi=0", "aperture=1 preempt=1"):
+            rows.append(Row(version, "patch", f"pagingaperture=1 {device}", "--vram 1M"))
         if version != "seeds29":  # whatever the driver says of isolation
             rows.append(Row(version, "patch", "preempt=1", "--vram 1M --iommu flags=0xf"))
             rows.append(Row(version, "patch", "aperture=1", "--vram 1M --iommu flags=0xf"))

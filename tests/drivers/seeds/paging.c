@@ -255,8 +255,37 @@ static void check_window(struct seeds_adapter *adapter, const DXGKARG_PATCH *arg
                 (ULONG)(built.private_to - private_start));
 }
 
+/* The submission has a command that changes the aperture: until it has run, its own buffer may not be there. */
+static BOOLEAN maps_aperture(const DXGKARG_PATCH *args)
+{
+    for (ULONG at = args->DmaBufferSubmissionStartOffset; at < args->DmaBufferSubmissionEndOffset;
+         at += SEEDS_COMMAND) {
+        const struct seeds_command *c =
+            (const struct seeds_command *)(PVOID)((PUCHAR)args->pDmaBuffer + at);
+
+        if (c->op == SEEDS_OP_MAP)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static void check_segment(struct seeds_adapter *adapter, const DXGKARG_PATCH *args)
+{
+    if (args->DmaBufferSegmentId)
+        seeds_check(adapter, SEEDS_PAGING_SEGMENT,
+                    adapter->config & SEEDS_CONFIG_PAGING_APERTURE &&
+                        args->DmaBufferSegmentId == SEEDS_SEGMENT_APERTURE,
+                    "DmaBufferSegmentId is %d", args->DmaBufferSegmentId, 0, 0, 0);
+    else
+        seeds_check(adapter, SEEDS_PAGING_SEGMENT_ZERO,
+                    !(adapter->config & SEEDS_CONFIG_PAGING_APERTURE) || maps_aperture(args),
+                    "DmaBufferSegmentId is 0, bytes 0x%x to 0x%x",
+                    args->DmaBufferSubmissionStartOffset, args->DmaBufferSubmissionEndOffset, 0, 0);
+}
+
 void seeds_check_paging(struct seeds_adapter *adapter, const DXGKARG_PATCH *args)
 {
+    check_segment(adapter, args);
     seeds_check(adapter, SEEDS_PAGING_FLAGS, args->Flags.Value == 1, "Flags are 0x%x",
                 args->Flags.Value, 0, 0, 0);
     seeds_check(adapter, SEEDS_PAGING_LISTS,

@@ -299,6 +299,8 @@ want(not seeds.gpummu, "paging.flag-is-the-only-one", "paging.lists-are-null-and
     "paging.address-shows-the-bytes-of-the-buffer", "paging.size-is-the-capacity")
 want(not seeds.gpummu and seeds.multi, "paging.context-is-the-system-context")
 want(not seeds.gpummu and seeds.private > 0 and not seeds.private_stays, "paging.private-window-is-what-was-built")
+want(not seeds.gpummu, "paging.segment-0-while-it-is-nowhere-else")
+want(not seeds.gpummu and seeds.paging_aperture, "paging.segment-of-the-paging-buffer")
 want(not seeds.gpummu and seeds.private_stays, "paging.private-window-is-the-block-if-nothing-moves-it")
 want(not seeds.gpummu and not any_power, "paging.context-is-null-in-power-management",
     "submit.paging-names-nobody-in-power-management")

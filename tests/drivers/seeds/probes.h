@@ -93,6 +93,8 @@
     X(PAGING_PRIVATE, "paging.private-window-is-what-was-built", "PATCH-147") \
     X(PAGING_PRIVATE_WHOLE, "paging.private-window-is-the-block-if-nothing-moves-it", "PAGE-084") \
     X(PAGING_PLACE, "paging.address-shows-the-bytes-of-the-buffer", "PATCH-144") \
+    X(PAGING_SEGMENT, "paging.segment-of-the-paging-buffer", "PATCH-144") \
+    X(PAGING_SEGMENT_ZERO, "paging.segment-0-while-it-is-nowhere-else", "PATCH-144") \
     X(PAGING_SIZE, "paging.size-is-the-capacity", "PATCH-145")
 /* clang-format on */
 

@@ -112,6 +112,7 @@ seeds.is_2x, seeds.is_29 = seeds.version >= 0x5023, seeds.version >= 0xE003
 seeds.multi, seeds.preempt, seeds.gpummu = seeds.config & 1 ~= 0, seeds.config & 2 ~= 0, seeds.is_2x and seeds.config & 4 ~= 0
 seeds.aperture, seeds.noexec = seeds.config & 8 ~= 0, seeds.config & 16 ~= 0
 seeds.private = (seeds.config >> 8 & 0xFF) * 8
+seeds.paging_aperture = seeds.config & 0x40 ~= 0
 seeds.private_stays, seeds.keep = seeds.config & 0x10000 ~= 0, seeds.config & 0x40000 ~= 0
 
 -- The device's own look at 8 bytes; nil: it cannot.

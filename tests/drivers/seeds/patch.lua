@@ -152,6 +152,28 @@ local function split()
     end
 end
 
+-- Allocations that end while work is queued that uses them: it must still find them (WDDM 1.x; from 2.0 on the client keeps them).
+local function destroyed_behind_work()
+    local target, list = seeds.allocate(device, 16 * KIB, 1), {}
+    for i = 1, 6 do
+        list[i] = seeds.allocate(device, 64 * KIB, 1)
+        seeds.lock(list[i], function(memory) memory:u32(256, 0xE00 + i) end)
+    end
+    seeds.render(context, {seeds.delay(5000000)}, {{target, true}})
+    for i = 1, 6 do
+        seeds.render(context, {seeds.copy(seeds.ref(1, 1024 + 4 * i), seeds.ref(2, 256), 4)}, {{target, true}, {list[i], false}})
+    end
+    for i = 1, 6 do
+        D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {list[i].handle}}
+    end
+    idle()
+    for i = 1, 6 do
+        seeds.probe("element.destroyed-behind-its-work-is-there", "ALLOC-088", seeds.word(target, 1024 + 4 * i) == 0xE00 + i,
+            "the word is 0x%x", seeds.word(target, 1024 + 4 * i))
+    end
+    D3DKMT.DestroyAllocation2{hDevice = device, phAllocationList = {target.handle}}
+end
+
 -- ---- preemption: what is queued on the engine comes back, and is patched again ----
 
 local function preempt(a, b)
@@ -246,6 +268,9 @@ null_rendering(a)
 pressure()
 if seeds.is_2x then
     move()
+end
+if dxgk.set.destroyed then
+    destroyed_behind_work()
 end
 if dxgk.set.split then
     split()

@@ -80,6 +80,7 @@ struct vidmm_open *allocation_open_new(struct vidmm_device *device,
     list_init(&open->resource_link);
     list_init(&open->residency_link);
     list_init(&open->missing_link);
+    list_init(&open->dying_link);
     follow_init(&open->use);
     follow_init(&open->offer_after);
     return open;
@@ -91,6 +92,25 @@ struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
                                             NT_CLIENT_ALLOCATION);
 
     return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
+}
+
+struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = open_find(device, handle);
+
+    if (open)
+        return open;
+    LIST_FOR(node, &device->dying) {
+        open = CONTAINER(node, struct vidmm_open, dying_link);
+        if (open->handle == handle)
+            return open;
+    }
+    return NULL;
+}
+
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    return open_find_queued(device, handle);
 }
 
 void allocation_open_free(struct vidmm_open *open)

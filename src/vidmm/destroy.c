@@ -228,6 +228,19 @@ static void new_owner(struct vidmm_allocation *allocation, const struct nt_proce
     allocation->creator = NULL;
 }
 
+/* No work uses them any more, nor keeps them where they are. */
+static void uses_end(struct destruction *d)
+{
+    struct vidmm *vidmm = d->device->process->vidmm;
+
+    sim_mutex_lock(&vidmm->lock);
+    LIST_FOR(node, &d->opens) {
+        list_remove(&open_of(node)->dying_link);
+        residency_forget(open_of(node));
+    }
+    sim_mutex_unlock(&vidmm->lock);
+}
+
 static void destruction_run(struct destruction *d)
 {
     struct vidmm_device *device = d->device;
@@ -236,6 +249,7 @@ static void destruction_run(struct destruction *d)
     bool leftovers = false;
     struct list *node;
 
+    uses_end(d);
     if (is_acquired(d)) {
         list_push_back(&vidmm->destructions_held, &d->held);
         return;
@@ -308,8 +322,11 @@ static void destruction_start(struct destruction *d, bool assume_idle)
     bool idle = (ticket == 0 || scheduler->device_done(device, ticket)) &&
                 list_empty(&device->follows);
 
-    LIST_FOR(node, &d->opens)
+    LIST_FOR(node, &d->opens) {
         open_of(node)->last_use = ticket;
+        if (ticket && !idle)
+            list_push_back(&device->dying, &open_of(node)->dying_link);
+    }
     device->destructions++;
     if (idle && !is_acquired(d) && (d->synchronous || !needs_paging(d))) {
         gpu_done(device, &d->follow);

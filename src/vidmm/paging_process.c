@@ -509,6 +509,8 @@ void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
     (void)pages;
     if (!window)
         return;
+    if (vidmm->config.mmu.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_CPU_VIRTUAL)
+        (void)paging_settle(vidmm); /* the CPU takes the entries away at once (GPUVA-230) */
     tables_write(shared->space, window->first, window->pages, &invalid);
     (void)tables_settle(shared->space);
     window->deferred.fn = window_done;

@@ -21,12 +21,12 @@
 #include "vidmm/budget.h"
 #include "vidmm/placement.h"
 
-/* NULL: the element has none, or it was destroyed. */
+/* NULL: the element has none, or its client vouched that no work uses it, and destroyed it. */
 static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t element)
 {
     D3DKMT_HANDLE handle = portion->need[element].allocation;
 
-    return handle ? open_find(portion->device, handle) : NULL;
+    return handle ? open_find_queued(portion->device, handle) : NULL;
 }
 
 /* ---- holding ---- */
@@ -343,7 +343,7 @@ void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint
     portion->kept = kept;
     portion->kept_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        struct vidmm_open *open = open_find(portion->device, kept[i]);
+        struct vidmm_open *open = open_find_queued(portion->device, kept[i]);
 
         if (open) {
             open->portions++;
@@ -375,7 +375,7 @@ void vidmm_portion_release(struct vidmm_portion *portion)
     unhold(portion);
     vidmm->kept -= kept;
     for (uint32_t i = 0; i < kept; i++) {
-        struct vidmm_open *open = open_find(device, portion->kept[i]);
+        struct vidmm_open *open = open_find_queued(device, portion->kept[i]);
 
         if (open && open->kept) {
             open->portions--;

@@ -192,6 +192,7 @@ NTSTATUS vidmm_device_create(struct vidmm_process *process, HANDLE driver_device
     list_init(&device->resource_opens);
     list_init(&device->missing_list);
     list_init(&device->portions);
+    list_init(&device->dying);
     list_init(&device->tell_link);
     sim_waitq_init(&device->idle);
     paging_queue_init(&device->prepare, vidmm, device, 2);

@@ -469,7 +469,7 @@ uint64_t vidmm_open_bytes(const struct vidmm_open *open)
 
 bool vidmm_open_on_residency_list(const struct vidmm_open *open)
 {
-    return open->residency_count != 0;
+    return open->residency_count != 0 || (!list_empty(&open->dying_link) && open->allocation->ready);
 }
 
 bool vidmm_open_locked(const struct vidmm_open *open)

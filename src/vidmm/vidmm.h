@@ -298,6 +298,10 @@ void vidmm_portion_release(struct vidmm_portion *portion);
 /* Bytes of an opened allocation. */
 uint64_t vidmm_open_bytes(const struct vidmm_open *open);
 
+/* The open behind a handle that work was queued with: its client may have destroyed it since, and it
+ * is there until that work is done (ALLOC-088). NULL: none of the device, or the client vouched that
+ * nothing uses it. */
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {
     bool resident;
@@ -307,6 +311,7 @@ struct vidmm_place {
 };
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
 bool vidmm_open_accessed_physically(const struct vidmm_open *open);
+/* Or it was, and is still there for work queued before its end. */
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);
 bool vidmm_open_cpu_visible(

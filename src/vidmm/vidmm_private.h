@@ -297,8 +297,9 @@ struct vidmm_open {
     bool read_only;
     struct follow offer_after; /* GPU work before the offer counts */
     uint32_t lock_count;
-    uint32_t portions; /* WDDM 1.x: elements of portions that hold it (portion.c) */
-    uint32_t kept;     /* of those, for that it stays where it is: pins of the allocation */
+    struct list dying_link; /* device->dying: destroyed, and work queued before may use it still */
+    uint32_t portions;      /* WDDM 1.x: elements of portions that hold it (portion.c) */
+    uint32_t kept;          /* of those, for that it stays where it is: pins of the allocation */
 };
 
 struct vidmm_process {
@@ -328,6 +329,7 @@ struct vidmm_device {
     void *owner;
     bool lost;
     struct list opens, residency, queues, resource_opens;
+    struct list dying;        /* vidmm_open.dying_link */
     uint32_t missing;         /* opens on the residency list whose allocation is not ready */
     struct list missing_list; /* them, oldest first */
     bool displaced;           /* something of its list was moved out for the job that runs */
@@ -584,6 +586,9 @@ void eviction_update(struct vidmm_allocation *allocation);
 /* The open behind a handle of the device; NULL: none, or one that DxgkDdiOpenAllocation has not
  * returned for yet. */
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* The same for work that was queued with the handle: also one that was destroyed since (ALLOC-088).
+ * O(1), O(destroyed ones that wait for the GPU) for those. */
+struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
 struct allocation_request {
     HANDLE driver_handle;
     uint64_t bytes, alignment;

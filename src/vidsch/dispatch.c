@@ -26,8 +26,7 @@ uint32_t vidsch_next_fence(struct vidsch_node *node)
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
-    struct vidsch_device *device = packet->context->device;
-    struct nt_process *process = vidmm_process_nt(vidmm_device_process(device->mm));
+    struct vidmm_device *device = packet->context->device->mm;
 
     for (uint32_t i = 0; i < buffer->allocation_count; i++) {
         const struct dma_reference *reference = &buffer->references_map[i];
@@ -37,13 +36,15 @@ static bool place_allocations(struct packet *packet)
         *element = (DXGK_ALLOCATIONLIST){.hDeviceSpecificAllocation = reference->device_specific};
         element->WriteOperation = reference->write;
         if (reference->handle) {
-            struct vidmm_open *open = handle_lookup(&process->handles, reference->handle,
-                                                    NT_CLIENT_ALLOCATION);
+            struct vidmm_open *open = vidmm_open_find_queued(device, reference->handle);
 
-            if (!open || vidmm_open_device(open) != device->mm)
+            if (!open || (!packet->portion && !vidmm_open_on_residency_list(open))) {
+                NOTE("GPUVA-247",
+                     "allocation 0x%x, element %u of a Render, %s when its turn came; the device is "
+                     "in error",
+                     reference->handle, i, open ? "was not on the residency list" : "was destroyed");
                 return false;
-            if (!packet->portion && !vidmm_open_on_residency_list(open))
-                return false;
+            }
             vidmm_open_place(open, &place);
             element->SegmentId = place.segment & 0x1Fu;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The probes of the driver "seeds" (docs/seeds.md) in every configuration. Usage: seeds.py elf|windows|long BUILD_FOLDER, and as
-`seeds.py list` what is run. Prints the lines of what is not well; exit status 0: every probe passed or is pending."""
+`seeds.py list` what is run. Prints the lines of what is not well; exit status 0: every probe passed."""
 import fnmatch
 import itertools
 import os
@@ -13,15 +13,15 @@ import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KINDS = ("mdl", "contiguous", "section")  # KIND in docs/seeds.md
-PRINTED = re.compile(r"(ok|FAILED|pending) +(\S+) \((\S+)\): ")
+PRINTED = re.compile(r"(ok|FAILED) +(\S+) \((\S+)\): ")
 
 
 class Row:
-    """One machine. `device`: options of the model; `pending`: names of probes that are known to fail, or True for the
-    whole row; `status`: its exit status; `words`: what it must print; `skip`: a build that it is not for."""
+    """One machine. `device`: options of the model; `status`: its exit status; `words`: what it must print; `skip`: a build
+    that it is not for."""
 
-    def __init__(self, driver, workload, device="", options="", sets="", pending=(), status=0, words=(), skip=""):
-        self.driver, self.workload, self.pending, self.status, self.words = driver, workload, pending, status, words
+    def __init__(self, driver, workload, device="", options="", sets="", status=0, words=(), skip=""):
+        self.driver, self.workload, self.status, self.words = driver, workload, status, words
         self.skip = skip
         self.arguments = options.split()
         for key in device.split():
@@ -29,18 +29,12 @@ class Row:
         for key in sets.split():
             self.arguments += ["--set", key]
 
-    def label(self, extension):
-        return " ".join([extension.replace("*", self.driver), self.workload, *self.arguments])
-
     def command(self, build, folder, extension):
         base = os.path.join(build, "tests", "drivers", "seeds")
         driver = os.path.join(base, extension.replace("*", self.driver))
-        command = [os.path.join(build, "dxgkhost"), "run", driver,
-                   os.path.join(SOURCE, "tests", "drivers", "seeds", self.workload + ".lua"),
-                   "--device", os.path.join(base, "device.so"), "--out", folder, *self.arguments]
-        if self.pending and self.pending is not True:
-            command += ["--set", "pending=" + ",".join(self.pending)]
-        return command
+        return [os.path.join(build, "dxgkhost"), "run", driver,
+                os.path.join(SOURCE, "tests", "drivers", "seeds", self.workload + ".lua"),
+                "--device", os.path.join(base, "device.so"), "--out", folder, *self.arguments]
 
 
 def split_rows(more):
@@ -97,7 +91,7 @@ def patch_rows(more):
         if version == "seeds29" or iommu == "off":
             rows.append(Row(version, "patch", "gpummu=1", f"--vram 4M --iommu {iommu}"))
             rows.append(Row(version, "patch", "gpummu=1 preempt=1 aperture=1", f"--vram 4M --iommu {iommu}"))
-    rows.append(Row("seeds12", "patch", "", "--vram 8M", "destroyed=1", pending=True))
+    rows.append(Row("seeds12", "patch", "", "--vram 8M", "destroyed=1"))
     rows.append(Row("seeds29", "patch", "preempt=1", "--vram 1M --iommu isolation"))
     rows.append(Row("seeds29", "patch", "aperture=1", "--vram 1M --iommu isolation"))
     return rows
@@ -128,7 +122,7 @@ def context_rows():
             rows.append(Row(version, "context", f"gpummu=1 noexec={noexec}", f"--vram 4M --iommu {iommu}"))
         rows.append(Row(version, "context", "gpummu=1", f"--vram 4M --iommu {iommu}", "only=taken"))
         rows.append(Row(version, "context", "gpummu=1", f"--vram 4M --iommu {iommu}", "only=hardware"))
-    rows.append(Row("seeds29", "context", "gpummu=1 cputables=1", "--vram 4M", pending=True))
+    rows.append(Row("seeds29", "context", "gpummu=1 cputables=1", "--vram 4M"))
     rows.append(Row("seeds20", "context", "", "--vram 4M"))
     return rows
 
@@ -165,29 +159,25 @@ def check_tables(printed, rows):
 
 
 def run(row, build, folder, extension, printed):
-    """(a row that is not as it should be: its lines, what is told of one that is)"""
+    """A row that is not as it should be: its lines."""
     command = row.command(build, folder, extension)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, errors="replace", check=False)
     said = done.stdout + done.stderr
     shown = " ".join(shlex.quote(word) for word in command)
-    leak = "LeakSanitizer" in done.stderr and row.pending is True  # of a machine that stands still
-    if ("AddressSanitizer" in done.stderr and not leak) or "runtime error:" in done.stderr:
-        return f"{shown}\n{done.stderr}", []
-    good = done.returncode == row.status and all(word in said for word in row.words)
-    if row.pending is True:
-        return (f"passes by now, so it shall count: {shown}", []) if good else (None, [f"pending: {row.label(extension)}"])
+    if "AddressSanitizer" in done.stderr or "LeakSanitizer" in done.stderr or "runtime error:" in done.stderr:
+        return f"{shown}\n{done.stderr}"
     printed.update((match[2], match[3]) for match in map(PRINTED.match, done.stdout.splitlines()) if match)
-    if good:
-        return None, [f"{line} [{row.label(extension)}]" for line in done.stdout.splitlines() if line.startswith("pending")]
+    if done.returncode == row.status and all(word in said for word in row.words):
+        return None
     wrong = [line for line in said.splitlines() if line.startswith(("FAILED", "dxgkhost:")) and "expected error" not in line]
-    return "\n".join([f"{shown}\nexit status {done.returncode}, not {row.status}", *wrong]), []
+    return "\n".join([f"{shown}\nexit status {done.returncode}, not {row.status}", *wrong])
 
 
 def selected(kind):
     """The rows of one kind of test."""
     rows = patch_rows(kind == "long") + split_rows(kind == "long") + power_rows() + memory_rows() + context_rows()
     if kind == "windows":  # one of each kind; the long one runs all of them
-        rows = [row for row in rows if row.driver != "seeds20" and row.pending is not True and "--power-cycle" not in row.arguments
+        rows = [row for row in rows if row.driver != "seeds20" and "--power-cycle" not in row.arguments
                 and not ("--vram 1M" in " ".join(row.arguments) and "--split-dma-buffers" in row.arguments)]
     return rows
 
@@ -200,7 +190,7 @@ def main():
             print(" ".join(row.command(build, "out", "*.so")))
         return 0
     extensions = ["*.so"] if kind == "elf" else ["gcc/*.sys", "clang/*.sys"] + (["*.so"] if kind == "long" else [])
-    failures, quiet, printed, count = [], [], set(), 0
+    failures, printed, count = [], set(), 0
     with tempfile.TemporaryDirectory() as folder:
         for extension in extensions:
             if not os.path.isdir(os.path.dirname(os.path.join(build, "tests", "drivers", "seeds", extension))):
@@ -210,15 +200,14 @@ def main():
                     continue
                 if kind == "windows" and row.workload == "patch" and index % 2 == extension.startswith("gcc"):
                     continue  # the compilers take turns
-                failure, told = run(row, build, folder, extension, printed)
+                failure = run(row, build, folder, extension, printed)
                 failures += [failure] if failure else []
-                quiet += told
                 count += 1
     if kind != "windows":
         failures += check_tables(printed, len(rows) if kind == "elf" else 0)
-    print("\n".join(quiet + failures))
+    print("\n".join(failures))
     names = len({name for name, _ in printed})
-    print(f"{count} machines, {names} probes, {len(failures)} not well, {len(quiet)} pending")
+    print(f"{count} machines, {names} probes, {len(failures)} not well")
     return 1 if failures else 0
 
 

@@ -246,6 +246,14 @@ uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_ap
     return 0xC0000000u + (range->first << PAGE_BITS);
 }
 
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
+                                            NT_CLIENT_ALLOCATION);
+
+    return open && open->device == device ? open : NULL;
+}
+
 uint64_t vidmm_open_bytes(const struct vidmm_open *open)
 {
     return open->bytes;

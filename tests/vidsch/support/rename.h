@@ -15,6 +15,7 @@
 #define vidmm_portion_release          fake_vidmm_portion_release
 #define vidmm_portion_returned         fake_vidmm_portion_returned
 #define vidmm_open_bytes               fake_vidmm_open_bytes
+#define vidmm_open_find_queued         fake_vidmm_open_find_queued
 #define vidmm_context_attach           fake_vidmm_context_attach
 #define vidmm_context_detach           fake_vidmm_context_detach
 #define vidmm_context_finish           fake_vidmm_context_finish

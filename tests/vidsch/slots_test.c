@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Patch-location lists of WDDM 1.x: the checks of slots and split points, and bindings over a split point. */
+#include "vidsch/support/scene.h"
+
+/* ---- the checks of the list ---- */
+
+static void slots_and_split_points_are_checked(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_element(&s, 0, 3, 1, 0, 0);
+    CHECK_RULE("PATCH-104",
+               scene_render(&s, 64, 1) == STATUS_SUCCESS && violations(f, "PATCH-104") == 0);
+    scene_element(&s, 0, 4, 1, 0, 0);
+    CHECK_RULE("PATCH-104", scene_render(&s, 64, 1) == STATUS_INVALID_PARAMETER &&
+                                violations(f, "PATCH-104") == 1);
+    scene_element(&s, 0, 0, 0, 64, 999);
+    CHECK_RULE("PATCH-112",
+               scene_render(&s, 64, 1) == STATUS_SUCCESS && violations(f, "PATCH-112") == 0);
+    CHECK_RULE("PATCH-110", violations(f, "PATCH-110") == 0);
+    scene_element(&s, 0, 0, 0, 65, 0);
+    CHECK_RULE("PATCH-112", scene_render(&s, 64, 1) == STATUS_INVALID_PARAMETER &&
+                                violations(f, "PATCH-112") == 1);
+    scene_element(&s, 0, 0, 1, 0, 0);
+    scene_element(&s, 1, 1, 2, 0, 4);
+    scene_element(&s, 2, 0, 3, 32, 32);
+    scene_element(&s, 3, 1, 4, 32, 36);
+    CHECK_RULE("PATCH-113",
+               scene_render(&s, 64, 4) == STATUS_SUCCESS && violations(f, "PATCH-114") == 0);
+    scene_element(&s, 3, 1, 4, 31, 36);
+    CHECK_RULE("PATCH-114", scene_render(&s, 64, 4) == STATUS_INVALID_PARAMETER &&
+                                violations(f, "PATCH-114") == 1);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-104", calls_of(f, CALL_SUBMIT) == 3); /* what was dropped never went */
+    scene_end(f, &s);
+}
+
+static void a_driver_without_slots_has_slot_0(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_element(&s, 0, 0, 1, 0, 0);
+    CHECK_RULE("PATCH-104",
+               scene_render(&s, 64, 1) == STATUS_SUCCESS && violations(f, "PATCH-104") == 0);
+    scene_element(&s, 0, 1, 1, 0, 0);
+    CHECK_RULE("PATCH-104", scene_render(&s, 64, 1) == STATUS_INVALID_PARAMETER &&
+                                violations(f, "PATCH-104") == 1);
+    scene_end(f, &s);
+}
+
+static void odd_elements_are_told_and_go(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_element(&s, 0, 0, 1, 32, 32);
+    scene_element(&s, 1, 1, 0, 48, 0);
+    CHECK(scene_render(&s, 64, 2) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-115", violations(f, "PATCH-115") == 0);
+    scene_element(&s, 0, 0, 1, 32, 31);
+    CHECK_RULE("PATCH-115",
+               scene_render(&s, 64, 1) == STATUS_SUCCESS && violations(f, "PATCH-115") == 1);
+    scene_element(&s, 0, 2, 1, 0, 0);
+    scene_element(&s, 1, 2, 1, 0, 4);
+    scene_element(&s, 2, 2, 0, 0, 0);
+    scene_element(&s, 3, 2, 2, 32, 32);
+    CHECK(scene_render(&s, 64, 4) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-118", violations(f, "PATCH-118") == 0);
+    scene_element(&s, 2, 2, 2, 0, 8);
+    scene_element(&s, 3, 2, 3, 32, 32);
+    CHECK_RULE("PATCH-118",
+               scene_render(&s, 64, 4) == STATUS_SUCCESS && violations(f, "PATCH-118") == 1);
+    scene_element(&s, 0, 0, 1, 0, 0);
+    s.client.lists.patches[0].AllocationOffset = 65536;
+    CHECK(scene_render(&s, 64, 1) == STATUS_SUCCESS);
+    CHECK_RULE("PATCH-108", violations(f, "PATCH-108") == 0);
+    s.client.lists.patches[0].AllocationOffset = 65537;
+    CHECK_RULE("PATCH-108",
+               scene_render(&s, 64, 1) == STATUS_SUCCESS && violations(f, "PATCH-108") == 1);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-115", calls_of(f, CALL_SUBMIT) == 6);
+    scene_end(f, &s);
+}
+
+static void later_drivers_are_not_looked_at(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    for (UINT i = 0; i < SCENE_MANY; i++)
+        s.open[i]->listed = true;
+    scene_element(&s, 0, 9, 1, 99, 0);
+    scene_element(&s, 1, 9, 2, 0, 4);
+    f->mm.room = 1;
+    CHECK_RULE("PATCH-130", scene_render(&s, 64, 2) == STATUS_SUCCESS);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-130", violations(f, "PATCH-104") + violations(f, "PATCH-112") +
+                                    violations(f, "PATCH-114") + violations(f, "PATCH-115") ==
+                                0);
+    CHECK_RULE("PATCH-128", calls_of(f, CALL_SUBMIT) == 1 && f->mm.portions == 0);
+    scene_end(f, &s);
+}
+
+/* ---- bindings over a split point ---- */
+
+static void a_binding_that_leaks_is_refused(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_bind_over_the_split(&s, f);
+    CHECK(scene_render(&s, 64, 3) == STATUS_SUCCESS);
+    vidsch_device_drain(s.client.device, NULL);
+    CHECK_RULE("PATCH-133", calls_of(f, CALL_SUBMIT) == 1 && scene_window_is(f, 0, 0, 32));
+    CHECK_RULE("PATCH-134", calls_of(f, CALL_PATCH) == 1);
+    CHECK_RULE("PATCH-135",
+               violations(f, "PATCH-135") == 1 &&
+                   vidsch_device_state(s.client.device) != D3DKMT_DEVICEEXECUTION_ACTIVE);
+    CHECK_RULE("PATCH-135", verify_record_at(f->log, 0)->code == 0x10E &&
+                                verify_record_at(f->log, 0)->parameter[0] == 0x27 &&
+                                verify_record_at(f->log, 0)->parameter[1] == 1 &&
+                                verify_record_at(f->log, 0)->parameter[2] == s.open[0]->handle &&
+                                verify_record_at(f->log, 0)->parameter[3] == 32);
+    scene_end(f, &s);
+}
+
+static void windows_8(struct fixture *f)
+{
+    a_binding_that_leaks_is_refused(f);
+}
+
+static void a_slot_that_is_emptied_does_not_leak(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_element(&s, 0, 1, 1, 0, 0);
+    scene_element(&s, 1, 2, 2, 0, 4);
+    scene_element(&s, 2, 1, 0, 32, 0);
+    scene_element(&s, 3, 2, 3, 32, 32);
+    f->mm.room = 2;
+    CHECK(scene_render(&s, 64, 4) == STATUS_SUCCESS);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-117", violations(f, "PATCH-135") == 0 && scene_window_is(f, 1, 32, 64));
+    CHECK_RULE("PATCH-133", scene_elements_are(f, 1, 2, 2));
+    scene_end(f, &s);
+}
+
+/* The drivers of Windows 7: the binding stays, and so does the allocation. */
+static void a_binding_may_stay(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    f->driver.engine[0].hang = true;
+    scene_bind_over_the_split(&s, f);
+    CHECK(scene_render(&s, 64, 3) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-136", calls_of(f, CALL_SUBMIT) == 2 && violations(f, "PATCH-135") == 0);
+    CHECK_RULE("PATCH-122", f->mm.kept == 1 && f->mm.last_kept == s.open[0]->handle);
+    driver_run(f, 0);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-122", f->mm.kept == 0);
+    scene_element(&s, 3, 1, 1, 32, 36); /* bound anew: it may move */
+    f->driver.engine[0].hang = true;
+    f->mm.room = 2;
+    CHECK(scene_render(&s, 64, 4) == STATUS_SUCCESS);
+    pass(MS);
+    CHECK_RULE("PATCH-123", calls_of(f, CALL_SUBMIT) == 4 && f->mm.kept == 0);
+    driver_run(f, 0);
+    scene_end(f, &s);
+}
+
+/* Neither drivers of before WDDM 1.2 nor those that do not take preemption have to bind anew. */
+static void older_drivers_may_leave_bindings(struct fixture *f)
+{
+    struct scene s = scene_make(f);
+
+    scene_bind_over_the_split(&s, f);
+    CHECK(scene_render(&s, 64, 3) == STATUS_SUCCESS);
+    idle(s.client.device);
+    CHECK_RULE("PATCH-133", calls_of(f, CALL_SUBMIT) == 2 && violations(f, "PATCH-135") == 0);
+    scene_end(f, &s);
+}
+
+static void windows_7(struct fixture *f)
+{
+    older_drivers_may_leave_bindings(f);
+}
+
+static void without_preemption(struct fixture *f)
+{
+    older_drivers_may_leave_bindings(f);
+}
+
+TEST(slots_and_split_points_are_checked, SCENE_V13, .max_slot = 3)
+TEST(a_driver_without_slots_has_slot_0, SCENE_V13)
+TEST(odd_elements_are_told_and_go, SCENE_V13, .max_slot = 3)
+TEST(later_drivers_are_not_looked_at, 0)
+TEST(a_binding_that_leaks_is_refused, SCENE_V13, .max_slot = 3)
+TEST(windows_8, .version = DXGKDDI_INTERFACE_VERSION_WIN8, .max_slot = 3)
+TEST(a_slot_that_is_emptied_does_not_leak, SCENE_V13, .max_slot = 3)
+TEST(a_binding_may_stay, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
+TEST(windows_7, .version = DXGKDDI_INTERFACE_VERSION_WIN7, .max_slot = 3)
+TEST(without_preemption, SCENE_V13, .max_slot = 3, .no_preemption = true)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slots_and_split_points_are_checked),
+        cmocka_unit_test(test_a_driver_without_slots_has_slot_0),
+        cmocka_unit_test(test_odd_elements_are_told_and_go),
+        cmocka_unit_test(test_later_drivers_are_not_looked_at),
+        cmocka_unit_test(test_a_binding_that_leaks_is_refused),
+        cmocka_unit_test(test_windows_8),
+        cmocka_unit_test(test_a_slot_that_is_emptied_does_not_leak),
+        cmocka_unit_test(test_a_binding_may_stay),
+        cmocka_unit_test(test_windows_7),
+        cmocka_unit_test(test_without_preemption),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

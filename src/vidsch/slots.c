@@ -19,33 +19,37 @@ static const struct dma_reference *reference_of(const struct dma_buffer *buffer,
     return &buffer->references_map[buffer->patches[element].AllocationIndex];
 }
 
-/* PATCH-104, PATCH-112 to PATCH-115. */
-static NTSTATUS check_binding(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
+/* PATCH-104, PATCH-112 to PATCH-115. None of it is known to be refused, and all of it can be served. */
+static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
 {
     const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
 
-    if (patch->SlotId > last_slot) {
-        VIOLATION("PATCH-104", "patch location %u is in slot %u, and MaxAllocationListSlotId is %u",
-                  i, patch->SlotId, last_slot);
-        return STATUS_INVALID_PARAMETER;
-    }
-    if (patch->SplitOffset > buffer->used) {
+    if (patch->SlotId > last_slot)
+        WARNING("PATCH-104", "patch location %u is in slot %u, and MaxAllocationListSlotId is %u",
+                i, patch->SlotId, last_slot);
+    if (patch->SplitOffset > buffer->used)
         VIOLATION("PATCH-112",
                   "patch location %u may be split at 0x%x, behind the 0x%x bytes produced", i,
                   patch->SplitOffset, buffer->used);
-        return STATUS_INVALID_PARAMETER;
-    }
-    if (i > 0 && patch->SplitOffset < patch[-1].SplitOffset) {
+    if (i > 0 && patch->SplitOffset < patch[-1].SplitOffset)
         VIOLATION("PATCH-114", "SplitOffset decreases from 0x%x to 0x%x at patch location %u",
                   patch[-1].SplitOffset, patch->SplitOffset, i);
-        return STATUS_INVALID_PARAMETER;
-    }
     if (reference_of(buffer, i)->device_specific && patch->SplitOffset > patch->PatchOffset)
         VIOLATION("PATCH-115",
                   "patch location %u is at 0x%x, before its SplitOffset 0x%x: it may run while the "
                   "allocation is not there",
                   i, patch->PatchOffset, patch->SplitOffset);
-    return STATUS_SUCCESS;
+}
+
+/* Where the buffer may be cut before the element: never before the one ahead of it, nor behind the
+ * end (PATCH-112, PATCH-114). */
+static uint32_t split_of(const struct dma_buffer *buffer, uint32_t i)
+{
+    uint32_t split = buffer->patches[i].SplitOffset;
+
+    if (split > buffer->used)
+        split = buffer->used;
+    return i > 0 && split < buffer->needs[i - 1].split ? buffer->needs[i - 1].split : split;
 }
 
 static NTSTATUS link_slots(struct dma_buffer *buffer)
@@ -72,14 +76,13 @@ static void report_double_bindings(const struct dma_buffer *buffer)
         uint32_t next = buffer->next_in_slot[i];
         HANDLE one = reference_of(buffer, i)->device_specific, other;
 
-        if (next == buffer->patch_count ||
-            buffer->patches[next].SplitOffset != buffer->patches[i].SplitOffset)
+        if (next == buffer->patch_count || buffer->needs[next].split != buffer->needs[i].split)
             continue;
         other = reference_of(buffer, next)->device_specific;
         if (one && other && one != other)
-            VIOLATION("PATCH-118",
-                      "patch locations %u and %u bind different allocations to slot %u at 0x%x", i,
-                      next, buffer->patches[i].SlotId, buffer->patches[i].SplitOffset);
+            NOTE("PATCH-118",
+                 "patch locations %u and %u bind different allocations to slot %u at 0x%x", i, next,
+                 buffer->patches[i].SlotId, buffer->patches[i].SplitOffset);
     }
 }
 
@@ -89,11 +92,9 @@ NTSTATUS vidsch_slots_take(struct dma_buffer *buffer)
     NTSTATUS status;
 
     for (uint32_t i = 0; i < buffer->patch_count; i++) {
-        status = check_binding(buffer, i, vidsch->config.max_allocation_list_slot);
-        if (!NT_SUCCESS(status))
-            return status;
+        judge(buffer, i, vidsch->config.max_allocation_list_slot);
         buffer->needs[i] = (struct vidmm_need){.allocation = reference_of(buffer, i)->handle,
-                                               .split = buffer->patches[i].SplitOffset};
+                                               .split = split_of(buffer, i)};
     }
     status = link_slots(buffer);
     if (NT_SUCCESS(status))

@@ -18,12 +18,13 @@ void nt_view_retire(const void *address, uint64_t bytes, const char *what, const
         nt_caller_name(caller, place, sizeof(place));
     view->first = align_down((uintptr_t)address, PAGE_BYTES);
     view->end = align_up((uintptr_t)address + bytes, PAGE_BYTES);
+    view->user = nt_user_range_holds(address);
     snprintf(view->text, sizeof(view->text), "a view of %.80s that %s had ended%s%.60s", what,
              routine ? routine : "the host", place[0] ? ", called at " : "", place);
 }
 
 /* The newest of several: an address may have come back meanwhile. */
-bool nt_view_was_at(const void *address, char *text, size_t bytes)
+static const struct nt_retired_view *retired_at(const void *address)
 {
     const struct nt_retired_views *retired = nt_state() ? &nt_state()->retired_views : NULL;
 
@@ -31,10 +32,24 @@ bool nt_view_was_at(const void *address, char *text, size_t bytes)
         const struct nt_retired_view *view =
             &retired->view[(retired->count - 1 - i) % NT_RETIRED_VIEWS];
 
-        if ((uintptr_t)address < view->first || (uintptr_t)address >= view->end)
-            continue;
-        snprintf(text, bytes, "%s", view->text);
-        return true;
+        if ((uintptr_t)address >= view->first && (uintptr_t)address < view->end)
+            return view;
     }
-    return false;
+    return NULL;
+}
+
+bool nt_view_was_at(const void *address, char *text, size_t bytes)
+{
+    const struct nt_retired_view *view = retired_at(address);
+
+    if (view)
+        snprintf(text, bytes, "%s", view->text);
+    return view != NULL;
+}
+
+bool nt_fault_is_of_kernel(const void *address)
+{
+    const struct nt_retired_view *view = retired_at(address);
+
+    return view ? !view->user : nt_is_kernel_address(address);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults that are bug checks on Windows, and no exceptions. */
 #include "nt/nt.h"
+#include "nt/retired_view.h"
 #include "x64/exception.h"
 
 #define KMODE_EXCEPTION_NOT_HANDLED           0x1Eu
@@ -11,7 +12,7 @@
 
 static bool is_kernel_memory(uintptr_t address)
 {
-    return x64_function_table_find(address) || nt_is_kernel_address((const void *)address);
+    return x64_function_table_find(address) || nt_fault_is_of_kernel((const void *)address);
 }
 
 static void set(uint64_t parameter[4], uint64_t a, uint64_t b, uint64_t c, uint64_t d)

@@ -2,6 +2,8 @@
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
 #include "port/support/memory_calls.h"
 
+#include <dxgk_seh.h>
+
 #include "nt/retired_view.h"
 
 #define VIEW_BYTES 8192u
@@ -362,6 +364,37 @@ static void write_after_mdl_unmap(struct probe *p)
     fail_msg("the write went through");
 }
 
+static void write_pages_after_unmap(struct probe *p)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = make_typed(p,
+                                                                DXGK_PHYSICAL_MEMORY_TYPE_SECTION);
+    DXGKARGCB_MAP_PHYSICAL_MEMORY view = view_of(p, &object, DXGK_ACCESS_MODE_KERNEL_MODE);
+    volatile char *bytes = view.pMappedAddress;
+
+    bytes[1] = 1;
+    unmap_view(p, &view);
+    bytes[1] = 2;
+    fail_msg("the write went through");
+}
+
+/* What is the kernel's is no exception, also where there is a handler. */
+static void read_under_a_handler(struct probe *p)
+{
+    DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(p, 8192, DXGK_MEMORY_CACHING_TYPE_CACHED);
+    volatile char *bytes = MmMapLockedPagesSpecifyCache(pages.pMdl, KernelMode, MmCached, NULL,
+                                                        FALSE, NormalPagePriority);
+
+    MmUnmapLockedPages((PVOID)(uintptr_t)bytes, pages.pMdl);
+    DXGK_TRY
+    {
+        (void)bytes[0];
+    }
+    DXGK_EXCEPT(EXCEPTION_EXECUTE_HANDLER)
+    {
+    }
+    fail_msg("the handler took it");
+}
+
 static void a_late_access_is_told_as_what_it_is(void **state)
 {
     static const struct {
@@ -375,7 +408,11 @@ static void a_late_access_is_told_as_what_it_is(void **state)
         {write_after_kernel_unmap, "wrote to", "a view of BAR 2 of ", "MmUnmapIoSpace had ended",
          0x50},
         {write_after_mdl_unmap, "wrote to", "the pages of an MDL", "MmUnmapLockedPages had ended",
-         0},
+         0x50},
+        {write_pages_after_unmap, "wrote to", "a view of ", "DxgkCbUnmapPhysicalMemory had ended",
+         0x50},
+        {read_under_a_handler, "read from", "the pages of an MDL", "MmUnmapLockedPages had ended",
+         0x50},
     };
 
     (void)state;
@@ -388,8 +425,7 @@ static void a_late_access_is_told_as_what_it_is(void **state)
                                    probe_said(p, "PHYS-194", cases[i].what) &&
                                    probe_said(p, "PHYS-194", cases[i].by) &&
                                    probe_said(p, "PHYS-194", "in DxgkDdiSetPowerState"));
-        if (cases[i].code)
-            CHECK_RULE("PHYS-194", verify_bugcheck_state(p->log)->code == cases[i].code);
+        CHECK_RULE("PHYS-194", verify_bugcheck_state(p->log)->code == cases[i].code);
         probe_destroy(p);
     }
 }

@@ -139,6 +139,30 @@ static void a_handler_may_take_the_fault(void **state)
     end(start_with(NULL), handle_from_system);
 }
 
+/* So it may the fault at what was a process's view, in that process itself. */
+static void handle_in_a_after_unmap(struct probe *p)
+{
+    in_driver(p, take_it);
+}
+
+static void handle_after_unmap(struct probe *p)
+{
+    user_view.a = probe_process(p, "client A");
+    in_process(p, user_view.a, user_view_make);
+    in_process(p, user_view.a, user_view_unmap_from_a);
+    in_process(p, user_view.a, handle_in_a_after_unmap);
+    CHECK_RULE("PHYS-194", probe_rule(p, "PHYS-194") == 0);
+}
+
+static void a_handler_may_take_a_late_use(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        user_view_way = &user_view_ways[i];
+        end(start_with(NULL), handle_after_unmap);
+    }
+}
+
 /* A client ends; the machine and the other clients go on. */
 static void clients_touch(struct probe *p)
 {
@@ -292,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_driver_is_stopped_in_another_process),
         cmocka_unit_test(registers_of_a_client_are_not_anothers),
         cmocka_unit_test(a_handler_may_take_the_fault),
+        cmocka_unit_test(a_handler_may_take_a_late_use),
         cmocka_unit_test(a_client_ends_for_it),
         cmocka_unit_test(services_see_the_same_protection),
         cmocka_unit_test(a_view_is_a_user_address),

@@ -109,6 +109,8 @@ def memory_rows():
         # gcc for Windows has no exceptions: its driver asks before it touches an address.
         rows.append(Row("seeds29", "objects", device, options, "only=late-use", status=3, skip="gcc/",
                         words=("PHYS-194", "BAR 2", "that DxgkCbUnmapPhysicalMemory had ended", "bug check 0x50 (")))
+        rows.append(Row("seeds29", "objects", device, options, "only=late-use-of-memory", status=3, skip="gcc/",
+                        words=("PHYS-194", "(MDL, ", "that DxgkCbUnmapPhysicalMemory had ended", "bug check 0x50 (")))
     return rows
 
 

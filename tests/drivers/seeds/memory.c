@@ -42,7 +42,7 @@ static void free_contiguous(struct seeds_adapter *adapter, struct seeds_escape *
 
 #endif
 
-/* ---- the CPU: what cannot be accessed is an exception ---- */
+/* ---- the CPU ---- */
 
 static void access_bytes(struct seeds_escape *e)
 {
@@ -77,8 +77,14 @@ static void access_bytes(struct seeds_escape *e)
     }
 }
 
+/* No handler takes what is missing of the kernel's part of the addresses, so that it is asked for. */
 static void cpu_access(struct seeds_escape *e)
 {
+    if (e->arg[1] != SEEDS_REGISTER && !(DXGK_HAS_SEH && e->how & SEEDS_UNASKED) &&
+        !MmIsAddressValid((PVOID)(ULONG_PTR)e->arg[0])) {
+        e->status = STATUS_ACCESS_VIOLATION;
+        return;
+    }
 #if DXGK_HAS_SEH
     DXGK_TRY
     {
@@ -91,10 +97,6 @@ static void cpu_access(struct seeds_escape *e)
     }
 #else
     /* gcc for Windows has no way to survive a bad address. */
-    if (e->arg[1] != SEEDS_REGISTER && !MmIsAddressValid((PVOID)(ULONG_PTR)e->arg[0])) {
-        e->status = STATUS_ACCESS_VIOLATION;
-        return;
-    }
     access_bytes(e);
     e->status = STATUS_SUCCESS;
 #endif

@@ -94,6 +94,10 @@ local function views(kind)
     probe(name .. "kernel-view-is-valid-in-other-processes", "PHYS-149", seeds.read(part.data + 8, 8, seeds.IN_SYSTEM) == 0xBEEF,
         "the system process reads 0x%x", seeds.read(part.data + 8, 8, seeds.IN_SYSTEM) or 0)
     unmap(part)
+    if dxgk.set.only == "late-use-of-memory" then -- and a handler of the driver does not take it
+        seeds.read(part.data + 8, 8, seeds.UNASKED)
+        return probe(name .. "late-use-stops-the-machine", "PHYS-194", false, "it did not")
+    end
     probe(name .. "unmapped-view-is-gone", "PHYS-156", seeds.read(part.data + 8) == nil, "the CPU reads 0x%x",
         seeds.read(part.data + 8) or 0)
     probe(name .. "other-view-stays", "PHYS-153", seeds.read(whole.data + 17 * PAGE + 0x238) == 0xBEEF, "it shows 0x%x",
@@ -131,7 +135,7 @@ local function io_views()
     probe("map.io-space.other-view-stays", "PHYS-153", seeds.read(view.data + 0x14, 4) == 0x5C4A7C, "the register is 0x%x",
         seeds.read(view.data + 0x14, 4) or 0)
     local function gone(name, v, value) -- caught by the host, or by an exception
-        value = seeds.read(v.data + 0x14, 4)
+        value = seeds.read(v.data + 0x14, 4, seeds.UNASKED)
         probe("map.io-space." .. name, "PHYS-156", value == nil or value == 0xFFFFFFFF, "the CPU reads 0x%x", value or 0)
     end
     unmap(twin)
@@ -159,7 +163,7 @@ local function device_memory_views()
         "0x%x and 0x%x", window.base, second.base)
     unmap(second)
     if dxgk.set.only == "late-use" then -- an access like any other to where nothing is
-        seeds.read(second.data)
+        seeds.read(second.data, 8, seeds.UNASKED)
         return probe("map.io-space.late-use-stops-the-machine", "PHYS-194", false, "it did not")
     end
     local function gone(name, view)
@@ -302,7 +306,11 @@ end
 -- ---- the run ----
 
 if dxgk.set.only then
-    device_memory_views()
+    if dxgk.set.only == "late-use-of-memory" then
+        views(MDL)
+    else
+        device_memory_views()
+    end
     return seeds.finish()
 end
 for _, kind in ipairs{MDL, CONTIGUOUS, SECTION} do

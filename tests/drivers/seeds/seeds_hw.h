@@ -173,6 +173,7 @@ enum seeds_code {
 #define SEEDS_NO_ARGUMENTS  0x4u  /* with a NULL pointer for them */
 #define SEEDS_WRONG_ADAPTER 0x8u  /* with MiniportDeviceContext in place of DeviceHandle */
 #define SEEDS_AT_DISPATCH   0x10u /* at DISPATCH_LEVEL */
+#define SEEDS_UNASKED       0x20u /* access what may be missing; not without exceptions */
 
 enum seeds_knob {
     SEEDS_EXPECT_NULL_RENDERING = 1, /* Render packets have the flag, or not */

@@ -499,7 +499,8 @@ uint32_t vidsch_ring_take(struct vidsch_node *node, struct packet **packets);
 void vidsch_ring_push(struct vidsch_node *node, struct packet *packet);
 
 /* ---- slots.c: the patch-location list as slots and split points (WDDM 1.x) ---- */
-/* Check and take in the list that the driver produced. STATUS_INVALID_PARAMETER after a report. */
+/* Check and take in the list that the driver produced. What is odd is reported and served;
+ * STATUS_NO_MEMORY. */
 NTSTATUS vidsch_slots_take(struct dma_buffer *buffer);
 /* The element, whose SplitOffset is less than `split`, binds an allocation, and its slot is not bound
  * anew there. O(1). */

@@ -32,6 +32,8 @@ static void others_may_run_between_portions(struct fixture *f)
     CHECK_RULE("PATCH-126", scene_is_of(f, 0, &a) && scene_is_of(f, 1, &b) &&
                                 scene_is_of(f, 2, &b) && scene_is_of(f, 3, &a));
     CHECK_RULE("PATCH-126", scene_window_is(f, 1, 0, 32) && scene_window_is(f, 3, 32, 64));
+    CHECK_RULE("PATCH-127", f->vidsch->config.caps.PreemptionAware &&
+                                scene_window_is(f, 0, 0, 32) && scene_window_is(f, 3, 32, 64));
     scene_end(f, &a);
     scene_end(f, &b);
 }
@@ -44,6 +46,8 @@ static void only_paging_runs_between_portions_without_preemption(struct fixture 
     two_buffers(f, &a, &b);
     CHECK_RULE("PATCH-126", scene_is_of(f, 0, &a) && scene_is_of(f, 1, &a) &&
                                 scene_is_of(f, 2, &b) && scene_is_of(f, 3, &b));
+    CHECK_RULE("PATCH-127", !f->vidsch->config.caps.PreemptionAware &&
+                                scene_window_is(f, 0, 0, 32) && scene_window_is(f, 1, 32, 64));
     f->driver.engine[0].hang = true;
     CHECK(scene_render(&a, 64, 2) == STATUS_SUCCESS);
     pass(MS);

@@ -161,7 +161,6 @@ static void every_split_point_can_be_forced(struct fixture *f)
         CHECK_RULE("PATCH-132", scene_window_is(f, i, i ? ends[i - 1] : 0, ends[i]));
     CHECK_RULE("PATCH-150", scene_elements_are(f, 0, 0, 1) && scene_elements_are(f, 1, 1, 2) &&
                                 scene_elements_are(f, 2, 3, 3));
-    CHECK_RULE("PATCH-127", f->vidsch->config.caps.PreemptionAware);
     scene_element(&s, 0, 0, 1, 8, 8); /* the first bytes need nothing */
     CHECK(scene_render(&s, 64, 1) == STATUS_SUCCESS);
     idle(s.client.device);

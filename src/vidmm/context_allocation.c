@@ -14,6 +14,7 @@
  * leak: reported, then freed.
  */
 #include "vidmm/context_allocation.h"
+#include "vidmm/driver_run.h"
 
 #define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
@@ -303,10 +304,42 @@ static void destroy_now(struct context_allocation *item)
     paging_job_post(&vidmm->scratch->chores, &item->job);
 }
 
+static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
+{
+    (void)vidmm;
+    (void)arg;
+    return STATUS_SUCCESS;
+}
+
+static void late_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
+{
+    (void)vidmm;
+    (void)status;
+    context_allocation_unuse(arg);
+}
+
+/* The lock cannot be had before the reset: what takes it is done by the worker. */
+static void post_late(struct context_allocation *item, paging_job_fn fn)
+{
+    item->users++;
+    item->late = (struct paging_job){.fn = fn, .release = late_over, .arg = item};
+    paging_job_post(&item->vidmm->scratch->chores, &item->late);
+}
+
 void context_allocation_unuse(struct context_allocation *item)
 {
-    if (--item->users == 0 && item->doomed)
+    struct vidmm *vidmm = item->vidmm;
+
+    if (--item->users > 0 || !item->doomed)
+        return;
+    if (vidmm->lock.owner == sim_current->thread) {
         destroy_now(item);
+    } else if (driver_lock(vidmm)) {
+        destroy_now(item);
+        sim_mutex_unlock(&vidmm->lock);
+    } else {
+        post_late(item, nothing);
+    }
 }
 
 static void followed(struct vidmm_device *device, struct follow *follow)
@@ -346,10 +379,21 @@ void context_allocation_close(struct vidmm_context *context)
     sim_mutex_unlock(&vidmm->lock);
 }
 
+static NTSTATUS destroy_late(struct vidmm *vidmm, void *arg)
+{
+    struct context_allocation *item = arg;
+
+    (void)vidmm;
+    if (item->handle) /* else its owner went first */
+        destroy(item);
+    return STATUS_SUCCESS;
+}
+
 static void leaked(struct context_allocation *item)
 {
-    VIOLATION("CTXA-066", "context allocation of %llu bytes was not destroyed",
-              (unsigned long long)item->size);
+    if (!item->destroyed)
+        VIOLATION("CTXA-066", "context allocation of %llu bytes was not destroyed",
+                  (unsigned long long)item->size);
     destroy(item);
 }
 
@@ -403,7 +447,11 @@ NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
     list_init(&item->link);
     list_init(&item->owner_link);
     follow_init(&item->follow);
-    sim_mutex_lock(&vidmm->lock);
+    if (!driver_lock(vidmm)) {
+        NOTE("CTXA-028", "a reset of the adapter came between");
+        util_free(item);
+        return STATUS_UNSUCCESSFUL;
+    }
     if (paging_process_get(vidmm)) {
         status = create(vidmm, args, item);
     } else {
@@ -420,14 +468,21 @@ NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE
 {
     struct vidmm *vidmm = adapter->vidmm;
     struct context_allocation *item;
+    bool locked;
 
     if (context_allocation_inside_paging("CTXA-067"))
         return STATUS_INVALID_DEVICE_REQUEST;
-    sim_mutex_lock(&vidmm->lock);
+    locked = driver_lock(vidmm);
     item = context_allocation_find(adapter, allocation);
-    if (item)
+    if (item && locked) {
         destroy(item);
-    sim_mutex_unlock(&vidmm->lock);
+    } else if (item) {
+        (void)ddi_handle_remove(&adapter->handles, allocation, DDI_HANDLE_CONTEXT_ALLOCATION);
+        item->destroyed = true;
+        post_late(item, destroy_late);
+    }
+    if (locked)
+        sim_mutex_unlock(&vidmm->lock);
     if (item)
         return STATUS_SUCCESS;
     VIOLATION("CTXA-063", "hAllocation is %s, not that of a context allocation of the adapter",

@@ -9,7 +9,8 @@
 struct context_allocation {
     struct list link;       /* shared->context_allocations */
     struct list owner_link; /* context->allocations; on itself if the device's */
-    HANDLE handle;          /* hAllocation; NULL: destroyed by the driver */
+    HANDLE handle;          /* hAllocation; NULL: it is at its end (destroy) */
+    bool destroyed;         /* by the driver, but the end comes after the reset (late) */
     struct vidmm *vidmm;
     struct vidmm_context *context; /* NULL: of the device */
     HANDLE device;                 /* host handle of the device */
@@ -26,7 +27,7 @@ struct context_allocation {
     uint32_t users;    /* callbacks in the middle of something with it */
     bool doomed;       /* goes with the last of them */
     struct follow follow;
-    struct paging_job job;
+    struct paging_job job, late;
 };
 
 /* ---- context_allocation_check.c ---- */
@@ -42,8 +43,9 @@ UINT context_allocation_preferred(const DXGKARGCB_CREATECONTEXTALLOCATION *args,
 /* By handle; NULL: none of this adapter. */
 struct context_allocation *context_allocation_find(struct ddi_adapter *adapter, HANDLE handle);
 /* The same, and it stays until context_allocation_unuse, even if it is destroyed meanwhile (then
- * its handle is NULL). Lock held, for both. */
+ * its handle is NULL). Lock held. */
 struct context_allocation *context_allocation_use(struct ddi_adapter *adapter, HANDLE handle);
+/* Lock held, or on a thread inside the driver. */
 void context_allocation_unuse(struct context_allocation *item);
 /* Is the current thread inside a DDI that itself is needed to carry out paging (CTXA-060,
  * CTXA-067)? Reports it. */

@@ -5,6 +5,7 @@
  * names (the addresses are taken, the window has no room, no memory) as a note.
  */
 #include "vidmm/context_allocation.h"
+#include "vidmm/driver_run.h"
 #include "vidmm/gpu_va.h"
 
 typedef unsigned long long ull;
@@ -109,6 +110,12 @@ static void tell_no_room(const DXGKARGCB_MAPCONTEXTALLOCATION *args)
          args->MaximumAddress == 0 ? " (no limit)" : "");
 }
 
+static void tell_failed(NTSTATUS status)
+{
+    NOTE("CTXA-044", "the mapping failed with 0x%08x: the adapter is reset, stops or was lost",
+         (unsigned)status);
+}
+
 static void tell_why(const struct va_context_map *map, NTSTATUS status)
 {
     const DXGKARGCB_MAPCONTEXTALLOCATION *args = map->args;
@@ -129,37 +136,101 @@ static void tell_why(const struct va_context_map *map, NTSTATUS status)
     else if (status == STATUS_NO_MEMORY)
         NOTE("CTXA-044", "no memory for the page tables of %llu pages", (ull)args->SizeInPages);
     else
-        NOTE("CTXA-044", "the mapping failed with 0x%08x: the adapter is reset, stops or was lost",
-             (unsigned)status);
+        tell_failed(status);
+}
+
+/* ---- the callback ---- */
+
+struct map_call {
+    struct driver_run run;
+    struct context_allocation *item; /* in use by this call */
+    DXGKARGCB_MAPCONTEXTALLOCATION args;
+    struct va_context_map map; /* of those */
+};
+
+static void map_release(struct driver_run *run)
+{
+    struct map_call *call = CONTAINER(run, struct map_call, run);
+
+    context_allocation_unuse(call->item);
+    util_free(call);
+}
+
+static NTSTATUS map_job(struct vidmm *vidmm, struct driver_run *run)
+{
+    struct map_call *call = CONTAINER(run, struct map_call, run);
+    NTSTATUS status = va_map_context_allocation(&call->map);
+
+    (void)vidmm;
+    if (NT_SUCCESS(status) && run->left)
+        va_unmap_context_allocation(&call->map); /* the driver was told that there is no mapping */
+    return status;
+}
+
+static NTSTATUS map(struct map_call *call, bool may_wait)
+{
+    struct vidmm *vidmm = call->item->vidmm;
+    NTSTATUS status;
+
+    if (!driver_lock(vidmm))
+        return STATUS_DEVICE_REMOVED;
+    status = va_map_context_allocation(&call->map);
+    sim_mutex_unlock(&vidmm->lock);
+    if (status != STATUS_NO_MEMORY || !call->map.for_worker)
+        return vidmm_status(status);
+    return may_wait ? vidmm_status(driver_run_wait(vidmm, &call->run))
+                    : STATUS_INVALID_DEVICE_REQUEST;
+}
+
+static D3DGPU_VIRTUAL_ADDRESS map_item(struct context_allocation *item,
+                                       const DXGKARGCB_MAPCONTEXTALLOCATION *args)
+{
+    bool may_wait = !context_allocation_blocked(item->vidmm);
+    D3DGPU_VIRTUAL_ADDRESS address = 0;
+    struct map_call *call;
+    NTSTATUS status;
+
+    if (!mappable(item) || !arguments_good(item, args)) {
+        context_allocation_unuse(item);
+        return 0;
+    }
+    call = util_zalloc(1, sizeof(*call));
+    if (!call) {
+        NOTE("CTXA-044", "no memory for the records of a mapping");
+        context_allocation_unuse(item);
+        return 0;
+    }
+    driver_run_init(&call->run, map_job, map_release);
+    call->item = item;
+    call->args = *args;
+    call->map = (struct va_context_map){
+        .process = item->process, .allocation = item->allocation, .args = &call->args};
+    status = map(call, may_wait);
+    if (NT_SUCCESS(status))
+        address = call->map.address;
+    else
+        tell_why(&call->map, status);
+    driver_run_put(&call->run);
+    return address;
 }
 
 D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
                                                        const DXGKARGCB_MAPCONTEXTALLOCATION *args)
 {
     struct vidmm *vidmm = adapter->vidmm;
-    struct va_context_map map = {.args = args, .may_wait = !context_allocation_blocked(vidmm)};
     struct context_allocation *item;
-    NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (context_allocation_inside_paging("CTXA-067"))
         return 0;
-    sim_mutex_lock(&vidmm->lock);
-    item = context_allocation_use(adapter, args->hAllocation);
-    sim_mutex_unlock(&vidmm->lock);
-    if (!item) {
-        VIOLATION("CTXA-045", "hAllocation is %s, not that of a context allocation of the adapter",
-                  ddi_handle_describe(&adapter->handles, args->hAllocation).text);
+    if (!driver_lock(vidmm)) {
+        tell_failed(STATUS_DEVICE_REMOVED);
         return 0;
     }
-    if (mappable(item) && arguments_good(item, args)) {
-        map.process = item->process;
-        map.allocation = item->allocation;
-        status = va_map_context_allocation(&map);
-        if (!NT_SUCCESS(status))
-            tell_why(&map, status);
-    }
-    sim_mutex_lock(&vidmm->lock);
-    context_allocation_unuse(item);
+    item = context_allocation_use(adapter, args->hAllocation);
     sim_mutex_unlock(&vidmm->lock);
-    return NT_SUCCESS(status) ? map.address : 0;
+    if (item)
+        return map_item(item, args);
+    VIOLATION("CTXA-045", "hAllocation is %s, not that of a context allocation of the adapter",
+              ddi_handle_describe(&adapter->handles, args->hAllocation).text);
+    return 0;
 }

@@ -3,6 +3,7 @@
  * See context_allocation.c. */
 #include "vidmm/content.h"
 #include "vidmm/context_allocation.h"
+#include "vidmm/driver_run.h"
 
 /* ---- first content ---- */
 
@@ -193,14 +194,24 @@ void context_allocations_restore(struct vidmm *vidmm)
 /* ---- updates ---- */
 
 struct update_call {
-    struct context_allocation *item;
+    struct driver_run run;
+    struct context_allocation *item; /* in use by this call */
     void *data;
     UINT bytes;
 };
 
-static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
+static void update_release(struct driver_run *run)
 {
-    const struct update_call *call = arg;
+    struct update_call *call = CONTAINER(run, struct update_call, run);
+
+    context_allocation_unuse(call->item);
+    util_free(call->data);
+    util_free(call);
+}
+
+static NTSTATUS update_job(struct vidmm *vidmm, struct driver_run *run)
+{
+    const struct update_call *call = CONTAINER(run, struct update_call, run);
     struct context_allocation *item = call->item;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_CONTEXT_ALLOCATION};
     struct gpu_va va;
@@ -227,7 +238,7 @@ static NTSTATUS update_job(struct vidmm *vidmm, void *arg)
 static void tell_failed_update(const struct vidmm *vidmm, const struct context_allocation *item,
                                NTSTATUS status)
 {
-    unsigned long long pages = align_up(item->size, PAGE_BYTES) >> PAGE_BITS;
+    unsigned long long pages = item ? align_up(item->size, PAGE_BYTES) >> PAGE_BITS : 0;
 
     if (status == STATUS_DEVICE_REMOVED)
         NOTE("CTXA-061", "a reset of the adapter came between, or its stop");
@@ -264,21 +275,23 @@ static NTSTATUS take_data(struct update_call *call, const DXGKARGCB_UPDATECONTEX
     return STATUS_INVALID_PARAMETER;
 }
 
-static NTSTATUS update(struct vidmm *vidmm, struct context_allocation *item,
-                       const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
+static NTSTATUS update(struct update_call *call, const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
 {
-    struct update_call call = {.item = item};
-    NTSTATUS status = take_data(&call, args);
-    bool over;
+    struct vidmm *vidmm = call->item->vidmm;
+    NTSTATUS status;
 
-    if (NT_SUCCESS(status)) {
-        status = paging_run_for_driver(vidmm, update_job, &call, &over);
-        if (!over)
-            status = STATUS_DEVICE_REMOVED;
-        if (!NT_SUCCESS(status))
-            tell_failed_update(vidmm, item, status);
+    if (context_allocation_blocked(vidmm)) {
+        context_allocation_tell_blocked("CTXA-060", vidmm);
+        return STATUS_INVALID_DEVICE_REQUEST;
     }
-    util_free(call.data);
+    status = take_data(call, args);
+    if (!NT_SUCCESS(status))
+        return status;
+    status = driver_run_wait(vidmm, &call->run);
+    if (call->run.left)
+        status = STATUS_DEVICE_REMOVED;
+    if (!NT_SUCCESS(status))
+        tell_failed_update(vidmm, call->item, status);
     return status == STATUS_DEVICE_REMOVED ? STATUS_UNSUCCESSFUL : vidmm_status(status);
 }
 
@@ -287,6 +300,7 @@ NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
 {
     struct vidmm *vidmm = adapter->vidmm;
     struct context_allocation *item;
+    struct update_call *call;
     NTSTATUS status;
 
     if (context_allocation_inside_paging("CTXA-060"))
@@ -295,7 +309,10 @@ NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
         NOTE("CTXA-058", "the adapter has no GpuMmu, by which an update would reach the allocation");
         return STATUS_NOT_SUPPORTED;
     }
-    sim_mutex_lock(&vidmm->lock);
+    if (!driver_lock(vidmm)) {
+        tell_failed_update(vidmm, NULL, STATUS_DEVICE_REMOVED);
+        return STATUS_UNSUCCESSFUL;
+    }
     item = context_allocation_use(adapter, args->hAllocation);
     sim_mutex_unlock(&vidmm->lock);
     if (!item) {
@@ -303,14 +320,15 @@ NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
                   ddi_handle_describe(&adapter->handles, args->hAllocation).text);
         return STATUS_INVALID_PARAMETER;
     }
-    if (context_allocation_blocked(vidmm)) {
-        context_allocation_tell_blocked("CTXA-060", vidmm);
-        status = STATUS_INVALID_DEVICE_REQUEST;
-    } else {
-        status = update(vidmm, item, args);
+    call = util_zalloc(1, sizeof(*call));
+    if (!call) {
+        NOTE("CTXA-058", "no memory for the records of an update");
+        context_allocation_unuse(item);
+        return STATUS_NO_MEMORY;
     }
-    sim_mutex_lock(&vidmm->lock);
-    context_allocation_unuse(item);
-    sim_mutex_unlock(&vidmm->lock);
+    driver_run_init(&call->run, update_job, update_release);
+    call->item = item;
+    status = update(call, args);
+    driver_run_put(&call->run);
     return status;
 }

@@ -4,6 +4,7 @@
  * while DxgkDdiCreateProcess runs and kept until the process ends. Each failure says why: mistakes
  * of the driver's as violations, what the address space cannot give as notes.
  */
+#include "vidmm/driver_run.h"
 #include "vidmm/gpu_va.h"
 
 typedef unsigned long long ull;
@@ -125,7 +126,10 @@ NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
     struct vidmm_process *process;
     NTSTATUS status;
 
-    sim_mutex_lock(&vidmm->lock);
+    if (!driver_lock(vidmm)) {
+        NOTE("TDR-011", "the range is not reserved: a reset of the adapter came between");
+        return STATUS_UNSUCCESSFUL;
+    }
     status = process_in_creation(adapter, args->hDxgkProcess, &process);
     if (NT_SUCCESS(status) && !process->space) {
         NOTE("GPUVA-045", "the adapter has no GpuMmu, and the process no GPU address space");

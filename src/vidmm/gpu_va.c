@@ -32,7 +32,6 @@ struct va_call {
     struct va_piece *spare;
     uint64_t fence;
     bool for_worker;                    /* failed for something that the worker can do */
-    bool at_once;                       /* and must not wait for it */
     struct va_context_map *context_map; /* to be told why; or NULL */
 };
 
@@ -411,24 +410,30 @@ static void debug_check(const struct vidmm_space *space)
 #endif
 }
 
+/* Lock held. */
+static NTSTATUS try_here(struct va_call *call)
+{
+    const struct vidmm *vidmm = call->space->vidmm;
+    NTSTATUS status = vidmm->lost || vidmm->stopping ||
+                              (call->queue && call->queue->base.device->lost)
+                          ? STATUS_DEVICE_REMOVED
+                          : publish(call);
+
+    debug_check(call->space);
+    return status;
+}
+
 /* Lock not held. STATUS_PENDING, STATUS_SUCCESS or a failure; call->request.base is the place. */
 static NTSTATUS perform(struct va_call *call)
 {
     struct vidmm *vidmm = call->space->vidmm;
     NTSTATUS status;
-    bool over;
 
     sim_mutex_lock(&vidmm->lock);
-    status = vidmm->lost || vidmm->stopping || (call->queue && call->queue->base.device->lost)
-                 ? STATUS_DEVICE_REMOVED
-                 : publish(call);
-    debug_check(call->space);
+    status = try_here(call);
     sim_mutex_unlock(&vidmm->lock);
-    if (status == STATUS_NO_MEMORY && call->for_worker && call->at_once)
-        return STATUS_INVALID_DEVICE_REQUEST;
     if (status == STATUS_NO_MEMORY && call->for_worker)
-        status = call->context_map ? paging_run_for_driver(vidmm, publish_job, call, &over)
-                                   : paging_run(vidmm, publish_job, call);
+        status = paging_run(vidmm, publish_job, call);
     return vidmm_status(status);
 }
 
@@ -552,7 +557,6 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
                    .offset = args->OffsetInPages,
                    .protection = args->Protection.Value,
                    .driver_protection = args->DriverProtection},
-        .at_once = !map->may_wait,
         .context_map = map};
     NTSTATUS status;
 
@@ -560,8 +564,17 @@ NTSTATUS va_map_context_allocation(struct va_context_map *map)
         call.request.low = args->MinimumAddress >> PAGE_BITS;
         call.request.high = args->MaximumAddress >> PAGE_BITS;
     }
-    status = perform(&call);
+    status = try_here(&call);
+    map->for_worker = call.for_worker;
     if (NT_SUCCESS(status))
         map->address = call.request.base << PAGE_BITS;
     return status;
+}
+
+void va_unmap_context_allocation(const struct va_context_map *map)
+{
+    struct vidmm_space *space = map->process->space;
+
+    if (range_free(range_at(space, map->address >> PAGE_BITS)))
+        space_clean_later(space);
 }

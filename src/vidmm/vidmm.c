@@ -34,6 +34,7 @@
  *   backing.c          system pages and the IOMMU
  *   paging.c           building, tickets
  *   paging_worker.c    jobs and completions
+ *   driver_run.c       jobs that a thread inside the driver waits for
  *   follow.c           waiting for client work
  *
  * An allocation's life: allocation.c, allocation_info.c, destroy.c, handle_callbacks.c, offer.c,
@@ -116,6 +117,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
     paging_queue_init(&vidmm->driver_runs, vidmm, NULL, 2);
     sim_waitq_init(&vidmm->driver_wait);
+    list_init(&vidmm->driver_waiters);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;

@@ -146,7 +146,8 @@ void vidmm_destroy(struct vidmm *vidmm);
  * UNMAP_APERTURE_SEGMENT), mark content lost, and rebuild page tables after the restart. */
 void vidmm_reset_cleanup(struct vidmm *vidmm);
 NTSTATUS vidmm_reset_restore(struct vidmm *vidmm);
-/* While `out`, callbacks that wait for paging return instead, so that their threads leave the driver (CTXA-061). */
+/* While `out`, callbacks that wait for paging, or for somebody who waits for it, return instead, so
+ * that their threads leave the driver (CTXA-061). */
 void vidmm_let_driver_out(struct vidmm *vidmm, bool out);
 
 /* Before video memory loses its content for a while, or the driver may wipe it: everything in a segment goes to system memory, but

@@ -399,9 +399,10 @@ struct vidmm {
     uint64_t retry_at; /* with STATUS_RETRY: when the job is worth running again at the latest */
     uint64_t usage[2]; /* bytes on residency lists by memory segment group, once per process */
     uint64_t system_limit;           /* TotalSystemMemoryAvailableForGraphics */
-    struct paging_queue driver_runs; /* paging_run_for_driver */
+    struct paging_queue driver_runs; /* struct driver_run */
     struct sim_waitq driver_wait;    /* who waits for those */
-    bool driver_out;                 /* waits no longer (vidmm_let_driver_out) */
+    struct list driver_waiters;      /* struct driver_waiter: who waits for the lock */
+    bool driver_out;                 /* both wait no longer (vidmm_let_driver_out) */
     bool reset; /* between reset_cleanup and reset_restore: built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
     struct page_number discard_first;
@@ -512,10 +513,6 @@ NTSTATUS paging_post(struct paging_queue *queue, paging_job_fn fn, paging_releas
  * On the worker's own fiber, or while there is none, it runs at once. The status is fn's, or that
  * of the wait (STATUS_DEVICE_REMOVED). */
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg);
-/* The same for a thread that is inside the driver. A reset of the adapter waits for it to come out: then it waits no longer, and
- * `over` is false. The status is then fn's if that has run (what it built may be lost), else STATUS_DEVICE_REMOVED, and it will
- * not run any more. */
-NTSTATUS paging_run_for_driver(struct vidmm *vidmm, paging_job_fn fn, void *arg, bool *over);
 /* The retire fiber has something to tell the scheduler (vidmm->tell, tell_devices). */
 void paging_tell(struct vidmm *vidmm);
 

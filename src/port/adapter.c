@@ -119,6 +119,7 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     sim_waitq_init(&adapter->power_wait);
     sim_waitq_init(&adapter->power_done);
     sim_mutex_init(&adapter->power_lock);
+    sim_mutex_init(&adapter->evacuation_lock);
     sim_waitq_init(&adapter->power_idle);
     list_push_back(&port->adapter_list, &adapter->link);
     adapter->luid.LowPart = port->next_luid++; /* LIFE-055, LIFE-056 */

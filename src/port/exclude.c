@@ -46,22 +46,23 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 }
 
 /* The GPU idle (LIFE-108), video memory empty, if asked (LIFE-109), and the driver left by everybody. */
-static NTSTATUS stand_still(const struct exclusion *exclusion, bool *evacuated)
+static NTSTATUS stand_still(const struct exclusion *exclusion)
 {
     static const struct port_evacuation how = {.limit_ns = EXCLUSION_LIMIT_NS};
     struct port_adapter *adapter = exclusion->adapter;
 
-    *evacuated = exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL && !adapter->evacuated;
-    if (*evacuated)
+    if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         return port_evacuate(adapter, &how);
     if (!adapter->vidsch)
         return ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
     return vidsch_stand_still(adapter->vidsch, EXCLUSION_LIMIT_NS, NULL);
 }
 
-static void go_on(struct port_adapter *adapter, bool evacuated)
+static void go_on(const struct exclusion *exclusion)
 {
-    if (evacuated)
+    struct port_adapter *adapter = exclusion->adapter;
+
+    if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         (void)port_return(adapter);
     else if (adapter->vidsch)
         vidsch_resume(adapter->vidsch);
@@ -71,8 +72,7 @@ static void run_exclusion(void *arg)
 {
     struct exclusion *exclusion = arg;
     struct port_adapter *adapter = exclusion->adapter;
-    bool evacuated;
-    NTSTATUS status = stand_still(exclusion, &evacuated);
+    NTSTATUS status = stand_still(exclusion);
 
     if (status == STATUS_IO_TIMEOUT)
         VIOLATION(
@@ -82,7 +82,7 @@ static void run_exclusion(void *arg)
     call_back(exclusion, status); /* LIFE-111 */
     if (NT_SUCCESS(status)) {
         ddi_admit_others(&adapter->ddi);
-        go_on(adapter, evacuated);
+        go_on(exclusion);
     }
     adapter->exclusions--;
     util_free(exclusion);

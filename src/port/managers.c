@@ -158,9 +158,22 @@ static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept
     if (!NT_SUCCESS(status))
         return status;
     status = empty_and_suspend(adapter, kept_bytes, losing_power);
-    adapter->evacuated = NT_SUCCESS(status);
     if (!NT_SUCCESS(status))
         vidsch_release_clients(adapter->vidsch);
+    return status;
+}
+
+/* A power-down and exclusions may overlap: the first empties video memory, the last lets it be used
+ * again. */
+static NTSTATUS join_evacuation(struct port_adapter *adapter, const struct port_evacuation *how)
+{
+    NTSTATUS status = STATUS_SUCCESS;
+
+    sim_mutex_lock(&adapter->evacuation_lock);
+    if (adapter->evacuations == 0)
+        status = evacuate_once(adapter, how->kept_bytes, how->losing_power);
+    adapter->evacuations += NT_SUCCESS(status);
+    sim_mutex_unlock(&adapter->evacuation_lock);
     return status;
 }
 
@@ -177,10 +190,10 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
 {
     const uint64_t deadline = sim_now() + how->limit_ns;
 
-    if (!adapter->vidsch || adapter->evacuated)
+    if (!adapter->vidsch)
         return ddi_exclude_others(&adapter->ddi, how->limit_ns);
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
-        NTSTATUS status = evacuate_once(adapter, how->kept_bytes, how->losing_power);
+        NTSTATUS status = join_evacuation(adapter, how);
 
         if (!NT_SUCCESS(status))
             return status;
@@ -201,13 +214,16 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
 
 NTSTATUS port_return(struct port_adapter *adapter)
 {
-    NTSTATUS status;
+    NTSTATUS status = STATUS_SUCCESS;
 
-    if (!adapter->vidsch || !adapter->evacuated)
-        return STATUS_SUCCESS;
-    adapter->evacuated = false;
-    vidsch_resume(adapter->vidsch);
-    status = vidmm_return(adapter->vidmm);
-    vidsch_release_clients(adapter->vidsch);
+    if (!adapter->vidsch)
+        return status;
+    sim_mutex_lock(&adapter->evacuation_lock);
+    if (--adapter->evacuations == 0) {
+        vidsch_resume(adapter->vidsch);
+        status = vidmm_return(adapter->vidmm);
+        vidsch_release_clients(adapter->vidsch);
+    }
+    sim_mutex_unlock(&adapter->evacuation_lock);
     return status;
 }

@@ -176,7 +176,9 @@ struct port_adapter {
     struct sim_mutex power_lock; /* held across a change of device power */
     uint32_t power_users;        /* calls that need the present power state to stay */
     struct sim_waitq power_idle; /* woken when that becomes 0 */
-    bool evacuated;              /* managers.c: video memory is empty and the GPU stands still */
+    bool power_evacuated;        /* one of the evacuations is that of the present power state */
+    struct sim_mutex evacuation_lock; /* held while one begins or ends */
+    uint32_t evacuations; /* managers.c: not 0: video memory is empty and the GPU stands still */
 
     struct vidmm *vidmm;
     struct vidsch *vidsch;
@@ -248,7 +250,8 @@ struct port_evacuation {
     const char *name;           /* THREAD-037 is reported for it if they do not; or NULL */
 };
 /* Video memory to system memory, the GPU idle, and nobody else inside the driver: the former two until port_return, the latter
- * until ddi_admit_others. STATUS_IO_TIMEOUT: not within the time; everything is as before. */
+ * until ddi_admit_others. STATUS_IO_TIMEOUT: not within the time; everything is as before.
+ * Several may be in force at a time: every success takes one port_return, and the last ends it. */
 NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how);
 NTSTATUS port_return(struct port_adapter *adapter);
 NTSTATUS port_managers_create(struct port_adapter *adapter);

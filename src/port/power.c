@@ -58,12 +58,21 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
         port_components_release(adapter);
         return status;
     }
+    adapter->power_evacuated = true;
     port_children_power(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;
     adapter->ddi.asleep = true;
     ddi_admit_others(&adapter->ddi);
     return STATUS_SUCCESS;
+}
+
+static NTSTATUS end_evacuation(struct port_adapter *adapter)
+{
+    if (!adapter->power_evacuated)
+        return STATUS_SUCCESS;
+    adapter->power_evacuated = false;
+    return port_return(adapter);
 }
 
 static NTSTATUS enter_d0(struct port_adapter *adapter)
@@ -73,7 +82,7 @@ static NTSTATUS enter_d0(struct port_adapter *adapter)
     port_children_power(adapter, PowerDeviceD0, PowerActionNone);
     port_components_release(adapter);
     port_domain_power_up(adapter);
-    return port_return(adapter);
+    return end_evacuation(adapter);
 }
 
 static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
@@ -131,7 +140,7 @@ void port_power_up(struct port_adapter *adapter)
         return;
     adapter->ddi.asleep = false;
     if (adapter->unplugged)
-        (void)port_return(adapter); /* of a lost adapter: lets everybody go on to the end */
+        (void)end_evacuation(adapter); /* of a lost adapter: lets everybody go on to the end */
     else
         (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
 }

@@ -280,12 +280,147 @@ static void exclusive_access_can_empty_video_memory(void **state)
     }
 }
 
+/* ---- several at a time ---- */
+
+#define CALLBACK_NS (PROBE_SECOND / 20)
+
+static struct {
+    unsigned called, ended;
+    bool paged; /* while the driver was told that video memory is empty and its own */
+} overlapping;
+
+static VOID NTAPI long_callback(PVOID context, PVOID argument, NTSTATUS status)
+{
+    struct probe *p = argument;
+    uint64_t from = p->calls;
+
+    (void)context;
+    overlapping.called++;
+    CHECK_RULE("LIFE-109", IS(status, STATUS_SUCCESS));
+    probe_sleep(CALLBACK_NS);
+    overlapping.paged |= submitted_between(p, from, p->calls);
+    overlapping.ended++;
+}
+
+static void exclude_and_empty(struct probe *p)
+{
+    CHECK(IS(DXGK.DxgkCbExcludeAdapterAccess(DXGK.DeviceHandle, DXGK_EXCLUDE_EVICT_ALL,
+                                             long_callback, p),
+             STATUS_SUCCESS));
+}
+
+static void wait_for_callbacks(unsigned count)
+{
+    while (overlapping.ended < count)
+        probe_sleep(1000000);
+}
+
+static void two_exclusions_body(struct probe *p)
+{
+    exclude_and_empty(p);
+    while (!overlapping.called)
+        probe_sleep(1000000);
+    exclude_and_empty(p);
+    wait_for_callbacks(2);
+}
+
+static void overlapping_exclusions_each_find_video_memory_empty(void **state)
+{
+    struct probe *p = create();
+    struct probe_client *client = started(p);
+
+    (void)state;
+    memset(&overlapping, 0, sizeof(overlapping));
+    CHECK(probe_run(p, two_exclusions_body) == SIM_DONE);
+    CHECK_RULE("LIFE-109", !overlapping.paged);
+    probe_client_go_on(p, client, submit_again);
+    finish(p, client);
+}
+
+/* The second begins while the first empties video memory. */
+static void two_at_once_body(struct probe *p)
+{
+    exclude_and_empty(p);
+    exclude_and_empty(p);
+    wait_for_callbacks(2);
+}
+
+static void exclusions_may_begin_together(void **state)
+{
+    struct probe *p = create();
+    struct probe_client *client = started(p);
+
+    (void)state;
+    memset(&overlapping, 0, sizeof(overlapping));
+    CHECK(probe_run(p, two_at_once_body) == SIM_DONE);
+    CHECK_RULE("LIFE-109", !overlapping.paged);
+    probe_client_go_on(p, client, submit_again);
+    finish(p, client);
+}
+
+static void sleep_beside_body(struct probe *p)
+{
+    exclude_and_empty(p);
+    while (!overlapping.called)
+        probe_sleep(1000000);
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    CHECK(overlapping.ended == 1);
+    probe_sleep(PROBE_SECOND);
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+}
+
+static void an_exclusion_that_ends_leaves_a_sleeping_adapter_alone(void **state)
+{
+    struct probe *p = create();
+    struct probe_client *client = started(p);
+    uint64_t down, up;
+
+    (void)state;
+    memset(&overlapping, 0, sizeof(overlapping));
+    CHECK(probe_run(p, sleep_beside_body) == SIM_DONE);
+    down = order_of(p, PROBE_SetPowerState, 0);
+    up = order_of(p, PROBE_SetPowerState, 1);
+    CHECK_RULE("LIFE-156", !submitted_between(p, down, up));
+    probe_client_go_on(p, client, submit_again);
+    finish(p, client);
+}
+
+/* It begins while the adapter sleeps, and still runs when that wakes. */
+static void wake_beside_body(struct probe *p)
+{
+    CHECK(
+        IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep), STATUS_SUCCESS));
+    exclude_and_empty(p);
+    while (!overlapping.called)
+        probe_sleep(1000000);
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
+    wait_for_callbacks(1);
+}
+
+static void an_exclusion_outlasts_the_sleep_it_began_in(void **state)
+{
+    struct probe *p = create();
+    struct probe_client *client = started(p);
+
+    (void)state;
+    memset(&overlapping, 0, sizeof(overlapping));
+    CHECK(probe_run(p, wake_beside_body) == SIM_DONE);
+    CHECK_RULE("LIFE-109", !overlapping.paged);
+    probe_client_go_on(p, client, submit_again);
+    finish(p, client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(video_memory_is_empty_before_power_goes),
         cmocka_unit_test(a_preserved_segment_stays),
         cmocka_unit_test(exclusive_access_can_empty_video_memory),
+        cmocka_unit_test(overlapping_exclusions_each_find_video_memory_empty),
+        cmocka_unit_test(exclusions_may_begin_together),
+        cmocka_unit_test(an_exclusion_that_ends_leaves_a_sleeping_adapter_alone),
+        cmocka_unit_test(an_exclusion_outlasts_the_sleep_it_began_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

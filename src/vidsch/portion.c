@@ -238,11 +238,15 @@ static bool take_length(struct packet *packet)
     return false;
 }
 
+static bool has_rest(const struct packet *packet)
+{
+    return packet->first_patch + packet->patch_count < packet->buffer->patch_count;
+}
+
 /* The driver will know it: it has these elements from now on, no fewer and no more. */
 static bool fix(struct packet *packet)
 {
-    if (packet->first_patch + packet->patch_count < packet->buffer->patch_count &&
-        !queue_rest(packet)) {
+    if (has_rest(packet) && !queue_rest(packet)) {
         set_whole(packet);
         return false;
     }
@@ -260,14 +264,18 @@ static void bind_node(const struct packet *packet, bool bound)
 void vidsch_portion_taken(const struct packet *packet)
 {
     if (packet->portion)
-        bind_node(packet, packet->first_patch + packet->patch_count < packet->buffer->patch_count);
+        bind_node(packet, has_rest(packet));
 }
+
+/* Once it was cut, a buffer keeps the node also before its first portion: memory may be kept in
+ * place for the next one, and whoever got the node in between could wait for that. */
 
 void vidsch_portion_put_back(const struct packet *packet)
 {
     if (!packet->portion)
         return;
-    bind_node(packet, packet->start > 0 && packet->context->state != CONTEXT_LOST);
+    bind_node(packet,
+              (packet->start > 0 || has_rest(packet)) && packet->context->state != CONTEXT_LOST);
     vidmm_portion_returned(&packet->portion->mm);
 }
 

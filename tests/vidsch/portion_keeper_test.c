@@ -130,6 +130,41 @@ static void the_last_one_that_keeps_ends_it(struct fixture *f)
     scene_end(f, &s);
 }
 
+/* The node is closed while the first portion of a buffer is patched, which keeps memory for the next
+ * one. Another context that got the node between them would wait for that memory at its second split
+ * point, and the keeper for the node. */
+static NTSTATUS close_node_once(struct fixture *f, const DXGKARG_PATCH *args)
+{
+    (void)args;
+    f->driver.on_patch = NULL;
+    f->vidsch->node[0].stopped = true;
+    return STATUS_SUCCESS;
+}
+
+static void a_keeper_that_is_put_back_keeps_the_node(struct fixture *f)
+{
+    struct scene a = scene_make(f), b = scene_make(f);
+
+    vidsch_context_set_priority(b.client.context, 7);
+    f->driver.on_patch = close_node_once;
+    scene_bind_over_the_split(&a, f);
+    CHECK(scene_render(&a, 64, 3) == STATUS_SUCCESS);
+    pass(10 * MS);
+    CHECK(calls_of(f, CALL_SUBMIT) == 0 && calls_of(f, CALL_PATCH) == 1);
+    scene_element(&b, 0, 0, 1, 0, 0);
+    scene_element(&b, 1, 0, 2, 32, 32);
+    scene_element(&b, 2, 1, 4, 48, 48); /* slot 0 keeps its allocation over this one */
+    f->mm.room = 1;
+    CHECK(scene_render(&b, 64, 3) == STATUS_SUCCESS);
+    f->vidsch->node[0].stopped = false;
+    vidsch_kick(&f->vidsch->node[0]);
+    pass(SECOND);
+    CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 5 && scene_is_of(f, 0, &a) &&
+                                scene_is_of(f, 1, &a) && scene_is_of(f, 2, &b));
+    scene_end(f, &b);
+    scene_end(f, &a);
+}
+
 /* ---- clients stand still ---- */
 
 /* A process whose device keeps memory is suspended while another of its contexts waits for that. */
@@ -284,6 +319,8 @@ TEST(who_waits_for_a_keeper_asks_for_nothing, SCENE_V13, .max_slot = 3, .no_dma_
 TEST(only_who_waits_for_the_keeper_goes_on, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
 TEST(the_last_one_that_keeps_ends_it, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
      .virtual_mask = 4, .physical_paging = true)
+TEST(a_keeper_that_is_put_back_keeps_the_node, SCENE_V13, .max_slot = 3, .no_preemption = true,
+     .depth = 1)
 TEST(a_suspended_keeper_goes_on, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
      .virtual_mask = 4, .physical_paging = true, .depth = 1)
 TEST(a_keeper_ends_before_clients_stand_still, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
@@ -302,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_who_waits_for_a_keeper_asks_for_nothing),
         cmocka_unit_test(test_only_who_waits_for_the_keeper_goes_on),
         cmocka_unit_test(test_the_last_one_that_keeps_ends_it),
+        cmocka_unit_test(test_a_keeper_that_is_put_back_keeps_the_node),
         cmocka_unit_test(test_a_suspended_keeper_goes_on),
         cmocka_unit_test(test_a_keeper_ends_before_clients_stand_still),
         cmocka_unit_test(test_a_keeper_with_two_packets),

@@ -168,6 +168,41 @@ static void what_the_driver_knows_is_not_cut(void **state)
     run(fixed_body);
 }
 
+/* Nothing would be left before the split point: refused at once, for ever. */
+static void empty_at(struct mm_client *c, uint32_t split)
+{
+    const D3DKMT_HANDLE list[] = {vram(c, 9), vram(c, 9)};
+    struct buffer b;
+
+    needs(&b, c, list, 2);
+    b.need[0].split = b.need[1].split = b.portion.start = split;
+    CHECK_RULE("PATCH-124", !vidmm_portion_prepare(&b.portion));
+    sim_block(sim_now() + 1000000, NULL);
+    CHECK_RULE("PATCH-124", c->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+    CHECK(!b.portion.held && !vidmm_portion_prepare(&b.portion));
+    vidmm_portion_release(&b.portion);
+    CHECK(mm_open(c, list[0])->portions == 0 && mm_open(c, list[1])->portions == 0);
+}
+
+static void empty_body(struct mm_rig *rig)
+{
+    empty_at(&rig->client[0], 0);
+    CHECK_RULE("PATCH-124", mm_violations(rig, "PATCH-124") == 1);
+}
+
+static void empty_rest_body(struct mm_rig *rig)
+{
+    empty_at(&rig->client[0], 32);
+    CHECK_RULE("PATCH-124", mm_violations(rig, "PATCH-124") == 1);
+}
+
+static void an_empty_portion_is_refused(void **state)
+{
+    (void)state;
+    run(empty_body);
+    run(empty_rest_body);
+}
+
 /* What stays in place for the portion itself does not make it wait. */
 static void own_body(struct mm_rig *rig)
 {
@@ -322,6 +357,7 @@ int main(void)
         cmocka_unit_test(what_comes_back_is_asked_again),
         cmocka_unit_test(what_is_there_is_listed_again),
         cmocka_unit_test(what_the_driver_knows_is_not_cut),
+        cmocka_unit_test(an_empty_portion_is_refused),
         cmocka_unit_test(what_it_keeps_itself_does_not_count),
         cmocka_unit_test(who_waits_for_it_is_told),
         cmocka_unit_test(what_is_closed_stays_no_more),

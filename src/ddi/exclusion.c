@@ -202,8 +202,11 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name)
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
                                        length ? ", " : "", call->frame.name);
     }
-    VIOLATION("THREAD-037", "%s waited 60 s for the driver to be left by %s", name,
-              length ? list : "an exclusion of the host");
+    if (length || adapter->locks->alone)
+        VIOLATION("THREAD-037", "%s waited 60 s for the driver to be left by %s", name,
+                  length ? list : "an exclusion of the host");
+    else
+        VIOLATION("THREAD-037", "%s waited 60 s for the GPU to finish its work", name);
 }
 
 NTSTATUS ddi_lock(struct ddi_call *call)

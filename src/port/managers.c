@@ -195,6 +195,8 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
         NTSTATUS status = join_evacuation(adapter, how);
 
+        if (status == STATUS_IO_TIMEOUT && how->name)
+            ddi_report_inside(&adapter->ddi, how->name);
         if (!NT_SUCCESS(status))
             return status;
         patience = at_most(patience, deadline);

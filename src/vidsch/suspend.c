@@ -57,6 +57,8 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
         NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
 
+        if (status == STATUS_IO_TIMEOUT && name)
+            ddi_report_inside(vidsch->ddi, name);
         if (!NT_SUCCESS(status))
             return status;
         patience = at_most(patience, deadline);

@@ -280,6 +280,59 @@ static void exclusive_access_can_empty_video_memory(void **state)
     }
 }
 
+/* ---- a GPU that does not come to rest, long before its recovery ---- */
+
+static bool stays;
+
+static void stay_in_submit(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    if (stays)
+        probe_sleep(70 * PROBE_SECOND);
+    stays = false;
+}
+
+static void sleep_in_vain(struct probe *p)
+{
+    CHECK(IS(probe_gpu_submit(&gpu), STATUS_SUCCESS));
+    probe_sleep(10000000);
+    CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep),
+             STATUS_IO_TIMEOUT));
+    CHECK(probe_count(p, PROBE_SetPowerState) == 0);
+    probe_sleep(100 * PROBE_SECOND);
+}
+
+static void told_why(bool in_driver, const char *why)
+{
+    const struct probe_options options = {
+        .port.tdr = {.level = 3, .delay = 1000, .ddi_delay = 5, .limit_count = 5, .limit_time = 60}};
+    struct probe *p = probe_create(&options);
+    struct probe_client *client;
+
+    probe_clients_begin(p);
+    p->before[PROBE_SubmitCommandVirtual] = stay_in_submit;
+    client = started(p);
+    probe_device_packet_ns = in_driver ? 1000000 : 100 * PROBE_SECOND;
+    stays = in_driver;
+    probe_client_go_on(p, client, sleep_in_vain);
+    for (size_t i = 0; verify_record_at(p->log, i); i++)
+        fprintf(stderr, "%s x%d: %s\n", verify_record_at(p->log, i)->rule,
+                (int)verify_record_at(p->log, i)->count, verify_record_at(p->log, i)->seen);
+    CHECK_RULE("THREAD-037", probe_rule(p, "THREAD-037") == 1 && probe_said(p, "THREAD-037", why));
+    probe_device_packet_ns = 1000;
+    probe_client_go_on(p, client, submit_again);
+    finish(p, client);
+}
+
+static void what_keeps_the_gpu_from_its_rest_is_told(void **state)
+{
+    (void)state;
+    told_why(true, "DxgkDdiSetPowerState waited 60 s for the driver to be left by "
+                   "DxgkDdiSubmitCommandVirtual");
+    told_why(false, "DxgkDdiSetPowerState waited 60 s for the GPU to finish its work");
+}
+
 /* ---- several at a time ---- */
 
 #define CALLBACK_NS (PROBE_SECOND / 20)
@@ -417,6 +470,7 @@ int main(void)
         cmocka_unit_test(video_memory_is_empty_before_power_goes),
         cmocka_unit_test(a_preserved_segment_stays),
         cmocka_unit_test(exclusive_access_can_empty_video_memory),
+        cmocka_unit_test(what_keeps_the_gpu_from_its_rest_is_told),
         cmocka_unit_test(overlapping_exclusions_each_find_video_memory_empty),
         cmocka_unit_test(exclusions_may_begin_together),
         cmocka_unit_test(an_exclusion_that_ends_leaves_a_sleeping_adapter_alone),

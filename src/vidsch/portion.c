@@ -243,10 +243,17 @@ static bool has_rest(const struct packet *packet)
     return packet->first_patch + packet->patch_count < packet->buffer->patch_count;
 }
 
-/* The driver will know it: it has these elements from now on, no fewer and no more. */
+/* The driver will know it: it has these elements from now on, no fewer and no more. False: out of
+ * memory for the rest, reported. */
 static bool fix(struct packet *packet)
 {
     if (has_rest(packet) && !queue_rest(packet)) {
+        NOTE("PATCH-124",
+             "no host memory for the records of the rest of a DMA buffer, 0x%x of its 0x%x bytes and "
+             "%u of its %u patch locations; the device is in error",
+             packet->buffer->used - packet->end, packet->buffer->used,
+             packet->buffer->patch_count - packet->first_patch - packet->patch_count,
+             packet->buffer->patch_count);
         set_whole(packet);
         return false;
     }
@@ -314,7 +321,6 @@ bool vidsch_portion_ready(struct packet *packet)
     }
     if (portion->mm.fixed || fix(packet))
         return true;
-    NOTE("PATCH-124", "out of memory for the rest of a DMA buffer; the device is in error");
     lose(packet, D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
     return false;
 }

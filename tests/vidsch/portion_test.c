@@ -2,6 +2,8 @@
 /* Portions of DMA buffers, WDDM 1.x: where a buffer is cut, what each portion is given, and that they are one piece of work. */
 #include "vidsch/support/scene.h"
 
+#include <string.h>
+
 /* ---- cutting ---- */
 
 static void what_fits_is_one_portion(struct fixture *f)
@@ -237,6 +239,16 @@ static void a_preempted_portion_goes_as_it_was(struct fixture *f)
     scene_end(f, &s);
 }
 
+static bool said(const struct fixture *f, const char *part)
+{
+    const struct verify_record *record;
+
+    for (size_t i = 0; (record = verify_record_at(f->log, i)) != NULL; i++)
+        if (strstr(record->seen, part))
+            return true;
+    return false;
+}
+
 /* ---- shortage ---- */
 
 static void memory_that_runs_out_loses_nothing(struct fixture *f)
@@ -259,9 +271,11 @@ static void memory_that_runs_out_loses_nothing(struct fixture *f)
         f->sim->heap.fail_at = 0;
         CHECK(status == STATUS_SUCCESS || status == STATUS_NO_MEMORY);
         CHECK(vidsch_validate(f->vidsch));
-        if (vidsch_device_state(s.client.device) != D3DKMT_DEVICEEXECUTION_ACTIVE)
+        if (vidsch_device_state(s.client.device) != D3DKMT_DEVICEEXECUTION_ACTIVE) {
             CHECK_RULE("PATCH-124", vidsch_device_state(s.client.device) ==
                                         D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
+            CHECK_RULE("PATCH-124", said(f, "0x20 of its 0x40 bytes and 1 of its 3 patch loc"));
+        }
         if (calls_of(f, CALL_CANCEL) > cancelled) /* nothing of it was sent */
             CHECK_RULE("TDR-063",
                        last_call(f, CALL_CANCEL)->cancel.DmaBufferSubmissionEndOffset == 64 &&

@@ -149,8 +149,8 @@ DXGK_API uint64_t dxgk_client_time(void);
 
 /* From a client: the machine goes to sleep and wakes. Each adapter is brought to the device power state D0 (0) to D3 (3), for the
  * reason given, which means nothing for D0: clients' work is held back, video memory that is not preserved moves to system memory,
- * and the driver is called (LIFE-152, LIFE-154). Returns when the adapters are there, or with one that did not follow and
- * stays as it was; *error says why. Any D3DKMT call that needs the driver powers its adapter up again by itself. */
+ * and the driver is called (LIFE-152, LIFE-154). Returns when every adapter was told. If that fails for one, *error names it and
+ * says why: it stays as it was, or is in D0 and what it had in video memory did not come back. Any D3DKMT call that needs the driver powers its adapter up again by itself. */
 enum dxgk_power_action {
     DXGK_POWER_SLEEP,
     DXGK_POWER_HIBERNATE,

@@ -3,13 +3,18 @@
  * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its device power state. A kernel thread
  * does that, as the system would; the client waits.
  */
+#include <stdio.h>
+
 #include "host/host.h"
 
 struct change {
     struct dxgk_machine *machine;
     DEVICE_POWER_STATE state;
     POWER_ACTION action;
-    NTSTATUS status; /* of the first adapter that did not follow */
+    /* of the first adapter for which it failed */
+    NTSTATUS status;
+    char name[80];
+    bool there; /* in the new state all the same */
     bool done;
     struct sim_waitq changed;
 };
@@ -22,8 +27,11 @@ static void change_all(void *arg)
         struct host_adapter *adapter = CONTAINER(node, struct host_adapter, link);
         NTSTATUS status = port_adapter_set_power(adapter->port, change->state, change->action);
 
-        if (!NT_SUCCESS(status) && NT_SUCCESS(change->status))
-            change->status = status;
+        if (NT_SUCCESS(status) || !NT_SUCCESS(change->status))
+            continue;
+        change->status = status;
+        change->there = port_adapter_power(adapter->port) == change->state;
+        (void)snprintf(change->name, sizeof(change->name), "%s", port_adapter_name(adapter->port));
     }
     change->done = true;
     sim_waitq_wake(&change->changed, UINT32_MAX);
@@ -61,17 +69,23 @@ static const char *reason_of(NTSTATUS status)
 
 static enum dxgk_result explain(const struct change *change, char *error, size_t error_bytes)
 {
-    const char *name = nt_status_name(change->status);
+    const char *status = nt_status_name(change->status);
     unsigned state = (unsigned)(change->state - PowerDeviceD0);
+    char number[16];
 
     if (NT_SUCCESS(change->status))
         return DXGK_OK;
-    if (name)
-        host_explain(error, error_bytes, "no change to D%u: %s (%s)", state,
-                     reason_of(change->status), name);
+    if (!status) {
+        (void)snprintf(number, sizeof(number), "0x%08x", (unsigned)change->status);
+        status = number;
+    }
+    if (change->there)
+        host_explain(error, error_bytes,
+                     "%s is in D%u, but what it had in video memory did not come back (%s)",
+                     change->name, state, status);
     else
-        host_explain(error, error_bytes, "no change to D%u: %s (0x%08x)", state,
-                     reason_of(change->status), (unsigned)change->status);
+        host_explain(error, error_bytes, "no change of %s to D%u: %s (%s)", change->name, state,
+                     reason_of(change->status), status);
     return DXGK_ERROR;
 }
 

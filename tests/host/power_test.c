@@ -232,6 +232,37 @@ static void left_asleep(struct client *c)
     TRY(c, port_adapter_set_power(adapter(), PowerDeviceD3, PowerActionSleep) == STATUS_SUCCESS);
 }
 
+/* ---- what a client is told ---- */
+
+static bool says(const char *error, const char *part)
+{
+    return strstr(error, port_adapter_name(adapter())) && strstr(error, part);
+}
+
+static void told(struct client *c)
+{
+    char error[256] = "";
+
+    TRY(c, dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_OK);
+    vidmm_set_lost(adapter()->vidmm);
+    TRY(c, dxgk_client_set_power(0, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
+    TRY(c, dxgk_client_power() == 0 && says(error, " is in D0, but "));
+    adapter()->unplugged = true;
+    TRY(c, dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
+    adapter()->unplugged = false;
+    TRY(c, dxgk_client_power() == 0 && says(error, "no change of ") && says(error, "was removed"));
+}
+
+static void a_failure_names_its_adapter(void **state)
+{
+    struct machine m;
+
+    (void)state;
+    machine_begin(&m, DXGK_IOMMU_OFF);
+    machine_run(&m, told);
+    machine_end(&m);
+}
+
 /* The process ends, and the adapter stops, while it is asleep. */
 static void the_end_wakes_it(void **state)
 {
@@ -250,6 +281,7 @@ int main(void)
         cmocka_unit_test(work_goes_on_after_each),
         cmocka_unit_test(who_wants_the_adapter_wakes_it),
         cmocka_unit_test(the_end_wakes_it),
+        cmocka_unit_test(a_failure_names_its_adapter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,14 @@ static int expect(lua_State *L)
     return 0;
 }
 
+static int no_ram(lua_State *L, lua_Integer address)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "no RAM at address 0x%llx", (unsigned long long)address);
+    return luaL_error(L, "%s", text);
+}
+
 static int physical(lua_State *L)
 {
     lua_Integer address = luaL_checkinteger(L, 1), bytes = luaL_checkinteger(L, 2);
@@ -122,7 +130,7 @@ static int physical(lua_State *L)
     luaL_argcheck(L, bytes > 0 && bytes <= 1 << 24, 2, "1 to 2^24 bytes");
     to = luaL_buffinitsize(L, &out, (size_t)bytes);
     if (!dxgk_machine_read_physical(current(L)->machine, (uint64_t)address, to, (size_t)bytes))
-        return luaL_error(L, "no RAM at this address");
+        return no_ram(L, address);
     luaL_pushresultsize(&out, (size_t)bytes);
     return 1;
 }
@@ -154,7 +162,7 @@ static int page(lua_State *L)
     struct dxgk_page is;
 
     if (!dxgk_machine_page(current(L)->machine, (uint64_t)address, &is))
-        return luaL_error(L, "no RAM at this address");
+        return no_ram(L, address);
     lua_createtable(L, 0, 4);
     lua_pushstring(L, is.owner);
     lua_setfield(L, -2, "owner");

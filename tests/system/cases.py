@@ -228,7 +228,7 @@ assert(of["free"] > 0 and of["pool"] > 0 and mapped > 0)
 assert(dxgk.page(64 * 1048576 - 1).owner)
 for _, address in ipairs {64 * 1048576, -1, 1 << 50} do
     local done, why = pcall(dxgk.page, address)
-    assert(not done and why:find("no RAM at this address", 1, true))
+    assert(not done and why:find(string.format("no RAM at address 0x%x", address), 1, true))
 end
 """
 

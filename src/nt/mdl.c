@@ -168,7 +168,7 @@ NT_EXPORT VOID NTAPI IoFreeMdl(PMDL Mdl)
         NT_VERIFIER("NT-115", 0xB8, (uintptr_t)Mdl, 0, 0, "%s of an MDL with pages still %s",
                     __func__, record->pages ? "locked" : "mapped");
     if (record->mapping)
-        nt_mdl_unmap(record);
+        nt_mdl_unmap_by(record, __func__, NT_CALLER());
     if (record->pages)
         nt_mdl_unlock(record);
     free_allocated(record);
@@ -221,7 +221,7 @@ bool nt_mdl_is_lent(const void *address, const char *routine)
 }
 
 /* ExFreePool of a block that is an MDL: right after MmFreePagesFromMdl. */
-void nt_mdl_forget(const void *address)
+void nt_mdl_forget(const void *address, const char *routine, const void *caller)
 {
     struct nt_mdl *record = nt_mdl_find(address);
 
@@ -233,7 +233,7 @@ void nt_mdl_forget(const void *address)
                   : record->mapping ? "that is mapped"
                                     : "that IoAllocateMdl made");
     if (record->mapping)
-        nt_mdl_unmap(record);
+        nt_mdl_unmap_by(record, routine, caller);
     if (record->pages)
         nt_mdl_unlock(record);
     record->block = NULL;
@@ -507,7 +507,7 @@ NT_EXPORT VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList)
     }
     check_page_array(record, __func__);
     if (record->mapping)
-        nt_mdl_unmap(record);
+        nt_mdl_unmap_by(record, __func__, NT_CALLER());
     nt_mdl_unlock(record);
     nt_mdl_clear(mdl, MDL_PAGES_LOCKED | MDL_WRITE_OPERATION);
     nt_mdl_drop_if_idle(record);
@@ -645,7 +645,7 @@ NT_EXPORT VOID NTAPI MmFreePagesFromMdl(PMDLX MemoryDescriptorList)
     }
     check_page_array(record, __func__);
     if (record->mapping)
-        nt_mdl_unmap(record);
+        nt_mdl_unmap_by(record, __func__, NT_CALLER());
     nt_mdl_unlock(record);
     nt_mdl_clear(record->mdl, MDL_PAGES_LOCKED);
 }

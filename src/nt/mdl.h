@@ -39,5 +39,7 @@ bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine);
 void nt_mdl_clear(PMDL mdl, CSHORT flags);
 void nt_mdl_unlock(struct nt_mdl *record);
 void nt_mdl_unmap(struct nt_mdl *record);
+/* The same for a routine that the driver called, which is named if the view is used later. */
+void nt_mdl_unmap_by(struct nt_mdl *record, const char *routine, const void *caller);
 
 #endif

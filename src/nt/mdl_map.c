@@ -54,7 +54,7 @@ fail:
     return NULL;
 }
 
-static void end_mapping(struct nt_mdl *record, const char *routine, const void *caller)
+void nt_mdl_unmap_by(struct nt_mdl *record, const char *routine, const void *caller)
 {
     nt_view_retire(record->mapping->view, record->mapping->pages * PAGE_BYTES,
                    "the pages of an MDL", routine, caller);
@@ -65,7 +65,7 @@ static void end_mapping(struct nt_mdl *record, const char *routine, const void *
 
 void nt_mdl_unmap(struct nt_mdl *record)
 {
-    end_mapping(record, NULL, NULL);
+    nt_mdl_unmap_by(record, NULL, NULL);
 }
 
 void nt_mapping_reclaim(struct nt_resource *resource)
@@ -239,7 +239,7 @@ NT_EXPORT VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDLX MemoryDescripto
                   "is mapped at another address or in another process", __func__);
         return;
     }
-    end_mapping(record, __func__, NT_CALLER());
+    nt_mdl_unmap_by(record, __func__, NT_CALLER());
     nt_mdl_drop_if_idle(record);
 }
 

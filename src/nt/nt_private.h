@@ -554,7 +554,7 @@ bool nt_timer_uses_dpc(const KDPC *dpc);
 
 uint64_t nt_mdl_locked_pages(const struct nt_process *process);
 /* The block at the address is about to be freed; it may be an MDL. */
-void nt_mdl_forget(const void *address);
+void nt_mdl_forget(const void *address, const char *routine, const void *caller);
 /* An MDL that nt_mdl_lend knows, given to a routine that would end it: reported. */
 bool nt_mdl_is_lent(const void *address, const char *routine);
 

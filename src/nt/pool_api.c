@@ -261,7 +261,7 @@ static void check_free_level(const struct nt_block *block, const char *routine)
 }
 
 /* tag 0 matches any (NT-022). */
-static void free_block(void *address, uint32_t tag, const char *routine)
+static void free_block(void *address, uint32_t tag, const char *routine, const void *caller)
 {
     struct nt_block *block = nt_pool_find(address);
     char have[5], given[5];
@@ -281,20 +281,20 @@ static void free_block(void *address, uint32_t tag, const char *routine)
                      (unsigned long long)block->bytes, have);
         return;
     }
-    nt_mdl_forget(address);
+    nt_mdl_forget(address, routine, caller);
     nt_pool_give(block);
 }
 
 NT_EXPORT VOID NTAPI ExFreePoolWithTag(PVOID P, ULONG Tag)
 {
     NT_ENTER();
-    free_block(P, Tag, __func__);
+    free_block(P, Tag, __func__, NT_CALLER());
 }
 
 NT_EXPORT VOID NTAPI ExFreePool(PVOID P)
 {
     NT_ENTER();
-    free_block(P, 0, __func__);
+    free_block(P, 0, __func__, NT_CALLER());
 }
 
 NT_EXPORT VOID NTAPI ExFreePool2(PVOID P, ULONG Tag, PCPOOL_EXTENDED_PARAMETER ExtendedParameters,
@@ -303,5 +303,5 @@ NT_EXPORT VOID NTAPI ExFreePool2(PVOID P, ULONG Tag, PCPOOL_EXTENDED_PARAMETER E
     NT_ENTER();
     if (!parameters_valid(ExtendedParameters, ExtendedParametersCount))
         VIOLATION("NT-019", "%s with an invalid extended parameter", __func__);
-    free_block(P, Tag, __func__);
+    free_block(P, Tag, __func__, NT_CALLER());
 }

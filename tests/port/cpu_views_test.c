@@ -460,6 +460,61 @@ static void views_that_ended_are_remembered(void **state)
     end(start_with(NULL), the_last_ones_are_known);
 }
 
+static bool ended_by(const void *view, const char *routine)
+{
+    char text[192], wanted[64];
+
+    (void)snprintf(wanted, sizeof(wanted), "of the pages of an MDL that %s had ended", routine);
+    return nt_view_was_at(view, text, sizeof(text)) && strstr(text, wanted);
+}
+
+static PMDL pages_for_mdl(void)
+{
+    PHYSICAL_ADDRESS low = {.QuadPart = 0}, high = {.QuadPart = -1};
+
+    return MmAllocatePagesForMdl(low, high, low, 4096);
+}
+
+static void *view_of_mdl(PMDL mdl)
+{
+    void *view = MmMapLockedPagesSpecifyCache(mdl, KernelMode, MmCached, NULL, FALSE,
+                                              NormalPagePriority);
+
+    CHECK(view);
+    return view;
+}
+
+/* What takes the pages away takes the view with it, and is named for it. */
+static void ends_of_pages_are_named(struct probe *p)
+{
+    PVOID block = ExAllocatePool2(POOL_FLAG_NON_PAGED, 4096, 0x77656976);
+    PMDL locked = IoAllocateMdl(block, 4096, FALSE, FALSE, NULL), freed = pages_for_mdl();
+    PMDL forgotten = pages_for_mdl();
+    const void *view;
+
+    (void)p;
+    CHECK(block && locked && freed && forgotten);
+    MmProbeAndLockPages(locked, KernelMode, IoWriteAccess);
+    view = view_of_mdl(locked);
+    MmUnlockPages(locked);
+    CHECK_RULE("PHYS-194", ended_by(view, "MmUnlockPages"));
+    view = view_of_mdl(freed);
+    MmFreePagesFromMdl(freed);
+    CHECK_RULE("PHYS-194", ended_by(view, "MmFreePagesFromMdl"));
+    view = view_of_mdl(forgotten);
+    ExFreePool(forgotten); /* NT-115 */
+    CHECK_RULE("PHYS-194", ended_by(view, "ExFreePool"));
+    ExFreePool(freed);
+    IoFreeMdl(locked);
+    ExFreePool(block);
+}
+
+static void views_end_with_their_pages(void **state)
+{
+    (void)state;
+    end(start_with(NULL), ends_of_pages_are_named);
+}
+
 /* Through the routines for registers it is a report, and ones. The first report at a place keeps its words. */
 static void routines_after_unmap(struct probe *p)
 {
@@ -506,6 +561,7 @@ int main(void)
         cmocka_unit_test(views_of_the_device_are_independent),
         cmocka_unit_test(a_late_access_is_told_as_what_it_is),
         cmocka_unit_test(views_that_ended_are_remembered),
+        cmocka_unit_test(views_end_with_their_pages),
         cmocka_unit_test(register_accesses_read_ones),
     };
 

@@ -27,7 +27,7 @@
 #include "bus/bus.h"
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
-#include "vidmm/vidmm.h"
+#include "vidmm/all.h"
 #include "vidsch/vidsch.h"
 
 struct port;

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Every invariant of an address space, for tests and debug builds: the records among themselves,
  * what holds which table, and the entries against the records. Costs the whole space. */
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
 #include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/bits.h"
+#include "vidmm/page_table.h"
+#include "vidmm/page_table_write.h"
+#include "vidmm/va_piece.h"
+#include "vidmm/va_range.h"
 
 /* ---- records ---- */
 
@@ -71,8 +82,8 @@ static bool addresses_valid(const struct vidmm_space *space)
             return false;
         pages += node->pages;
     }
-    first = space->paging ? 1 : space->shared->geometry.span;
-    end = space->paging ? space->shared->end : space->shared->geometry.end;
+    first = space->paging ? 1 : space->mmu->geometry.span;
+    end = space->paging ? space->mmu->end : space->mmu->geometry.end;
     return space->free.free_units + pages == end - first;
 }
 
@@ -177,7 +188,7 @@ static bool page_set(const struct vidmm_space *space, uint64_t page)
 /* Entries without a table below, and those of leaves, say what the records say. */
 static bool entries_valid(const struct vidmm_space *space, const struct page_table *table)
 {
-    unsigned shift = space->shared->geometry.shift[table->level];
+    unsigned shift = space->mmu->geometry.shift[table->level];
 
     if (!table->ready)
         return true;

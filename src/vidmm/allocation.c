@@ -16,28 +16,32 @@
 #include <string.h>
 
 #include "vidmm/allocation.h"
+#include "ddi/ddi.h"
+#include "nt/nt.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_info.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/backing.h"
+#include "vidmm/device_record.h"
+#include "vidmm/internal_allocation.h"
+#include "vidmm/open_place.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
 #include "vidmm/placement.h"
+#include "vidmm/process_record.h"
+#include "vidmm/resource_record.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/shared_backing.h"
+#include "vidmm/va_mapping.h"
 
 #define TEST_PATTERN 0xC5C5C5C5u /* content where nobody promised zeroes */
-
-/* ---- records ---- */
-
-struct vidmm_allocation *allocation_new(struct vidmm *vidmm)
-{
-    struct vidmm_allocation *allocation = util_zalloc(1, sizeof(*allocation));
-
-    if (!allocation)
-        return NULL;
-    allocation->vidmm = vidmm;
-    list_init(&allocation->link);
-    list_init(&allocation->resource_link);
-    list_init(&allocation->opens);
-    list_init(&allocation->leave_link);
-    list_init(&allocation->demoted_link);
-    list_init(&allocation->mappings);
-    return allocation;
-}
 
 void allocation_free(struct vidmm_allocation *allocation)
 {
@@ -48,76 +52,7 @@ void allocation_free(struct vidmm_allocation *allocation)
     list_remove(&allocation->resource_link);
     list_remove(&allocation->leave_link);
     list_remove(&allocation->demoted_link);
-    util_free(allocation->private_data);
-    allocation->private_data = NULL;
-    allocation->gone = true;
-    if (allocation->holds == 0)
-        util_free(allocation);
-}
-
-void allocation_hold(struct vidmm_allocation *allocation)
-{
-    allocation->holds++;
-}
-
-void allocation_unhold(struct vidmm_allocation *allocation)
-{
-    if (--allocation->holds == 0 && allocation->gone)
-        util_free(allocation);
-}
-
-struct vidmm_open *allocation_open_new(struct vidmm_device *device,
-                                       struct vidmm_allocation *allocation)
-{
-    struct vidmm_open *open = util_zalloc(1, sizeof(*open));
-
-    if (!open)
-        return NULL;
-    open->device = device;
-    open->allocation = allocation;
-    list_init(&open->link);
-    list_init(&open->device_link);
-    list_init(&open->resource_link);
-    list_init(&open->residency_link);
-    list_init(&open->missing_link);
-    list_init(&open->dying_link);
-    follow_init(&open->use);
-    follow_init(&open->offer_after);
-    return open;
-}
-
-struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
-{
-    struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
-
-    return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
-}
-
-struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
-{
-    struct vidmm_open *open = open_find(device, handle);
-
-    if (open)
-        return open;
-    LIST_FOR(node, &device->dying) {
-        open = CONTAINER(node, struct vidmm_open, dying_link);
-        if (open->handle == handle)
-            return open;
-    }
-    return NULL;
-}
-
-struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
-{
-    return open_find_queued(device, handle);
-}
-
-void allocation_open_free(struct vidmm_open *open)
-{
-    if (open && open->handle)
-        handle_remove(&open->device->process->nt->handles, open->handle, NT_CLIENT_ALLOCATION);
-    util_free(open);
+    allocation_record_end(allocation);
 }
 
 static void *copy_of(const void *data, UINT bytes)
@@ -150,7 +85,7 @@ static void record_free(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open ? open->allocation : NULL;
 
-    allocation_open_free(open);
+    open_record_free(open);
     if (allocation)
         allocation_free(allocation);
 }
@@ -240,8 +175,8 @@ static NTSTATUS check_request(const struct vidmm_device *device,
 static NTSTATUS new_record(struct creation *c, UINT i)
 {
     const struct vidmm_create_item *item = &c->request->item[i];
-    struct vidmm_allocation *allocation = allocation_new(c->vidmm);
-    struct vidmm_open *open = allocation ? allocation_open_new(c->device, allocation) : NULL;
+    struct vidmm_allocation *allocation = allocation_record_new(c->vidmm);
+    struct vidmm_open *open = allocation ? open_record_new(c->device, allocation) : NULL;
 
     c->open[i] = open;
     if (!open) {
@@ -536,7 +471,7 @@ NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_creat
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **out)
 {
-    struct vidmm_allocation *allocation = allocation_new(vidmm);
+    struct vidmm_allocation *allocation = allocation_record_new(vidmm);
 
     if (!allocation)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -582,4 +517,11 @@ void allocation_destroy_internal(struct vidmm_allocation *allocation)
     /* Dropping it took its arrival off the list: the record serves once more. */
     allocation->arrival.fn = internal_gone;
     paging_defer(vidmm, &allocation->arrival);
+}
+
+/* ---- by handle ---- */
+
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
+{
+    return open_find_queued(device, handle);
 }

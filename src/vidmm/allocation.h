@@ -1,64 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files about allocations share. */
+/*
+ * Allocations and resources of clients: create, share, open. Arguments are copied from the client and
+ * size-checked before.
+ */
 #ifndef DXGK_VIDMM_ALLOCATION_H
 #define DXGK_VIDMM_ALLOCATION_H
 
-#include "vidmm/vidmm_private.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* ---- allocation_info.c ---- */
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
 
-/* What the driver said about an allocation, checked (ALLOC rules: VIOLATION and a failure) and
- * taken over. */
-NTSTATUS allocation_read_info(struct vidmm_allocation *allocation, const DXGK_ALLOCATIONINFO *info);
-/* It is not larger than every segment of its set. */
-bool allocation_fits_somewhere(const struct vidmm_allocation *allocation);
+struct vidmm_allocation;
+struct vidmm_device;
+struct vidmm_resource;
 
-/* ---- allocation.c ---- */
-
-/* An empty record, on no list. NULL: out of memory. */
-struct vidmm_allocation *allocation_new(struct vidmm *vidmm);
+struct vidmm_create_item {
+    const void *system_memory; /* client memory given with the allocation, or NULL */
+    void *private_data;        /* in/out, owned by the caller */
+    UINT private_bytes;
+    D3DDDI_ALLOCATIONINFO2 *info; /* flags in; hAllocation and GpuVirtualAddress out */
+};
+struct vidmm_create_request {
+    D3DKMT_CREATEALLOCATIONFLAGS flags;
+    D3DKMT_HANDLE resource;       /* existing resource to add to, or 0 */
+    const void *resource_private; /* UINT resource_private_bytes */
+    UINT resource_private_bytes;
+    UINT count;
+    struct vidmm_create_item *item;
+};
+/* Calls DxgkDdiCreateAllocation and DxgkDdiOpenAllocation; makes the client handles. All or
+ * nothing. */
+NTSTATUS vidmm_allocation_create(struct vidmm_device *device, struct vidmm_create_request *request,
+                                 D3DKMT_HANDLE *resource);
+/* Shared resources. A reference keeps a resource and its allocations alive without any open, as a
+ * global or NT handle does; the caller keeps what it hangs on it. */
+struct vidmm_resource_info {
+    UINT allocations, resource_private_bytes;
+    uint64_t private_bytes; /* of all allocations, each rounded up to 8 (KMT-233) */
+    bool read_only;
+};
+/* The resource behind a client's handle, with a reference; NULL: no such handle on the device, or
+ * not shared. */
+struct vidmm_resource *vidmm_resource_get(struct vidmm_device *device, D3DKMT_HANDLE resource);
+void vidmm_resource_reference(struct vidmm_resource *resource);
+/* The last reference of a resource that nobody has open destroys it: PASSIVE_LEVEL, calls the
+ * driver. */
+void vidmm_resource_put(struct vidmm_resource *resource);
+void vidmm_resource_query(const struct vidmm_resource *resource, struct vidmm_resource_info *info);
+struct vidmm_open_item {
+    D3DKMT_HANDLE allocation; /* out */
+    void *private_data;       /* out: the stored data, valid while the resource lives; read only */
+    UINT private_bytes;
+};
+/* Open all allocations on a device (DxgkDdiOpenAllocation with Create clear). `count` is their
+ * number; all or nothing. */
+NTSTATUS vidmm_resource_open(struct vidmm_device *device, struct vidmm_resource *resource,
+                             bool read_only, struct vidmm_open_item *item, UINT count,
+                             D3DKMT_HANDLE *handle);
 /* Give back its pages and the record; nothing refers to it any more. A hold keeps the record until
- * allocation_unhold. */
+ * allocation_unhold. Lock held. */
 void allocation_free(struct vidmm_allocation *allocation);
-/* Keep the record while the lock is dropped. */
-void allocation_hold(struct vidmm_allocation *allocation);
-void allocation_unhold(struct vidmm_allocation *allocation);
-
-/* A record for a device's open of an allocation, on no list; and the reverse. */
-struct vidmm_open *allocation_open_new(struct vidmm_device *device,
-                                       struct vidmm_allocation *allocation);
-void allocation_open_free(struct vidmm_open *open);
-
-/* ---- shared_backing.c ---- */
-
-/* Does what the driver said go together with ShareBackingStoreWithKmd, if it set that? VIOLATION
- * and a failure if not (PHYS-182, PHYS-184). After flags, sets and resource are known. */
-NTSTATUS shared_backing_check(const struct vidmm_allocation *allocation);
-/* If it did: take the pages and tell the driver their kernel address. On failure, the driver's own
- * or STATUS_NO_MEMORY, the allocation is to be destroyed (PHYS-187). PASSIVE_LEVEL, lock not
- * held. */
-NTSTATUS shared_backing_give(struct vidmm_allocation *allocation);
-/* The address ends; the driver has been told (DxgkDdiDestroyAllocation). */
-void shared_backing_end(struct vidmm_allocation *allocation);
-
-/* ---- destroy.c ---- */
-
-/* The allocation is destroyed when its last open goes: nothing else keeps it. */
-bool allocation_dies_unopened(const struct vidmm_allocation *allocation);
-/* Destroy allocations (resource_link) that nobody has open or references, and their resource. Lock
- * not held. */
-void allocation_destroy_unopened(struct vidmm_resource *resource);
-/* What was acquired of an allocation has been released: waiting destructions go on. Lock held. */
-void allocation_released(struct vidmm *vidmm);
-
-/* Set memory aside for the next, which must not fail. */
-NTSTATUS allocation_prepare_close(struct vidmm_device *device);
-/* Close everything a device has open, and wait until it is gone. Lock not held. */
-void allocation_close_all(struct vidmm_device *device);
-
-/* ---- handle_callbacks.c ---- */
-
-/* Report what drivers have acquired and not released, and release it (ALLOC-103). */
-void handle_references_end(struct vidmm *vidmm);
 
 #endif

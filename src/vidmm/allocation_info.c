@@ -6,8 +6,15 @@
  */
 #include <inttypes.h>
 
-#include "vidmm/allocation.h"
+#include "vidmm/allocation_info.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/shared_backing.h"
 
 #define LARGE_PAGE 65536u
 

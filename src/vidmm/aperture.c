@@ -6,8 +6,19 @@
  */
 #include <inttypes.h>
 
-#include "vidmm/content.h"
-#include "vidmm/segment.h"
+#include "vidmm/aperture.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/content_mdl.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/vidmm_record.h"
 
 #define DUMMY_PATTERN 0xD0A1D0A1u
 
@@ -37,7 +48,7 @@ static void check_dummy(struct vidmm *vidmm)
     }
 }
 
-NTSTATUS content_dummy_create(struct vidmm *vidmm)
+NTSTATUS aperture_dummy_create(struct vidmm *vidmm)
 {
     const struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED};
 
@@ -53,7 +64,7 @@ NTSTATUS content_dummy_create(struct vidmm *vidmm)
     return STATUS_SUCCESS;
 }
 
-void content_dummy_destroy(struct vidmm *vidmm)
+void aperture_dummy_destroy(struct vidmm *vidmm)
 {
     if (!vidmm->has_dummy)
         return;
@@ -170,7 +181,7 @@ static NTSTATUS map_with_mdl(struct vidmm_allocation *allocation, UINT segment, 
     return status;
 }
 
-NTSTATUS content_map_aperture(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
+NTSTATUS aperture_map(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
 {
     NTSTATUS status = allocation->vidmm->config.caps.MapAperture2Supported
                           ? map_with_adl(allocation, segment, first)
@@ -181,7 +192,7 @@ NTSTATUS content_map_aperture(struct vidmm_allocation *allocation, UINT segment,
     return status;
 }
 
-NTSTATUS content_unmap_aperture(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
+NTSTATUS aperture_unmap(struct vidmm_allocation *allocation, UINT segment, uint64_t first)
 {
     struct vidmm *vidmm = allocation->vidmm;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UNMAP_APERTURE_SEGMENT};

@@ -7,9 +7,16 @@
  * A range has its place (`place`) before the driver has pointed it anywhere and until it points elsewhere; it can be addressed
  * there (`segment`) only in between. A paging buffer that carries the operations for its own range goes by its system address.
  */
-#include "vidmm/content.h"
-#include "vidmm/placement.h"
+#include "vidmm/aperture_range.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/list.h"
+#include "vidmm/content_mdl.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/run.h"
 #include "vidmm/segment.h"
+#include "vidmm/vidmm_record.h"
 
 struct range_job {
     struct vidmm_aperture_range *range;
@@ -80,7 +87,7 @@ static NTSTATUS take_place(struct vidmm *vidmm, UINT id, struct vidmm_aperture_r
     struct vidmm_run run;
     NTSTATUS status;
 
-    if (!aperture_commits(vidmm, segment, bytes))
+    if (!segment_aperture_commits(vidmm, segment, bytes))
         return STATUS_NO_MEMORY;
     status = segment_take_pinned(vidmm, id, range->pages, 0, &run);
     if (!NT_SUCCESS(status))

@@ -9,7 +9,16 @@
  */
 #include <string.h>
 
-#include "vidmm/vidmm_private.h"
+#include "vidmm/backing.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/run.h"
+#include "vidmm/vidmm_record.h"
 
 static void fill_frames(const struct vidmm_allocation *allocation, UINT pattern)
 {

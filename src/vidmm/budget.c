@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidmm/budget.h"
+#include "util/address.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/process_record.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- the reckoning of one device ---- */
 
@@ -280,4 +288,45 @@ uint64_t budget_excess(struct vidmm_device *device, const D3DKMT_HANDLE *list, U
         excess += open->charged ? 0 : open->allocation->pages << PAGE_BITS;
     }
     return excess ? excess : PAGE_BYTES;
+}
+
+/* ---- for clients ---- */
+
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
+                                  D3DKMT_QUERYVIDEOMEMORYINFO *info)
+{
+    D3DKMT_MEMORY_SEGMENT_GROUP group = info->MemorySegmentGroup;
+    uint64_t reserved = 0;
+    uint64_t size;
+
+    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL &&
+         group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
+        info->PhysicalAdapterIndex != 0)
+        return STATUS_INVALID_PARAMETER; /* RES-043 */
+    LIST_FOR(node, &vidmm->processes) {
+        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
+
+        if (other != process)
+            reserved += other->reservation[group];
+    }
+    size = segment_group_bytes(vidmm, group);
+    info->Budget = process ? budget_of(process, group) : size;
+    info->CurrentUsage = process ? process->usage[group] : 0;
+    info->CurrentReservation = process ? process->reservation[group] : 0;
+    info->AvailableForReservation = size / 2 > reserved ? size / 2 - reserved : 0;
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                               uint64_t bytes)
+{
+    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = group};
+    NTSTATUS status = vidmm_query_video_memory(process->vidmm, process, &info);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (bytes > info.AvailableForReservation)
+        return STATUS_INVALID_PARAMETER;
+    process->reservation[group] = bytes;
+    return STATUS_SUCCESS;
 }

@@ -7,7 +7,27 @@
 #ifndef DXGK_VIDMM_BUDGET_H
 #define DXGK_VIDMM_BUDGET_H
 
-#include "vidmm/vidmm_private.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
+
+struct vidmm;
+struct vidmm_allocation;
+struct vidmm_device;
+struct vidmm_open;
+struct vidmm_process;
+
+NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
+                                  D3DKMT_QUERYVIDEOMEMORYINFO *info);
+
+/* RES-044. */
+NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
+                               uint64_t bytes);
+
+/* ---- lock held ---- */
 
 /* Pages that one device's list may have in a segment; id 0: system memory behind page tables. */
 uint64_t budget_capacity(const struct vidmm *vidmm, UINT id);

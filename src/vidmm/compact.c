@@ -15,8 +15,22 @@
  */
 #include <stdlib.h>
 
+#include "vidmm/compact.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/open_record.h"
+#include "vidmm/order.h"
 #include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/relocate.h"
+#include "vidmm/run.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* Pages that can be had: free (no owner), or by moving the owner. */
 struct span {

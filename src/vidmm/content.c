@@ -12,9 +12,18 @@
  */
 #include <inttypes.h>
 
-#include "vidmm/address_space.h"
 #include "vidmm/content.h"
-#include "vidmm/segment.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/backing.h"
+#include "vidmm/content_mdl.h"
+#include "vidmm/paging.h"
+#include "vidmm/run.h"
+#include "vidmm/scratch.h"
+#include "vidmm/va_mapping.h"
+#include "vidmm/vidmm_record.h"
 
 static uint64_t minimum(uint64_t a, uint64_t b)
 {
@@ -158,67 +167,6 @@ static NTSTATUS transfer_virtual(struct vidmm_allocation *allocation,
 }
 
 /* ---- physical paging ---- */
-
-/* An MDL over the backing pages that lives until the operations built now are done. */
-struct mdl_block {
-    struct paging_deferred deferred;
-    MDL mdl;
-    PFN_NUMBER pages[];
-};
-
-static void mdl_free(struct vidmm *vidmm, struct paging_deferred *deferred)
-{
-    struct mdl_block *block = CONTAINER(deferred, struct mdl_block, deferred);
-
-    (void)vidmm;
-    nt_mdl_gone(&block->mdl);
-    util_free(block);
-}
-
-static struct mdl_block *mdl_of(uint64_t pages)
-{
-    size_t array = pages * sizeof(PFN_NUMBER);
-    struct mdl_block *block = util_alloc(sizeof(*block) + array);
-
-    _Static_assert(sizeof(struct mdl_block) == offsetof(struct mdl_block, mdl) + sizeof(MDL),
-                   "pages follow the MDL");
-    if (!block)
-        return NULL;
-    block->deferred.fn = mdl_free;
-    block->mdl = (MDL){.Size = (CSHORT)(sizeof(MDL) + array),
-                       .MdlFlags = (CSHORT)(MDL_PAGES_LOCKED | MDL_INTERNAL),
-                       .ByteCount = (ULONG)(pages << PAGE_BITS)};
-    return block;
-}
-
-struct mdl_block *content_mdl_create(const struct vidmm_allocation *allocation)
-{
-    struct mdl_block *block = mdl_of(allocation->pages);
-
-    for (uint64_t i = 0; block && i < allocation->pages; i++)
-        block->pages[i] = (PFN_NUMBER)allocation->backing[i].value;
-    return block;
-}
-
-struct mdl_block *content_mdl_of_run(struct page_number first, uint64_t pages)
-{
-    struct mdl_block *block = mdl_of(pages);
-
-    for (uint64_t i = 0; block && i < pages; i++)
-        block->pages[i] = first.value + i;
-    return block;
-}
-
-MDL *content_mdl(struct mdl_block *block)
-{
-    return &block->mdl;
-}
-
-void content_mdl_defer_free(struct vidmm *vidmm, struct mdl_block *block)
-{
-    paging_defer(vidmm, &block->deferred);
-}
-
 static int64_t segment_address(const struct vidmm *vidmm, const struct vidmm_run *run)
 {
     return (int64_t)(vidmm->segment[run->segment].base + (run->first << PAGE_BITS)); /* SEG-024 */
@@ -252,9 +200,9 @@ static NTSTATUS transfer_physical(struct vidmm_allocation *allocation, const str
     if (to_system) {
         op.Transfer.Source.SegmentId = run->segment;
         op.Transfer.Source.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
-        op.Transfer.Destination.pMdl = &block->mdl;
+        op.Transfer.Destination.pMdl = content_mdl(block);
     } else {
-        op.Transfer.Source.pMdl = &block->mdl;
+        op.Transfer.Source.pMdl = content_mdl(block);
         op.Transfer.Destination.SegmentId = run->segment;
         op.Transfer.Destination.SegmentAddress.QuadPart = segment_address(allocation->vidmm, run);
     }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The part of a context that vidmm owns: which root page table it runs with, and its context
- * allocations.
- *
- * DxgkDdiSetRootPageTable is called without the lock, since the driver may update a context
- * allocation from inside it (GPUVA-162). Contexts that are about to be destroyed wait until no
- * announcement is under way (vidmm_context_detach), so a handle that is passed to the driver is
- * alive.
+ * allocations. A context that is about to be destroyed waits until no announcement of a root is
+ * under way (root_announcement.c), so that the handle the driver is given is alive.
  */
+#include "vidmm/context.h"
+#include "sim/sim.h"
+#include "util/list.h"
 #include "vidmm/address_space.h"
 #include "vidmm/context_allocation.h"
+#include "vidmm/device_record.h"
+#include "vidmm/page_table.h"
+#include "vidmm/page_table_write.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/root_table.h"
+#include "vidmm/vidmm_record.h"
 
 void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *device,
                         bool virtual_addressing, bool system)
@@ -20,62 +26,6 @@ void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *devi
                                       .adapter = device->process->vidmm->ddi};
     list_init(&context->allocations);
     list_push_back(&device->process->contexts, &context->link);
-}
-
-/* The context runs in the space of its process (GPUVA-158). */
-static bool uses_space(const struct vidmm_context *context)
-{
-    return context->virtual_addressing && context->device->process->space != NULL;
-}
-
-/* Lock held; dropped meanwhile. */
-static void set_root(struct vidmm_context *context)
-{
-    const struct page_table *root = context->device->process->space->root;
-    struct vidmm *vidmm = context->device->process->vidmm;
-    const DXGKARG_SETROOTPAGETABLE args = {.hContext = context->driver_handle,
-                                           .Address = table_address(root),
-                                           .NumEntries = root->entries};
-
-    sim_mutex_unlock(&vidmm->lock);
-    ddi_set_root_page_table(vidmm->ddi, &args);
-    sim_mutex_lock(&vidmm->lock);
-}
-
-static void announcing(struct vidmm_space *space)
-{
-    space->announcing++;
-}
-
-static void announced(struct vidmm_space *space)
-{
-    if (--space->announcing == 0)
-        sim_waitq_wake(&space->announced, UINT32_MAX);
-}
-
-void context_announce_root(struct vidmm_space *space)
-{
-    struct list *contexts = &space->process->contexts;
-
-    announcing(space);
-    /* none leaves meanwhile; new ones are announced by their own attach */
-    LIST_FOR(node, contexts) {
-        struct vidmm_context *context = CONTAINER(node, struct vidmm_context, link);
-
-        if (uses_space(context) && context->driver_handle)
-            set_root(context);
-    }
-    announced(space);
-}
-
-void space_announce_all(struct vidmm *vidmm)
-{
-    struct paging_process *shared = vidmm->scratch;
-
-    if (!shared)
-        return;
-    LIST_FOR(node, &shared->spaces)
-        context_announce_root(CONTAINER(node, struct vidmm_space, link));
 }
 
 static NTSTATUS start_job(struct vidmm *vidmm, void *arg)
@@ -89,20 +39,18 @@ static NTSTATUS start_job(struct vidmm *vidmm, void *arg)
 
 NTSTATUS vidmm_context_attach(struct vidmm_context *context)
 {
-    struct vidmm_space *space = context->device->process->space;
+    struct vidmm_space *space = space_of_context(context);
     struct vidmm *vidmm = context->device->process->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (uses_space(context)) {
+    if (space) {
         if (!space->root->ready)
             /* GPUVA-149: no garbage within reach of the GPU */
             status = paging_run(vidmm, start_job, space);
         if (!NT_SUCCESS(status))
             return vidmm_status(status);
         sim_mutex_lock(&vidmm->lock);
-        announcing(space);
-        set_root(context);
-        announced(space);
+        root_announce_to(space, context);
         sim_mutex_unlock(&vidmm->lock);
     }
     return vidmm_context_prepare(context);
@@ -111,18 +59,13 @@ NTSTATUS vidmm_context_attach(struct vidmm_context *context)
 void vidmm_context_detach(struct vidmm_context *context)
 {
     struct vidmm *vidmm = context->device->process->vidmm;
-    struct vidmm_space *space = context->device->process->space;
+    struct vidmm_space *space = space_of_context(context);
 
     context_allocation_close(context);
-    if (!uses_space(context))
+    if (!space)
         return;
     sim_mutex_lock(&vidmm->lock);
-    while (space->announcing > 0) {
-        sim_mutex_unlock(&vidmm->lock);
-        if (space->announcing > 0)
-            sim_waitq_wait(&space->announced, SIM_FOREVER);
-        sim_mutex_lock(&vidmm->lock);
-    }
+    root_wait_announced(space);
     context->virtual_addressing = false; /* no announcement finds it any more */
     sim_mutex_unlock(&vidmm->lock);
 }

@@ -14,7 +14,30 @@
  * leak: reported, then freed.
  */
 #include "vidmm/context_allocation.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "nt/nt.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
 #include "vidmm/driver_run.h"
+#include "vidmm/follow.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/gpu_mmu.h"
+#include "vidmm/internal_allocation.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/va_range.h"
+#include "vidmm/vidmm_record.h"
 
 #define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
@@ -46,9 +69,9 @@ static struct vidmm_process *current_process(struct vidmm *vidmm)
     return NULL;
 }
 
-static bool context_closed(const struct paging_process *shared, const struct vidmm_context *context)
+static bool context_closed(const struct vidmm *vidmm, const struct vidmm_context *context)
 {
-    return hash_get(&shared->closing, (uint64_t)(uintptr_t)context) != NULL;
+    return hash_get(&vidmm->context_closing, (uint64_t)(uintptr_t)context) != NULL;
 }
 
 /* CTXA-006, CTXA-010 to CTXA-012. */
@@ -71,7 +94,7 @@ static NTSTATUS own_by_context(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEX
         VIOLATION("CTXA-010", "hContext is the handle of a context of another device than hDevice");
         return STATUS_INVALID_PARAMETER;
     }
-    if (context_closed(vidmm->scratch, context)) {
+    if (context_closed(vidmm, context)) {
         VIOLATION("CTXA-012", "DxgkDdiDestroyContext of the context has begun");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
@@ -234,10 +257,10 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
         tell_no_memory(args, status);
         return status;
     }
-    list_push_back(&vidmm->scratch->context_allocations, &item->link);
+    list_push_back(&vidmm->context_allocations, &item->link);
     if (item->context)
         list_push_back(&item->context->allocations, &item->owner_link);
-    vidmm->scratch->uncommitted++;
+    vidmm->context_uncommitted++;
     args->hAllocation = item->handle;
     return STATUS_SUCCESS;
 }
@@ -301,7 +324,7 @@ static void destroy_now(struct context_allocation *item)
         return;
     }
     item->job = (struct paging_job){.fn = destroy_job, .release = forget, .arg = item};
-    paging_job_post(&vidmm->scratch->chores, &item->job);
+    paging_job_post(&vidmm->mmu->chores, &item->job);
 }
 
 static NTSTATUS nothing(struct vidmm *vidmm, void *arg)
@@ -323,7 +346,7 @@ static void post_late(struct context_allocation *item, paging_job_fn fn)
 {
     item->users++;
     item->late = (struct paging_job){.fn = fn, .release = late_over, .arg = item};
-    paging_job_post(&item->vidmm->scratch->chores, &item->late);
+    paging_job_post(&item->vidmm->mmu->chores, &item->late);
 }
 
 void context_allocation_unuse(struct context_allocation *item)
@@ -358,7 +381,7 @@ static void destroy(struct context_allocation *item)
     (void)ddi_handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
     item->handle = NULL;
     if (!item->committed)
-        vidmm->scratch->uncommitted--;
+        vidmm->context_uncommitted--;
     item->committed = true; /* nothing is to be made of it any more */
     item->context = NULL;
     list_remove(&item->link);
@@ -374,8 +397,8 @@ void context_allocation_close(struct vidmm_context *context)
     struct vidmm *vidmm = context->device->process->vidmm;
 
     sim_mutex_lock(&vidmm->lock);
-    if (vidmm->scratch) /* without memory for the mark a late request is merely not noticed */
-        (void)hash_put(&vidmm->scratch->closing, (uint64_t)(uintptr_t)context, context);
+    /* Without memory for the mark a late request is merely not noticed. */
+    (void)hash_put(&vidmm->context_closing, (uint64_t)(uintptr_t)context, context);
     sim_mutex_unlock(&vidmm->lock);
 }
 
@@ -404,21 +427,18 @@ void context_allocation_finish_all(struct vidmm_context *context)
     sim_mutex_lock(&vidmm->lock);
     while (!list_empty(&context->allocations))
         leaked(CONTAINER(context->allocations.next, struct context_allocation, owner_link));
-    if (vidmm->scratch)
-        (void)hash_remove(&vidmm->scratch->closing, (uint64_t)(uintptr_t)context);
+    (void)hash_remove(&vidmm->context_closing, (uint64_t)(uintptr_t)context);
     sim_mutex_unlock(&vidmm->lock);
 }
 
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
 {
     sim_mutex_lock(&vidmm->lock);
-    if (vidmm->scratch) {
-        LIST_FOR_SAFE(node, following, &vidmm->scratch->context_allocations) {
-            struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
+    LIST_FOR_SAFE(node, following, &vidmm->context_allocations) {
+        struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
-            if (!item->context && item->device == host_device)
-                leaked(item);
-        }
+        if (!item->context && item->device == host_device)
+            leaked(item);
     }
     sim_mutex_unlock(&vidmm->lock);
 }
@@ -452,7 +472,7 @@ NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
         util_free(item);
         return STATUS_UNSUCCESSFUL;
     }
-    if (paging_process_get(vidmm)) {
+    if (gpu_mmu_get(vidmm)) {
         status = create(vidmm, args, item);
     } else {
         status = STATUS_INSUFFICIENT_RESOURCES;

@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations: what context_allocation.c (life) and context_allocation_use.c (content,
- * addresses, updates) share. */
+/*
+ * Context allocations: memory that a driver has the host keep for a context or a device, with GPU
+ * addresses that stay (DxgkCbCreateContextAllocation and its kind). Life in context_allocation.c,
+ * content and updates in context_allocation_use.c.
+ */
 #ifndef DXGK_VIDMM_CONTEXT_ALLOCATION_H
 #define DXGK_VIDMM_CONTEXT_ALLOCATION_H
 
-#include "vidmm/address_space.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+
+#include "util/list.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/paging_record.h"
+
+struct ddi_adapter;
+struct vidmm;
+struct vidmm_allocation;
+struct vidmm_context;
+struct vidmm_device;
+struct vidmm_process;
+
+/* ---- callbacks of the driver, validated for IRQL and state by port ---- */
+
+NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
+                                            DXGKARGCB_CREATECONTEXTALLOCATION *args);
+NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE allocation);
+D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
+                                                       const DXGKARGCB_MAPCONTEXTALLOCATION *args);
+NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
+                                            const DXGKARGCB_UPDATECONTEXTALLOCATION *args);
+/* ---- for the scheduler ---- */
+
+/* First commit of context allocations: INIT_CONTEXT_RESOURCE, before the first packet of the
+ * context. May block. */
+NTSTATUS vidmm_context_prepare(struct vidmm_context *context);
+
+/* ---- inside ---- */
 
 struct context_allocation {
-    struct list link;       /* shared->context_allocations */
+    struct list link;       /* vidmm->context_allocations */
     struct list owner_link; /* context->allocations; on itself if the device's */
     HANDLE handle;          /* hAllocation; NULL: it is at its end (destroy) */
     bool destroyed;         /* by the driver, but the end comes after the reset (late) */
@@ -67,5 +102,16 @@ bool context_allocation_belongs(const struct context_allocation *item,
 
 /* DxgkDdiDestroyContext is about to be called: no more are made for the context (CTXA-012). */
 void context_allocation_close(struct vidmm_context *context);
+
+void context_allocation_finish_all(struct vidmm_context *context);
+/* Context allocations of a context or its device are resident and initialised. */
+bool context_allocations_ready(const struct vidmm_context *context);
+/* VRAM content is lost and everything evicted (in vidmm_reset_cleanup): they are made resident and,
+ * where content is gone, initialised again, by context_allocations_restore (CTXA-068). */
+void context_allocations_lost(struct vidmm *vidmm);
+void context_allocations_restore(struct vidmm *vidmm);
+/* After DxgkDdiDestroyDevice, or a failed DxgkDdiCreateDevice, by the handle the driver was given:
+ * what is left is a leak and freed. Lock not held. */
+void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device);
 
 #endif

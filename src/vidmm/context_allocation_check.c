@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What DxgkCbCreateContextAllocation is asked for: the checks that need no owner, each failure with its reason. */
+#include "util/address.h"
+#include "verify/verify.h"
 #include "vidmm/context_allocation.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 #define LARGE_PAGE_BYTES 65536u
 

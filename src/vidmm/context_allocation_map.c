@@ -4,9 +4,23 @@
  * whatever makes it return 0 is told here: a mistake of the driver's as a violation, an outcome that the callback's page
  * names (the addresses are taken, the window has no room, no memory) as a note.
  */
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/context_allocation.h"
 #include "vidmm/driver_run.h"
-#include "vidmm/gpu_va.h"
+#include "vidmm/gpu_mmu.h"
+#include "vidmm/process_record.h"
+#include "vidmm/va_context_map.h"
+#include "vidmm/va_neighbour.h"
+#include "vidmm/vidmm_record.h"
 
 typedef unsigned long long ull;
 
@@ -45,7 +59,7 @@ static bool protection_good(D3DDDIGPUVIRTUALADDRESS_PROTECTION_TYPE protection)
 
 static bool base_good(const struct vidmm_space *space, const DXGKARGCB_MAPCONTEXTALLOCATION *args)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     uint64_t first = args->BaseAddress >> PAGE_BITS;
 
     if (args->BaseAddress % PAGE_BYTES != 0) {

@@ -1,9 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Context allocations in use: first content, addresses in the client's space, updates by the GPU.
  * See context_allocation.c. */
-#include "vidmm/content.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/backing.h"
+#include "vidmm/content_mdl.h"
 #include "vidmm/context_allocation.h"
+#include "vidmm/device_record.h"
 #include "vidmm/driver_run.h"
+#include "vidmm/eviction.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/placement.h"
+#include "vidmm/process_record.h"
+#include "vidmm/run.h"
+#include "vidmm/scratch.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- first content ---- */
 
@@ -117,7 +137,7 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     item->initialised = true;
     item->restore = false;
     if (!item->committed) /* destroyed while the lock was dropped: counted then */
-        item->vidmm->scratch->uncommitted--;
+        item->vidmm->context_uncommitted--;
     item->committed = true;
     return STATUS_SUCCESS;
 }
@@ -126,7 +146,7 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
 {
     const struct vidmm_context *context = arg;
 
-    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+    LIST_FOR(node, &vidmm->context_allocations) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
         NTSTATUS status = context_allocation_belongs(item, context)
                               ? context_allocation_commit(item)
@@ -140,11 +160,11 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
 
 bool context_allocations_ready(const struct vidmm_context *context)
 {
-    const struct paging_process *shared = context->device->process->vidmm->scratch;
+    const struct vidmm *vidmm = context->device->process->vidmm;
 
-    if (!shared || shared->uncommitted == 0)
+    if (vidmm->context_uncommitted == 0)
         return true;
-    LIST_FOR(node, &shared->context_allocations) {
+    LIST_FOR(node, &vidmm->context_allocations) {
         const struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (!item->committed && context_allocation_belongs(item, context))
@@ -164,16 +184,14 @@ NTSTATUS vidmm_context_prepare(struct vidmm_context *context)
 
 void context_allocations_lost(struct vidmm *vidmm)
 {
-    if (!vidmm->scratch)
-        return;
-    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+    LIST_FOR(node, &vidmm->context_allocations) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (!item->committed)
             continue;
         item->committed = false;
         item->restore = true;
-        vidmm->scratch->uncommitted++;
+        vidmm->context_uncommitted++;
         if (item->allocation->content == CONTENT_NONE)
             item->initialised = false; /* CTXA-068; what is in system memory stays */
         item->pinned = false;
@@ -183,7 +201,7 @@ void context_allocations_lost(struct vidmm *vidmm)
 
 void context_allocations_restore(struct vidmm *vidmm)
 {
-    LIST_FOR(node, &vidmm->scratch->context_allocations) {
+    LIST_FOR(node, &vidmm->context_allocations) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (item->restore)

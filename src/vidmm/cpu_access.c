@@ -17,9 +17,27 @@
  */
 #include <string.h>
 
-#include "vidmm/allocation.h"
+#include "vidmm/cpu_access.h"
+#include "bus/bus.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/backing.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
+#include "vidmm/process_record.h"
+#include "vidmm/run.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
+
+#define MAX_LOCKS 65535u /* KMT-269 */
 
 /* ---- questions ---- */
 
@@ -215,7 +233,7 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
         return STATUS_DEVICE_REMOVED;
     if (allocation->offer_in_force || allocation->creator != open->device->process->nt)
         return STATUS_INVALID_PARAMETER; /* ALLOC-119, RES-065 */
-    if (allocation->lock_count >= VIDMM_MAX_LOCKS)
+    if (allocation->lock_count >= MAX_LOCKS)
         return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
     if (!allocation->cpu_visible && in_memory_segment(allocation) &&
         !(allocation->vidmm->aperture &&

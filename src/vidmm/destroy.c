@@ -11,10 +11,33 @@
  * The second half runs on the device's follower fiber, or on the caller's own where there is
  * nothing to wait for.
  */
-#include "vidmm/address_space.h"
+#include "vidmm/destroy.h"
+#include "ddi/ddi.h"
+#include "nt/nt.h"
+#include "sim/sim.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/allocation.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/cpu_access.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/follow.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/handle_callbacks.h"
 #include "vidmm/offer.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
+#include "vidmm/process_record.h"
+#include "vidmm/residency.h"
+#include "vidmm/resource_record.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/va_mapping.h"
+#include "vidmm/vidmm_record.h"
 
 #define ACQUIRED_NS \
     1000000000u /* how long the end of a device waits for drivers to release what they acquired */

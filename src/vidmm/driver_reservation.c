@@ -4,8 +4,22 @@
  * while DxgkDdiCreateProcess runs and kept until the process ends. Each failure says why: mistakes
  * of the driver's as violations, what the address space cannot give as notes.
  */
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "util/span_tree.h"
+#include "verify/verify.h"
+#include "vidmm/address_space.h"
 #include "vidmm/driver_run.h"
+#include "vidmm/gpu_mmu.h"
 #include "vidmm/gpu_va.h"
+#include "vidmm/process_record.h"
+#include "vidmm/root_table.h"
+#include "vidmm/va_neighbour.h"
+#include "vidmm/va_range.h"
+#include "vidmm/vidmm_record.h"
 
 typedef unsigned long long ull;
 
@@ -61,9 +75,9 @@ static bool arguments_good(const DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args, 
 static bool base_good(const struct vidmm_space *space,
                       const DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     uint64_t low = geometry->span << PAGE_BITS;
-    uint64_t end = (space->paging ? space->shared->end : geometry->end) << PAGE_BITS;
+    uint64_t end = (space->paging ? space->mmu->end : geometry->end) << PAGE_BITS;
 
     if (args->BaseAddress == 0 ||
         (args->BaseAddress >= low && range_inside(args->BaseAddress, args->SizeInBytes, end)))
@@ -94,7 +108,7 @@ static void tell_why(const struct vidmm_space *space, const struct va_request *r
 static NTSTATUS reserve_for_driver(struct vidmm_space *space,
                                    DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
-    uint64_t leaf = space->shared->geometry.span, span = leaf << PAGE_BITS;
+    uint64_t leaf = space->mmu->geometry.span, span = leaf << PAGE_BITS;
     struct va_request request = {.pages = args->SizeInBytes >> PAGE_BITS,
                                  .base = args->BaseAddress >> PAGE_BITS,
                                  .low = leaf};
@@ -107,7 +121,7 @@ static NTSTATUS reserve_for_driver(struct vidmm_space *space,
     status = range_create(space, RANGE_DRIVER, &request, &range);
     if (NT_SUCCESS(status)) {
         range->user_mapping = args->AllowUserModeMapping;
-        status = space_cover(space, span_end(&range->span));
+        status = root_cover(space, span_end(&range->span));
         if (!NT_SUCCESS(status))
             range_discard(range);
     }

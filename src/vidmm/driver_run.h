@@ -10,7 +10,15 @@
 #ifndef DXGK_VIDMM_DRIVER_RUN_H
 #define DXGK_VIDMM_DRIVER_RUN_H
 
-#include "vidmm/vidmm_private.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+
+#include "util/list.h"
+#include "vidmm/paging_record.h"
+
+struct vidmm;
 
 /* A thread that waits in driver_lock. */
 struct driver_waiter {
@@ -47,5 +55,9 @@ void driver_run_init(struct driver_run *run,
 NTSTATUS driver_run_wait(struct vidmm *vidmm, struct driver_run *run);
 /* The caller is done with it. */
 void driver_run_put(struct driver_run *run);
+
+/* While `out`, callbacks that wait for paging, or for somebody who waits for it, return instead, so
+ * that their threads leave the driver (CTXA-061). */
+void vidmm_let_driver_out(struct vidmm *vidmm, bool out);
 
 #endif

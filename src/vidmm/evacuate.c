@@ -10,9 +10,19 @@
  *
  * The scheduler holds the work of clients back from before the one until after the other.
  */
+#include "util/address.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/aperture_range.h"
 #include "vidmm/context_allocation.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/reset.h"
+#include "vidmm/run.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/vidmm_record.h"
 
 static bool is_kept(const struct vidmm_allocation *allocation, const uint64_t *kept_bytes)
 {

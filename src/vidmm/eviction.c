@@ -25,9 +25,24 @@
  * it has run something, so that two devices that do not fit together take turns instead of
  * starving.
  */
+#include "vidmm/eviction.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
+#include "vidmm/compact.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/order.h"
 #include "vidmm/placement.h"
+#include "vidmm/portion.h"
+#include "vidmm/process_record.h"
+#include "vidmm/scheduler.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
 
 enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
 
@@ -267,7 +282,7 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
 static bool commits(const struct vidmm *vidmm, const struct room_request *room)
 {
     return !segment_is_aperture(room->segment) ||
-           aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
+           segment_aperture_commits(vidmm, room->segment, room->pages << PAGE_BITS);
 }
 
 static bool enough(const struct vidmm *vidmm, const struct room_request *room)

@@ -9,7 +9,19 @@
  * work that used the fence last, and that same worker has to submit what takes the page out of the
  * GPU's page tables. The end of the process waits for all of them.
  */
+#include "vidmm/fence_memory.h"
+#include "iommu/iommu.h"
+#include "iommu/pasid.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
 #include "vidmm/address_space.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/run.h"
+#include "vidmm/vidmm_record.h"
 
 enum { SLOTS = PAGE_BYTES / sizeof(uint64_t) };
 
@@ -238,12 +250,6 @@ void vidmm_fence_slot_destroy(struct vidmm_process *process, struct vidmm_fence_
     sim_mutex_unlock(&vidmm->lock);
     if (spare)
         page_destroy(spare);
-}
-
-void fence_memory_init(struct vidmm_process *process)
-{
-    list_init(&process->fence_pages);
-    paging_queue_init(&process->fence_departures, process->vidmm, NULL, 0);
 }
 
 void fence_memory_finish(struct vidmm_process *process)

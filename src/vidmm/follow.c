@@ -5,12 +5,14 @@
  * allocation that was evicted, a deferred destruction. When nothing follows, the fiber sleeps; when
  * the device is idle already, the action is taken at once.
  */
-#include "vidmm/vidmm_private.h"
-
-void follow_init(struct follow *follow)
-{
-    list_init(&follow->link);
-}
+#include "vidmm/follow.h"
+#include "sim/sim.h"
+#include "util/list.h"
+#include "vidmm/device_record.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/process_record.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/vidmm_record.h"
 
 static bool finished(struct vidmm_device *device, uint64_t ticket)
 {

@@ -9,6 +9,29 @@
  * may suspend contexts (map_on_worker).
  */
 #include "vidmm/gpu_va.h"
+#include "nt/nt.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/page_table.h"
+#include "vidmm/page_table_write.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/root_table.h"
+#include "vidmm/va_context_map.h"
+#include "vidmm/va_neighbour.h"
+#include "vidmm/va_piece.h"
+#include "vidmm/va_range.h"
+#include "vidmm/vidmm_record.h"
 
 #include <stdlib.h>
 
@@ -59,7 +82,7 @@ static NTSTATUS check_protection(protection_type protection)
 static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint64_t low,
                             uint64_t high, uint64_t pages, uint64_t unit, struct va_request *request)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     uint64_t end;
 
     if (pages > UINT64_MAX >> PAGE_BITS)
@@ -173,10 +196,10 @@ static NTSTATUS cover(struct va_call *call)
 {
     uint64_t end = span_end(&call->range->span);
 
-    if (space_covers(call->space, end))
+    if (root_covers(call->space, end))
         return STATUS_SUCCESS;
     if (paging_may_build(call->space->vidmm))
-        return space_cover(call->space, end);
+        return root_cover(call->space, end);
     call->for_worker = true;
     return STATUS_NO_MEMORY;
 }
@@ -442,7 +465,7 @@ static NTSTATUS perform(struct va_call *call)
 /* GPUVA-090: what the hardware cannot say. */
 static bool can_be_zero(const struct vidmm_space *space)
 {
-    return space->shared->geometry.caps.ZeroInPteSupported;
+    return space->mmu->geometry.caps.ZeroInPteSupported;
 }
 
 static enum entry_state requested_state(protection_type protection)

@@ -4,7 +4,18 @@
  * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
  * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
  */
-#include "vidmm/allocation.h"
+#include "vidmm/handle_callbacks.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
+#include "nt/nt.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/destroy.h"
+#include "vidmm/open_record.h"
+#include "vidmm/resource_record.h"
+#include "vidmm/vidmm_record.h"
 
 static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
 {

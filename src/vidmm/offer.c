@@ -6,7 +6,23 @@
  * ends it for all, and says whether the content is still there.
  */
 #include "vidmm/offer.h"
-#include "vidmm/placement.h"
+#include "nt/nt.h"
+#include "sim/sim.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/follow.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/readiness.h"
+#include "vidmm/residency.h"
+#include "vidmm/resource_record.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 static uint32_t opens_of(const struct vidmm_allocation *allocation)
 {

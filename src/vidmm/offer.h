@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: MIT */
+/* Offering and reclaiming allocations, their priorities, and whether they are resident. */
 #ifndef DXGK_VIDMM_OFFER_H
 #define DXGK_VIDMM_OFFER_H
 
-#include "vidmm/vidmm_private.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
+
+struct vidmm_device;
+struct vidmm_open;
+struct vidmm_paging_queue;
+
+/* Offer and reclaim, priorities, residency: for resources or for allocations, one of the two lists
+ * being NULL (the last three: one resource with count 0, or a list). Statuses as RES-062 to
+ * RES-074, ALLOC-142, KMT-278 and KMT-279 say; the caller checks what else is in the structures.
+ * results (may be NULL): one per element. Reclaim: STATUS_PENDING with *fence != 0, or
+ * STATUS_SUCCESS. */
+NTSTATUS vidmm_offer(struct vidmm_device *device, const D3DKMT_HANDLE *resources,
+                     const D3DKMT_HANDLE *list, UINT count, D3DKMT_OFFER_PRIORITY priority,
+                     D3DKMT_OFFER_FLAGS flags);
+NTSTATUS vidmm_reclaim(struct vidmm_paging_queue *queue, const D3DKMT_HANDLE *resources,
+                       const D3DKMT_HANDLE *list, UINT count, D3DDDI_RECLAIM_RESULT *results,
+                       uint64_t *fence);
+NTSTATUS vidmm_set_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, const UINT *priorities);
+NTSTATUS vidmm_get_priority(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                            const D3DKMT_HANDLE *list, UINT count, UINT *priorities);
+NTSTATUS vidmm_query_residency(struct vidmm_device *device, D3DKMT_HANDLE resource,
+                               const D3DKMT_HANDLE *list, UINT count,
+                               D3DKMT_ALLOCATIONRESIDENCYSTATUS *states);
 /* `open` goes: it offers nothing any more, nor keeps others from offering (KMT-285). Lock held. */
 void offer_forget(struct vidmm_open *open);
 

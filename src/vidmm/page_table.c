@@ -44,12 +44,18 @@
  * Locking: everything under vidmm->lock.
  */
 #include "vidmm/page_table.h"
+#include "iommu/iommu.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/address_space.h"
+#include "vidmm/bits.h"
+#include "vidmm/paging.h"
+#include "vidmm/segment.h"
+#include "vidmm/table_description.h"
 
 #include <string.h>
-
-#include "util/alloc.h"
-#include "vidmm/address_space.h"
-#include "vidmm/paging_process.h"
 
 /* ---- geometry ---- */
 
@@ -121,7 +127,7 @@ static NTSTATUS place_take(struct vidmm_space *space, unsigned level, uint64_t b
     *place = (struct table_place){.pages = 0};
     if (segment == 0)
         return place_in_system_memory(space->vidmm, pages,
-                                      space->shared->geometry.caps.CachedPageTables, place);
+                                      space->mmu->geometry.caps.CachedPageTables, place);
     status = segment_take_pinned(space->vidmm, segment, pages, desc->PageTableAlignmentInBytes,
                                  &place->run);
     if (NT_SUCCESS(status))
@@ -147,7 +153,7 @@ static void place_give(struct vidmm *vidmm, struct table_place *place)
 NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsigned level,
                       uint32_t index, uint32_t entries, uint64_t bytes, struct page_table **out)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     size_t words = ((size_t)entries + 63) / 64;
     size_t size = sizeof(struct page_table) + words * sizeof(uint64_t);
     struct page_table *table;
@@ -179,8 +185,8 @@ NTSTATUS table_create(struct vidmm_space *space, struct page_table *parent, unsi
         parent->child[index] = table;
         parent->uses++;
     }
-    space->shared->tables++;
-    space->shared->table_pages += table->place.pages;
+    space->mmu->tables++;
+    space->mmu->table_pages += table->place.pages;
     *out = table;
     return STATUS_SUCCESS;
 }
@@ -197,8 +203,8 @@ static void unlink_record(struct page_table *table)
 
 static void forget(struct vidmm *vidmm, struct page_table *table)
 {
-    vidmm->scratch->tables--;
-    vidmm->scratch->table_pages -= table->place.pages;
+    vidmm->mmu->tables--;
+    vidmm->mmu->table_pages -= table->place.pages;
     place_give(vidmm, &table->place);
     util_free(table);
 }
@@ -254,7 +260,7 @@ static void prune_upwards(struct page_table *table)
 
 static NTSTATUS child_at(struct page_table *table, uint64_t page, struct page_table **child)
 {
-    const struct table_geometry *geometry = &table->space->shared->geometry;
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
     uint32_t index = table_index(table, geometry->shift[table->level], page);
     NTSTATUS status;
 
@@ -285,7 +291,7 @@ static NTSTATUS leaf_at(struct vidmm_space *space, uint64_t page, struct page_ta
 /* The leaf that stands for the page, or NULL. */
 static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t page)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     struct page_table *table = space->root;
 
     while (table && table->level > 0)
@@ -295,8 +301,7 @@ static struct page_table *find_leaf(const struct vidmm_space *space, uint64_t pa
 
 static uint64_t pages_in_leaf(const struct vidmm_space *space, uint64_t page, uint64_t end)
 {
-    uint64_t leaf_end = align_down(page, space->shared->geometry.span) +
-                        space->shared->geometry.span;
+    uint64_t leaf_end = align_down(page, space->mmu->geometry.span) + space->mmu->geometry.span;
 
     return (end < leaf_end ? end : leaf_end) - page;
 }
@@ -342,7 +347,7 @@ static bool edge_cuts(const struct table_geometry *geometry, unsigned level, uin
 
 NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     struct page_table *table = space->root;
 
     while (table->level > 0 && edge_cuts(geometry, table->level, edge)) {
@@ -365,7 +370,7 @@ NTSTATUS tables_hold_edge(struct vidmm_space *space, uint64_t edge)
 
 void tables_drop_edge(struct vidmm_space *space, uint64_t edge)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     struct page_table *table = space->root;
 
     while (table->level > 0 && edge_cuts(geometry, table->level, edge)) {
@@ -378,7 +383,7 @@ void tables_drop_edge(struct vidmm_space *space, uint64_t edge)
 
 static bool need_write(const struct page_table *table, uint64_t first, uint64_t end)
 {
-    const struct table_geometry *geometry = &table->space->shared->geometry;
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
     unsigned shift = geometry->shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
 
@@ -409,7 +414,7 @@ bool tables_need_write(const struct vidmm_space *space, uint64_t first, uint64_t
 
 static void prune(struct page_table *table, uint64_t first, uint64_t end)
 {
-    const struct table_geometry *geometry = &table->space->shared->geometry;
+    const struct table_geometry *geometry = &table->space->mmu->geometry;
     unsigned shift = geometry->shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
 

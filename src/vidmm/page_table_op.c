@@ -9,9 +9,19 @@
  */
 #include <string.h>
 
+#include "vidmm/page_table_op.h"
+#include "ram/ram.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/list.h"
 #include "vidmm/address_space.h"
+#include "vidmm/bits.h"
 #include "vidmm/page_table.h"
-#include "vidmm/paging_process.h"
+#include "vidmm/page_table_write.h"
+#include "vidmm/paging.h"
+#include "vidmm/process_record.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/segment.h"
 
 static void note(struct vidmm_space *space, NTSTATUS status)
 {
@@ -24,7 +34,7 @@ static void suspend(struct vidmm_space *space)
 {
     struct vidmm *vidmm = space->vidmm;
 
-    if (!space->shared->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging ||
+    if (!space->mmu->geometry.caps.PageTableUpdateRequireAddressSpaceIdle || space->paging ||
         space->suspended || list_empty(&space->process->contexts))
         return;
     space->suspended = NT_SUCCESS(vidmm->scheduler->process_suspend(space->process));
@@ -62,10 +72,11 @@ static struct gpu_va table_window(struct page_table *table)
 {
     struct vidmm_space *space = table->space;
 
-    if (space->paging && table->level == 0 && table->first >= space->shared->scratch_first)
-        return scratch_table(space->vidmm, (struct gpu_va){table->first << PAGE_BITS});
+    if (space->paging && table->level == 0 && table->first >= space->mmu->scratch.first)
+        return space->mmu->windows->of_leaf(space->vidmm,
+                                            (struct gpu_va){table->first << PAGE_BITS});
     if (table->window.value == 0) {
-        table->window = scratch_map_table(table);
+        table->window = table->space->mmu->windows->map(table);
         if (table->window.value == 0)
             note(space, STATUS_INSUFFICIENT_RESOURCES);
         else
@@ -77,7 +88,7 @@ static struct gpu_va table_window(struct page_table *table)
 void table_open(struct page_table *table)
 {
     if (!space_immediate(table->space) &&
-        table->space->shared->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
+        table->space->mmu->geometry.caps.PageTableUpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL)
         table_window(table);
 }
 
@@ -85,7 +96,7 @@ void table_change(const struct table_change *change)
 {
     struct page_table *table = change->table;
     struct vidmm_space *space = table->space;
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UPDATE_PAGE_TABLE};
     DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *update = &op.UpdatePageTable;
 
@@ -105,7 +116,7 @@ void table_change(const struct table_change *change)
     }
     update->pPageTableEntries = (DXGK_PTE *)(uintptr_t)change->entries;
     if (table->level == 1 && geometry->caps.DualPteSupported)
-        update->pPageTableEntries64KB = space->shared->none; /* GPUVA-209 */
+        update->pPageTableEntries64KB = space->mmu->none; /* GPUVA-209 */
     update->StartIndex = change->start;
     update->NumPageTableEntries = change->count;
     update->Flags.Repeat = change->repeat;
@@ -119,8 +130,8 @@ void table_change(const struct table_change *change)
         (table->first + ((uint64_t)change->start << geometry->shift[table->level])) << PAGE_BITS;
     build(space, &op);
     /* The array is the driver's only during the call (GPUVA-172). */
-    if (change->entries == space->shared->entries)
-        memset(space->shared->entries, 0xA5, change->count * sizeof(DXGK_PTE));
+    if (change->entries == space->mmu->entries)
+        memset(space->mmu->entries, 0xA5, change->count * sizeof(DXGK_PTE));
 }
 
 void table_invalidate_all(struct page_table *table, bool initial)
@@ -136,7 +147,7 @@ void table_invalidate_all(struct page_table *table, bool initial)
 
 void table_note_flush(struct vidmm_space *space, uint64_t first, uint64_t count, bool was_valid)
 {
-    if (!was_valid && space->shared->geometry.caps.InvalidTlbEntriesNotCached)
+    if (!was_valid && space->mmu->geometry.caps.InvalidTlbEntriesNotCached)
         return; /* CAPS-090 */
     if (space->flush_first >= space->flush_end) {
         space->flush_first = first;
@@ -167,7 +178,7 @@ static void close_windows(struct vidmm_space *space)
     while ((link = list_pop_front(&space->windows)) != NULL) {
         struct page_table *table = CONTAINER(link, struct page_table, link);
 
-        scratch_release(space->vidmm, table->window, table->place.run.pages);
+        space->mmu->windows->release(space->vidmm, table->window, table->place.run.pages);
         table->window.value = 0;
     }
 }
@@ -178,7 +189,7 @@ NTSTATUS tables_settle(struct vidmm_space *space)
     struct list *link;
 
     /* CAPS-089; the entries above already say something else. */
-    if (space->shared->geometry.caps.ExplicitPageTableInvalidation) {
+    if (space->mmu->geometry.caps.ExplicitPageTableInvalidation) {
         LIST_FOR(node, &space->doomed) {
             struct page_table *table = CONTAINER(node, struct page_table, deferred.link);
 

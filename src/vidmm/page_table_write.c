@@ -11,9 +11,13 @@
  */
 #include <string.h>
 
+#include "vidmm/page_table_write.h"
+#include "util/address.h"
+#include "util/list.h"
 #include "vidmm/address_space.h"
+#include "vidmm/bits.h"
 #include "vidmm/page_table.h"
-#include "vidmm/paging_process.h"
+#include "vidmm/page_table_op.h"
 
 static const DXGK_PTE invalid_entry;
 
@@ -30,7 +34,7 @@ static DXGK_PTE fill_entry(enum entry_state state)
 
 static uint64_t entry_first(const struct page_table *table, uint32_t index)
 {
-    return table->first + ((uint64_t)index << table->space->shared->geometry.shift[table->level]);
+    return table->first + ((uint64_t)index << table->space->mmu->geometry.shift[table->level]);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -63,7 +67,7 @@ static uint64_t source_page(struct entry_source *source, uint64_t page, UINT *se
 /* May pages [first, first + span) of the space be one large page (GPUVA-213 to GPUVA-216)? */
 static bool large_fits(const struct vidmm_space *space, struct entry_source *source, uint64_t first)
 {
-    const struct table_geometry *geometry = &space->shared->geometry;
+    const struct table_geometry *geometry = &space->mmu->geometry;
     uint64_t page = first - source->origin, start, step;
     UINT segment;
 
@@ -89,7 +93,7 @@ static bool large_fits(const struct vidmm_space *space, struct entry_source *sou
 static DXGK_PTE page_entry(const struct vidmm_space *space, struct entry_source *source,
                            uint64_t page)
 {
-    const DXGK_GPUMMUCAPS *caps = &space->shared->geometry.caps;
+    const DXGK_GPUMMUCAPS *caps = &space->mmu->geometry.caps;
     DXGK_PTE entry = invalid_entry;
     UINT segment;
 
@@ -124,13 +128,13 @@ static void write_fill_entries(struct page_table *table, uint32_t start, uint32_
     if (table->level > 0)
         bits_put(table->large, start, count, false);
     table_note_flush(table->space, entry_first(table, start),
-                     (uint64_t)count << table->space->shared->geometry.shift[table->level], was_set);
+                     (uint64_t)count << table->space->mmu->geometry.shift[table->level], was_set);
 }
 
 void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
                        struct entry_source *source)
 {
-    struct paging_process *shared = leaf->space->shared;
+    struct gpu_mmu *mmu = leaf->space->mmu;
     uint32_t start = (uint32_t)(first - leaf->first), end = start + (uint32_t)count;
 
     if (source->state != ENTRY_PAGES) {
@@ -139,15 +143,15 @@ void tables_write_leaf(struct page_table *leaf, uint64_t first, uint64_t count,
     }
     table_open(leaf);
     while (start < end) {
-        uint32_t some = end - start < shared->entry_capacity ? end - start : shared->entry_capacity;
+        uint32_t some = end - start < mmu->entry_capacity ? end - start : mmu->entry_capacity;
 
         for (uint32_t i = 0; i < some; i++)
-            shared->entries[i] = page_entry(leaf->space, source, leaf->first + start + i);
+            mmu->entries[i] = page_entry(leaf->space, source, leaf->first + start + i);
         table_change(
             &(struct table_change){.table = leaf,
                                    .start = start,
                                    .count = some,
-                                   .entries = shared->entries,
+                                   .entries = mmu->entries,
                                    .allocation = source->allocation,
                                    .offset = (leaf->first + start - source->origin) << PAGE_BITS,
                                    .protection = source->protection});
@@ -169,7 +173,7 @@ static void initialise(struct page_table *table)
     if (!bit_test(above->set, table->index))
         return;
     if (table->level == 0)
-        space_refill(table->space, table);
+        table->space->records->refill(table->space, table);
     else
         write_fill_entries(table, 0, table->entries, &(struct entry_source){.state = ENTRY_ZERO});
 }
@@ -187,19 +191,19 @@ static DXGK_PTE link_entry(const struct page_table *child)
 /* Link [start, start + count), all of which have tables. */
 static void link_children(struct page_table *table, uint32_t start, uint32_t count)
 {
-    struct paging_process *shared = table->space->shared;
-    unsigned shift = shared->geometry.shift[table->level];
+    struct gpu_mmu *mmu = table->space->mmu;
+    unsigned shift = mmu->geometry.shift[table->level];
 
     table_open(table);
     while (count > 0) {
-        uint32_t some = count < shared->entry_capacity ? count : shared->entry_capacity;
+        uint32_t some = count < mmu->entry_capacity ? count : mmu->entry_capacity;
 
         for (uint32_t i = 0; i < some; i++) {
             table->child[start + i]->ready = true;
-            shared->entries[i] = link_entry(table->child[start + i]);
+            mmu->entries[i] = link_entry(table->child[start + i]);
         }
         table_change(&(struct table_change){
-            .table = table, .start = start, .count = some, .entries = shared->entries});
+            .table = table, .start = start, .count = some, .entries = mmu->entries});
         table_note_flush(table->space, entry_first(table, start), (uint64_t)some << shift,
                          bits_any(table->set, start, some));
         bits_put(table->set, start, some, true);
@@ -234,7 +238,7 @@ void tables_start(struct vidmm_space *space)
 
 static void ready_below(struct page_table *table, uint64_t first, uint64_t end)
 {
-    unsigned shift = table->space->shared->geometry.shift[table->level];
+    unsigned shift = table->space->mmu->geometry.shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
 
     if (table->level == 0)
@@ -268,7 +272,7 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
                                         .entries = &entry,
                                         .allocation = source->allocation,
                                         .offset = (first - source->origin) << PAGE_BITS});
-    table_note_flush(table->space, first, table->space->shared->geometry.span,
+    table_note_flush(table->space, first, table->space->mmu->geometry.span,
                      bit_test(table->set, index));
     bits_put(table->set, index, 1, true);
     bits_put(table->large, index, 1, true);
@@ -281,7 +285,7 @@ static void write_large(struct page_table *table, uint32_t index, struct entry_s
 static void write_pages(struct page_table *table, uint64_t first, uint64_t end,
                         struct entry_source *source)
 {
-    unsigned shift = table->space->shared->geometry.shift[table->level];
+    unsigned shift = table->space->mmu->geometry.shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1);
 
     if (table->level == 0) {
@@ -329,7 +333,7 @@ static bool fill_below(struct page_table *table, uint32_t index, uint64_t first,
 static void write_fill(struct page_table *table, uint64_t first, uint64_t end,
                        struct entry_source *source)
 {
-    unsigned shift = table->space->shared->geometry.shift[table->level];
+    unsigned shift = table->space->mmu->geometry.shift[table->level];
     uint32_t from = table_index(table, shift, first), to = table_index(table, shift, end - 1),
              start = from;
 
@@ -354,7 +358,7 @@ static bool fill_below(struct page_table *table, uint32_t index, uint64_t first,
                        struct entry_source *source)
 {
     struct page_table *child = table->child[index];
-    bool whole = end - first == (uint64_t)1 << table->space->shared->geometry.shift[table->level];
+    bool whole = end - first == (uint64_t)1 << table->space->mmu->geometry.shift[table->level];
     bool large = bit_test(table->large, index);
 
     if (!child)
@@ -404,7 +408,7 @@ static void rebuild(struct page_table *table);
 static void rebuild_upper(struct page_table *table)
 {
     const struct entry_source zero = {.state = ENTRY_ZERO};
-    uint64_t span = (uint64_t)1 << table->space->shared->geometry.shift[table->level];
+    uint64_t span = (uint64_t)1 << table->space->mmu->geometry.shift[table->level];
 
     for (uint32_t i = 0; i < table->entries; i++)
         if (table->child[i] && table->child[i]->ready)
@@ -431,7 +435,7 @@ static void rebuild_upper(struct page_table *table)
             continue;
         bits_put(table->set, i, 1, false);
         bits_put(table->large, i, 1, false);
-        space_rewrite(table->space, entry_first(table, i), span);
+        table->space->records->rewrite(table->space, entry_first(table, i), span);
     }
 }
 
@@ -443,7 +447,7 @@ static void rebuild(struct page_table *table)
         return;
     }
     bits_put(table->set, 0, table->entries, false);
-    space_refill(table->space, table);
+    table->space->records->refill(table->space, table);
 }
 
 void tables_rebuild(struct vidmm_space *space)

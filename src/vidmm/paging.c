@@ -18,7 +18,16 @@
  */
 #include <inttypes.h>
 
-#include "vidmm/vidmm_private.h"
+#include "vidmm/paging.h"
+#include "ddi/ddi.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/vidmm_record.h"
 
 static const char *operation_name(DXGK_BUILDPAGINGBUFFER_OPERATION operation)
 {

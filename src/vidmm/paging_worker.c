@@ -14,7 +14,16 @@
  * lock, it tells the scheduler: fence values of queues, devices whose list has become complete,
  * devices in error.
  */
-#include "vidmm/placement.h"
+#include "vidmm/paging_worker.h"
+#include "sim/sim.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/device_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/process_record.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/vidmm_record.h"
 
 #define PARK_NS \
     10000000u /* how long running devices keep their memory from a job that waits for it */
@@ -30,29 +39,6 @@ struct paging_worker {
 };
 
 /* ---- queues and jobs ---- */
-
-void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
-                       int priority)
-{
-    *queue = (struct paging_queue){.vidmm = vidmm, .device = device, .priority = priority};
-    list_init(&queue->link);
-    list_init(&queue->jobs);
-    sim_waitq_init(&queue->idle);
-}
-
-struct paging_queue *paging_queue_create(struct vidmm *vidmm, int priority)
-{
-    struct paging_queue *queue = util_alloc(sizeof(*queue));
-
-    if (queue)
-        paging_queue_init(queue, vidmm, NULL, priority);
-    return queue;
-}
-
-void paging_queue_destroy(struct paging_queue *queue)
-{
-    util_free(queue);
-}
 
 void paging_queue_drain(struct paging_queue *queue)
 {
@@ -322,23 +308,6 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     resume_processes(worker);
 }
 
-/* The allocation that somebody evicted leaves, now that nothing else is to be done. */
-static bool depart(struct vidmm *vidmm)
-{
-    struct list *node = list_pop_front(&vidmm->departures);
-    struct vidmm_allocation *allocation;
-
-    if (!node)
-        return false;
-    allocation = CONTAINER(node, struct vidmm_allocation, leave_link);
-    allocation->leave = false;
-    if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
-        !allocation->destroyed)
-        residency_move_out(vidmm, allocation,
-                           true); /* if it fails, it stays until memory is needed */
-    return true;
-}
-
 static void drop_jobs(struct paging_worker *worker)
 {
     struct list *node;
@@ -370,7 +339,7 @@ static void builder_main(void *arg)
             run_first(worker, queue);
             continue;
         }
-        if (!worker->stop && !vidmm->reset && (depart(vidmm) || promotion_step(vidmm)))
+        if (!worker->stop && !vidmm->reset && vidmm->idle_work->step(vidmm))
             continue;
         if (vidmm->buffer || !list_empty(&vidmm->deferred))
             paging_flush(vidmm, NULL);
@@ -378,7 +347,7 @@ static void builder_main(void *arg)
             break;
         sim_mutex_unlock(&vidmm->lock);
         if (!worker->poked && !worker->stop && !pick(worker) &&
-            (vidmm->reset || list_empty(&vidmm->departures)))
+            (vidmm->reset || !vidmm->idle_work->waiting(vidmm)))
             sim_waitq_wait(&worker->build_work, next_deadline(worker));
         sim_mutex_lock(&vidmm->lock);
     }

@@ -17,10 +17,23 @@
  * An allocation that the CPU has locked moves while the worker waits for the copy (paging_settle),
  * so that stores through the view meanwhile are not lost (cpu_access.c).
  */
-#include "vidmm/budget.h"
-#include "vidmm/content.h"
 #include "vidmm/placement.h"
+#include "ram/ram.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/aperture.h"
+#include "vidmm/backing.h"
+#include "vidmm/content.h"
+#include "vidmm/cpu_access.h"
+#include "vidmm/eviction.h"
+#include "vidmm/paging.h"
+#include "vidmm/readiness.h"
+#include "vidmm/run.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/va_mapping.h"
 
 static void forget_place(struct vidmm_allocation *allocation)
 {
@@ -143,12 +156,6 @@ static bool needs_aperture(const struct vidmm_allocation *allocation)
            !allocation->vidmm->config.gpu_mmu; /* SEG-064, SEG-065 */
 }
 
-bool aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment, uint64_t bytes)
-{
-    return bytes <= segment->commit_limit - segment->mapped_bytes &&
-           bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
-}
-
 static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
                               bool down, bool last)
 {
@@ -168,7 +175,7 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
 
     for (;;) {
         status = STATUS_NO_MEMORY;
-        if (aperture_commits(vidmm, segment, bytes))
+        if (segment_aperture_commits(vidmm, segment, bytes))
             status = segment_take(segment, allocation->pages, allocation->alignment, true, down,
                                   &run, &count);
         if (status != STATUS_NO_MEMORY)
@@ -218,7 +225,7 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
     }
     if (mapped) {
         allocation->segment = segment->id;
-        status = content_map_aperture(allocation, segment->id, allocation->aperture_first);
+        status = aperture_map(allocation, segment->id, allocation->aperture_first);
     }
     if (NT_SUCCESS(status))
         status = readiness_arrive(allocation);
@@ -390,7 +397,7 @@ static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
     readiness_end(allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status) && aperture)
-        status = content_unmap_aperture(allocation, aperture, allocation->aperture_first);
+        status = aperture_unmap(allocation, aperture, allocation->aperture_first);
     if (!NT_SUCCESS(status)) {
         util_free(release);
         return status;
@@ -443,7 +450,7 @@ static void give_place(struct vidmm_allocation *allocation, bool notify)
             content_notify(allocation, NULL);
         segment_give(vidmm, allocation->runs, allocation->run_count);
     } else if (allocation->runs && allocation->segment) {
-        content_unmap_aperture(allocation, allocation->segment, allocation->aperture_first);
+        aperture_unmap(allocation, allocation->segment, allocation->aperture_first);
         give_aperture(allocation, allocation->segment);
     }
     forget_place(allocation);

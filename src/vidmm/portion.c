@@ -17,9 +17,24 @@
  *
  * When everything is there already, preparing is a walk of the list without a job: O(elements).
  */
-#include "vidmm/allocation.h"
+#include "vidmm/portion.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
+#include "vidmm/process_record.h"
+#include "vidmm/readiness.h"
+#include "vidmm/repack.h"
+#include "vidmm/residency.h"
+#include "vidmm/vidmm_record.h"
 
 /* NULL: the element has none, or its client vouched that no work uses it, and destroyed it. */
 static struct vidmm_open *open_of(const struct vidmm_portion *portion, uint32_t element)

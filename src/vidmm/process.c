@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on an adapter, their devices, and the paging queues of devices. */
+#include "vidmm/process.h"
+#include "ddi/ddi.h"
+#include "iommu/pasid.h"
+#include "sim/sim.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/address_space.h"
-#include "vidmm/allocation.h"
-#include "vidmm/placement.h"
+#include "vidmm/context_allocation.h"
+#include "vidmm/destroy.h"
+#include "vidmm/device_record.h"
+#include "vidmm/fence_memory.h"
+#include "vidmm/follow.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- processes ---- */
 
@@ -61,30 +75,17 @@ static void process_destroy(struct vidmm_process *process)
     }
     if (process->pasid)
         iommu_pasid_destroy(vidmm->config.pasids, process->pasid);
-    (void)ddi_handle_remove(&vidmm->ddi->handles, process->host_handle, DDI_HANDLE_PROCESS);
-    util_free(process);
+    process_record_free(process);
 }
 
 static NTSTATUS process_create(struct vidmm *vidmm, struct nt_process *nt,
                                struct vidmm_process **out)
 {
-    struct vidmm_process *process = util_zalloc(1, sizeof(*process));
+    struct vidmm_process *process = process_record_new(vidmm, nt);
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!process)
         return STATUS_NO_MEMORY;
-    process->vidmm = vidmm;
-    process->nt = nt;
-    process->references = 1;
-    list_init(&process->link);
-    list_init(&process->contexts);
-    fence_memory_init(process);
-    sim_waitq_init(&process->idle);
-    process->host_handle = ddi_handle_create(&vidmm->ddi->handles, DDI_HANDLE_PROCESS, process);
-    if (!process->host_handle) {
-        util_free(process);
-        return STATUS_NO_MEMORY;
-    }
     if (vidmm->config.pasids) { /* IOMMU-102 */
         process->pasid = iommu_pasid_create(vidmm->config.pasids);
         status = process->pasid ? STATUS_SUCCESS : STATUS_NO_MEMORY;

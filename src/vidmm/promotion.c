@@ -5,9 +5,17 @@
  * would rather be in it; giving space back to a segment makes the worker look, when it has nothing
  * else to do.
  */
+#include "vidmm/promotion.h"
+#include "util/address.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
+#include "vidmm/cpu_access.h"
+#include "vidmm/eviction.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
 
 #define TRIES 16u /* of busy ones, before it is left to the next time */
 

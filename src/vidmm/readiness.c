@@ -6,8 +6,20 @@
  * devices runs. The device whose last missing allocation becomes ready is told, if it was held
  * back, and is spared as a victim until it has run.
  */
+#include "vidmm/readiness.h"
+#include "sim/sim.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
-#include "vidmm/placement.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/promotion.h"
+#include "vidmm/va_mapping.h"
+#include "vidmm/vidmm_record.h"
 
 void readiness_tell(struct vidmm_device *device)
 {

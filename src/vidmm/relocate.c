@@ -3,9 +3,17 @@
  * Copying an allocation to another place in its memory segment, for adapters whose paging node can
  * do that (MovePagingSupported).
  */
+#include "vidmm/relocate.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/content.h"
-#include "vidmm/placement.h"
+#include "vidmm/eviction.h"
+#include "vidmm/readiness.h"
+#include "vidmm/run.h"
 #include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/va_mapping.h"
 
 static uint64_t run_pages(const struct vidmm_allocation *allocation)
 {

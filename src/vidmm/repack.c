@@ -8,8 +8,16 @@
  */
 #include <stdlib.h>
 
+#include "vidmm/repack.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/open_record.h"
 #include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/process_record.h"
+#include "vidmm/vidmm_record.h"
 
 static bool is_contiguous(const struct vidmm_allocation *allocation)
 {

@@ -5,9 +5,22 @@
  * memory segments is lost, system pages keep theirs (RES-085, RES-086). After the restart the page
  * tables are written anew.
  */
+#include "vidmm/reset.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/list.h"
 #include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/aperture_range.h"
 #include "vidmm/content.h"
+#include "vidmm/context_allocation.h"
+#include "vidmm/paging.h"
+#include "vidmm/paging_process.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
+#include "vidmm/root_table.h"
+#include "vidmm/run.h"
+#include "vidmm/segment_record.h"
 
 static bool in_memory(const struct vidmm_allocation *allocation)
 {
@@ -70,8 +83,12 @@ void vidmm_reset_cleanup(struct vidmm *vidmm)
 
 static NTSTATUS rebuild_job(struct vidmm *vidmm, void *arg)
 {
+    NTSTATUS status;
+
     (void)arg;
-    return space_rebuild_all(vidmm);
+    status = space_rebuild_all(vidmm);
+    context_allocations_restore(vidmm); /* CTXA-068 */
+    return status;
 }
 
 static NTSTATUS remap_job(struct vidmm *vidmm, void *arg)
@@ -95,7 +112,7 @@ NTSTATUS vidmm_reset_restore(struct vidmm *vidmm)
         status = paging_run(vidmm, rebuild_job, NULL);
     if (NT_SUCCESS(status) && vidmm->config.gpu_mmu) {
         sim_mutex_lock(&vidmm->lock);
-        space_announce_all(vidmm);
+        root_announce_all(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
     return status;

@@ -10,10 +10,30 @@
  * its budget (budget.c)? Each entry is charged to the first segment of its placement order that has
  * room in this reckoning. Placement itself may choose otherwise.
  */
-#include "vidmm/allocation.h"
+#include "vidmm/residency.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/list.h"
+#include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
-#include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/departure.h"
+#include "vidmm/device_record.h"
+#include "vidmm/eviction.h"
+#include "vidmm/follow.h"
+#include "vidmm/follow_record.h"
+#include "vidmm/open_place.h"
+#include "vidmm/open_record.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/process_record.h"
+#include "vidmm/readiness.h"
+#include "vidmm/repack.h"
+#include "vidmm/run.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- the list ---- */
 
@@ -26,8 +46,7 @@ void residency_add(struct vidmm_open *open)
     open->listed_at = ++vidmm->clock;
     allocation->device_references++;
     allocation->written = true; /* for all that is known */
-    allocation->leave = false;
-    list_remove(&allocation->leave_link);
+    departure_cancel(allocation);
     if (!allocation->ready)
         open_missing(open);
     eviction_update(allocation);
@@ -36,14 +55,13 @@ void residency_add(struct vidmm_open *open)
 static void used_no_more(struct vidmm_device *device, struct follow *follow)
 {
     struct vidmm_allocation *allocation = CONTAINER(follow, struct vidmm_open, use)->allocation;
-    struct vidmm *vidmm = device->process->vidmm;
 
+    (void)device;
     allocation->users--;
-    if (allocation->leave && allocation->device_references == 0 && allocation->runs &&
-        list_empty(&allocation->leave_link))
-        list_push_back(&vidmm->departures, &allocation->leave_link);
+    if (allocation->leave && allocation->device_references == 0 && allocation->runs)
+        departure_add(allocation);
     eviction_update(allocation);
-    paging_poke(vidmm);
+    paging_poke(allocation->vidmm);
 }
 
 static void off_the_list(struct vidmm_open *open)

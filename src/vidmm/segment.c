@@ -2,6 +2,15 @@
 /* Placement in segments: contiguous ranges and scattered pieces, out of one extent tree of free
  * pages per segment. */
 #include "vidmm/segment.h"
+#include "bus/bus.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/extent.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/run.h"
+#include "vidmm/segment_record.h"
 
 /* ---- taking ---- */
 
@@ -153,7 +162,7 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
         status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
         if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
             break;
-        status = residency_make_room(vidmm, &room);
+        status = vidmm->make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }
@@ -184,6 +193,13 @@ void *segment_cpu(const struct vidmm *vidmm, UINT id, uint64_t offset)
 }
 
 /* ---- questions ---- */
+
+bool segment_aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                              uint64_t bytes)
+{
+    return bytes <= segment->commit_limit - segment->mapped_bytes &&
+           bytes <= vidmm->aperture_limit - vidmm->aperture_mapped;
+}
 
 D3DKMT_MEMORY_SEGMENT_GROUP segment_group(const struct vidmm *vidmm, UINT id)
 {

@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about segments that several files of vidmm ask. */
+/* Taking and giving room in segments, and questions about them. Lock held. */
 #ifndef DXGK_VIDMM_SEGMENT_H
 #define DXGK_VIDMM_SEGMENT_H
 
-#include "vidmm/vidmm_private.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-static inline UINT segment_bit(UINT id)
-{
-    return 1u << (id - 1);
-}
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
 
-/* The CPU reaches every byte of it at a fixed address. */
-static inline bool segment_cpu_visible(const struct vidmm_segment *segment)
-{
-    return !segment_is_aperture(segment) && segment->flags.CpuVisible;
-}
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
+struct vidmm;
+struct vidmm_allocation;
+struct vidmm_run;
+
+/* Place `pages` pages: contiguous if asked, else as few runs as can be. STATUS_NO_MEMORY: no room
+ * (evict and retry). Space given back may still be read or written by operations built earlier;
+ * operations built later come after them, but who writes it with the CPU waits for the ticket of a
+ * flush first. */
+NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t align_bytes,
+                      bool contiguous, bool from_end, struct vidmm_run **runs, uint32_t *run_count);
+void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count);
+/* What `pages` take there: whole pages of the segment's own size. */
+uint64_t segment_pages(const struct vidmm_segment *segment, uint64_t pages);
+/* One contiguous range for the host's own use (page tables, pinned), evicting if it must and runs
+ * on the worker (or while there is none); another thread gets STATUS_NO_MEMORY instead.
+ * STATUS_RETRY as above. Given back by segment_give_pinned. */
+NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT segment, uint64_t pages,
+                             uint64_t align_bytes, struct vidmm_run *run);
+void segment_give_pinned(struct vidmm *vidmm, const struct vidmm_run *run);
+/* Host address of bytes of a CpuVisible memory segment; NULL: the CPU cannot reach it. Contiguous
+ * over the segment. */
+void *segment_cpu(const struct vidmm *vidmm, UINT segment, uint64_t offset);
+
+/* Bytes can still be mapped through an aperture (SEG-033, SEG-035). */
+bool segment_aperture_commits(const struct vidmm *vidmm, const struct vidmm_segment *segment,
+                              uint64_t bytes);
 /* The id, for id + 1, of bits that name no segment of the adapter. */
 static inline UINT segment_set_unknown(const struct vidmm *vidmm, UINT set)
 {

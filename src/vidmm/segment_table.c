@@ -5,7 +5,18 @@
  */
 #include <inttypes.h>
 
-#include "vidmm/segment.h"
+#include "vidmm/segment_table.h"
+#include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "verify/verify.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm.h"
+#include "vidmm/vidmm_record.h"
 
 #define LARGE_PAGE 65536u
 

@@ -6,7 +6,22 @@
  */
 #include <string.h>
 
+#include "ddi/ddi.h"
+#include "nt/nt.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
 #include "vidmm/allocation.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/destroy.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/process_record.h"
+#include "vidmm/resource_record.h"
+#include "vidmm/vidmm_record.h"
 
 struct vidmm_resource *vidmm_resource_get(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
@@ -77,7 +92,7 @@ static void opening_finish(struct opening *o)
 static void opening_undo(struct opening *o)
 {
     for (UINT i = 0; o->open && i < o->count; i++)
-        allocation_open_free(o->open[i]);
+        open_record_free(o->open[i]);
     if (o->resource_open && o->resource_open->handle)
         handle_remove(&o->device->process->nt->handles, o->resource_open->handle,
                       NT_CLIENT_RESOURCE);
@@ -86,7 +101,7 @@ static void opening_undo(struct opening *o)
 
 static NTSTATUS make_open(struct opening *o, UINT i, struct vidmm_allocation *allocation)
 {
-    struct vidmm_open *open = allocation_open_new(o->device, allocation);
+    struct vidmm_open *open = open_record_new(o->device, allocation);
 
     o->open[i] = open;
     if (!open)

@@ -8,8 +8,15 @@
  * are not given back (backing_stays). An allocation of this kind lives in system memory only, so
  * its content never moves, and the client's view, the driver's and the GPU's show the same frames.
  */
-#include "vidmm/allocation.h"
-#include "vidmm/segment.h"
+#include "vidmm/shared_backing.h"
+#include "ddi/ddi.h"
+#include "ram/ram.h"
+#include "verify/verify.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/backing.h"
+#include "vidmm/resource_record.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 #define BREACH(rule, ...)                \
     do {                                 \

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of DXGK_GPUMMUCAPS and DXGK_PAGE_TABLE_LEVEL_DESC before anything is built on them. */
-#include "vidmm/page_table.h"
+#include "vidmm/table_description.h"
+#include "util/address.h"
+#include "verify/verify.h"
+#include "vidmm/segment.h"
+#include "vidmm/segment_record.h"
 
 #define REFUSE(rule, ...)                         \
     do {                                          \

@@ -2,8 +2,14 @@
 /* What lies where somebody wanted addresses: for reports of requests that were refused. */
 #include <stdio.h>
 
+#include "vidmm/va_neighbour.h"
+#include "util/address.h"
 #include "util/checked.h"
-#include "vidmm/gpu_va.h"
+#include "util/list.h"
+#include "util/span_tree.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/va_range.h"
 
 static const struct vidmm_allocation *mapped_at(const struct va_range *range, uint64_t page)
 {

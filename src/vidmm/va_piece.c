@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Pieces: what the pages of a range say, and how that gets into the entries. Overview in
  * address_space.c. */
+#include "vidmm/va_piece.h"
+#include "ram/ram.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "util/span_tree.h"
 #include "vidmm/address_space.h"
-
-#include "util/alloc.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/page_table.h"
+#include "vidmm/page_table_write.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {
@@ -220,7 +228,7 @@ static void source_of_allocation(const struct va_piece *piece, struct entry_sour
         return;
     }
     source->allocation = allocation->driver_handle;
-    source->large = vidmm->scratch->geometry.caps.LargePageSupported &&
+    source->large = vidmm->mmu->geometry.caps.LargePageSupported &&
                     !allocation->flags.DisableLargePageMapping;
     source->runs = allocation->runs;
     source->run_count = allocation->run_count;
@@ -273,6 +281,19 @@ bool piece_needs_write(const struct va_piece *piece)
     if (source.state != ENTRY_INVALID)
         return true;
     return tables_need_write(piece->range->space, piece->span.first, piece->span.pages);
+}
+
+void piece_become_initial(struct va_piece *piece)
+{
+    struct va_range *range = piece->range;
+
+    unregister_mapping(piece);
+    hold_existing_edge(range->space, piece->span.first);
+    hold_existing_edge(range->space, span_end(&piece->span));
+    tables_drop(range->space, piece->span.first, piece->span.pages);
+    piece->allocation = NULL;
+    piece->state = range->initial;
+    piece->driver_protection = range->driver_protection;
 }
 
 /* ---- the records as the source of all entries ---- */
@@ -331,7 +352,7 @@ static void refill_stretch(void *arg, struct va_range *range, struct va_piece *p
         tables_write_leaf(arg, first, end - first, &source);
 }
 
-void space_refill(struct vidmm_space *space, struct page_table *leaf)
+static void refill(struct vidmm_space *space, struct page_table *leaf)
 {
     each_stretch_of_space(space, leaf->first, leaf->first + leaf->entries, refill_stretch, leaf);
 }
@@ -346,116 +367,9 @@ static void rewrite_stretch(void *arg, struct va_range *range, struct va_piece *
         tables_write(arg, first, end - first, &source);
 }
 
-void space_rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
+static void rewrite(struct vidmm_space *space, uint64_t first, uint64_t count)
 {
     each_stretch_of_space(space, first, first + count, rewrite_stretch, space);
 }
 
-/* ---- allocations that move or go ---- */
-
-NTSTATUS space_allocation_placed(struct vidmm *vidmm, struct vidmm_allocation *allocation)
-{
-    struct vidmm_space *space = NULL;
-    NTSTATUS status = STATUS_SUCCESS;
-
-    if (!vidmm->scratch)
-        return STATUS_SUCCESS;
-    spaces_clean(vidmm);
-    LIST_FOR(node, &allocation->mappings) {
-        struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
-
-        if (piece->job)
-            continue;
-        if (space && space != piece->range->space) {
-            NTSTATUS settled = tables_settle(space);
-
-            status = NT_SUCCESS(status) ? settled : status;
-        }
-        space = piece->range->space;
-        piece_write(piece);
-    }
-    if (space) {
-        NTSTATUS settled = tables_settle(space);
-
-        status = NT_SUCCESS(status) ? settled : status;
-    }
-    return status;
-}
-
-/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the
- * range. */
-static void become_initial(struct va_piece *piece)
-{
-    struct va_range *range = piece->range;
-
-    unregister_mapping(piece);
-    hold_existing_edge(range->space, piece->span.first);
-    hold_existing_edge(range->space, span_end(&piece->span));
-    tables_drop(range->space, piece->span.first, piece->span.pages);
-    piece->allocation = NULL;
-    piece->state = range->initial;
-    piece->driver_protection = range->driver_protection;
-}
-
-/* The mapping goes because its allocation does (GPUVA-097, GPUVA-098). No other mapping goes with
- * it: a range that is freed here has no other owner. */
-static void mapping_gone(struct va_piece *piece)
-{
-    struct va_range *range = piece->range;
-    uint64_t first = piece->span.first, pages = piece->span.pages;
-
-    if (range->owned && range->owners == 1) {
-        range_free(range);
-        return;
-    }
-    if (piece->job) {
-        become_initial(piece);
-        return;
-    }
-    piece_remove(piece);
-    range_write_initial(range, first, pages);
-    (void)tables_settle(range->space);
-}
-
-void space_allocation_destroyed(struct vidmm *vidmm, struct vidmm_allocation *allocation)
-{
-    if (!vidmm->scratch)
-        return;
-    spaces_clean(vidmm);
-    while (!list_empty(&allocation->mappings))
-        mapping_gone(CONTAINER(allocation->mappings.next, struct va_piece, mapping));
-    spaces_clean(vidmm);
-}
-
-void space_allocation_closed(struct vidmm_space *space, struct vidmm_allocation *allocation)
-{
-    spaces_clean(space->vidmm);
-    LIST_FOR_SAFE(node, following, &allocation->mappings) {
-        struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
-
-        if (piece->range->space == space)
-            mapping_gone(piece);
-    }
-    spaces_clean(space->vidmm);
-}
-
-uint64_t space_driver_protection(const struct vidmm_allocation *allocation, uint64_t page,
-                                 uint64_t *pages)
-{
-    uint64_t end = allocation->pages;
-
-    LIST_FOR(node, &allocation->mappings) {
-        const struct va_piece *piece = CONTAINER(node, struct va_piece, mapping);
-
-        if (!(piece->driver_protection & D3DGPU_UNIQUE_DRIVER_PROTECTION))
-            break;
-        if (piece->offset <= page && page < piece->offset + piece->span.pages) {
-            *pages = piece->offset + piece->span.pages - page;
-            return piece->driver_protection;
-        }
-        if (piece->offset > page && piece->offset < end)
-            end = piece->offset;
-    }
-    *pages = end - page;
-    return 0;
-}
+const struct space_records va_piece_records = {.refill = refill, .rewrite = rewrite};

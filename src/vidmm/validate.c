@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Every invariant of segments, allocations and residency lists, checked against the obvious slow
  * count; for tests. */
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "util/extent.h"
+#include "util/list.h"
+#include "vidmm/address_space.h"
+#include "vidmm/allocation_record.h"
+#include "vidmm/aperture_range.h"
 #include "vidmm/budget.h"
-#include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/device_record.h"
+#include "vidmm/open_record.h"
+#include "vidmm/order.h"
+#include "vidmm/process_record.h"
+#include "vidmm/run.h"
+#include "vidmm/segment_record.h"
+#include "vidmm/vidmm.h"
 
 struct tally {
     struct vidmm *vidmm;

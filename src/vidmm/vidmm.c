@@ -45,12 +45,26 @@
  */
 #include <string.h>
 
-#include "vidmm/allocation.h"
-#include "vidmm/budget.h"
-#include "vidmm/content.h"
+#include "vidmm/vidmm.h"
+#include "ddi/ddi.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "vidmm/aperture.h"
+#include "vidmm/departure.h"
+#include "vidmm/eviction.h"
+#include "vidmm/handle_callbacks.h"
+#include "vidmm/paging.h"
 #include "vidmm/paging_process.h"
-#include "vidmm/placement.h"
-#include "vidmm/segment.h"
+#include "vidmm/paging_record.h"
+#include "vidmm/paging_worker.h"
+#include "vidmm/scheduler.h"
+#include "vidmm/segment_table.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- life ---- */
 
@@ -102,6 +116,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->config.bad_range = NULL;
     vidmm->ddi = config->ddi;
     vidmm->scheduler = config->scheduler;
+    vidmm->make_room = residency_make_room;
+    vidmm->idle_work = &departure_idle_work;
     sim_mutex_init(&vidmm->lock);
     sim_mutex_init(&vidmm->processes_lock);
     list_init(&vidmm->allocations);
@@ -114,6 +130,8 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     list_init(&vidmm->tell_devices);
     list_init(&vidmm->departures);
     list_init(&vidmm->destructions_held);
+    list_init(&vidmm->context_allocations);
+    hash_init(&vidmm->context_closing);
     paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
     paging_queue_init(&vidmm->driver_runs, vidmm, NULL, 2);
     sim_waitq_init(&vidmm->driver_wait);
@@ -122,7 +140,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;
     if (NT_SUCCESS(status) && vidmm->aperture)
-        status = content_dummy_create(vidmm);
+        status = aperture_dummy_create(vidmm);
     if (NT_SUCCESS(status) && !make_discard(vidmm))
         status = STATUS_NO_MEMORY;
     if (!NT_SUCCESS(status)) {
@@ -172,14 +190,15 @@ void vidmm_destroy(struct vidmm *vidmm)
 {
     if (!vidmm)
         return;
-    if (vidmm->scratch && !sim_current->stopped) {
+    if (vidmm->mmu && !sim_current->stopped) {
         /* Only now, when the scheduler's system device and context are gone (GPUVA-037). */
         sim_mutex_lock(&vidmm->lock);
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
+    hash_finish(&vidmm->context_closing);
     discard_free(vidmm);
-    content_dummy_destroy(vidmm);
+    aperture_dummy_destroy(vidmm);
     segment_table_finish(vidmm);
     if (vidmm->ddi->vidmm == vidmm)
         vidmm->ddi->vidmm = NULL;
@@ -197,43 +216,4 @@ void vidmm_set_lost(struct vidmm *vidmm)
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics)
 {
     *statistics = vidmm->statistics;
-}
-
-NTSTATUS vidmm_query_video_memory(struct vidmm *vidmm, struct vidmm_process *process,
-                                  D3DKMT_QUERYVIDEOMEMORYINFO *info)
-{
-    D3DKMT_MEMORY_SEGMENT_GROUP group = info->MemorySegmentGroup;
-    uint64_t reserved = 0;
-    uint64_t size;
-
-    if ((group != D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL &&
-         group != D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL) ||
-        info->PhysicalAdapterIndex != 0)
-        return STATUS_INVALID_PARAMETER; /* RES-043 */
-    LIST_FOR(node, &vidmm->processes) {
-        const struct vidmm_process *other = CONTAINER(node, struct vidmm_process, link);
-
-        if (other != process)
-            reserved += other->reservation[group];
-    }
-    size = segment_group_bytes(vidmm, group);
-    info->Budget = process ? budget_of(process, group) : size;
-    info->CurrentUsage = process ? process->usage[group] : 0;
-    info->CurrentReservation = process ? process->reservation[group] : 0;
-    info->AvailableForReservation = size / 2 > reserved ? size / 2 - reserved : 0;
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS vidmm_set_reservation(struct vidmm_process *process, D3DKMT_MEMORY_SEGMENT_GROUP group,
-                               uint64_t bytes)
-{
-    D3DKMT_QUERYVIDEOMEMORYINFO info = {.MemorySegmentGroup = group};
-    NTSTATUS status = vidmm_query_video_memory(process->vidmm, process, &info);
-
-    if (!NT_SUCCESS(status))
-        return status;
-    if (bytes > info.AvailableForReservation)
-        return STATUS_INVALID_PARAMETER;
-    process->reservation[group] = bytes;
-    return STATUS_SUCCESS;
 }

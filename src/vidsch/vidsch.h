@@ -31,7 +31,7 @@
 #include <d3dkmthk.h>
 
 #include "ddi/ddi.h"
-#include "vidmm/vidmm.h"
+#include "vidmm/all.h"
 
 struct vidsch;
 struct vidsch_device;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "vidmm/vidmm.h"
+#include "vidmm/all.h"
 #include "vidsch/vidsch.h"
 
 /* ---- beside other work ---- */

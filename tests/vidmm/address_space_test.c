@@ -362,10 +362,10 @@ static void walk(struct gva_rig *rig)
 
     CHECK(m);
     m->rng.state = walk_seed;
-    m->end = rig->vidmm->scratch->geometry.end < PAGES ? rig->vidmm->scratch->geometry.end : PAGES;
+    m->end = rig->vidmm->mmu->geometry.end < PAGES ? rig->vidmm->mmu->geometry.end : PAGES;
     m->zero = rig->options.mmu.ZeroInPteSupported;
     m->faults = walk_faults;
-    CHECK(rig->vidmm->scratch->geometry.end == m->end);
+    CHECK(rig->vidmm->mmu->geometry.end == m->end);
     rig->sticky = true;
     rig->delay = 3000;
     for (int i = 0; i < OBJECTS; i++) {

@@ -280,7 +280,7 @@ GVA_TEST(initialisation_may_use_a_gpu_address)
     attach(&client);
     op = gva_op_at(rig, INIT, 0);
     CHECK_RULE("CTXA-015", op->args.InitContextResource.Destination.GpuVirtualAddress >=
-                               rig->vidmm->scratch->scratch_first << 12);
+                               rig->vidmm->mmu->scratch.first << 12);
     /* The rig's GPU wrote through it, in the paging process. */
     CHECK_RULE("CTXA-041",
                ((uint32_t *)bus_device_memory(
@@ -404,7 +404,7 @@ GVA_TEST(updates_are_done_when_the_callback_returns)
                                memcmp(op->data, data, 16) == 0);
     CHECK_RULE("CTXA-057", op->args.UpdateContextAllocation.ContextAllocationSize == 5000);
     CHECK_RULE("CTXA-056", op->args.UpdateContextAllocation.ContextAllocation >=
-                               rig->vidmm->scratch->scratch_first << 12);
+                               rig->vidmm->mmu->scratch.first << 12);
     memory = (uint8_t *)bus_device_memory(rig->base.device, 0) +
              (allocation_of(rig, args.hAllocation)->runs[0].first << 12);
     CHECK_RULE("CTXA-056", memcmp(memory, data, 16) == 0 && memory[4999] == 0x99);

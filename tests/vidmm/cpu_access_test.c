@@ -321,7 +321,7 @@ static void limits_body(struct mm_rig *rig)
     CHECK_RULE("KMT-027",
                try_lock(c, theirs) == STATUS_INVALID_PARAMETER); /* another device of the process */
     lock(c, h);
-    mm_allocation(c, h)->lock_count = VIDMM_MAX_LOCKS;
+    mm_allocation(c, h)->lock_count = 65535u;
     CHECK_RULE("KMT-269", try_lock(c, h) == STATUS_GRAPHICS_TOO_MANY_REFERENCES);
     mm_allocation(c, h)->lock_count = 1;
     vidmm_device_set_lost(c->device);

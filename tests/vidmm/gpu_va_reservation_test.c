@@ -577,7 +577,7 @@ static void start_with_reservation(struct gva_rig *rig)
     CHECK_RULE("GPUVA-047", driver_status[0] == STATUS_SUCCESS);
     space = rig->vidmm->paging_process->space;
     for (uint64_t page = 256 * 512; page < 320 * 512; page += 512)
-        CHECK_RULE("GPUVA-047", !extent_is_free(&rig->vidmm->scratch->scratch, page, 1));
+        CHECK_RULE("GPUVA-047", !extent_is_free(&rig->vidmm->mmu->scratch.free, page, 1));
     CHECK(space_validate(space));
     gva_stop(rig);
 }

@@ -515,7 +515,7 @@ GVA_TEST_WITH(dual_entries_come_in_two_arrays, dual)
 
 static bool same_tables(struct gva_rig *rig, uint64_t tables, uint64_t free_pages)
 {
-    return rig->vidmm->scratch->tables == tables &&
+    return rig->vidmm->mmu->tables == tables &&
            rig->process->space->free.free_units == free_pages && gva_valid(rig);
 }
 
@@ -534,7 +534,7 @@ GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
     fresh.BaseAddress = 3 * GB;
     inside.BaseAddress = GB + 4 * 4096;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++, failures++) { /* a new range, new tables */
-        tables = rig->vidmm->scratch->tables;
+        tables = rig->vidmm->mmu->tables;
         pages = rig->process->space->free.free_units;
         heap->fail_at = heap->requests + n;
         status = gva_map(rig, &fresh);
@@ -545,7 +545,7 @@ GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
     CHECK(failures >= 4);
     status = STATUS_NO_MEMORY;
     for (uint64_t n = 1; !NT_SUCCESS(status); n++) { /* cuts a piece in two */
-        tables = rig->vidmm->scratch->tables;
+        tables = rig->vidmm->mmu->tables;
         pages = rig->process->space->free.free_units;
         heap->fail_at = heap->requests + n;
         status = gva_map(rig, &inside);
@@ -560,7 +560,7 @@ GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
             .Size = SPAN * 3,
             .ReservationType = D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO};
 
-        tables = rig->vidmm->scratch->tables;
+        tables = rig->vidmm->mmu->tables;
         pages = rig->process->space->free.free_units;
         heap->fail_at = heap->requests + n;
         status = vidmm_reserve_gpu_va(rig->process, rig->queue, &args);

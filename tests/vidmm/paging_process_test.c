@@ -47,11 +47,11 @@ static void start_and_look(struct gva_rig *rig)
     }
     CHECK_RULE("GPUVA-225", paging_look(rig, 0) == GVA_FAULT);
     CHECK_RULE("GPUVA-225", rig->buffer[0].va.value >= 4096 &&
-                                rig->buffer[0].va.value < rig->vidmm->scratch->scratch_first << 12);
+                                rig->buffer[0].va.value < rig->vidmm->mmu->scratch.first << 12);
     CHECK(gva_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
-    CHECK_RULE("GPUVA-227", rig->vidmm->scratch->end == GB >> 12);
+    CHECK_RULE("GPUVA-227", rig->vidmm->mmu->end == GB >> 12);
     CHECK_RULE("GPUVA-226",
-               paging_look(rig, rig->vidmm->scratch->scratch_first << 12) == GVA_FAULT &&
+               paging_look(rig, rig->vidmm->mmu->scratch.first << 12) == GVA_FAULT &&
                    paging_look(rig, GB - 4096) == GVA_FAULT);
     CHECK(space_validate(paging_space(rig)));
     gva_stop(rig);
@@ -254,7 +254,7 @@ GVA_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
         CHECK_RULE("GPUVA-182", update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL);
         if (update->hProcess == rig->process->driver_handle)
             CHECK_RULE("GPUVA-184", update->PageTableAddress.GpuVirtual >=
-                                        rig->vidmm->scratch->scratch_first << 12);
+                                        rig->vidmm->mmu->scratch.first << 12);
     }
     /* The rig's GPU wrote through these addresses: the right tables changed. */
     CHECK_RULE("GPUVA-184", gva_entry_page(gva_look(rig, va)) == 0x1000);
@@ -412,7 +412,7 @@ static NTSTATUS resize_job(struct vidmm *vidmm, void *arg)
     const struct resize *resize = arg;
 
     (void)vidmm;
-    return space_resize_root(resize->space, resize->entries);
+    return root_resize(resize->space, resize->entries);
 }
 
 GVA_TEST_WITH(a_root_can_shrink, two_levels)

@@ -365,7 +365,7 @@ static void chunks_body(struct mm_rig *rig)
     const struct vidmm_allocation *a;
     uint64_t next = 0;
 
-    rig->vidmm->scratch->scratch_limit = 7; /* pages */
+    rig->vidmm->mmu->scratch.limit = 7; /* pages */
     h = make(c, MM_SET_VRAM, 30, 0x18000);
     OK(mm_resident(c, h));
     a = mm_allocation(c, h);

@@ -204,7 +204,7 @@ void gva_gpu_execute(struct gva_rig *rig, struct gva_op *op)
 bool gva_walk(struct gva_rig *rig, const DXGKARG_SETROOTPAGETABLE *root, uint64_t va,
               uint64_t *entry)
 {
-    const struct table_geometry *geometry = &rig->vidmm->scratch->geometry;
+    const struct table_geometry *geometry = &rig->vidmm->mmu->geometry;
     UINT segment = root->Address.SegmentId;
     uint64_t address = root->Address.SegmentOffset, page = va >> 12;
     unsigned level = geometry->levels;

@@ -51,7 +51,7 @@ static void update_table(struct mm_rig *rig, const struct mm_op *op)
 /* Translate an address of the paging process. */
 static uint8_t *paging_byte(struct mm_rig *rig, uint64_t va)
 {
-    const struct table_geometry *geometry = &rig->vidmm->scratch->geometry;
+    const struct table_geometry *geometry = &rig->vidmm->mmu->geometry;
     const struct page_table *root = rig->vidmm->paging_process->space->root;
     uint64_t page = va >> PAGE_BITS;
     uint64_t *table = (void *)mm_gpu_memory(rig, table_address(root).SegmentId,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of a scheduler's context that the memory manager keeps: which root page table it runs with,
+ * and its context allocations.
+ */
+#ifndef DXGK_VIDMM_CONTEXT_RECORD_H
+#define DXGK_VIDMM_CONTEXT_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+
+#include "util/list.h"
+
+struct vidmm_device;
+
+/* Part of vidsch's context; vidmm keeps root table and context allocations here. */
+struct vidmm_context {
+    struct vidmm_device *device;
+    struct ddi_adapter *adapter;
+    HANDLE host_handle;   /* value given to the driver (DDI_HANDLE_CONTEXT) */
+    HANDLE driver_handle; /* what DxgkDdiCreateContext returned; NULL before */
+    bool virtual_addressing;
+    bool system;
+    struct list link;        /* in the process */
+    struct list allocations; /* context allocations */
+};
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an opened allocation is, and what a submission wants to know of it. For the scheduler. */
+#ifndef DXGK_VIDMM_OPEN_PLACE_H
+#define DXGK_VIDMM_OPEN_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
+
+struct vidmm_device;
+struct vidmm_open;
+
+/* Bytes of an opened allocation. */
+uint64_t vidmm_open_bytes(const struct vidmm_open *open);
+
+/* The open behind a handle that work was queued with: its client may have destroyed it since, and it
+ * is there until that work is done (ALLOC-088). NULL: none of the device, or the client vouched that
+ * nothing uses it. */
+struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
+/* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
+struct vidmm_place {
+    bool resident;
+    UINT segment;           /* 0: system memory */
+    uint64_t physical;      /* base + offset, for DXGK_ALLOCATIONLIST; 0: unknown or scattered */
+    HANDLE device_specific; /* hDeviceSpecificAllocation */
+};
+bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
+bool vidmm_open_accessed_physically(const struct vidmm_open *open);
+/* Or it was, and is still there for work queued before its end. */
+bool vidmm_open_on_residency_list(const struct vidmm_open *open);
+bool vidmm_open_locked(const struct vidmm_open *open);
+bool vidmm_open_cpu_visible(
+    const struct vidmm_open *open); /* CpuVisible or CpuVisibleOnDemand (ALLOC-046) */
+bool vidmm_open_read_only(const struct vidmm_open *open);
+bool vidmm_open_offered(const struct vidmm_open *open); /* RES-065 */
+struct vidmm_device *vidmm_open_device(const struct vidmm_open *open);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving an allocation inside its segment. */
+#ifndef DXGK_VIDMM_RELOCATE_H
+#define DXGK_VIDMM_RELOCATE_H
+
+#include <stdint.h>
+
+#include <ntddk.h>
+
+struct vidmm_allocation;
+
+/* Copy it to another place in its memory segment, outside pages [hole, hole + pages).
+ * STATUS_NO_MEMORY: no room there. */
+NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Resources: groups of allocations that the driver knows by one handle, and that are shared as one. */
+#ifndef DXGK_VIDMM_RESOURCE_RECORD_H
+#define DXGK_VIDMM_RESOURCE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ntddk.h>
+#include <d3dkmddi.h>
+#include <d3dkmthk.h>
+
+#include "util/list.h"
+
+struct vidmm;
+struct vidmm_device;
+
+/* A group of allocations with a driver handle of its own; the unit of sharing. */
+struct vidmm_resource {
+    struct vidmm *vidmm;
+    HANDLE driver_handle; /* hResource as the driver left it */
+    bool driver_knows;    /* an allocation was created in it (ALLOC-017) */
+    bool shared, read_only;
+    uint32_t references; /* vidmm_resource_get */
+    void *private_data;  /* newest per-resource data (ALLOC-015) */
+    UINT private_bytes;
+    struct list allocations; /* vidmm_allocation.resource_link */
+    struct list opens;       /* vidmm_resource_open.link */
+};
+
+/* One device's open of a resource: the D3DKMT handle. */
+struct vidmm_resource_open {
+    struct vidmm_resource *resource;
+    struct vidmm_device *device;
+    D3DKMT_HANDLE handle;
+    struct list link, device_link;
+    struct list opens; /* vidmm_open.resource_link, in order of creation */
+};
+
+#endif

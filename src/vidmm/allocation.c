@@ -513,7 +513,7 @@ void allocation_destroy_internal(struct vidmm_allocation *allocation)
 
     allocation->destroyed = true;
     space_allocation_destroyed(vidmm, allocation);
-    residency_drop(allocation);
+    placement_drop(allocation);
     /* Dropping it took its arrival off the list: the record serves once more. */
     allocation->arrival.fn = internal_gone;
     paging_defer(vidmm, &allocation->arrival);

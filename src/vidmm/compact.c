@@ -23,13 +23,13 @@
 #include "util/list.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/device_record.h"
-#include "vidmm/eviction.h"
 #include "vidmm/open_record.h"
 #include "vidmm/order.h"
 #include "vidmm/placement.h"
 #include "vidmm/relocate.h"
 #include "vidmm/run.h"
 #include "vidmm/segment_record.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 /* Pages that can be had: free (no owner), or by moving the owner. */
@@ -76,7 +76,7 @@ static bool add_victims(struct survey *survey)
          node = order_next(node)) {
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim_node);
 
-        if (eviction_movable(allocation, allocation->vidmm->compact_own) &&
+        if (victim_movable(allocation, allocation->vidmm->compact_own) &&
             !add_allocation(survey, allocation))
             return false;
     }
@@ -102,7 +102,7 @@ static bool add_listed(struct survey *survey, const struct vidmm_device *device)
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
         if (is_first_lister(open) &&
-            eviction_movable(open->allocation, open->allocation->vidmm->compact_own) &&
+            victim_movable(open->allocation, open->allocation->vidmm->compact_own) &&
             !add_allocation(survey, open->allocation))
             return false;
     }
@@ -199,16 +199,16 @@ static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint
             span->owner->segment != survey->segment->id || !span->owner->runs)
             continue; /* elsewhere, or moved already */
         if (vidmm->config.move_paging && !segment_is_aperture(survey->segment)) {
-            status = residency_relocate(span->owner, hole, pages);
+            status = relocate_in_segment(span->owner, hole, pages);
             if (status != STATUS_NO_MEMORY)
                 continue;
         }
-        status = residency_move_out(vidmm, span->owner, !span->owner->offer_in_force);
+        status = placement_move_out(vidmm, span->owner, !span->owner->offer_in_force);
     }
     return status;
 }
 
-NTSTATUS compact(struct vidmm *vidmm, const struct room_request *room)
+NTSTATUS compact_make_hole(struct vidmm *vidmm, const struct room_request *room)
 {
     struct survey survey = {.segment = room->segment};
     NTSTATUS status = STATUS_INSUFFICIENT_RESOURCES;

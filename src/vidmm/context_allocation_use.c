@@ -15,7 +15,6 @@
 #include "vidmm/context_allocation.h"
 #include "vidmm/device_record.h"
 #include "vidmm/driver_run.h"
-#include "vidmm/eviction.h"
 #include "vidmm/paging.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
@@ -23,6 +22,7 @@
 #include "vidmm/run.h"
 #include "vidmm/scratch.h"
 #include "vidmm/segment_record.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 /* ---- first content ---- */
@@ -121,13 +121,13 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     if (item->committed)
         return status;
     if (!item->allocation->resident)
-        status = residency_bring_in(item->vidmm, item->allocation);
+        status = placement_bring_in(item->vidmm, item->allocation);
     if (!NT_SUCCESS(status))
         return status;
     if (!item->pinned) {
         item->allocation->pins++;
         item->pinned = true;
-        eviction_update(item->allocation);
+        victim_update(item->allocation);
     }
     status = make_view(item);
     if (NT_SUCCESS(status) && !item->initialised)

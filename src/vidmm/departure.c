@@ -36,7 +36,7 @@ static bool depart(struct vidmm *vidmm)
     /* If it cannot move out, it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
         !allocation->destroyed)
-        (void)residency_move_out(vidmm, allocation, true);
+        (void)placement_move_out(vidmm, allocation, true);
     return true;
 }
 

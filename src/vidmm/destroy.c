@@ -21,9 +21,8 @@
 #include "verify/verify.h"
 #include "vidmm/allocation.h"
 #include "vidmm/allocation_record.h"
-#include "vidmm/cpu_access.h"
+#include "vidmm/cpu_view.h"
 #include "vidmm/device_record.h"
-#include "vidmm/eviction.h"
 #include "vidmm/follow.h"
 #include "vidmm/follow_record.h"
 #include "vidmm/handle_callbacks.h"
@@ -37,6 +36,7 @@
 #include "vidmm/resource_record.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/va_mapping.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 #define ACQUIRED_NS \
@@ -90,7 +90,7 @@ static void end_locks(struct vidmm_open *open)
     allocation->lock_count -= open->lock_count;
     open->lock_count = 0;
     if (allocation->lock_count == 0)
-        cpu_access_destroyed(allocation);
+        cpu_view_end(allocation);
 }
 
 static void open_dies(struct destruction *d, struct vidmm_open *open)
@@ -102,7 +102,7 @@ static void open_dies(struct destruction *d, struct vidmm_open *open)
     offer_forget(open);
     residency_forget(open);
     open->allocation->users++; /* by GPU work, until that is finished */
-    eviction_update(open->allocation);
+    victim_update(open->allocation);
     list_remove(&open->device_link);
     list_remove(&open->resource_link);
     list_push_back(&d->opens, &open->device_link);
@@ -184,7 +184,7 @@ static NTSTATUS drop_job(struct vidmm *vidmm, void *arg)
         if (is_last(open)) {
             allocation->destroyed = true;
             space_allocation_destroyed(vidmm, allocation);
-            residency_drop(allocation);
+            placement_drop(allocation);
         } else if (!process_keeps(open) && open->device->process->space) {
             space_allocation_closed(open->device->process->space, allocation);
         }
@@ -304,7 +304,7 @@ static void destruction_run(struct destruction *d)
             vidmm->statistics.allocations_live--;
         } else {
             new_owner(allocation, device->process->nt);
-            eviction_update(allocation);
+            victim_update(allocation);
         }
         util_free(open);
     }
@@ -382,7 +382,7 @@ static NTSTATUS drop_resource_job(struct vidmm *vidmm, void *arg)
 
         allocation->destroyed = true;
         space_allocation_destroyed(vidmm, allocation);
-        residency_drop(allocation);
+        placement_drop(allocation);
     }
     return STATUS_SUCCESS;
 }

@@ -54,7 +54,7 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
 
         if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
             continue;
-        status = residency_move_out(vidmm, allocation, !allocation->offer_in_force);
+        status = placement_move_out(vidmm, allocation, !allocation->offer_in_force);
         if (!NT_SUCCESS(status))
             break;
         allocation->discarded |= allocation->offer_in_force;
@@ -105,7 +105,7 @@ static NTSTATUS fetch_job(struct vidmm *vidmm, void *arg)
         struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, link);
 
         if (allocation->users && !allocation->resident && !allocation->destroyed &&
-            work_may_use(allocation) && residency_bring_in(vidmm, allocation) == STATUS_RETRY)
+            work_may_use(allocation) && placement_bring_in(vidmm, allocation) == STATUS_RETRY)
             return STATUS_RETRY;
     }
     return STATUS_SUCCESS;

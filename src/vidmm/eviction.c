@@ -39,133 +39,9 @@
 #include "vidmm/order.h"
 #include "vidmm/placement.h"
 #include "vidmm/portion.h"
-#include "vidmm/process_record.h"
-#include "vidmm/scheduler.h"
 #include "vidmm/segment.h"
 #include "vidmm/segment_record.h"
-
-enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
-
-/* ---- the orders ---- */
-
-static uint64_t offer_rank(const struct vidmm_allocation *allocation)
-{
-    switch (allocation->offer_priority) {
-    case D3DKMT_OFFER_PRIORITY_LOW:
-        return 0;
-    case D3DKMT_OFFER_PRIORITY_HIGH:
-        return 2;
-    case D3DKMT_OFFER_PRIORITY_AUTO: /* RES-066: by the eviction priority */
-        return allocation->priority < D3DDDI_ALLOCATIONPRIORITY_NORMAL    ? 0
-               : allocation->priority == D3DDDI_ALLOCATIONPRIORITY_NORMAL ? 1
-                                                                          : 2;
-    default:
-        return 1;
-    }
-}
-
-static uint64_t victim_key(const struct vidmm_allocation *allocation)
-{
-    uint64_t class = allocation->lock_count ? VICTIM_LOCKED : VICTIM_UNLISTED;
-
-    if (allocation->offer_in_force)
-        return (uint64_t)VICTIM_OFFERED << 34 | offer_rank(allocation) << 32 | allocation->priority;
-    return class << 34 | allocation->priority;
-}
-
-static void take_out(struct vidmm_allocation *allocation)
-{
-    struct vidmm *vidmm = allocation->vidmm;
-
-    if (allocation->victim_segment)
-        order_remove(&vidmm->segment[allocation->victim_segment].victims, &allocation->victim_node);
-    if (allocation->leaving_segment)
-        vidmm->segment[allocation->leaving_segment].leaving--;
-    allocation->victim_segment = allocation->leaving_segment = 0;
-    LIST_FOR(node, &allocation->opens) {
-        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
-
-        if (open->ordered)
-            order_remove(&open->device->listed[open->order_segment], &open->order);
-        open->ordered = false;
-    }
-}
-
-void eviction_update(struct vidmm_allocation *allocation)
-{
-    struct vidmm *vidmm = allocation->vidmm;
-    UINT segment = allocation->segment;
-
-    take_out(allocation);
-    if (!allocation->runs || segment == 0 || allocation->pins || allocation->destroyed)
-        return;
-    if (allocation->device_references == 0 || allocation->offer_in_force) {
-        if (allocation->users) {
-            vidmm->segment[segment].leaving++;
-            allocation->leaving_segment = segment;
-        } else {
-            order_insert(&vidmm->segment[segment].victims, &allocation->victim_node,
-                         victim_key(allocation), allocation->released_at);
-            allocation->victim_segment = segment;
-        }
-        return;
-    }
-    LIST_FOR(node, &allocation->opens) {
-        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
-
-        if (!open->residency_count)
-            continue;
-        order_insert(&open->device->listed[segment], &open->order, allocation->priority,
-                     open->listed_at);
-        open->order_segment = segment;
-        open->ordered = true;
-    }
-}
-
-/* ---- who may lose memory ---- */
-
-bool eviction_device_idle(struct vidmm_device *device)
-{
-    const struct vidmm *vidmm = device->process->vidmm;
-
-    return device->lost || device->process->suspended ||
-           vidmm->scheduler->device_done(device, vidmm->scheduler->device_ticket(device));
-}
-
-NTSTATUS eviction_need_idle(struct vidmm_allocation *allocation)
-{
-    struct vidmm *vidmm = allocation->vidmm;
-
-    if (allocation->users)
-        return STATUS_RETRY;
-    LIST_FOR(node, &allocation->opens) {
-        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
-
-        if (!open->residency_count || eviction_device_idle(open->device))
-            continue;
-        vidmm->suspend = open->device->process;
-        return STATUS_RETRY;
-    }
-    return STATUS_SUCCESS;
-}
-
-/* No client's GPU work can touch it. `own`: the list of the device that memory is sought for does
- * not protect it. */
-bool eviction_movable(const struct vidmm_allocation *allocation, bool own)
-{
-    const struct vidmm *vidmm = allocation->vidmm;
-
-    if (allocation->users || allocation->lock_count || allocation->pins)
-        return false;
-    LIST_FOR(node, &allocation->opens) {
-        struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
-
-        if (open->residency_count &&
-            ((open->device == vidmm->requester && !own) || !eviction_device_idle(open->device)))
-            return false;
-    }
-    return true;
-}
+#include "vidmm/victim.h"
 
 /* Class 3: `limit` is the highest priority that may go. */
 static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment, UINT limit)
@@ -177,7 +53,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
         struct order_node *node = order_first(&device->listed[segment]);
 
-        if (!node || device == vidmm->requester || !eviction_device_idle(device))
+        if (!node || device == vidmm->requester || !victim_device_idle(device))
             continue;
         for (; node; node = order_next(node)) {
             struct vidmm_allocation *allocation =
@@ -185,7 +61,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
 
             if (allocation->priority > limit)
                 break;
-            if (!eviction_movable(allocation, false))
+            if (!victim_movable(allocation, false))
                 continue;
             if (!best || allocation->priority < best->priority ||
                 (allocation->priority == best->priority && device->used_at < best_used)) {
@@ -205,7 +81,7 @@ static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
 {
     struct vidmm_device *device = vidmm->requester;
 
-    if (!device || !newcomer || !eviction_device_idle(device))
+    if (!device || !newcomer || !victim_device_idle(device))
         return NULL;
     for (struct order_node *node = order_first(&device->listed[segment]); node;
          node = order_next(node)) {
@@ -213,7 +89,7 @@ static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
 
         if (open->allocation->priority >= newcomer->priority)
             break;
-        if (open->allocation->device_references == 1 && eviction_movable(open->allocation, true) &&
+        if (open->allocation->device_references == 1 && victim_movable(open->allocation, true) &&
             budget_fits_elsewhere(open, segment))
             return open;
     }
@@ -230,7 +106,7 @@ NTSTATUS eviction_make_way(const struct vidmm_allocation *newcomer, UINT segment
 
         if (!open)
             return STATUS_NO_MEMORY;
-        status = residency_move_out(vidmm, open->allocation, true);
+        status = placement_move_out(vidmm, open->allocation, true);
         if (!NT_SUCCESS(status))
             return status;
         budget_charge_elsewhere(open, segment);
@@ -247,7 +123,7 @@ static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct ro
         victim = CONTAINER(node, struct vidmm_allocation, victim_node);
         if (victim->pins == 0)
             return victim;
-        eviction_update(victim); /* pinned since it got there */
+        victim_update(victim); /* pinned since it got there */
     }
     victim = listed_victim(vidmm, room->segment->id,
                            room->newcomer && !room->last ? room->newcomer->priority : UINT32_MAX);
@@ -264,7 +140,7 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
 
         /* Of the requester itself something could be moved, too, if it did not run. */
-        if (!device->listed[segment->id].root || eviction_device_idle(device))
+        if (!device->listed[segment->id].root || victim_device_idle(device))
             continue;
         running = true;
         if (device->granted_until <= sim_now() && (!oldest || device->used_at < oldest->used_at))
@@ -296,7 +172,7 @@ static bool enough(const struct vidmm *vidmm, const struct room_request *room)
 static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
 {
     bool keep = !victim->offer_in_force;
-    NTSTATUS status = residency_move_out(vidmm, victim, keep);
+    NTSTATUS status = placement_move_out(vidmm, victim, keep);
 
     if (NT_SUCCESS(status) && !keep) {
         victim->discarded = true;
@@ -305,11 +181,11 @@ static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
     return status;
 }
 
-NTSTATUS residency_make_room(struct vidmm *vidmm, const struct room_request *room)
+NTSTATUS eviction_make_room(struct vidmm *vidmm, const struct room_request *room)
 {
     /* RES-057 */
     if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
-        NTSTATUS status = compact(vidmm, room);
+        NTSTATUS status = compact_make_hole(vidmm, room);
 
         if (status != STATUS_NO_MEMORY)
             return status;
@@ -337,3 +213,6 @@ NTSTATUS eviction_clear(struct vidmm *vidmm, UINT segment)
         status = evict(vidmm, victim);
     return status;
 }
+
+const struct room_maker eviction_room_maker = {.make_room = eviction_make_room,
+                                               .make_way = eviction_make_way};

@@ -6,7 +6,6 @@
 #include "util/list.h"
 #include "vidmm/paging_record.h"
 #include "vidmm/table_description.h"
-#include "vidmm/vidmm_record.h"
 
 #define LARGEST_UPDATE 1024u /* entries of one operation */
 

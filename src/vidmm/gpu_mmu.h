@@ -15,6 +15,7 @@
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "vidmm/address_space.h"
 #include "vidmm/paging_record.h"
 
 struct page_table;

@@ -18,7 +18,7 @@ struct allocation_request {
     UINT supported_set, preferred[5], eviction_set, priority;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
 };
-/* Not resident yet: raise `pins` and residency_bring_in in a job. Checks nothing but that the size
+/* Not resident yet: raise `pins` and placement_bring_in in a job. Checks nothing but that the size
  * fits a segment of the set. */
 NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation_request *request,
                                     struct vidmm_allocation **allocation);

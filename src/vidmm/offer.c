@@ -12,7 +12,6 @@
 #include "util/list.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/device_record.h"
-#include "vidmm/eviction.h"
 #include "vidmm/follow.h"
 #include "vidmm/follow_record.h"
 #include "vidmm/open_record.h"
@@ -22,6 +21,7 @@
 #include "vidmm/residency.h"
 #include "vidmm/resource_record.h"
 #include "vidmm/segment_record.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 static uint32_t opens_of(const struct vidmm_allocation *allocation)
@@ -48,9 +48,9 @@ static void offer_update(struct vidmm_allocation *allocation)
     if (in_force) {
         allocation->released_at = ++allocation->vidmm->clock;
         LIST_FOR(node, &allocation->opens)
-            open_not_missing(CONTAINER(node, struct vidmm_open, link));
+            readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
     }
-    eviction_update(allocation);
+    victim_update(allocation);
     paging_poke(allocation->vidmm);
 }
 
@@ -84,7 +84,7 @@ static void offer(struct vidmm_open *open, D3DKMT_OFFER_PRIORITY priority, D3DKM
     if (!flags.OfferImmediately && !follow_pending(&open->offer_after))
         follow_device(open->device, &open->offer_after, gpu_done); /* RES-063 */
     offer_update(allocation);
-    eviction_update(allocation); /* the priority may have changed */
+    victim_update(allocation); /* the priority may have changed */
 }
 
 static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
@@ -106,9 +106,9 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
         if (other->residency_count && !allocation->ready)
-            open_missing(other);
+            readiness_missing(other);
     }
-    eviction_update(allocation);
+    victim_update(allocation);
     return result;
 }
 
@@ -267,7 +267,7 @@ struct value_arg {
 static bool set_priority(struct vidmm_open *open, UINT index, void *arg)
 {
     open->allocation->priority = ((const struct value_arg *)arg)->in[index];
-    eviction_update(open->allocation);
+    victim_update(open->allocation);
     return true;
 }
 

@@ -26,14 +26,14 @@
 #include "vidmm/aperture.h"
 #include "vidmm/backing.h"
 #include "vidmm/content.h"
-#include "vidmm/cpu_access.h"
-#include "vidmm/eviction.h"
+#include "vidmm/cpu_view.h"
 #include "vidmm/paging.h"
 #include "vidmm/readiness.h"
 #include "vidmm/run.h"
 #include "vidmm/segment.h"
 #include "vidmm/segment_record.h"
 #include "vidmm/va_mapping.h"
+#include "vidmm/victim.h"
 
 static void forget_place(struct vidmm_allocation *allocation)
 {
@@ -67,14 +67,14 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
 {
     struct vidmm *vidmm = allocation->vidmm;
     enum vidmm_content before = allocation->content;
-    bool moving_view = cpu_access_follows(allocation);
+    bool moving_view = cpu_view_follows(allocation);
     struct backing_release *release = util_alloc(sizeof(*release));
     NTSTATUS status = release ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES;
 
     if (NT_SUCCESS(status) && before == CONTENT_SYSTEM)
         status = backing_map(allocation);
     if (NT_SUCCESS(status) && moving_view)
-        status = cpu_access_leave(allocation);
+        status = cpu_view_leave(allocation);
     if (!NT_SUCCESS(status)) {
         backing_unmap_now(allocation);
         util_free(release);
@@ -88,7 +88,7 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
     if (NT_SUCCESS(status) && moving_view) {
         status = paging_settle(vidmm);
         if (NT_SUCCESS(status))
-            status = cpu_access_placed(allocation);
+            status = cpu_view_placed(allocation);
     }
     if (NT_SUCCESS(status))
         status = readiness_arrive(allocation);
@@ -100,7 +100,7 @@ static NTSTATUS enter_memory(struct vidmm_allocation *allocation, UINT segment,
         allocation->segment = 0;
         allocation->content = before;
         if (moving_view)
-            cpu_access_placed(allocation);
+            cpu_view_placed(allocation);
         backing_defer_unmap(allocation, release, false);
         return status;
     }
@@ -134,7 +134,7 @@ static NTSTATUS place_in_memory(struct vidmm_allocation *allocation, struct vidm
     }
     while ((status = segment_take(segment, pages, allocation->alignment, room.contiguous, down,
                                   &runs, &run_count)) == STATUS_NO_MEMORY) {
-        status = residency_make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             return status;
     }
@@ -180,7 +180,7 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
                                   &run, &count);
         if (status != STATUS_NO_MEMORY)
             break;
-        status = residency_make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }
@@ -252,7 +252,7 @@ static bool segment_usable(const struct vidmm_allocation *allocation,
         return false;
     if (allocation->pages > segment->bytes >> PAGE_BITS)
         return false;
-    return !cpu_access_forbids(allocation, segment);
+    return !cpu_view_forbids(allocation, segment);
 }
 
 static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segment *segment,
@@ -263,14 +263,14 @@ static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segme
     if (!segment_usable(allocation, segment))
         return allocation->lock_count ? STATUS_RETRY
                                       : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
-    status = eviction_make_way(allocation, segment->id);
+    status = allocation->vidmm->room_maker->make_way(allocation, segment->id);
     if (!NT_SUCCESS(status))
         return status;
     return segment_is_aperture(segment) ? place_in_system(allocation, segment, down, force)
                                         : place_in_memory(allocation, segment, down, force);
 }
 
-NTSTATUS residency_place(struct vidmm_allocation *allocation, UINT segment)
+NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
     UINT down;
@@ -282,7 +282,7 @@ NTSTATUS residency_place(struct vidmm_allocation *allocation, UINT segment)
     return STATUS_NO_MEMORY;
 }
 
-NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
+NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 {
     UINT order[VIDMM_MAX_SEGMENTS];
     UINT down;
@@ -294,7 +294,7 @@ NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     if (allocation->runs) { /* parked */
         if (segment_usable(allocation, &vidmm->segment[allocation->segment]))
             return readiness_arrive(allocation);
-        result = residency_move_out(vidmm, allocation, true);
+        result = placement_move_out(vidmm, allocation, true);
         if (!NT_SUCCESS(result))
             return result;
         result = STATUS_NO_MEMORY;
@@ -343,14 +343,14 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
     struct vidmm *vidmm = allocation->vidmm;
     bool clean = allocation->system_copy && !allocation->written;
     bool copy = keep && !clean;
-    bool moving_view = cpu_access_follows(allocation) && keep;
+    bool moving_view = cpu_view_follows(allocation) && keep;
     bool fresh = false;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (copy)
         status = backing_for_copy(allocation, &fresh);
     if (NT_SUCCESS(status) && moving_view)
-        status = cpu_access_leave(allocation);
+        status = cpu_view_leave(allocation);
     if (!NT_SUCCESS(status)) {
         backing_no_copy(allocation, fresh);
         util_free(release);
@@ -369,7 +369,7 @@ static NTSTATUS leave_memory(struct vidmm_allocation *allocation, bool keep,
             struct vidmm_run *runs = allocation->runs;
 
             allocation->runs = NULL; /* its place now: the pages */
-            status = cpu_access_placed(allocation);
+            status = cpu_view_placed(allocation);
             allocation->runs = runs;
         }
     }
@@ -417,7 +417,7 @@ static bool in_memory_segment(const struct vidmm_allocation *allocation)
            !segment_is_aperture(&allocation->vidmm->segment[allocation->segment]);
 }
 
-NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
+NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
                             bool keep_content)
 {
     struct backing_release *release;
@@ -430,7 +430,7 @@ NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
         return STATUS_INSUFFICIENT_RESOURCES;
     status = in_memory_segment(allocation) ? leave_memory(allocation, keep_content, release)
                                            : leave_system(allocation, keep_content, release);
-    eviction_update(allocation);
+    victim_update(allocation);
     if (NT_SUCCESS(status)) {
         allocation->busy_ticket = paging_ticket_now(vidmm);
         vidmm->statistics.evictions++;
@@ -454,22 +454,22 @@ static void give_place(struct vidmm_allocation *allocation, bool notify)
         give_aperture(allocation, allocation->segment);
     }
     forget_place(allocation);
-    eviction_update(allocation);
+    victim_update(allocation);
 }
 
-void residency_drop(struct vidmm_allocation *allocation)
+void placement_drop(struct vidmm_allocation *allocation)
 {
     give_place(allocation, true);
     backing_defer_unmap(allocation, &allocation->final, false);
 }
 
-void residency_purge(struct vidmm_allocation *allocation)
+void placement_purge(struct vidmm_allocation *allocation)
 {
     bool memory = in_memory_segment(allocation);
 
     give_place(allocation, false);
-    if (memory && allocation->view && cpu_access_follows(allocation))
-        cpu_access_destroyed(allocation); /* nothing is behind it any more */
+    if (memory && allocation->view && cpu_view_follows(allocation))
+        cpu_view_end(allocation); /* nothing is behind it any more */
     if (allocation->logical) {
         /* The GPU does nothing now, so what was built needs no waiting for. */
         if (allocation->aperture_view)

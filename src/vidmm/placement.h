@@ -15,16 +15,16 @@ struct vidmm;
 struct vidmm_allocation;
 
 /* Bring in, evicting others as needed. On failure it is where it was. */
-NTSTATUS residency_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation);
-NTSTATUS residency_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
+NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *allocation);
+NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *allocation,
                             bool keep_content);
 /* Bring in to that segment of its set (system memory: the aperture), whatever it takes. */
-NTSTATUS residency_place(struct vidmm_allocation *allocation, UINT segment);
+NTSTATUS placement_put(struct vidmm_allocation *allocation, UINT segment);
 /* The allocation goes for good: entries, aperture range and space (operations are appended); pages
  * are unmapped when the GPU is done, and stay the allocation's. Never fails: if the driver or
  * scheduler refuses, the adapter is lost. */
-void residency_drop(struct vidmm_allocation *allocation);
+void placement_drop(struct vidmm_allocation *allocation);
 /* The same after a reset: it loses its place, entries are left to a rebuild. */
-void residency_purge(struct vidmm_allocation *allocation);
+void placement_purge(struct vidmm_allocation *allocation);
 
 #endif

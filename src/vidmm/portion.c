@@ -230,7 +230,7 @@ static NTSTATUS bring_in_one(struct vidmm_device *device, struct vidmm_portion *
                              struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
-    NTSTATUS status = residency_bring_in(vidmm, allocation);
+    NTSTATUS status = placement_bring_in(vidmm, allocation);
 
     if (status != STATUS_NO_MEMORY || !is_wanted(device, portion))
         return status;

@@ -11,28 +11,12 @@
 #include "util/list.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
-#include "vidmm/cpu_access.h"
-#include "vidmm/eviction.h"
+#include "vidmm/cpu_view.h"
 #include "vidmm/placement.h"
 #include "vidmm/segment.h"
-#include "vidmm/segment_record.h"
+#include "vidmm/victim.h"
 
 #define TRIES 16u /* of busy ones, before it is left to the next time */
-
-void promotion_note(struct vidmm_allocation *allocation)
-{
-    UINT order[VIDMM_MAX_SEGMENTS];
-    UINT down;
-    struct vidmm_segment *best;
-
-    if (!segment_order(allocation, order, &down))
-        return;
-    best = &allocation->vidmm->segment[order[0]];
-    if (allocation->segment == order[0] || segment_is_aperture(best) || allocation->pins)
-        return;
-    list_remove(&allocation->demoted_link);
-    list_push_back(&best->demoted, &allocation->demoted_link);
-}
 
 static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segment,
                      const struct vidmm_allocation *allocation)
@@ -49,8 +33,8 @@ static bool has_room(const struct vidmm *vidmm, const struct vidmm_segment *segm
 static void promote(struct vidmm *vidmm, struct vidmm_allocation *allocation)
 {
     /* Out and in. If the second fails, its devices have it brought in before they run. */
-    if (NT_SUCCESS(residency_move_out(vidmm, allocation, true)) && allocation->device_references)
-        (void)residency_bring_in(vidmm, allocation);
+    if (NT_SUCCESS(placement_move_out(vidmm, allocation, true)) && allocation->device_references)
+        (void)placement_bring_in(vidmm, allocation);
 }
 
 static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
@@ -63,7 +47,7 @@ static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
         if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
             break;
         if (allocation->ready && allocation->device_references &&
-            eviction_movable(allocation, true) && !cpu_access_forbids(allocation, segment)) {
+            victim_movable(allocation, true) && !cpu_view_forbids(allocation, segment)) {
             promote(vidmm, allocation);
             return true;
         }

@@ -9,8 +9,6 @@
 struct vidmm;
 struct vidmm_allocation;
 
-/* It has a place; remember if there is a better one. */
-void promotion_note(struct vidmm_allocation *allocation);
 /* Move something to the segment it prefers, if space has appeared there. False: nothing to do. */
 bool promotion_step(struct vidmm *vidmm);
 

@@ -11,14 +11,14 @@
 #include "util/list.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"
+#include "vidmm/demotion.h"
 #include "vidmm/device_record.h"
-#include "vidmm/eviction.h"
 #include "vidmm/open_record.h"
 #include "vidmm/paging.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/process_record.h"
-#include "vidmm/promotion.h"
 #include "vidmm/va_mapping.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 void readiness_tell(struct vidmm_device *device)
@@ -40,7 +40,7 @@ static void device_complete(struct vidmm_device *device)
     readiness_tell(device);
 }
 
-void open_not_missing(struct vidmm_open *open)
+void readiness_not_missing(struct vidmm_open *open)
 {
     struct vidmm_device *device = open->device;
 
@@ -51,7 +51,7 @@ void open_not_missing(struct vidmm_open *open)
         device_complete(device);
 }
 
-void open_missing(struct vidmm_open *open)
+void readiness_missing(struct vidmm_open *open)
 {
     struct vidmm_device *device = open->device;
 
@@ -65,8 +65,8 @@ static void set_ready(struct vidmm_allocation *allocation)
 {
     allocation->ready = true;
     LIST_FOR(node, &allocation->opens)
-        open_not_missing(CONTAINER(node, struct vidmm_open, link));
-    eviction_update(allocation);
+        readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
+    victim_update(allocation);
 }
 
 static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
@@ -92,7 +92,7 @@ void readiness_end(struct vidmm_allocation *allocation)
 
         if (!open->residency_count)
             continue;
-        open_missing(open);
+        readiness_missing(open);
         if (open->device == allocation->vidmm->requester)
             open->device->displaced = true;
     }
@@ -115,11 +115,11 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
         allocation->pins++;
     }
     budget_placed(allocation);
-    promotion_note(allocation);
+    demotion_note(allocation);
     allocation->busy_ticket = paging_ticket_now(vidmm);
     allocation->arriving = true;
     allocation->arrival.fn = arrived;
-    eviction_update(allocation);
+    victim_update(allocation);
     paging_defer(vidmm, &allocation->arrival);
     return STATUS_SUCCESS;
 }

@@ -17,8 +17,8 @@ struct vidmm_open;
 
 /* A list entry's allocation is (not) ready: counts in its device, which is told when nothing is
  * missing any more. */
-void open_missing(struct vidmm_open *open);
-void open_not_missing(struct vidmm_open *open);
+void readiness_missing(struct vidmm_open *open);
+void readiness_not_missing(struct vidmm_open *open);
 
 /* The place is recorded and its content on the way: show it to the GPU; ready when
  * that is done. On failure no entry points there. */

@@ -8,12 +8,12 @@
 #include "util/extent.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/content.h"
-#include "vidmm/eviction.h"
 #include "vidmm/readiness.h"
 #include "vidmm/run.h"
 #include "vidmm/segment.h"
 #include "vidmm/segment_record.h"
 #include "vidmm/va_mapping.h"
+#include "vidmm/victim.h"
 
 static uint64_t run_pages(const struct vidmm_allocation *allocation)
 {
@@ -60,7 +60,7 @@ static NTSTATUS take_outside(struct vidmm_allocation *allocation, uint64_t hole,
     return status;
 }
 
-NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages)
+NTSTATUS relocate_in_segment(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages)
 {
     struct vidmm *vidmm = allocation->vidmm;
     struct vidmm_run *from = allocation->runs;
@@ -80,7 +80,7 @@ NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, 
     if (!NT_SUCCESS(status)) {
         segment_give(vidmm, to, to_count);
         util_free(to);
-        eviction_update(allocation);
+        victim_update(allocation);
         return status; /* parked where it was */
     }
     segment_give(vidmm, from, from_count);
@@ -88,6 +88,6 @@ NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, 
     allocation->runs = to;
     allocation->run_count = to_count;
     status = readiness_arrive(allocation);
-    eviction_update(allocation);
+    victim_update(allocation);
     return status;
 }

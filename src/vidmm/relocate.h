@@ -11,6 +11,6 @@ struct vidmm_allocation;
 
 /* Copy it to another place in its memory segment, outside pages [hole, hole + pages).
  * STATUS_NO_MEMORY: no room there. */
-NTSTATUS residency_relocate(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
+NTSTATUS relocate_in_segment(struct vidmm_allocation *allocation, uint64_t hole, uint64_t pages);
 
 #endif

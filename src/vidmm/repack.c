@@ -17,6 +17,7 @@
 #include "vidmm/open_record.h"
 #include "vidmm/placement.h"
 #include "vidmm/process_record.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 static bool is_contiguous(const struct vidmm_allocation *allocation)
@@ -60,7 +61,7 @@ static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *cou
             continue;
         /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
          * was there before. */
-        if (!allocation->runs || (allocation->segment && eviction_movable(allocation, true)))
+        if (!allocation->runs || (allocation->segment && victim_movable(allocation, true)))
             list[(*count)++] = open;
     }
     return list;
@@ -73,7 +74,7 @@ static NTSTATUS repack(struct vidmm_device *device)
     struct vidmm_open **list;
     size_t count;
 
-    if (!eviction_device_idle(device)) {
+    if (!victim_device_idle(device)) {
         vidmm->suspend = device->process;
         return STATUS_RETRY;
     }
@@ -82,21 +83,21 @@ static NTSTATUS repack(struct vidmm_device *device)
         return STATUS_INSUFFICIENT_RESOURCES;
     qsort(list, count, sizeof(struct vidmm_open *), by_difficulty);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
-        status = residency_move_out(vidmm, list[i]->allocation, true);
+        status = placement_move_out(vidmm, list[i]->allocation, true);
     /* Others would only be in the way, and be driven out one by one. */
     for (UINT id = 1; id <= vidmm->segment_count && NT_SUCCESS(status); id++)
         if (device->charged[id])
             status = eviction_clear(vidmm, id);
     for (size_t i = 0; i < count && NT_SUCCESS(status); i++)
-        status = residency_place(list[i]->allocation,
-                                 list[i]->charge ? list[i]->charge : vidmm->aperture);
+        status = placement_put(list[i]->allocation,
+                               list[i]->charge ? list[i]->charge : vidmm->aperture);
     util_free(list);
     return status;
 }
 
 NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation)
 {
-    NTSTATUS status = residency_bring_in(device->process->vidmm, allocation);
+    NTSTATUS status = placement_bring_in(device->process->vidmm, allocation);
 
     if (status == STATUS_NO_MEMORY && allocation->device_references)
         status = repack(device);

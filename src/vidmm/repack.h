@@ -8,7 +8,7 @@
 struct vidmm_allocation;
 struct vidmm_device;
 
-/* residency_bring_in for the list of a device, which fits by the reckoning of budget.c:
+/* placement_bring_in for the list of a device, which fits by the reckoning of budget.c:
  * where it does not because of how its members lie, all of them are placed anew. */
 NTSTATUS repack_bring_in(struct vidmm_device *device, struct vidmm_allocation *allocation);
 

@@ -55,7 +55,7 @@ static void purge(struct vidmm_allocation *allocation)
 
     if (memory)
         tell_evicted(allocation);
-    residency_purge(allocation);
+    placement_purge(allocation);
     if (!memory)
         return;
     allocation->content = clean || allocation->borrowed ? CONTENT_SYSTEM : CONTENT_NONE;

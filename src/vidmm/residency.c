@@ -20,7 +20,6 @@
 #include "vidmm/budget.h"
 #include "vidmm/departure.h"
 #include "vidmm/device_record.h"
-#include "vidmm/eviction.h"
 #include "vidmm/follow.h"
 #include "vidmm/follow_record.h"
 #include "vidmm/open_place.h"
@@ -33,6 +32,7 @@
 #include "vidmm/run.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/segment_record.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm_record.h"
 
 /* ---- the list ---- */
@@ -48,8 +48,8 @@ void residency_add(struct vidmm_open *open)
     allocation->written = true; /* for all that is known */
     departure_cancel(allocation);
     if (!allocation->ready)
-        open_missing(open);
-    eviction_update(allocation);
+        readiness_missing(open);
+    victim_update(allocation);
 }
 
 static void used_no_more(struct vidmm_device *device, struct follow *follow)
@@ -60,7 +60,7 @@ static void used_no_more(struct vidmm_device *device, struct follow *follow)
     allocation->users--;
     if (allocation->leave && allocation->device_references == 0 && allocation->runs)
         departure_add(allocation);
-    eviction_update(allocation);
+    victim_update(allocation);
     paging_poke(allocation->vidmm);
 }
 
@@ -78,8 +78,8 @@ void residency_unlist(struct vidmm_open *open)
 {
     open->residency_count = 0;
     off_the_list(open);
-    eviction_update(open->allocation);
-    open_not_missing(open);
+    victim_update(open->allocation);
+    readiness_not_missing(open);
 }
 
 void residency_remove(struct vidmm_open *open, bool leave)
@@ -95,8 +95,8 @@ void residency_remove(struct vidmm_open *open, bool leave)
         open->last_use = allocation->vidmm->scheduler->device_ticket(open->device);
         follow_device(open->device, &open->use, used_no_more);
     }
-    eviction_update(allocation);
-    open_not_missing(open);
+    victim_update(allocation);
+    readiness_not_missing(open);
 }
 
 void residency_forget(struct vidmm_open *open)
@@ -106,7 +106,7 @@ void residency_forget(struct vidmm_open *open)
         list_remove(&open->residency_link);
         budget_uncharge(open);
         open->allocation->device_references--;
-        open_not_missing(open);
+        readiness_not_missing(open);
     }
     if (follow_pending(&open->use)) {
         follow_cancel(&open->use);
@@ -114,7 +114,7 @@ void residency_forget(struct vidmm_open *open)
     }
     open->allocation->pins -= open->kept; /* PATCH-122: nobody finds it by its handle any more */
     open->kept = 0;
-    eviction_update(open->allocation);
+    victim_update(open->allocation);
 }
 
 /* ---- bringing in ---- */

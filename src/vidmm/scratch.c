@@ -6,7 +6,6 @@
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
-#include "vidmm/address_space.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/gpu_mmu.h"
 #include "vidmm/page_table.h"

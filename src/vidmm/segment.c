@@ -162,7 +162,7 @@ NTSTATUS segment_take_pinned(struct vidmm *vidmm, UINT id, uint64_t pages, uint6
         status = take_contiguous(segment, pages, align_pages_of(segment, align_bytes), false, run);
         if (status != STATUS_NO_MEMORY || !vidmm->started || !paging_may_build(vidmm))
             break;
-        status = vidmm->make_room(vidmm, &room);
+        status = vidmm->room_maker->make_room(vidmm, &room);
         if (!NT_SUCCESS(status))
             break;
     }

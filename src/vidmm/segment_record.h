@@ -17,6 +17,7 @@
 #include "util/list.h"
 #include "vidmm/order.h"
 
+struct vidmm;
 struct vidmm_allocation;
 
 #define VIDMM_MAX_SEGMENTS 32u /* ids are 5 bits */
@@ -65,6 +66,13 @@ struct room_request {
     bool contiguous;
     const struct vidmm_allocation *newcomer; /* NULL: the host's own */
     bool last;                               /* there is no other segment to try */
+};
+
+/* Who evicts. Those who need room are below: placement, and page tables, which take pinned segment
+ * memory, and to make room for them is to evict what page tables map. */
+struct room_maker {
+    NTSTATUS (*make_room)(struct vidmm *vidmm, const struct room_request *room);
+    NTSTATUS (*make_way)(const struct vidmm_allocation *newcomer, UINT segment);
 };
 
 #endif

@@ -6,12 +6,10 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
-#include "vidmm/address_space.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/segment_record.h"
-#include "vidmm/vidmm_record.h"
 
 static void hold_existing_edge(struct vidmm_space *space, uint64_t edge)
 {

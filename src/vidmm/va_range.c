@@ -8,11 +8,9 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "util/span_tree.h"
-#include "vidmm/address_space.h"
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/va_piece.h"
-#include "vidmm/vidmm.h"
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {

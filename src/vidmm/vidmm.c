@@ -116,7 +116,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     vidmm->config.bad_range = NULL;
     vidmm->ddi = config->ddi;
     vidmm->scheduler = config->scheduler;
-    vidmm->make_room = residency_make_room;
+    vidmm->room_maker = &eviction_room_maker;
     vidmm->idle_work = &departure_idle_work;
     sim_mutex_init(&vidmm->lock);
     sim_mutex_init(&vidmm->processes_lock);

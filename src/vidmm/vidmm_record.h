@@ -37,9 +37,7 @@ struct vidmm {
     struct vidmm_config config;
     struct ddi_adapter *ddi;
     const struct vidmm_scheduler *scheduler;
-    /* residency_make_room, for those who need memory below residency: page tables take pinned
-     * segment memory, and to make room for them is to evict what page tables map. */
-    NTSTATUS (*make_room)(struct vidmm *vidmm, const struct room_request *room);
+    const struct room_maker *room_maker;
     const struct paging_idle_work *idle_work;
     struct sim_mutex lock;
     struct sim_mutex processes_lock; /* one opens or closes at a time; taken before `lock` */

@@ -276,7 +276,7 @@ static void offered_body(struct mm_rig *rig)
                    (D3DKMT_OFFER_FLAGS){.AllowDecommit = 1}));
     CHECK(a->offer_in_force);
     sim_mutex_lock(&rig->vidmm->lock);
-    OK(residency_move_out(rig->vidmm, mm_allocation(c, m.allocation[0]), false));
+    OK(placement_move_out(rig->vidmm, mm_allocation(c, m.allocation[0]), false));
     sim_mutex_unlock(&rig->vidmm->lock);
     mm_idle(rig);
     CHECK_RULE("PHYS-186", a->backing && ram_physical(rig->base.ram, store, &after) &&

@@ -50,8 +50,8 @@ void allocation_free(struct vidmm_allocation *allocation)
     allocation->backing = NULL;
     list_remove(&allocation->link);
     list_remove(&allocation->resource_link);
-    list_remove(&allocation->leave_link);
-    list_remove(&allocation->demoted_link);
+    list_remove(&allocation->victim.leave_link);
+    list_remove(&allocation->victim.demoted_link);
     allocation_record_end(allocation);
 }
 
@@ -480,16 +480,17 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
     allocation->bytes = request->bytes;
     allocation->pages = align_up(request->bytes, PAGE_BYTES) >> PAGE_BITS;
     allocation->alignment = request->alignment > PAGE_BYTES ? request->alignment : PAGE_BYTES;
-    allocation->supported_set = request->supported_set;
-    memcpy(allocation->preferred, request->preferred, sizeof(allocation->preferred));
-    allocation->eviction_set = request->eviction_set;
+    allocation->segments.supported = request->supported_set;
+    memcpy(allocation->segments.preferred, request->preferred,
+           sizeof(allocation->segments.preferred));
+    allocation->segments.eviction = request->eviction_set;
     allocation->priority = request->priority;
     allocation->flags = request->flags;
     allocation->accessed_physically = request->flags.AccessedPhysically;
     allocation->cpu_visible = request->flags.CpuVisible;
     allocation->fill_pattern = TEST_PATTERN; /* CTXA-036: no driver may rely on zeroes */
     for (UINT id = 1; id <= vidmm->segment_count; id++)
-        if ((allocation->supported_set & segment_bit(id)) &&
+        if ((allocation->segments.supported & segment_bit(id)) &&
             vidmm->segment[id].page_bytes > PAGE_BYTES)
             allocation->pages = segment_pages(&vidmm->segment[id], allocation->pages);
     if (!allocation_fits_somewhere(allocation)) {
@@ -504,7 +505,7 @@ NTSTATUS allocation_create_internal(struct vidmm *vidmm, const struct allocation
 static void internal_gone(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
     (void)vidmm;
-    allocation_free(CONTAINER(deferred, struct vidmm_allocation, arrival));
+    allocation_free(CONTAINER(deferred, struct vidmm_allocation, arrival.deferred));
 }
 
 void allocation_destroy_internal(struct vidmm_allocation *allocation)
@@ -515,8 +516,8 @@ void allocation_destroy_internal(struct vidmm_allocation *allocation)
     space_allocation_destroyed(vidmm, allocation);
     placement_drop(allocation);
     /* Dropping it took its arrival off the list: the record serves once more. */
-    allocation->arrival.fn = internal_gone;
-    paging_defer(vidmm, &allocation->arrival);
+    allocation->arrival.deferred.fn = internal_gone;
+    paging_defer(vidmm, &allocation->arrival.deferred);
 }
 
 /* ---- by handle ---- */

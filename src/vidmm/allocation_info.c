@@ -147,12 +147,12 @@ static NTSTATUS read_preferred(struct vidmm_allocation *allocation, const DXGK_A
         UINT id = entry & 31;
 
         if (id && (id > allocation->vidmm->segment_count ||
-                   !(allocation->supported_set & segment_bit(id))))
+                   !(allocation->segments.supported & segment_bit(id))))
             BREACH("ALLOC-035", "PreferredSegment names segment %u, the supported set is 0x%X", id,
-                   allocation->supported_set);
-        allocation->preferred[i] = id;
+                   allocation->segments.supported);
+        allocation->segments.preferred[i] = id;
         if (entry & 32)
-            allocation->preferred_down |= 1u << i;
+            allocation->segments.preferred_down |= 1u << i;
     }
     return STATUS_SUCCESS;
 }
@@ -183,7 +183,7 @@ static NTSTATUS check_set(struct vidmm_allocation *allocation)
     for (UINT id = 1; id <= vidmm->segment_count; id++) {
         const struct vidmm_segment *segment = &vidmm->segment[id];
 
-        if (!(allocation->supported_set & segment_bit(id)))
+        if (!(allocation->segments.supported & segment_bit(id)))
             continue;
         if (segment_is_aperture(segment))
             aperture = true;
@@ -228,7 +228,7 @@ bool allocation_fits_somewhere(const struct vidmm_allocation *allocation)
         const struct vidmm_segment *segment = &allocation->vidmm->segment[id];
         uint64_t pages = segment->flags.PitchAlignment ? allocation->pitch_pages : allocation->pages;
 
-        if (!(allocation->supported_set & segment_bit(id)) ||
+        if (!(allocation->segments.supported & segment_bit(id)) ||
             (segment->flags.PitchAlignment && pages == 0))
             continue;
         if (pages <= largest_place(allocation, id))
@@ -250,8 +250,8 @@ static NTSTATUS read_set(struct vidmm_allocation *allocation, const DXGK_ALLOCAT
         BREACH("ALLOC-027", "the supported segment set is empty");
     if (is_2x(vidmm) && info->PhysicalAdapterIndex != 0)
         BREACH("ALLOC-027", "PhysicalAdapterIndex is %u", info->PhysicalAdapterIndex);
-    allocation->supported_set = set;
-    allocation->eviction_set = info->EvictionSegmentSet;
+    allocation->segments.supported = set;
+    allocation->segments.eviction = info->EvictionSegmentSet;
     return check_eviction_set(vidmm, set ? info->EvictionSegmentSet : 0);
 }
 

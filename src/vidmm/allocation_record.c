@@ -13,8 +13,8 @@ struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm)
     list_init(&allocation->link);
     list_init(&allocation->resource_link);
     list_init(&allocation->opens);
-    list_init(&allocation->leave_link);
-    list_init(&allocation->demoted_link);
+    list_init(&allocation->victim.leave_link);
+    list_init(&allocation->victim.demoted_link);
     list_init(&allocation->mappings);
     return allocation;
 }

@@ -39,6 +39,56 @@ struct backing_release {
     bool heap;     /* free the record itself */
 };
 
+/* Where the driver wants an allocation. */
+struct allocation_segments {
+    UINT supported;      /* bit n: segment n + 1 */
+    UINT preferred[5];   /* segment ids, best first; 0: none */
+    UINT preferred_down; /* bit n: preferred[n] is searched from its end */
+    UINT eviction;
+};
+
+/* Its range of an aperture, while it is mapped there. */
+struct aperture_place {
+    uint64_t first; /* page of the segment */
+    HANDLE device;  /* hDevice given with its map operation */
+    void *view;     /* kernel address given as CpuVisibleAddress, or NULL */
+};
+
+/* Where it stands in the orders by which memory is taken away (victim.c) or given back. */
+struct victim_place {
+    struct order_node node;   /* in segment->victims: has a place, unreferenced, unpinned, idle */
+    UINT segment;             /* 0: in none */
+    UINT leaving_segment;     /* counted in segment->leaving; 0: not */
+    struct list demoted_link; /* in the demoted list of the segment it prefers */
+    bool captured;            /* pinned for its Capture flag */
+    uint64_t released_at;     /* vidmm->clock when the last device dropped it */
+    bool leave; /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
+    struct list leave_link; /* vidmm->departures */
+};
+
+struct allocation_offer {
+    uint32_t count; /* opens that offered it */
+    bool in_force;  /* all of them, and the GPU work before is done */
+    UINT priority;
+    bool decommit;  /* offered with AllowDecommit */
+    bool discarded; /* its content was dropped while offered */
+};
+
+/* What the GPU has still to do on it. */
+struct allocation_arrival {
+    uint64_t busy_ticket;            /* paging ticket of the last operation */
+    struct paging_deferred deferred; /* page-in under way: makes it ready */
+    bool pending;                    /* the same is queued */
+};
+
+/* The CPU's view, from the first lock to the last unlock. */
+struct allocation_view {
+    void *address;
+    uint32_t lock_count;
+    bool locking;       /* a thread is making it */
+    void *fingerprints; /* of its pages, while the GPU copies them */
+};
+
 /*
  * One allocation of the adapter.
  *
@@ -62,10 +112,7 @@ struct vidmm_allocation {
     uint64_t pages;            /* whole pages; multiples of 64 KB where a segment wants it */
     uint64_t pitch_pages;      /* in a PitchAlignment segment; 0: must not go there */
     uint64_t alignment;
-    UINT supported_set;  /* bit n: segment n + 1 */
-    UINT preferred[5];   /* segment ids, best first; 0: none */
-    UINT preferred_down; /* bit n: preferred[n] is searched from its end */
-    UINT eviction_set;
+    struct allocation_segments segments;
     DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags;
     UINT flags2;
     UINT priority;
@@ -83,44 +130,25 @@ struct vidmm_allocation {
      * allocation mapped through the aperture, whose range is in aperture_first). */
     struct vidmm_run *runs;
     uint32_t run_count;
-    uint64_t aperture_first;     /* page of the aperture, while segment is an aperture */
-    HANDLE aperture_device;      /* hDevice given with its map operation */
+    struct aperture_place aperture;
     struct page_number *backing; /* system frames, or NULL */
     struct page_number *logical; /* device page of each frame while in the IOMMU, or NULL */
-    void *aperture_view; /* kernel address given as CpuVisibleAddress while mapped, or NULL */
-    void *kernel_view;   /* kernel address given by DxgkDdiSetAllocationBackingStore, or NULL */
+    void *kernel_view; /* kernel address given by DxgkDdiSetAllocationBackingStore, or NULL */
 
     /* residency */
-    uint32_t device_references;    /* devices with a count > 0 */
-    uint32_t pins;                 /* > 0: neither moved nor evicted while resident */
-    struct order_node victim_node; /* in victims: has a place, unreferenced, unpinned, idle */
-    UINT victim_segment;           /* 0: in none */
-    struct list demoted_link;      /* in the demoted list of the segment it prefers */
-    bool captured;                 /* pinned for its Capture flag */
-    UINT leaving_segment;          /* counted in segment->leaving; 0: not */
-    uint64_t released_at;          /* vidmm->clock when the last device dropped it */
-    uint32_t offered;              /* opens that offered it */
-    bool offer_in_force;           /* all of them, and the GPU work before is done */
-    UINT offer_priority;
-    bool decommit;  /* offered with AllowDecommit */
-    bool discarded; /* its content was dropped while offered */
-    bool leave;     /* evict as soon as the GPU is done (Evict without EvictOnlyIfNecessary) */
-    struct list leave_link; /* vidmm->departures */
-    uint32_t users;         /* opens whose use_ticket is watched */
+    uint32_t device_references; /* devices with a count > 0 */
+    uint32_t pins;              /* > 0: neither moved nor evicted while resident */
+    struct victim_place victim;
+    struct allocation_offer offer;
+    uint32_t users;   /* opens whose use_ticket is watched */
     bool system_copy; /* backing equals the segment's content, as far as the GPU has not written */
     bool borrowed;    /* backing is client memory: locked, never given back to ram */
-    uint64_t busy_ticket;           /* paging ticket of the last operation on it */
-    struct paging_deferred arrival; /* page-in under way: makes it ready */
-    bool arriving;                  /* arrival is queued */
+    struct allocation_arrival arrival;
 
     /* addresses: owned by address_space.c */
     struct list mappings;
 
-    /* CPU views: owned by cpu_access.c */
-    void *view;
-    uint32_t lock_count;
-    bool locking; /* a thread is making the view */
-    void *cpu_private;
+    struct allocation_view view; /* owned by cpu_view.c */
     /* Set for memory of the host's own that is placed like an allocation (context allocations). */
     bool internal;
     bool destroyed;    /* on its way out: no new place, no new mapping */

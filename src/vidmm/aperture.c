@@ -99,7 +99,7 @@ static NTSTATUS make_view(struct vidmm_allocation *allocation)
     struct ram *ram = allocation->vidmm->config.ram;
     void *view;
 
-    if (!allocation->flags.MapApertureCpuVisible || allocation->aperture_view)
+    if (!allocation->flags.MapApertureCpuVisible || allocation->aperture.view)
         return STATUS_SUCCESS;
     view = ram_view_reserve(ram, allocation->pages);
     if (!view)
@@ -108,7 +108,7 @@ static NTSTATUS make_view(struct vidmm_allocation *allocation)
         ram_view_release(ram, view, allocation->pages);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    allocation->aperture_view = view;
+    allocation->aperture.view = view;
     return STATUS_SUCCESS;
 }
 
@@ -153,7 +153,7 @@ static NTSTATUS map_with_adl(struct vidmm_allocation *allocation, UINT segment, 
     op.MapApertureSegment2.NumberOfPages = allocation->pages;
     op.MapApertureSegment2.Adl.PageCount = (UINT32)allocation->pages;
     op.MapApertureSegment2.Flags = map_flags(allocation, segment);
-    op.MapApertureSegment2.CpuVisibleAddress = allocation->aperture_view;
+    op.MapApertureSegment2.CpuVisibleAddress = allocation->aperture.view;
     if (!consecutive(allocation->logical, allocation->pages))
         return build_with_list(allocation, &op);
     op.MapApertureSegment2.Adl.Flags.Contiguous = 1;
@@ -188,7 +188,7 @@ NTSTATUS aperture_map(struct vidmm_allocation *allocation, UINT segment, uint64_
                           : map_with_mdl(allocation, segment, first);
 
     if (NT_SUCCESS(status))
-        allocation->aperture_device = owner_of(allocation);
+        allocation->aperture.device = owner_of(allocation);
     return status;
 }
 
@@ -198,7 +198,7 @@ NTSTATUS aperture_unmap(struct vidmm_allocation *allocation, UINT segment, uint6
     DXGKARG_BUILDPAGINGBUFFER op = {.Operation = DXGK_OPERATION_UNMAP_APERTURE_SEGMENT};
 
     check_dummy(vidmm);
-    op.UnmapApertureSegment.hDevice = allocation->aperture_device;
+    op.UnmapApertureSegment.hDevice = allocation->aperture.device;
     op.UnmapApertureSegment.hAllocation = allocation->driver_handle;
     op.UnmapApertureSegment.SegmentId = segment;
     op.UnmapApertureSegment.OffsetInPages = first;

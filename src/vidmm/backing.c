@@ -147,11 +147,11 @@ void backing_defer_unmap(struct vidmm_allocation *allocation, struct backing_rel
         .logical = allocation->logical,
         .backing = frames ? allocation->backing : NULL,
         .borrowed = allocation->borrowed,
-        .view = allocation->aperture_view,
+        .view = allocation->aperture.view,
         .heap = release != &allocation->final,
     };
     allocation->logical = NULL;
-    allocation->aperture_view = NULL;
+    allocation->aperture.view = NULL;
     if (frames)
         allocation->backing = NULL;
     paging_defer(allocation->vidmm, &release->deferred);

@@ -63,7 +63,7 @@ static bool add(struct survey *survey, uint64_t first, uint64_t pages,
 static bool add_allocation(struct survey *survey, struct vidmm_allocation *allocation)
 {
     if (segment_is_aperture(survey->segment))
-        return add(survey, allocation->aperture_first, allocation->pages, allocation);
+        return add(survey, allocation->aperture.first, allocation->pages, allocation);
     for (uint32_t i = 0; i < allocation->run_count; i++)
         if (!add(survey, allocation->runs[i].first, allocation->runs[i].pages, allocation))
             return false;
@@ -74,9 +74,9 @@ static bool add_victims(struct survey *survey)
 {
     for (struct order_node *node = order_first(&survey->segment->victims); node;
          node = order_next(node)) {
-        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim_node);
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, victim.node);
 
-        if (victim_movable(allocation, allocation->vidmm->compact_own) &&
+        if (victim_movable(allocation, allocation->vidmm->turn.compact_own) &&
             !add_allocation(survey, allocation))
             return false;
     }
@@ -102,7 +102,7 @@ static bool add_listed(struct survey *survey, const struct vidmm_device *device)
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, order);
 
         if (is_first_lister(open) &&
-            victim_movable(open->allocation, open->allocation->vidmm->compact_own) &&
+            victim_movable(open->allocation, open->allocation->vidmm->turn.compact_own) &&
             !add_allocation(survey, open->allocation))
             return false;
     }
@@ -191,7 +191,7 @@ static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    vidmm->compact_own = false;
+    vidmm->turn.compact_own = false;
     for (size_t i = 0; i < survey->count && NT_SUCCESS(status); i++) {
         const struct span *span = &survey->spans[i];
 
@@ -203,7 +203,7 @@ static NTSTATUS move_away(struct vidmm *vidmm, const struct survey *survey, uint
             if (status != STATUS_NO_MEMORY)
                 continue;
         }
-        status = placement_move_out(vidmm, span->owner, !span->owner->offer_in_force);
+        status = placement_move_out(vidmm, span->owner, !span->owner->offer.in_force);
     }
     return status;
 }

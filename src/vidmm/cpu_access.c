@@ -47,13 +47,13 @@ static NTSTATUS check_lock(const struct vidmm_open *open)
 
     if (open->device->lost || allocation->vidmm->lost)
         return STATUS_DEVICE_REMOVED;
-    if (allocation->offer_in_force || allocation->creator != open->device->process->nt)
+    if (allocation->offer.in_force || allocation->creator != open->device->process->nt)
         return STATUS_INVALID_PARAMETER; /* ALLOC-119, RES-065 */
-    if (allocation->lock_count >= MAX_LOCKS)
+    if (allocation->view.lock_count >= MAX_LOCKS)
         return STATUS_GRAPHICS_TOO_MANY_REFERENCES;
     if (!allocation->cpu_visible && cpu_view_in_memory_segment(allocation) &&
         !(allocation->vidmm->aperture &&
-          (allocation->supported_set & segment_bit(allocation->vidmm->aperture))))
+          (allocation->segments.supported & segment_bit(allocation->vidmm->aperture))))
         return STATUS_INVALID_PARAMETER; /* ALLOC-128 */
     return STATUS_SUCCESS;
 }
@@ -67,14 +67,15 @@ static NTSTATUS first_lock(struct vidmm_allocation *allocation)
     bool forbidden = cpu_view_in_memory_segment(allocation) &&
                      cpu_view_forbids(allocation, &vidmm->segment[allocation->segment]);
 
-    if (forbidden || allocation->arriving || !paging_ticket_done(vidmm, allocation->busy_ticket)) {
+    if (forbidden || allocation->arrival.pending ||
+        !paging_ticket_done(vidmm, allocation->arrival.busy_ticket)) {
         /* A copy or a fill under way would undo what the CPU stores. Only paging work is waited
          * for, never a client's. */
         sim_mutex_unlock(&vidmm->lock);
         status = paging_run(vidmm, forbidden ? expose : nothing, allocation);
         sim_mutex_lock(&vidmm->lock);
     }
-    if (allocation->destroyed || allocation->gone || allocation->lock_count == 0)
+    if (allocation->destroyed || allocation->gone || allocation->view.lock_count == 0)
         return STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status) && !cpu_view_in_memory_segment(allocation))
         status = backing_take(allocation);
@@ -86,17 +87,17 @@ static NTSTATUS ensure_view(struct vidmm_allocation *allocation)
     struct vidmm *vidmm = allocation->vidmm;
     NTSTATUS status = STATUS_SUCCESS;
 
-    while (NT_SUCCESS(status) && !allocation->view) {
-        if (allocation->locking) {
+    while (NT_SUCCESS(status) && !allocation->view.address) {
+        if (allocation->view.locking) {
             /* Another thread is making it. */
             sim_mutex_unlock(&vidmm->lock);
             status = paging_run(vidmm, nothing, NULL);
             sim_mutex_lock(&vidmm->lock);
             continue;
         }
-        allocation->locking = true;
+        allocation->view.locking = true;
         status = first_lock(allocation);
-        allocation->locking = false;
+        allocation->view.locking = false;
     }
     return status;
 }
@@ -113,17 +114,17 @@ NTSTATUS vidmm_lock2(struct vidmm_device *device, D3DKMT_HANDLE handle, void **a
     status = open ? check_lock(open) : STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status)) {
         allocation = open->allocation;
-        allocation->lock_count++;
+        allocation->view.lock_count++;
         open->lock_count++;
         allocation_hold(allocation);
         status = ensure_view(allocation);
         open = open_find(device,
                          handle); /* it may have been destroyed meanwhile, which ended the lock */
         if (NT_SUCCESS(status)) {
-            *address = allocation->view;
+            *address = allocation->view.address;
         } else if (open && open->allocation == allocation && open->lock_count) {
             open->lock_count--;
-            allocation->lock_count--;
+            allocation->view.lock_count--;
         }
         if (!allocation->gone)
             victim_update(allocation);
@@ -186,11 +187,11 @@ NTSTATUS vidmm_unlock2(struct vidmm_device *device, D3DKMT_HANDLE handle)
     if (open && open->lock_count) {
         struct vidmm_allocation *allocation = open->allocation;
 
-        status = allocation->lock_count == 1 && !vidmm->lost ? push_later(allocation)
-                                                             : STATUS_SUCCESS;
+        status = allocation->view.lock_count == 1 && !vidmm->lost ? push_later(allocation)
+                                                                  : STATUS_SUCCESS;
         if (NT_SUCCESS(status)) {
             open->lock_count--;
-            if (--allocation->lock_count == 0)
+            if (--allocation->view.lock_count == 0)
                 cpu_view_end(allocation);
             victim_update(allocation);
             paging_poke(vidmm);

@@ -36,12 +36,12 @@ bool cpu_view_shows_backing(const struct vidmm_allocation *allocation)
 
 bool cpu_view_follows(const struct vidmm_allocation *allocation)
 {
-    return allocation->view && !cpu_view_shows_backing(allocation);
+    return allocation->view.address && !cpu_view_shows_backing(allocation);
 }
 
 bool cpu_view_forbids(const struct vidmm_allocation *allocation, const struct vidmm_segment *segment)
 {
-    if (!allocation->lock_count || cpu_view_shows_backing(allocation))
+    if (!allocation->view.lock_count || cpu_view_shows_backing(allocation))
         return false;
     return !allocation->cpu_visible || allocation->flags.Cached || !segment_cpu_visible(segment);
 }
@@ -62,8 +62,8 @@ static bool point_run(struct vidmm_allocation *allocation, uint64_t page,
         .file = -1, .page = (segment->cpu.value >> PAGE_BITS) + first, .writable = true};
 
     if (segment->in_ram)
-        return ram_view_point_run(vidmm->config.ram, allocation->view, page, &source, count);
-    return ram_view_point_file(vidmm->config.ram, allocation->view, page,
+        return ram_view_point_run(vidmm->config.ram, allocation->view.address, page, &source, count);
+    return ram_view_point_file(vidmm->config.ram, allocation->view.address, page,
                                bus_device_memory_file(vidmm->config.device, segment->bar),
                                (segment->bar_offset >> PAGE_BITS) + first, count, true);
 }
@@ -91,23 +91,23 @@ static bool point(struct vidmm_allocation *allocation)
 {
     if (cpu_view_in_memory_segment(allocation) && !cpu_view_shows_backing(allocation))
         return point_at_segment(allocation);
-    return ram_view_point(allocation->vidmm->config.ram, allocation->view, 0, allocation->backing,
-                          allocation->pages, true);
+    return ram_view_point(allocation->vidmm->config.ram, allocation->view.address, 0,
+                          allocation->backing, allocation->pages, true);
 }
 
 static void drop_view(struct vidmm_allocation *allocation)
 {
-    if (allocation->view)
-        ram_view_release(allocation->vidmm->config.ram, allocation->view, allocation->pages);
-    allocation->view = NULL;
-    util_free(allocation->cpu_private);
-    allocation->cpu_private = NULL;
+    if (allocation->view.address)
+        ram_view_release(allocation->vidmm->config.ram, allocation->view.address, allocation->pages);
+    allocation->view.address = NULL;
+    util_free(allocation->view.fingerprints);
+    allocation->view.fingerprints = NULL;
 }
 
 NTSTATUS cpu_view_make(struct vidmm_allocation *allocation)
 {
-    allocation->view = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
-    if (!allocation->view)
+    allocation->view.address = ram_view_reserve(allocation->vidmm->config.ram, allocation->pages);
+    if (!allocation->view.address)
         return STATUS_NO_MEMORY;
     if (point(allocation))
         return STATUS_SUCCESS;
@@ -129,7 +129,7 @@ static uint64_t fingerprint(const void *page)
 
 static uint8_t *view_page(const struct vidmm_allocation *allocation, uint64_t page)
 {
-    return (uint8_t *)allocation->view + (page << PAGE_BITS);
+    return (uint8_t *)allocation->view.address + (page << PAGE_BITS);
 }
 
 NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation)
@@ -138,10 +138,10 @@ NTSTATUS cpu_view_leave(struct vidmm_allocation *allocation)
 
     if (!prints)
         return STATUS_INSUFFICIENT_RESOURCES;
-    util_free(allocation->cpu_private);
+    util_free(allocation->view.fingerprints);
     for (uint64_t i = 0; i < allocation->pages; i++)
         prints[i] = fingerprint(view_page(allocation, i));
-    allocation->cpu_private = prints;
+    allocation->view.fingerprints = prints;
     return STATUS_SUCCESS;
 }
 
@@ -161,7 +161,7 @@ static void *place_page(const struct vidmm_allocation *allocation, uint64_t page
 
 NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
 {
-    const uint64_t *prints = allocation->cpu_private;
+    const uint64_t *prints = allocation->view.fingerprints;
 
     if (!cpu_view_follows(allocation))
         return STATUS_SUCCESS;
@@ -169,18 +169,18 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
         if (fingerprint(view_page(allocation, i)) != prints[i])
             memcpy(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
     }
-    util_free(allocation->cpu_private);
-    allocation->cpu_private = NULL;
+    util_free(allocation->view.fingerprints);
+    allocation->view.fingerprints = NULL;
     if (point(allocation))
         return STATUS_SUCCESS;
     /* Half of it may show the new place: better none than a wrong one. The caller goes back, and
      * comes here again. */
-    ram_view_unpoint(allocation->vidmm->config.ram, allocation->view, 0, allocation->pages);
+    ram_view_unpoint(allocation->vidmm->config.ram, allocation->view.address, 0, allocation->pages);
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
 void cpu_view_end(struct vidmm_allocation *allocation)
 {
     drop_view(allocation);
-    allocation->lock_count = 0;
+    allocation->view.lock_count = 0;
 }

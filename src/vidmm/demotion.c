@@ -16,6 +16,6 @@ void demotion_note(struct vidmm_allocation *allocation)
     best = &allocation->vidmm->segment[order[0]];
     if (allocation->segment == order[0] || segment_is_aperture(best) || allocation->pins)
         return;
-    list_remove(&allocation->demoted_link);
-    list_push_back(&best->demoted, &allocation->demoted_link);
+    list_remove(&allocation->victim.demoted_link);
+    list_push_back(&best->demoted, &allocation->victim.demoted_link);
 }

@@ -13,14 +13,14 @@
 
 void departure_add(struct vidmm_allocation *allocation)
 {
-    if (list_empty(&allocation->leave_link))
-        list_push_back(&allocation->vidmm->departures, &allocation->leave_link);
+    if (list_empty(&allocation->victim.leave_link))
+        list_push_back(&allocation->vidmm->departures, &allocation->victim.leave_link);
 }
 
 void departure_cancel(struct vidmm_allocation *allocation)
 {
-    allocation->leave = false;
-    list_remove(&allocation->leave_link);
+    allocation->victim.leave = false;
+    list_remove(&allocation->victim.leave_link);
 }
 
 /* False: no allocation is to leave. */
@@ -31,8 +31,8 @@ static bool depart(struct vidmm *vidmm)
 
     if (!node)
         return false;
-    allocation = CONTAINER(node, struct vidmm_allocation, leave_link);
-    allocation->leave = false;
+    allocation = CONTAINER(node, struct vidmm_allocation, victim.leave_link);
+    allocation->victim.leave = false;
     /* If it cannot move out, it stays until its memory is needed. */
     if (allocation->device_references == 0 && allocation->pins == 0 && allocation->users == 0 &&
         !allocation->destroyed)

@@ -87,9 +87,9 @@ static void end_locks(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open->allocation;
 
-    allocation->lock_count -= open->lock_count;
+    allocation->view.lock_count -= open->lock_count;
     open->lock_count = 0;
-    if (allocation->lock_count == 0)
+    if (allocation->view.lock_count == 0)
         cpu_view_end(allocation);
 }
 
@@ -167,7 +167,8 @@ static bool needs_paging(const struct destruction *d)
         const struct vidmm_allocation *allocation = open_of(node)->allocation;
 
         if (allocation->runs || allocation->logical || !list_empty(&allocation->mappings) ||
-            allocation->arriving || !paging_ticket_done(allocation->vidmm, allocation->busy_ticket))
+            allocation->arrival.pending ||
+            !paging_ticket_done(allocation->vidmm, allocation->arrival.busy_ticket))
             return true;
     }
     return false;

@@ -54,10 +54,10 @@ static NTSTATUS evacuate_job(struct vidmm *vidmm, void *arg)
 
         if (!allocation->runs || !allocation->segment || is_kept(allocation, kept_bytes))
             continue;
-        status = placement_move_out(vidmm, allocation, !allocation->offer_in_force);
+        status = placement_move_out(vidmm, allocation, !allocation->offer.in_force);
         if (!NT_SUCCESS(status))
             break;
-        allocation->discarded |= allocation->offer_in_force;
+        allocation->offer.discarded |= allocation->offer.in_force;
     }
     context_allocations_lost(
         vidmm); /* those that have moved, and the others: committed again before they are used */

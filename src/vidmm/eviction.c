@@ -53,7 +53,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
         struct vidmm_device *device = CONTAINER(link, struct vidmm_device, link);
         struct order_node *node = order_first(&device->listed[segment]);
 
-        if (!node || device == vidmm->requester || !victim_device_idle(device))
+        if (!node || device == vidmm->turn.requester || !victim_device_idle(device))
             continue;
         for (; node; node = order_next(node)) {
             struct vidmm_allocation *allocation =
@@ -79,7 +79,7 @@ static struct vidmm_allocation *listed_victim(struct vidmm *vidmm, UINT segment,
 static struct vidmm_open *own_victim(struct vidmm *vidmm, UINT segment,
                                      const struct vidmm_allocation *newcomer)
 {
-    struct vidmm_device *device = vidmm->requester;
+    struct vidmm_device *device = vidmm->turn.requester;
 
     if (!device || !newcomer || !victim_device_idle(device))
         return NULL;
@@ -120,7 +120,7 @@ static struct vidmm_allocation *pick_victim(struct vidmm *vidmm, const struct ro
     struct vidmm_allocation *victim;
 
     while ((node = order_first(&room->segment->victims)) != NULL) {
-        victim = CONTAINER(node, struct vidmm_allocation, victim_node);
+        victim = CONTAINER(node, struct vidmm_allocation, victim.node);
         if (victim->pins == 0)
             return victim;
         victim_update(victim); /* pinned since it got there */
@@ -147,9 +147,9 @@ static NTSTATUS prospects(struct vidmm *vidmm, const struct vidmm_segment *segme
             oldest = device;
     }
     if (running) {
-        vidmm->retry_at = sim_now();
-        if (vidmm->impatient && oldest)
-            vidmm->suspend = oldest->process;
+        vidmm->turn.retry_at = sim_now();
+        if (vidmm->turn.impatient && oldest)
+            vidmm->turn.suspend = oldest->process;
         return STATUS_RETRY;
     }
     return segment->leaving ? STATUS_RETRY : STATUS_NO_MEMORY;
@@ -171,11 +171,11 @@ static bool enough(const struct vidmm *vidmm, const struct room_request *room)
 
 static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
 {
-    bool keep = !victim->offer_in_force;
+    bool keep = !victim->offer.in_force;
     NTSTATUS status = placement_move_out(vidmm, victim, keep);
 
     if (NT_SUCCESS(status) && !keep) {
-        victim->discarded = true;
+        victim->offer.discarded = true;
         trace_instant(vidmm->track, "discard", "bytes", victim->pages << PAGE_BITS, NULL, 0);
     }
     return status;

@@ -36,17 +36,17 @@ static uint32_t opens_of(const struct vidmm_allocation *allocation)
 /* Is it time? Called when the last thing it waited for has come about. */
 static void offer_update(struct vidmm_allocation *allocation)
 {
-    bool all = allocation->offered && allocation->offered == opens_of(allocation);
+    bool all = allocation->offer.count && allocation->offer.count == opens_of(allocation);
     bool in_force = all;
 
     LIST_FOR(node, &allocation->opens)
         if (follow_pending(&CONTAINER(node, struct vidmm_open, link)->offer_after))
             in_force = false;
-    if (in_force == allocation->offer_in_force)
+    if (in_force == allocation->offer.in_force)
         return;
-    allocation->offer_in_force = in_force;
+    allocation->offer.in_force = in_force;
     if (in_force) {
-        allocation->released_at = ++allocation->vidmm->clock;
+        allocation->victim.released_at = ++allocation->vidmm->clock;
         LIST_FOR(node, &allocation->opens)
             readiness_not_missing(CONTAINER(node, struct vidmm_open, link));
     }
@@ -65,21 +65,21 @@ void offer_forget(struct vidmm_open *open)
     follow_cancel(&open->offer_after);
     if (open->offered) {
         open->offered = false;
-        open->allocation->offered--;
+        open->allocation->offer.count--;
     }
-    if (open->allocation->offered == 0)
-        open->allocation->offer_in_force = false;
+    if (open->allocation->offer.count == 0)
+        open->allocation->offer.in_force = false;
 }
 
 static void offer(struct vidmm_open *open, D3DKMT_OFFER_PRIORITY priority, D3DKMT_OFFER_FLAGS flags)
 {
     struct vidmm_allocation *allocation = open->allocation;
 
-    allocation->offer_priority = (UINT)priority;
-    allocation->decommit = flags.AllowDecommit;
+    allocation->offer.priority = (UINT)priority;
+    allocation->offer.decommit = flags.AllowDecommit;
     if (!open->offered) {
         open->offered = true;
-        allocation->offered++;
+        allocation->offer.count++;
     }
     if (!flags.OfferImmediately && !follow_pending(&open->offer_after))
         follow_device(open->device, &open->offer_after, gpu_done); /* RES-063 */
@@ -90,8 +90,8 @@ static void offer(struct vidmm_open *open, D3DKMT_OFFER_PRIORITY priority, D3DKM
 static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
 {
     struct vidmm_allocation *allocation = open->allocation;
-    D3DDDI_RECLAIM_RESULT result = allocation->discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED
-                                                         : D3DDDI_RECLAIM_RESULT_OK;
+    D3DDDI_RECLAIM_RESULT result = allocation->offer.discarded ? D3DDDI_RECLAIM_RESULT_DISCARDED
+                                                               : D3DDDI_RECLAIM_RESULT_OK;
 
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
@@ -99,9 +99,9 @@ static D3DDDI_RECLAIM_RESULT reclaim(struct vidmm_open *open)
         follow_cancel(&other->offer_after);
         other->offered = false;
     }
-    allocation->offered = 0;
-    allocation->offer_in_force = false;
-    allocation->discarded = false;
+    allocation->offer.count = 0;
+    allocation->offer.in_force = false;
+    allocation->offer.discarded = false;
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *other = CONTAINER(node, struct vidmm_open, link);
 
@@ -156,7 +156,7 @@ static bool may_offer(struct vidmm_open *open, UINT index, void *arg)
 {
     (void)index;
     (void)arg;
-    return open->allocation->lock_count == 0 && open->allocation->pins == 0; /* RES-073 */
+    return open->allocation->view.lock_count == 0 && open->allocation->pins == 0; /* RES-073 */
 }
 
 struct offer_arg {

@@ -18,6 +18,7 @@
 
 struct vidmm;
 struct vidmm_device;
+struct vidmm_process;
 
 /* Something to do, with the lock held, when all operations built so far have been carried out by
  * the GPU. The embedder owns the memory; fn may free it. */
@@ -74,6 +75,18 @@ struct paging_queue *paging_queue_create(struct vidmm *vidmm, int priority);
 void paging_queue_destroy(struct paging_queue *queue);
 void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
                        int priority);
+
+/* The job that runs: whom it works for, how far it may go, and what has to happen before it is worth
+ * running again. Set by the worker; read where memory is sought (eviction.c), however far below the
+ * job that is. */
+struct paging_turn {
+    struct vidmm_device *requester; /* whose list it serves; its own allocations are no victims */
+    bool impatient;                 /* it may have devices suspended */
+    bool compact_own;               /* it may move members of the requester's list out of the way */
+    /* with STATUS_RETRY */
+    struct vidmm_process *suspend; /* suspend this one, then run again */
+    uint64_t retry_at;             /* when it is worth running again at the latest */
+};
 
 /* What the worker does when it has no job; lock held. */
 struct paging_idle_work {

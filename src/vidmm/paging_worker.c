@@ -274,11 +274,11 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
     NTSTATUS status;
 
     for (;;) {
-        vidmm->requester = queue->device;
-        vidmm->impatient = queue->impatient;
-        vidmm->compact_own = true;
-        vidmm->suspend = NULL;
-        vidmm->retry_at = SIM_FOREVER;
+        vidmm->turn.requester = queue->device;
+        vidmm->turn.impatient = queue->impatient;
+        vidmm->turn.compact_own = true;
+        vidmm->turn.suspend = NULL;
+        vidmm->turn.retry_at = SIM_FOREVER;
         worker->poked = false;
         if (vidmm->reset)
             status = STATUS_RETRY; /* a reset began while the lock was dropped */
@@ -286,13 +286,14 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
             status = vidmm->lost && queue->client
                          ? STATUS_DEVICE_REMOVED
                          : job->fn(vidmm, job->arg); /* clearing up goes on */
-        vidmm->requester = NULL;
-        if (status != STATUS_RETRY || !vidmm->suspend || !suspend_process(worker, vidmm->suspend))
+        vidmm->turn.requester = NULL;
+        if (status != STATUS_RETRY || !vidmm->turn.suspend ||
+            !suspend_process(worker, vidmm->turn.suspend))
             break;
     }
     if (status == STATUS_RETRY && !worker->poked) {
         queue->parked = true;
-        queue->deadline = vidmm->retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
+        queue->deadline = vidmm->turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
     if (status == STATUS_RETRY) /* others may wait for what was built, while this one keeps trying */
         paging_flush(vidmm, NULL);

@@ -185,7 +185,7 @@ static NTSTATUS take_aperture(struct vidmm_allocation *allocation, struct vidmm_
             break;
     }
     if (NT_SUCCESS(status)) {
-        allocation->aperture_first = run->first;
+        allocation->aperture.first = run->first;
         vidmm->aperture_mapped += bytes;
         util_free(run);
     }
@@ -196,7 +196,7 @@ static void give_aperture(struct vidmm_allocation *allocation, UINT segment)
 {
     struct vidmm *vidmm = allocation->vidmm;
     const struct vidmm_run run = {
-        .segment = segment, .first = allocation->aperture_first, .pages = allocation->pages};
+        .segment = segment, .first = allocation->aperture.first, .pages = allocation->pages};
 
     vidmm->aperture_mapped -= allocation->pages << PAGE_BITS;
     segment_give(vidmm, &run, 1);
@@ -225,7 +225,7 @@ static NTSTATUS place_in_system(struct vidmm_allocation *allocation, struct vidm
     }
     if (mapped) {
         allocation->segment = segment->id;
-        status = aperture_map(allocation, segment->id, allocation->aperture_first);
+        status = aperture_map(allocation, segment->id, allocation->aperture.first);
     }
     if (NT_SUCCESS(status))
         status = readiness_arrive(allocation);
@@ -261,8 +261,8 @@ static NTSTATUS place_in(struct vidmm_allocation *allocation, struct vidmm_segme
     NTSTATUS status;
 
     if (!segment_usable(allocation, segment))
-        return allocation->lock_count ? STATUS_RETRY
-                                      : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
+        return allocation->view.lock_count ? STATUS_RETRY
+                                           : STATUS_NO_MEMORY; /* ALLOC-128: until it is unlocked */
     status = allocation->vidmm->room_maker->make_way(allocation, segment->id);
     if (!NT_SUCCESS(status))
         return status;
@@ -397,7 +397,7 @@ static NTSTATUS leave_system(struct vidmm_allocation *allocation, bool keep,
     readiness_end(allocation);
     status = space_allocation_placed(vidmm, allocation);
     if (NT_SUCCESS(status) && aperture)
-        status = aperture_unmap(allocation, aperture, allocation->aperture_first);
+        status = aperture_unmap(allocation, aperture, allocation->aperture.first);
     if (!NT_SUCCESS(status)) {
         util_free(release);
         return status;
@@ -432,7 +432,7 @@ NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
                                            : leave_system(allocation, keep_content, release);
     victim_update(allocation);
     if (NT_SUCCESS(status)) {
-        allocation->busy_ticket = paging_ticket_now(vidmm);
+        allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
         vidmm->statistics.evictions++;
         trace_instant(vidmm->track, "evict", "bytes", allocation->pages << PAGE_BITS, NULL, 0);
     }
@@ -450,7 +450,7 @@ static void give_place(struct vidmm_allocation *allocation, bool notify)
             content_notify(allocation, NULL);
         segment_give(vidmm, allocation->runs, allocation->run_count);
     } else if (allocation->runs && allocation->segment) {
-        aperture_unmap(allocation, allocation->segment, allocation->aperture_first);
+        aperture_unmap(allocation, allocation->segment, allocation->aperture.first);
         give_aperture(allocation, allocation->segment);
     }
     forget_place(allocation);
@@ -468,14 +468,14 @@ void placement_purge(struct vidmm_allocation *allocation)
     bool memory = in_memory_segment(allocation);
 
     give_place(allocation, false);
-    if (memory && allocation->view && cpu_view_follows(allocation))
+    if (memory && allocation->view.address && cpu_view_follows(allocation))
         cpu_view_end(allocation); /* nothing is behind it any more */
     if (allocation->logical) {
         /* The GPU does nothing now, so what was built needs no waiting for. */
-        if (allocation->aperture_view)
-            ram_view_release(allocation->vidmm->config.ram, allocation->aperture_view,
+        if (allocation->aperture.view)
+            ram_view_release(allocation->vidmm->config.ram, allocation->aperture.view,
                              allocation->pages);
-        allocation->aperture_view = NULL;
+        allocation->aperture.view = NULL;
         backing_unmap_now(allocation);
     }
 }

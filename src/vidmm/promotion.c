@@ -42,7 +42,8 @@ static bool step(struct vidmm *vidmm, struct vidmm_segment *segment)
     unsigned tries = 0;
 
     LIST_FOR(node, &segment->demoted) {
-        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation, demoted_link);
+        struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
+                                                        victim.demoted_link);
 
         if (!has_room(vidmm, segment, allocation) || ++tries > TRIES)
             break;

@@ -55,7 +55,7 @@ void readiness_missing(struct vidmm_open *open)
 {
     struct vidmm_device *device = open->device;
 
-    if (!list_empty(&open->missing_link) || open->allocation->offer_in_force)
+    if (!list_empty(&open->missing_link) || open->allocation->offer.in_force)
         return; /* what is offered nobody waits for */
     list_push_back(&device->missing_list, &open->missing_link);
     device->missing++;
@@ -71,29 +71,30 @@ static void set_ready(struct vidmm_allocation *allocation)
 
 static void arrived(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
-    struct vidmm_allocation *allocation = CONTAINER(deferred, struct vidmm_allocation, arrival);
+    struct vidmm_allocation *allocation = CONTAINER(deferred, struct vidmm_allocation,
+                                                    arrival.deferred);
 
     (void)vidmm;
-    allocation->arriving = false;
+    allocation->arrival.pending = false;
     set_ready(allocation);
 }
 
 void readiness_end(struct vidmm_allocation *allocation)
 {
-    if (allocation->arriving) {
-        list_remove(&allocation->arrival.link);
-        allocation->arriving = false;
+    if (allocation->arrival.pending) {
+        list_remove(&allocation->arrival.deferred.link);
+        allocation->arrival.pending = false;
     }
     allocation->ready = false;
     allocation->resident = false;
-    list_remove(&allocation->demoted_link);
+    list_remove(&allocation->victim.demoted_link);
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
         if (!open->residency_count)
             continue;
         readiness_missing(open);
-        if (open->device == allocation->vidmm->requester)
+        if (open->device == allocation->vidmm->turn.requester)
             open->device->displaced = true;
     }
 }
@@ -110,16 +111,16 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
         space_allocation_placed(vidmm, allocation);
         return status;
     }
-    if (allocation->flags.Capture && !allocation->captured) {
-        allocation->captured = true; /* ALLOC-054: stays where it is from now on */
+    if (allocation->flags.Capture && !allocation->victim.captured) {
+        allocation->victim.captured = true; /* ALLOC-054: stays where it is from now on */
         allocation->pins++;
     }
     budget_placed(allocation);
     demotion_note(allocation);
-    allocation->busy_ticket = paging_ticket_now(vidmm);
-    allocation->arriving = true;
-    allocation->arrival.fn = arrived;
+    allocation->arrival.busy_ticket = paging_ticket_now(vidmm);
+    allocation->arrival.pending = true;
+    allocation->arrival.deferred.fn = arrived;
     victim_update(allocation);
-    paging_defer(vidmm, &allocation->arrival);
+    paging_defer(vidmm, &allocation->arrival.deferred);
     return STATUS_SUCCESS;
 }

@@ -57,7 +57,7 @@ static struct vidmm_open **movable_list(struct vidmm_device *device, size_t *cou
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, residency_link);
         const struct vidmm_allocation *allocation = open->allocation;
 
-        if (allocation->offer_in_force || allocation->pins || allocation->lock_count)
+        if (allocation->offer.in_force || allocation->pins || allocation->view.lock_count)
             continue;
         /* One in system memory is in nobody's way. One in a segment may be charged elsewhere, if it
          * was there before. */
@@ -75,7 +75,7 @@ static NTSTATUS repack(struct vidmm_device *device)
     size_t count;
 
     if (!victim_device_idle(device)) {
-        vidmm->suspend = device->process;
+        vidmm->turn.suspend = device->process;
         return STATUS_RETRY;
     }
     list = movable_list(device, &count);

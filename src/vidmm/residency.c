@@ -58,7 +58,7 @@ static void used_no_more(struct vidmm_device *device, struct follow *follow)
 
     (void)device;
     allocation->users--;
-    if (allocation->leave && allocation->device_references == 0 && allocation->runs)
+    if (allocation->victim.leave && allocation->device_references == 0 && allocation->runs)
         departure_add(allocation);
     victim_update(allocation);
     paging_poke(allocation->vidmm);
@@ -71,7 +71,7 @@ static void off_the_list(struct vidmm_open *open)
     list_remove(&open->residency_link);
     budget_uncharge(open);
     if (--allocation->device_references == 0)
-        allocation->released_at = ++allocation->vidmm->clock;
+        allocation->victim.released_at = ++allocation->vidmm->clock;
 }
 
 void residency_unlist(struct vidmm_open *open)
@@ -88,7 +88,7 @@ void residency_remove(struct vidmm_open *open, bool leave)
 
     off_the_list(open);
     if (allocation->device_references == 0)
-        allocation->leave = leave;
+        allocation->victim.leave = leave;
     /* RES-026: work queued before may use it still. */
     if (!follow_pending(&open->use)) {
         allocation->users++;
@@ -175,7 +175,7 @@ static NTSTATUS make_resident_job(struct vidmm *vidmm, void *arg)
         struct vidmm_allocation *allocation = job->allocation[i];
 
         if (!allocation->gone && !allocation->destroyed && allocation->device_references &&
-            !allocation->offer_in_force)
+            !allocation->offer.in_force)
             status = repack_bring_in(job->device, allocation);
     }
     if (NT_SUCCESS(status) && job->device->displaced)
@@ -469,7 +469,7 @@ bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place)
     if (segment == 0)
         return true;
     if (segment_is_aperture(&vidmm->segment[segment]))
-        place->physical = vidmm->segment[segment].base + (allocation->aperture_first << PAGE_BITS);
+        place->physical = vidmm->segment[segment].base + (allocation->aperture.first << PAGE_BITS);
     else if (allocation->run_count == 1)
         place->physical = vidmm->segment[segment].base + (allocation->runs[0].first << PAGE_BITS);
     return true;
@@ -492,7 +492,7 @@ bool vidmm_open_on_residency_list(const struct vidmm_open *open)
 
 bool vidmm_open_locked(const struct vidmm_open *open)
 {
-    return open->allocation->lock_count != 0;
+    return open->allocation->view.lock_count != 0;
 }
 
 bool vidmm_open_cpu_visible(const struct vidmm_open *open)
@@ -507,7 +507,7 @@ bool vidmm_open_read_only(const struct vidmm_open *open)
 
 bool vidmm_open_offered(const struct vidmm_open *open)
 {
-    return open->allocation->offer_in_force;
+    return open->allocation->offer.in_force;
 }
 
 struct vidmm_device *vidmm_open_device(const struct vidmm_open *open)

@@ -183,7 +183,7 @@ NTSTATUS root_resize(struct vidmm_space *space, uint32_t entries)
     if (!space->paging && vidmm->worker && !space->process->suspended &&
         !list_empty(&space->process->contexts)) {
         /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */
-        vidmm->suspend = space->process;
+        vidmm->turn.suspend = space->process;
         return STATUS_RETRY;
     }
     status = root_of(space, entries, &root);

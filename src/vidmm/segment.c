@@ -238,17 +238,17 @@ uint64_t segment_group_bytes(const struct vidmm *vidmm, D3DKMT_MEMORY_SEGMENT_GR
 unsigned segment_order(const struct vidmm_allocation *allocation, UINT order[VIDMM_MAX_SEGMENTS],
                        UINT *down)
 {
-    UINT left = allocation->supported_set;
+    UINT left = allocation->segments.supported;
     unsigned count = 0;
 
     *down = 0;
     for (unsigned i = 0; i < 5; i++) {
-        UINT id = allocation->preferred[i];
+        UINT id = allocation->segments.preferred[i];
 
         if (id == 0 || !(left & segment_bit(id)))
             continue;
         left &= ~segment_bit(id);
-        if (allocation->preferred_down >> i & 1)
+        if (allocation->segments.preferred_down >> i & 1)
             *down |= 1u << count;
         order[count++] = id;
     }

@@ -48,7 +48,7 @@ NTSTATUS shared_backing_check(const struct vidmm_allocation *allocation)
         BREACH("PHYS-184", "ShareBackingStoreWithKmd over existing system memory (flags 0x%08X)",
                allocation->flags.Value);
     for (UINT id = 1; id <= vidmm->segment_count; id++)
-        if ((allocation->supported_set & segment_bit(id)) &&
+        if ((allocation->segments.supported & segment_bit(id)) &&
             !segment_is_aperture(&vidmm->segment[id]))
             BREACH("PHYS-184",
                    "ShareBackingStoreWithKmd with memory segment %u in the supported set", id);

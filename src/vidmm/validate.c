@@ -56,7 +56,7 @@ static bool check_place(struct tally *tally, const struct vidmm_allocation *allo
 
     HOLDS(!allocation->ready || allocation->resident);
     HOLDS(!allocation->resident || allocation->runs);
-    HOLDS(!allocation->arriving || (allocation->resident && !allocation->ready));
+    HOLDS(!allocation->arrival.pending || (allocation->resident && !allocation->ready));
     HOLDS(allocation->content != CONTENT_SYSTEM || allocation->backing);
     HOLDS(!allocation->logical || allocation->backing);
     if (!allocation->runs) {
@@ -99,19 +99,19 @@ static bool check_counts(struct tally *tally, const struct vidmm_allocation *all
         HOLDS(open->charged == (open->residency_count != 0));
         HOLDS((open->residency_count != 0) == !list_empty(&open->residency_link));
         HOLDS(missing ==
-              (open->residency_count && !allocation->ready && !allocation->offer_in_force));
+              (open->residency_count && !allocation->ready && !allocation->offer.in_force));
         HOLDS(!open->ordered || (allocation->runs && open->order_segment == allocation->segment));
     }
     HOLDS(references == allocation->device_references);
-    HOLDS(offered == allocation->offered);
-    HOLDS(locks <= allocation->lock_count);
-    HOLDS(!allocation->view || allocation->lock_count);
-    if (allocation->victim_segment) {
-        HOLDS(allocation->victim_segment == allocation->segment);
-        tally->victims[allocation->victim_segment]++;
+    HOLDS(offered == allocation->offer.count);
+    HOLDS(locks <= allocation->view.lock_count);
+    HOLDS(!allocation->view.address || allocation->view.lock_count);
+    if (allocation->victim.segment) {
+        HOLDS(allocation->victim.segment == allocation->segment);
+        tally->victims[allocation->victim.segment]++;
     }
-    if (allocation->leaving_segment)
-        tally->leaving[allocation->leaving_segment]++;
+    if (allocation->victim.leaving_segment)
+        tally->leaving[allocation->victim.leaving_segment]++;
     return true;
 }
 

@@ -20,7 +20,7 @@ enum victim_class { VICTIM_OFFERED, VICTIM_UNLISTED, VICTIM_LOCKED };
 
 static uint64_t offer_rank(const struct vidmm_allocation *allocation)
 {
-    switch (allocation->offer_priority) {
+    switch (allocation->offer.priority) {
     case D3DKMT_OFFER_PRIORITY_LOW:
         return 0;
     case D3DKMT_OFFER_PRIORITY_HIGH:
@@ -36,9 +36,9 @@ static uint64_t offer_rank(const struct vidmm_allocation *allocation)
 
 static uint64_t victim_key(const struct vidmm_allocation *allocation)
 {
-    uint64_t class = allocation->lock_count ? VICTIM_LOCKED : VICTIM_UNLISTED;
+    uint64_t class = allocation->view.lock_count ? VICTIM_LOCKED : VICTIM_UNLISTED;
 
-    if (allocation->offer_in_force)
+    if (allocation->offer.in_force)
         return (uint64_t)VICTIM_OFFERED << 34 | offer_rank(allocation) << 32 | allocation->priority;
     return class << 34 | allocation->priority;
 }
@@ -47,11 +47,11 @@ static void take_out(struct vidmm_allocation *allocation)
 {
     struct vidmm *vidmm = allocation->vidmm;
 
-    if (allocation->victim_segment)
-        order_remove(&vidmm->segment[allocation->victim_segment].victims, &allocation->victim_node);
-    if (allocation->leaving_segment)
-        vidmm->segment[allocation->leaving_segment].leaving--;
-    allocation->victim_segment = allocation->leaving_segment = 0;
+    if (allocation->victim.segment)
+        order_remove(&vidmm->segment[allocation->victim.segment].victims, &allocation->victim.node);
+    if (allocation->victim.leaving_segment)
+        vidmm->segment[allocation->victim.leaving_segment].leaving--;
+    allocation->victim.segment = allocation->victim.leaving_segment = 0;
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
@@ -69,14 +69,14 @@ void victim_update(struct vidmm_allocation *allocation)
     take_out(allocation);
     if (!allocation->runs || segment == 0 || allocation->pins || allocation->destroyed)
         return;
-    if (allocation->device_references == 0 || allocation->offer_in_force) {
+    if (allocation->device_references == 0 || allocation->offer.in_force) {
         if (allocation->users) {
             vidmm->segment[segment].leaving++;
-            allocation->leaving_segment = segment;
+            allocation->victim.leaving_segment = segment;
         } else {
-            order_insert(&vidmm->segment[segment].victims, &allocation->victim_node,
-                         victim_key(allocation), allocation->released_at);
-            allocation->victim_segment = segment;
+            order_insert(&vidmm->segment[segment].victims, &allocation->victim.node,
+                         victim_key(allocation), allocation->victim.released_at);
+            allocation->victim.segment = segment;
         }
         return;
     }
@@ -113,7 +113,7 @@ NTSTATUS victim_need_idle(struct vidmm_allocation *allocation)
 
         if (!open->residency_count || victim_device_idle(open->device))
             continue;
-        vidmm->suspend = open->device->process;
+        vidmm->turn.suspend = open->device->process;
         return STATUS_RETRY;
     }
     return STATUS_SUCCESS;
@@ -125,13 +125,13 @@ bool victim_movable(const struct vidmm_allocation *allocation, bool own)
 {
     const struct vidmm *vidmm = allocation->vidmm;
 
-    if (allocation->users || allocation->lock_count || allocation->pins)
+    if (allocation->users || allocation->view.lock_count || allocation->pins)
         return false;
     LIST_FOR(node, &allocation->opens) {
         struct vidmm_open *open = CONTAINER(node, struct vidmm_open, link);
 
         if (open->residency_count &&
-            ((open->device == vidmm->requester && !own) || !victim_device_idle(open->device)))
+            ((open->device == vidmm->turn.requester && !own) || !victim_device_idle(open->device)))
             return false;
     }
     return true;

@@ -66,14 +66,9 @@ struct vidmm {
     struct list destructions_held; /* destruction.held: until something acquired is released */
     uint32_t kept;          /* allocations that may not move until a portion has run (portion.c) */
     struct list departures; /* allocations to move out when the worker has nothing else to do */
-    struct vidmm_device
-        *requester;   /* whose list the running job serves; its own allocations are no victims */
-    bool impatient;   /* the running job may have devices suspended */
-    bool compact_own; /* it may move members of the requester's list out of the way */
-    struct vidmm_process *suspend; /* with STATUS_RETRY: suspend this one, then run again */
-    uint64_t retry_at; /* with STATUS_RETRY: when the job is worth running again at the latest */
-    uint64_t usage[2]; /* bytes on residency lists by memory segment group, once per process */
-    uint64_t system_limit;           /* TotalSystemMemoryAvailableForGraphics */
+    struct paging_turn turn;
+    uint64_t usage[2];     /* bytes on residency lists by memory segment group, once per process */
+    uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
     struct paging_queue driver_runs; /* struct driver_run */
     struct sim_waitq driver_wait;    /* who waits for those */
     struct list driver_waiters;      /* struct driver_waiter: who waits for the lock */

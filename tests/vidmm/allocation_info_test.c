@@ -94,10 +94,8 @@ static void outputs_body(struct mm_rig *rig)
     p = good;
     p.set = 2;
     CHECK(fine(rig, p));
-    CHECK_RULE(
-        "ALLOC-038",
-        CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)->supported_set ==
-            segment_bit(2));
+    CHECK_RULE("ALLOC-038", CONTAINER(rig->vidmm->allocations.prev, struct vidmm_allocation, link)
+                                    ->segments.supported == segment_bit(2));
     CHECK(vidmm_validate(rig->vidmm));
 }
 

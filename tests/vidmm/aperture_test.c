@@ -50,7 +50,7 @@ static void aperture_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-045",
                map->hDevice == c->device->driver_handle && map->hAllocation == a->driver_handle);
     CHECK_RULE("SEG-065", map->SegmentId == MM_APERTURE &&
-                              map->OffsetInPages == a->aperture_first && map->NumberOfPages == 4);
+                              map->OffsetInPages == a->aperture.first && map->NumberOfPages == 4);
     CHECK(map->Adl.PageCount == 4 && map->AdlOffset == 0);
     if (remap)
         CHECK_RULE("PAGE-053", map->Adl.Flags.Contiguous);
@@ -58,7 +58,7 @@ static void aperture_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-046", map->Flags.Value == 0); /* write-combined */
     CHECK_RULE("PAGE-054", map->CpuVisibleAddress == NULL);
     mm_write_content(rig, a, 4);
-    first = a->aperture_first;
+    first = a->aperture.first;
     CHECK_RULE("PAGE-044",
                mm_gpu_memory(rig, MM_APERTURE, (first + 2) << PAGE_BITS) == mm_page(rig, a, 2));
 
@@ -132,7 +132,7 @@ static void coherent_body(struct mm_rig *rig)
     rig->hold = false;
     mm_release(rig);
     mm_idle(rig);
-    CHECK(!mm_allocation(c, h)->aperture_view);
+    CHECK(!mm_allocation(c, h)->aperture.view);
 }
 
 static void coherent_and_visible_mappings(void **state)
@@ -155,7 +155,7 @@ static void old_map_body(struct mm_rig *rig)
                                op->args.MapApertureSegment.MdlOffset == 0 &&
                                op->pages[2] == mm_allocation(c, h)->backing[2].value);
     CHECK_RULE("PAGE-044",
-               mm_gpu_memory(rig, MM_APERTURE, mm_allocation(c, h)->aperture_first << PAGE_BITS) ==
+               mm_gpu_memory(rig, MM_APERTURE, mm_allocation(c, h)->aperture.first << PAGE_BITS) ==
                    mm_page(rig, mm_allocation(c, h), 0));
 }
 

@@ -177,11 +177,11 @@ static void offer_body(struct mm_rig *rig)
     mm_submit(c);
     CHECK(mm_dispatch(c));
     OK(offer(c, h, 1, 0));
-    CHECK_RULE("RES-063", !mm_allocation(c, h)->offer_in_force);
+    CHECK_RULE("RES-063", !mm_allocation(c, h)->offer.in_force);
     mm_finish(c);
     mm_idle(rig);
-    CHECK_RULE("RES-063", mm_allocation(c, h)->offer_in_force);
-    CHECK_RULE("RES-073", NT_SUCCESS(offer(c, h, 3, 0)) && mm_allocation(c, h)->offer_priority == 3);
+    CHECK_RULE("RES-063", mm_allocation(c, h)->offer.in_force);
+    CHECK_RULE("RES-073", NT_SUCCESS(offer(c, h, 3, 0)) && mm_allocation(c, h)->offer.priority == 3);
 
     /* pressure: dropped, not copied; the device that lists it does not wait for it */
     mm_mark(rig);

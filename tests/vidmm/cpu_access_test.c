@@ -56,13 +56,13 @@ static void vram_body(struct mm_rig *rig)
     view[2 * PAGE_BYTES + 7] = 0x77;
     CHECK_RULE("SEG-026", bar[(a->runs[0].first << PAGE_BITS) + 2 * PAGE_BYTES + 7] == 0x77);
     CHECK_RULE("KMT-270", shows(rig, view, a));
-    CHECK_RULE("ALLOC-129", lock(c, h) == view && a->lock_count == 2);
+    CHECK_RULE("ALLOC-129", lock(c, h) == view && a->view.lock_count == 2);
     CHECK_RULE("KMT-271", lock(c, h) == view);
     OK(vidmm_unlock2(c->device, h));
     OK(vidmm_unlock2(c->device, h));
-    CHECK(a->view == view);
+    CHECK(a->view.address == view);
     OK(vidmm_unlock2(c->device, h));
-    CHECK_RULE("ALLOC-060", a->view == NULL); /* no view but while it is locked */
+    CHECK_RULE("ALLOC-060", a->view.address == NULL); /* no view but while it is locked */
     CHECK_RULE("ALLOC-129", vidmm_unlock2(c->device, h) == STATUS_INVALID_PARAMETER);
     CHECK(try_lock(c, 0xBAD) == STATUS_INVALID_PARAMETER);
 }
@@ -125,7 +125,7 @@ static void system_body(struct mm_rig *rig)
     view[PAGE_BYTES] = 4;
     CHECK_RULE("SEG-044",
                *mm_gpu_memory(rig, MM_APERTURE,
-                              (mm_allocation(c, mapped)->aperture_first + 1) << PAGE_BITS) == 4);
+                              (mm_allocation(c, mapped)->aperture.first + 1) << PAGE_BITS) == 4);
     CHECK(mm_op_count(rig, -1) == 0);
 }
 
@@ -232,13 +232,13 @@ static void moving_body(struct mm_rig *rig)
         expected = view[PAGE_BYTES + 3];
         OK(mm_resident(c, h));
         CHECK(a->segment == MM_VRAM);
-        CHECK_RULE("ALLOC-120", a->view == view && shows(rig, view, a));
+        CHECK_RULE("ALLOC-120", a->view.address == view && shows(rig, view, a));
         CHECK_RULE("ALLOC-120", view[PAGE_BYTES + 3] == (uint8_t)(expected + 1) && view[9] == 63);
         mm_page(rig, a, 2)[5] = (uint8_t)(round + 100); /* the GPU writes */
         expected = view[PAGE_BYTES + 3];
         OK(mm_evict(c, h, 0));
         mm_idle(rig);
-        CHECK_RULE("ALLOC-120", !a->resident && a->view == view && shows(rig, view, a));
+        CHECK_RULE("ALLOC-120", !a->resident && a->view.address == view && shows(rig, view, a));
         CHECK_RULE("ALLOC-120", view[PAGE_BYTES + 3] == (uint8_t)(expected + 1) &&
                                     view[2 * PAGE_BYTES + 5] == round + 100);
     }
@@ -321,9 +321,9 @@ static void limits_body(struct mm_rig *rig)
     CHECK_RULE("KMT-027",
                try_lock(c, theirs) == STATUS_INVALID_PARAMETER); /* another device of the process */
     lock(c, h);
-    mm_allocation(c, h)->lock_count = 65535u;
+    mm_allocation(c, h)->view.lock_count = 65535u;
     CHECK_RULE("KMT-269", try_lock(c, h) == STATUS_GRAPHICS_TOO_MANY_REFERENCES);
-    mm_allocation(c, h)->lock_count = 1;
+    mm_allocation(c, h)->view.lock_count = 1;
     vidmm_device_set_lost(c->device);
     CHECK_RULE("GPUVA-073", try_lock(c, h) == STATUS_DEVICE_REMOVED &&
                                 vidmm_unlock2(c->device, h) == STATUS_SUCCESS);
@@ -406,7 +406,7 @@ static void faults_body(struct mm_rig *rig)
         CHECK(vidmm_validate(rig->vidmm));
         CHECK(NT_SUCCESS(status) || status == STATUS_NO_MEMORY);
         CHECK(mm_open(c, h)->lock_count == NT_SUCCESS(status) &&
-              mm_allocation(c, h)->lock_count == NT_SUCCESS(status));
+              mm_allocation(c, h)->view.lock_count == NT_SUCCESS(status));
         if (NT_SUCCESS(status))
             CHECK(mm_page(rig, mm_allocation(c, h), 2)[9] == (uint8_t)nth);
         if (heap->failures == failures)

@@ -199,7 +199,7 @@ static void still_there(struct mm_rig *rig, const DXGKARG_DESTROYALLOCATION *arg
 static uint8_t *gpu_page(struct mm_rig *rig, const struct vidmm_allocation *a, uint64_t page)
 {
     if (a->segment)
-        return mm_gpu_memory(rig, a->segment, (a->aperture_first + page) << PAGE_BITS);
+        return mm_gpu_memory(rig, a->segment, (a->aperture.first + page) << PAGE_BITS);
     return mm_gpu_memory(rig, 0, a->logical[page].value << PAGE_BITS);
 }
 
@@ -274,7 +274,7 @@ static void offered_body(struct mm_rig *rig)
     OK(mm_resident(c, m.allocation[0]));
     OK(vidmm_offer(c->device, NULL, m.allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){.AllowDecommit = 1}));
-    CHECK(a->offer_in_force);
+    CHECK(a->offer.in_force);
     sim_mutex_lock(&rig->vidmm->lock);
     OK(placement_move_out(rig->vidmm, mm_allocation(c, m.allocation[0]), false));
     sim_mutex_unlock(&rig->vidmm->lock);

@@ -88,10 +88,10 @@ static void open_body(struct mm_rig *rig)
     CHECK_RULE("KMT-285",
                NT_SUCCESS(vidmm_offer(a->device, NULL, &s.allocation[2], 1,
                                       D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0})) &&
-                   !mm_allocation(a, s.allocation[2])->offer_in_force);
+                   !mm_allocation(a, s.allocation[2])->offer.in_force);
     OK(vidmm_offer(b->device, NULL, &item[2].allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){0}));
-    CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->offer_in_force);
+    CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->offer.in_force);
     {
         void *address;
 

@@ -8,8 +8,6 @@
 #ifndef DXGK_TESTS_VIDSCH_FIXTURE_H
 #define DXGK_TESTS_VIDSCH_FIXTURE_H
 
-#include "support/rename.h"
-
 #include "support/check_rule.h"
 
 #include "vidsch/vidsch_private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A memory manager that places nothing and answers what the test has set. */
+/*
+ * A memory manager that places nothing and answers what the test has set. It stands in for the room vidmm: test programs of
+ * vidsch are linked with it instead.
+ */
 #include "support/fixture.h"
 
 #include <string.h>

@@ -69,4 +69,15 @@ static inline struct list *list_pop_front(struct list *head)
     return node;
 }
 
+/* Move everything from one list to another, empty one. */
+static inline void list_take_all(struct list *from, struct list *to)
+{
+    list_init(to);
+    if (list_empty(from))
+        return;
+    *to = *from;
+    to->next->prev = to->prev->next = to;
+    list_init(from);
+}
+
 #endif

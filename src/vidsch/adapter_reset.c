@@ -9,7 +9,20 @@
  *   -> RestartFromTimeout
  *   -> vidmm rebuilds page tables through the paging node, which works again
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/adapter_reset.h"
+#include "vidsch/assert.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/paging_submit.h"
+#include "vidsch/preempt.h"
+#include "vidsch/recovery.h"
+#include "vidsch/retire.h"
+#include "vidsch/scheduler.h"
 
 static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
                          const char *why)
@@ -19,20 +32,52 @@ static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t param
 }
 
 /* Adapter resets within TdrLimitTime are counted; true if this one is one too many (TDR-012). */
-static bool over_limit(struct vidsch *vidsch)
+static bool over_limit(struct vidsch *vidsch, enum recover_cause cause)
 {
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
     uint32_t limit = vidsch->config.tdr.limit_count;
-    uint64_t *oldest = &vidsch->reset_times[vidsch->reset_count % limit];
-    bool over = vidsch->reset_count >= limit && sim_now() - *oldest <= window;
+    uint64_t *oldest = &vidsch->recovery.reset_times[vidsch->recovery.reset_count % limit];
+    bool over = vidsch->recovery.reset_count >= limit && sim_now() - *oldest <= window;
 
     *oldest = sim_now();
-    vidsch->reset_count++;
-    return over && vidsch->config.tdr.debug_mode != 3 && vidsch->adapter_cause != RECOVER_FORCED;
+    vidsch->recovery.reset_count++;
+    return over && vidsch->config.tdr.debug_mode != 3 && cause != RECOVER_FORCED;
+}
+
+/* Nothing is submitted any more, and what the driver notifies is dropped. */
+static void close_adapter(struct vidsch *vidsch)
+{
+    vidsch->recovery.resetting = true;
+    vidmm_let_driver_out(vidsch->vidmm, true);
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
+}
+
+/* The settings allow a reset, and nobody is in the driver. False: the machine is stopped. */
+static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
+{
+    if (vidsch->config.tdr.level == 1 && cause == RECOVER_TIMEOUT) {
+        stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
+        return false;
+    }
+    if (over_limit(vidsch, cause)) {
+        stop_machine(vidsch, "TDR-012", vidsch->recovery.reset_count, "too many resets");
+        return false;
+    }
+    if (!vidsch_recovery_wait_worker(vidsch, NULL)) {
+        stop_machine(vidsch, "TDR-011", 0, "the scheduler's thread did not leave the driver");
+        return false;
+    }
+    if (ddi_exclude_others(vidsch->ddi, vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS) !=
+        STATUS_SUCCESS) { /* STATUS_TIMEOUT is none of the failures */
+        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
+        return false;
+    }
+    return true;
 }
 
 /* Which device's packet is to blame: the oldest of the node that hung. */
-static struct vidsch_device *culprit(struct vidsch *vidsch)
+static const struct vidsch_device *culprit(struct vidsch *vidsch)
 {
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
         const struct vidsch_node *node = &vidsch->node[i];
@@ -77,66 +122,57 @@ static void lose_all(struct vidsch *vidsch, const struct vidsch_device *guilty)
 
 static void reopen(struct vidsch *vidsch)
 {
-    vidsch->restoring = true;
-    vidsch->resetting = false;
-    vidsch->adapter_reset_wanted = false;
+    vidsch->recovery.restoring = true;
+    vidsch->recovery.resetting = false;
+    vidsch->recovery.adapter_wanted = false;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
         struct vidsch_node *node = &vidsch->node[i];
 
         node->recover = RECOVER_NONE;
         node->stopped = node->ignoring = node->monitored_noted = node->timeout_noted = false;
-        vidsch_kick(node);
+        vidsch_kick_node(node);
     }
-    vidsch_worker_wake(vidsch);
-    vidsch_changed(vidsch);
+    vidsch_kick_worker(vidsch);
+    vidsch_change_announce(vidsch);
 }
 
-void vidsch_adapter_reset(struct vidsch *vidsch)
+/* From DxgkDdiResetFromTimeout to DxgkDdiRestartFromTimeout. False: the machine is stopped. */
+static bool reset(struct vidsch *vidsch, enum recover_cause cause)
 {
-    struct vidsch_device *guilty;
-    NTSTATUS status;
+    const struct vidsch_device *guilty = cause == RECOVER_TIMEOUT ? culprit(vidsch) : NULL;
+    NTSTATUS status = ddi_reset_from_timeout(vidsch->ddi);
 
-    vidsch->resetting = true;
-    vidmm_let_driver_out(vidsch->vidmm, true);
-    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        vidsch->node[i].stopped = vidsch->node[i].ignoring = true;
-    if (vidsch->config.tdr.level == 1 && vidsch->adapter_cause == RECOVER_TIMEOUT) {
-        stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
-        return;
-    }
-    if (over_limit(vidsch)) {
-        stop_machine(vidsch, "TDR-012", vidsch->reset_count, "too many resets");
-        return;
-    }
-    if (!vidsch_wait_worker(vidsch, NULL)) {
-        stop_machine(vidsch, "TDR-011", 0, "the scheduler's thread did not leave the driver");
-        return;
-    }
-    status = ddi_exclude_others(vidsch->ddi, vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS);
-    if (status != STATUS_SUCCESS) { /* STATUS_TIMEOUT is none of the failures */
-        stop_machine(vidsch, "TDR-011", 0, "a thread did not leave the driver");
-        return;
-    }
-    vidsch_collect_debug_info(vidsch, VIDEO_TDR_TIMEOUT_DETECTED);
-    WARNING("TDR-066", "record 0x117: adapter reset");
-    guilty = vidsch->adapter_cause == RECOVER_TIMEOUT ? culprit(vidsch) : NULL;
-    status = ddi_reset_from_timeout(vidsch->ddi);
     ddi_admit_others(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
         stop_machine(vidsch, "TDR-047", (uint32_t)status, "DxgkDdiResetFromTimeout failed");
-        return;
+        return false;
     }
     lose_all(vidsch, guilty);
     abandon(vidsch);
-    vidsch->paging_discard = true;
+    vidsch->paging.discard = true;
     vidmm_reset_cleanup(vidsch->vidmm);
-    vidsch->paging_discard = false;
+    vidsch->paging.discard = false;
     status = ddi_restart_from_timeout(vidsch->ddi);
     if (!NT_SUCCESS(status)) {
         stop_machine(vidsch, "TDR-053", (uint32_t)status, "DxgkDdiRestartFromTimeout failed");
-        return;
+        return false;
     }
     vidsch->statistics.adapter_resets++;
+    return true;
+}
+
+void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause)
+{
+    NTSTATUS status;
+
+    vidsch_assert_recovery(vidsch);
+    close_adapter(vidsch);
+    if (!prepare(vidsch, cause))
+        return;
+    vidsch_recovery_collect(vidsch, VIDEO_TDR_TIMEOUT_DETECTED);
+    WARNING("TDR-066", "record 0x117: adapter reset");
+    if (!reset(vidsch, cause))
+        return;
     reopen(vidsch);
     status = vidmm_reset_restore(vidsch->vidmm);
     if (!NT_SUCCESS(status)) {
@@ -144,8 +180,7 @@ void vidsch_adapter_reset(struct vidsch *vidsch)
         return;
     }
     vidmm_let_driver_out(vidsch->vidmm, false);
-    vidsch->restoring = false; /* GPUVA-259: only now may anybody else submit */
-    vidsch->kick = vidsch->config.nodes == 64 ? ~0ull : (1ull << vidsch->config.nodes) - 1;
-    vidsch_worker_wake(vidsch);
-    vidsch_changed(vidsch);
+    vidsch->recovery.restoring = false; /* GPUVA-259: only now may anybody else submit */
+    vidsch_kick_all(vidsch);
+    vidsch_change_announce(vidsch);
 }

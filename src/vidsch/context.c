@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Contexts: creation with all checks of what client and driver say, the promised buffer and list
- * sizes, priorities, the end.
- */
+/* Contexts: creation with all checks of what client and driver say, the promised sizes, priorities,
+ * the end. */
 #include <stdio.h>
 
-#include "vidsch/vidsch_private.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/node.h"
+#include "vidsch/process.h"
+#include "vidsch/ready.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
 
-/* ---- checks ---- */
+#define NO_PATCHING_LIST \
+    16u /* RES-033: elements of the allocation list of a driver that patches nothing */
 
 /* What the client asks for, before the driver is called. */
 static NTSTATUS check_request(const struct vidsch *vidsch,
@@ -58,8 +67,6 @@ static NTSTATUS check_answer(struct vidsch_context *context)
     return STATUS_SUCCESS;
 }
 
-/* ---- promised sizes ---- */
-
 static uint32_t whole_pages(uint32_t bytes)
 {
     uint64_t rounded = align_up(bytes, PAGE_BYTES);
@@ -72,15 +79,17 @@ static NTSTATUS make_lists(struct vidsch_context *context)
     struct vidsch *vidsch = context->device->vidsch;
     const DXGK_CONTEXTINFO *info = &context->info;
 
-    context->command_bytes = whole_pages(info->DmaBufferSize);
-    context->allocation_count = info->Caps.NoPatchingRequired ? VIDSCH_NO_PATCHING_LIST
-                                                              : info->AllocationListSize;
-    context->patch_count = info->Caps.NoPatchingRequired ? 0 : info->PatchLocationListSize;
-    if (!vidsch_client_block_create(vidsch, &context->commands, context->command_bytes) ||
-        !vidsch_client_block_create(vidsch, &context->allocations,
-                                    context->allocation_count * sizeof(D3DDDI_ALLOCATIONLIST)) ||
-        !vidsch_client_block_create(vidsch, &context->patches,
-                                    context->patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
+    context->promise.command_bytes = whole_pages(info->DmaBufferSize);
+    context->promise.allocation_count = info->Caps.NoPatchingRequired ? NO_PATCHING_LIST
+                                                                      : info->AllocationListSize;
+    context->promise.patch_count = info->Caps.NoPatchingRequired ? 0 : info->PatchLocationListSize;
+    if (!vidsch_client_block_create(vidsch, &context->promise.commands,
+                                    context->promise.command_bytes) ||
+        !vidsch_client_block_create(vidsch, &context->promise.allocations,
+                                    context->promise.allocation_count *
+                                        sizeof(D3DDDI_ALLOCATIONLIST)) ||
+        !vidsch_client_block_create(vidsch, &context->promise.patches,
+                                    context->promise.patch_count * sizeof(D3DDDI_PATCHLOCATIONLIST)))
         return STATUS_NO_MEMORY;
     context->reserve = vidsch_dma_buffer_get(context);
     return context->reserve ? STATUS_SUCCESS : STATUS_NO_MEMORY;
@@ -89,27 +98,25 @@ static NTSTATUS make_lists(struct vidsch_context *context)
 void vidsch_context_lists(const struct vidsch_context *context, struct vidsch_client_lists *lists)
 {
     *lists = (struct vidsch_client_lists){
-        .command_buffer = context->commands.view,
-        .command_bytes = context->command_bytes,
-        .allocations = context->allocations.view,
-        .allocation_count = context->allocation_count,
-        .patches = context->patches.view,
-        .patch_count = context->patch_count,
+        .command_buffer = context->promise.commands.view,
+        .command_bytes = context->promise.command_bytes,
+        .allocations = context->promise.allocations.view,
+        .allocation_count = context->promise.allocation_count,
+        .patches = context->promise.patches.view,
+        .patch_count = context->promise.patch_count,
     };
 }
 
-/* ---- creation ---- */
-
-void vidsch_context_free(struct vidsch_context *context)
+static void context_free(struct vidsch_context *context)
 {
     struct vidsch *vidsch = context->device->vidsch;
 
     if (context->reserve)
         vidsch_dma_buffer_put(context->reserve);
-    vidsch_dma_buffers_free(context);
-    vidsch_client_block_destroy(vidsch, &context->commands);
-    vidsch_client_block_destroy(vidsch, &context->allocations);
-    vidsch_client_block_destroy(vidsch, &context->patches);
+    vidsch_dma_buffer_free_pool(context);
+    vidsch_client_block_destroy(vidsch, &context->promise.commands);
+    vidsch_client_block_destroy(vidsch, &context->promise.allocations);
+    vidsch_client_block_destroy(vidsch, &context->promise.patches);
     (void)ddi_handle_remove(&vidsch->ddi->handles, context->mm.host_handle, DDI_HANDLE_CONTEXT);
     list_remove(&context->link);
     list_remove(&context->run_link);
@@ -137,7 +144,7 @@ static struct vidsch_context *context_alloc(struct vidsch_device *device, struct
     sim_mutex_init(&context->render_lock);
     handle = ddi_handle_create(&device->vidsch->ddi->handles, DDI_HANDLE_CONTEXT, &context->mm);
     if (!handle) {
-        vidsch_context_free(context);
+        context_free(context);
         return NULL;
     }
     vidmm_context_init(&context->mm, device->mm, is_virtual, system);
@@ -167,8 +174,8 @@ static void destroy_driver_side(struct vidsch_context *context)
     vidmm_context_finish(&context->mm);
 }
 
-/* A driver without contexts is not called: the handle of the device stands for that of each context (PATCH-019, KMT-147), and
- * what it said of the device holds for their buffers (PATCH-009). */
+/* A driver without contexts is not called: the handle of the device stands for that of each context
+ * (PATCH-019, KMT-147), and what it said of the device holds for their buffers (PATCH-009). */
 static void take_from_device(struct vidsch_context *context)
 {
     const DXGK_DEVICEINFO *info = &context->device->info;
@@ -248,7 +255,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     struct vidsch_context *context;
     NTSTATUS status;
 
-    vidsch_wait_reset(vidsch);
+    vidsch_recovery_await_adapter(vidsch);
     status = vidsch_device_check(device, false);
     if (NT_SUCCESS(status))
         status = check_request(vidsch, request);
@@ -270,7 +277,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     status = create_driver_side(context, &args);
     util_free(args.pPrivateDriverData);
     if (!NT_SUCCESS(status)) {
-        vidsch_context_free(context);
+        context_free(context);
         return status;
     }
     list_push_back(&device->contexts, &context->link);
@@ -294,7 +301,7 @@ NTSTATUS vidsch_context_create_system(struct vidsch *vidsch)
     args.Flags.VirtualAddressing = node->info.virtual_addressing; /* SUBMIT-106 */
     status = create_driver_side(context, &args);
     if (!NT_SUCCESS(status)) {
-        vidsch_context_free(context);
+        context_free(context);
         return status;
     }
     list_push_back(&vidsch->system_device->contexts, &context->link);
@@ -314,12 +321,10 @@ void vidsch_context_destroy(struct vidsch_context *context)
         vidsch_dma_buffer_put(reserve);
     }
     vidsch_device_drain(device, context); /* PATCH-052 */
-    vidsch_mutexes_free(context);
+    vidsch_signal_free_mutexes(context);
     destroy_driver_side(context);
-    vidsch_context_free(context);
+    context_free(context);
 }
-
-/* ---- questions and priority ---- */
 
 struct vidsch_device *vidsch_context_device(const struct vidsch_context *context)
 {
@@ -351,10 +356,10 @@ NTSTATUS vidsch_context_set_priority(struct vidsch_context *context, INT priorit
     if (priority < -VIDSCH_PRIORITY_LIMIT || priority > VIDSCH_PRIORITY_LIMIT) /* SUBMIT-020 */
         return STATUS_INVALID_PARAMETER;
     if (ready)
-        vidsch_context_unready(context);
+        vidsch_ready_remove(context);
     context->priority = priority;
     context->level = (uint32_t)(priority + VIDSCH_PRIORITY_LIMIT);
     if (ready)
-        vidsch_context_ready(context);
+        vidsch_ready_add(context);
     return STATUS_SUCCESS;
 }

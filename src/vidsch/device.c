@@ -1,84 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Devices. A device is the unit of error: once lost it stays so until it is destroyed (KMT-122).
- * Losing it can happen at any level up to DISPATCH; its contexts are taken out of scheduling at
- * once, and what needs PASSIVE_LEVEL (telling vidmm, DxgkDdiCancelCommand for each packet that
- * never reached the hardware) is left to the worker, which finds it on vidsch->lost.
+ * Devices: creation with the driver and with vidmm, and the end.
  */
 #include <string.h>
 
-#include "vidsch/vidsch_private.h"
-
-/* ---- processes, as the scheduler sees them ---- */
-
-static struct vidsch_process *process_find(struct vidsch *vidsch, const struct vidmm_process *mm)
-{
-    LIST_FOR(link, &vidsch->processes) {
-        struct vidsch_process *process = CONTAINER(link, struct vidsch_process, link);
-
-        if (process->mm == mm)
-            return process;
-    }
-    return NULL;
-}
-
-struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch)
-{
-    for (*vidsch = sim_current->room[SIM_ROOM_VIDSCH]; *vidsch; *vidsch = (*vidsch)->next) {
-        struct vidsch_process *process = process_find(*vidsch, mm);
-
-        if (process)
-            return process;
-    }
-    return NULL;
-}
-
-struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *mm)
-{
-    struct vidsch_process *process = process_find(vidsch, mm);
-    uint32_t id = vidmm_process_nt(mm)->id;
-
-    if (!process) {
-        /* Perhaps one that has a record of timeouts, and opened the adapter again. */
-        LIST_FOR(link, &vidsch->processes) {
-            struct vidsch_process *old = CONTAINER(link, struct vidsch_process, link);
-
-            if (!old->mm && old->id == id)
-                process = old;
-        }
-    }
-    if (!process) {
-        process = util_zalloc(1, sizeof(*process));
-        if (!process)
-            return NULL;
-        process->id = id;
-        list_init(&process->watched);
-        list_push_back(&vidsch->processes, &process->link);
-    }
-    process->mm = mm;
-    process->references++;
-    return process;
-}
-
-void vidsch_process_put(struct vidsch *vidsch, struct vidsch_process *process)
-{
-    (void)vidsch;
-    if (--process->references)
-        return;
-    process->mm = NULL;
-    if (process->blocked || process->timeouts)
-        return; /* remembered (TDR-042) */
-    list_remove(&process->link);
-    util_free(process);
-}
-
-/* ---- creation ---- */
-
-void vidsch_wait_reset(struct vidsch *vidsch)
-{
-    while (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
-        vidsch_wait_changed(vidsch, SIM_FOREVER);
-}
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/node.h"
+#include "vidsch/process.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
 
 /* CAPS-063: an accelerator without any MMU serves one process at a time. */
 static bool taken_by_another(const struct vidsch *vidsch, const struct vidsch_process *process)
@@ -116,7 +50,7 @@ static void record_driver_handle(struct vidsch_device *device)
         device->handle_recorded = hash_put(&vidsch->driver_devices, key, device);
 }
 
-void vidsch_device_free(struct vidsch_device *device)
+static void device_free(struct vidsch_device *device)
 {
     struct vidsch *vidsch = device->vidsch;
 
@@ -125,7 +59,7 @@ void vidsch_device_free(struct vidsch_device *device)
     (void)ddi_handle_remove(&vidsch->ddi->handles, device->host_handle, DDI_HANDLE_DEVICE);
     list_remove(&device->link);
     list_remove(&device->lost_link);
-    vidsch_process_put(vidsch, device->process);
+    vidsch_process_put(device->process);
     util_free(device);
 }
 
@@ -152,14 +86,14 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     process->references++;
     device->host_handle = ddi_handle_create(&vidsch->ddi->handles, DDI_HANDLE_DEVICE, device);
     if (!device->host_handle) {
-        vidsch_device_free(device);
+        device_free(device);
         return NULL;
     }
     return device;
 }
 
-/* Flags and pInfo share their place: a driver with contexts is given the flags, another one a place for what it has to say
- * (PATCH-008), which is the driver's during the call alone. */
+/* Flags and pInfo share their place: a driver with contexts is given the flags, another one a place
+ * for what it has to say (PATCH-008), which is the driver's during the call alone. */
 static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATEDEVICE *args)
 {
     struct vidsch *vidsch = device->vidsch;
@@ -196,8 +130,8 @@ static void destroy_with_driver(struct vidsch_device *device)
         VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
 }
 
-/* Paging needs a device of the driver's for its context, or for the root page table that is set for it. A driver without contexts
- * pages physical memory for nobody. */
+/* Paging needs a device of the driver's for its context, or for the root page table that is set for
+ * it. A driver without contexts pages physical memory for nobody. */
 static bool driver_has_system_device(const struct vidsch *vidsch)
 {
     return vidsch->config.caps.MultiEngineAware ||
@@ -209,7 +143,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
                        struct vidsch_device **out)
 {
     struct vidsch_device *device = device_alloc(vidsch, process);
-    uint64_t epoch = vidsch->paging_epoch;
+    uint64_t epoch = vidsch->paging.epoch;
     DXGKARG_CREATEDEVICE args = {0};
     NTSTATUS status;
 
@@ -227,7 +161,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     status = create_with_driver(device, &args);
     if (!NT_SUCCESS(status)) {
         vidmm_device_gone(vidsch->vidmm, device->host_handle);
-        vidsch_device_free(device);
+        device_free(device);
         return status;
     }
     device->driver_handle = args.hDevice;
@@ -235,7 +169,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     if (!NT_SUCCESS(status)) {
         destroy_with_driver(device);
         vidmm_device_gone(vidsch->vidmm, device->host_handle);
-        vidsch_device_free(device);
+        device_free(device);
         return status;
     }
     if (!device->hosts_own)
@@ -243,7 +177,7 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
     if (!system && (vidsch->quiescing ||
-                    epoch != vidsch->paging_epoch)) /* what came meanwhile concerns it, too */
+                    epoch != vidsch->paging.epoch)) /* what came meanwhile concerns it, too */
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true);
     *out = device;
     return STATUS_SUCCESS;
@@ -255,7 +189,7 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
     struct vidsch_process *process;
     NTSTATUS status = STATUS_ACCESS_DENIED;
 
-    vidsch_wait_reset(vidsch);
+    vidsch_recovery_await_adapter(vidsch);
     if (vidsch->quiescing)
         return STATUS_DEVICE_REMOVED;
     process = vidsch_process_get(vidsch, mm);
@@ -263,7 +197,7 @@ NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
         return STATUS_NO_MEMORY;
     if (!process->blocked && !taken_by_another(vidsch, process)) /* TDR-042, PATCH-016 */
         status = create(vidsch, process, flags, false, out);
-    vidsch_process_put(vidsch, process);
+    vidsch_process_put(process);
     return status;
 }
 
@@ -276,27 +210,8 @@ NTSTATUS vidsch_device_create_system(struct vidsch *vidsch)
     if (!process)
         return STATUS_NO_MEMORY;
     status = create(vidsch, process, NULL, true, &vidsch->system_device);
-    vidsch_process_put(vidsch, process);
+    vidsch_process_put(process);
     return status;
-}
-
-/* ---- the end ---- */
-
-static bool busy(const struct vidsch_device *device, const struct vidsch_context *context)
-{
-    const struct vidsch_context *held = device->vidsch->busy_context;
-
-    if (device->cleaning)
-        return true;
-    if (context)
-        return context->pending || context->buffers_free != context->buffers || held == context;
-    return device->pending || (held && held->device == device);
-}
-
-void vidsch_device_drain(struct vidsch_device *device, const struct vidsch_context *context)
-{
-    while (busy(device, context) && !sim_current->stopped)
-        sim_waitq_wait(&device->changed, SIM_FOREVER);
 }
 
 void vidsch_device_destroy(struct vidsch_device *device)
@@ -308,145 +223,17 @@ void vidsch_device_destroy(struct vidsch_device *device)
         vidsch_context_destroy(CONTAINER(device->contexts.next, struct vidsch_context, link));
     while (!list_empty(&device->syncs))
         vidsch_sync_destroy(CONTAINER(device->syncs.next, struct vidsch_sync, link));
-    vidsch_syncs_reap(vidsch);
+    vidsch_sync_reap(vidsch);
     vidmm_device_destroy(device->mm);
     destroy_with_driver(device);
     vidmm_device_gone(vidsch->vidmm, device->host_handle);
     device->process->devices--;
-    vidsch_device_free(device);
+    device_free(device);
 }
-
-/* ---- loss ---- */
-
-void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state, bool reset)
-{
-    struct vidsch *vidsch = device->vidsch;
-
-    if (device_is_lost(device) || device->system)
-        return; /* KMT-129: the first cause stays */
-    device->state = state;
-    device->reset_loss = reset;
-    device->cleaning = true;
-    LIST_FOR(link, &device->contexts) {
-        struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
-
-        if (context->state == CONTEXT_READY || context->state == CONTEXT_PARKED)
-            vidsch_context_unready(context);
-        context->state = CONTEXT_LOST;
-        if (context->node->unbroken == context)
-            context->node->unbroken = NULL;
-    }
-    list_push_back(&vidsch->lost, &device->lost_link);
-    vidsch_worker_wake(vidsch);
-    trace_instant(0, "device lost", "state", (uint64_t)state, NULL, 0);
-}
-
-/* What Patch would have been told (TDR-063). */
-static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
-{
-    const struct dma_buffer *buffer = packet->buffer;
-
-    *args = (DXGKARG_CANCELCOMMAND){.hContext = packet->context->mm.driver_handle};
-    if (buffer) {
-        args->pDmaBufferPrivateData = buffer->private_data;
-        args->DmaBufferPrivateDataSize = buffer->private_bytes;
-    }
-    if (!buffer || packet->kind == PACKET_VIRTUAL) {
-        args->DmaBufferVirtualAddress = packet->va;
-        args->DmaBufferSize = packet->bytes;
-        args->DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
-        return;
-    }
-    args->pDmaBuffer = buffer->data;
-    args->DmaBufferSize = buffer->capacity;
-    args->DmaBufferSubmissionStartOffset = packet->start;
-    args->DmaBufferSubmissionEndOffset = packet->end;
-    args->DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
-    args->pAllocationList = buffer->allocations;
-    args->AllocationListSize = buffer->allocation_count;
-    args->pPatchLocationList = buffer->patches;
-    args->PatchLocationListSize = buffer->patch_count;
-    args->PatchLocationListSubmissionStart = packet->first_patch;
-    args->PatchLocationListSubmissionLength = packet->patch_count;
-}
-
-static void cancel_queue(struct vidsch_context *context)
-{
-    struct vidsch *vidsch = context->device->vidsch;
-    struct list *link;
-
-    while ((link = list_pop_front(&context->queue)) != NULL) {
-        struct packet *packet = CONTAINER(link, struct packet, link);
-
-        if (packet_is_work(packet) && !packet->resubmission &&
-            vidsch->config.caps.CancelCommandAware && ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
-            DXGKARG_CANCELCOMMAND args;
-            NTSTATUS status;
-
-            describe(packet, &args);
-            status = ddi_cancel_command(vidsch->ddi, &args);
-            if (!NT_SUCCESS(status) && !sim_current->stopped)
-                verify_fatal("TDR-064", 0x119, 0x9, (uint32_t)status, 0, 0,
-                             "DxgkDdiCancelCommand answered 0x%08x", (unsigned)status);
-        }
-        vidsch_packet_finish(packet);
-    }
-}
-
-void vidsch_device_lost_work(struct vidsch_device *device)
-{
-    vidmm_device_set_lost(device->mm);
-    LIST_FOR(link, &device->contexts)
-        cancel_queue(CONTAINER(link, struct vidsch_context, link));
-    vidsch_syncs_lost(device);
-    device->cleaning = false;
-    vidsch_device_wake(device);
-    vidsch_changed(device->vidsch);
-}
-
-NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
-{
-    vidsch_device_lose(device, state, false); /* TDR-080 */
-    return STATUS_SUCCESS;
-}
-
-/* ---- questions ---- */
 
 struct vidmm_device *vidsch_device_mm(struct vidsch_device *device)
 {
     return device->mm;
-}
-
-D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device)
-{
-    if (device->vidsch->quiescing || sim_current->stopped)
-        return D3DKMT_DEVICEEXECUTION_STOPPED;
-    return device->state;
-}
-
-NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
-{
-    if (device->vidsch->quiescing || sim_current->stopped)
-        return STATUS_DEVICE_REMOVED;
-    if (!device_is_lost(device))
-        return STATUS_SUCCESS;
-    return submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
-                                             : STATUS_DEVICE_REMOVED;
-}
-
-NTSTATUS vidsch_device_wait_idle(struct vidsch_device *device)
-{
-    while (device->pending && !sim_current->stopped)
-        sim_waitq_wait(&device->changed, SIM_FOREVER);
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)
-{
-    if (device->vidsch->quiescing || sim_current->stopped)
-        return STATUS_DEVICE_REMOVED; /* KMT-128 */
-    *state = device->fault;
-    return STATUS_SUCCESS;
 }
 
 HANDLE vidsch_device_driver_handle(const struct vidsch_device *device)

@@ -9,20 +9,26 @@
  * call returns (SUBMIT-027); after the call it may be gone. While `busy_node` is set, recovery does
  * not touch the node.
  */
-#include "vidsch/vidsch_private.h"
-
-uint32_t vidsch_next_fence(struct vidsch_node *node)
-{
-    uint32_t fence = node->next_fence++;
-
-    if (node->next_fence == 0) /* SUBMIT-039: 0 is skipped */
-        node->next_fence = 1;
-    return fence;
-}
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/dispatch.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/paging.h"
+#include "vidsch/portion.h"
+#include "vidsch/queue.h"
+#include "vidsch/retire.h"
+#include "vidsch/scheduler.h"
 
 /* The list with the places of now. False: an allocation is not on the residency list (GPUVA-247).
- * For WDDM 1.x what the portion needs is there, and the others are shown where they are, if anywhere
- * (PATCH-148). */
+ * For WDDM 1.x what the portion needs is there, and the others are shown where they are, if
+ * anywhere (PATCH-148). */
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
@@ -251,13 +257,15 @@ static void submit(struct vidsch_node *node, struct packet *packet, bool is_virt
         vidsch->statistics.paging_submissions++;
     else
         vidsch->statistics.submissions++;
-    vidsch_ring_push(node, packet);
+    vidsch_portion_in_flight(packet);
+    vidsch_node_push(node, packet);
     status = is_virtual ? submit_virtual(packet) : submit_physical(packet);
     if (NT_SUCCESS(status))
         return;
     /* `packet` may be gone by now. */
     if (!may_refuse || status != STATUS_INVALID_PARAMETER)
-        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, fence, node->ordinal,
+        verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
+                     (uint32_t)status, fence, node->ordinal,
                      "%s answered 0x%08x for fence %u of node %u",
                      is_virtual ? "DxgkDdiSubmitCommandVirtual" : "DxgkDdiSubmitCommand",
                      (unsigned)status, fence, node->ordinal);
@@ -292,23 +300,23 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     bool is_virtual = context->mm.virtual_addressing;
     bool good = true;
 
-    vidsch->busy_node = node;
-    vidsch->busy_context = context;
+    vidsch->worker.busy_node = node;
+    vidsch->worker.busy_context = context;
     if (packet->kind != PACKET_PAGING || packet->fence == 0)
-        packet->fence = vidsch_next_fence(node);
+        packet->fence = vidsch_node_next_fence(node);
     if (packet->kind == PACKET_RENDER)
         good = place_allocations(packet);
     if (good && !is_virtual && !context->info.Caps.NoPatchingRequired)
         good = patch(packet);
     if (!good)
         drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
-    else if (vidsch->resetting || node->stopped)
+    else if (vidsch->recovery.resetting || node->stopped)
         put_back(node, packet);
     else
         submit(node, packet, is_virtual);
-    vidsch->busy_node = NULL;
-    vidsch->busy_context = NULL;
-    vidsch_changed(vidsch);
+    vidsch->worker.busy_node = NULL;
+    vidsch->worker.busy_context = NULL;
+    vidsch_change_announce(vidsch);
     if (context->state == CONTEXT_SUBMITTING) {
         context->state = CONTEXT_IDLE;
         vidsch_queue_advance(context);

@@ -11,7 +11,24 @@
  *
  * Anything that goes wrong on the way, or an aborted paging packet, becomes an adapter reset.
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/engine_reset.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/preempt.h"
+#include "vidsch/process.h"
+#include "vidsch/queue.h"
+#include "vidsch/recovery.h"
+#include "vidsch/retire.h"
+#include "vidsch/scheduler.h"
+
+#define DEPENDENT_NS 500000000ull /* TDR-028 */
 
 /* From now on the driver's notifications for the node are dropped; what it had notified before
  * counts (TDR-034). */
@@ -27,7 +44,7 @@ static void open_node(struct vidsch_node *node)
     node->stopped = false;
     node->ignoring = false;
     node->monitored_noted = node->timeout_noted = false;
-    vidsch_kick(node);
+    vidsch_kick_node(node);
 }
 
 /* The timeouts of one process are counted; one too many and it loses the GPU (TDR-041). */
@@ -70,7 +87,8 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
     uint32_t count;
 
     if (!is_legal_aborted(node, aborted)) { /* TDR-032 */
-        verify_fatal("TDR-032", 0x119, 0xA, aborted, node->last_completed, node->last_submitted,
+        verify_fatal("TDR-032", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_ABORTED_FENCE,
+                     aborted, node->last_completed, node->last_submitted,
                      "DxgkDdiResetEngine aborted fence %u; completed %u, submitted %u", aborted,
                      node->last_completed, node->last_submitted);
         return false;
@@ -100,7 +118,7 @@ static bool settle(struct vidsch_node *node, uint32_t aborted)
         return false; /* TDR-038 */
     node->reported = node->last_completed;
     node->after_reset = true;
-    count = vidsch_ring_take(node, packets);
+    count = vidsch_node_take_all(node, packets);
     vidsch_queue_return(node, packets, count); /* TDR-036 */
     return true;
 }
@@ -143,7 +161,8 @@ static uint64_t dependent_nodes(struct vidsch_node *node)
         VIOLATION("TDR-027", "dependent nodes 0x%llx, but there are %u",
                   (unsigned long long)args.DependentNodeOrdinalMask, vidsch->config.nodes);
     if (!(args.DependentNodeOrdinalMask & 1ull << node->ordinal)) {
-        verify_fatal("TDR-026", 0x119, 0x8, node->ordinal, args.DependentNodeOrdinalMask, 0,
+        verify_fatal("TDR-026", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_DEPENDENT_MASK,
+                     node->ordinal, args.DependentNodeOrdinalMask, 0,
                      "dependent nodes 0x%llx of node %u lack the node itself",
                      (unsigned long long)args.DependentNodeOrdinalMask, node->ordinal);
         return 0;
@@ -171,14 +190,14 @@ static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
         if (!(mask & 1ull << i))
             continue;
         node->stopped = true;
-        if (!vidsch_wait_worker(vidsch, node))
+        if (!vidsch_recovery_wait_worker(vidsch, node))
             return mask;
         if (node->count && !node->preempting)
-            vidsch_preempt(node, PREEMPT_DEPENDENT);
+            vidsch_preempt_request(node, PREEMPT_DEPENDENT);
     }
-    deadline = sim_now() + VIDSCH_DEPENDENT_NS;
+    deadline = sim_now() + DEPENDENT_NS;
     while (any_preempting(vidsch, mask))
-        if (!vidsch_wait_changed(vidsch, deadline))
+        if (!vidsch_change_wait(vidsch, deadline))
             break;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if ((mask & 1ull << i) && vidsch->node[i].preempting)
@@ -224,8 +243,8 @@ void vidsch_engine_reset(struct vidsch_node *node)
         give_up(vidsch);
         return;
     }
-    if (!vidsch_wait_worker(vidsch, node) || !vidsch->config.per_engine_tdr) {
-        vidsch_want_adapter_reset(vidsch, node->recover);
+    if (!vidsch_recovery_wait_worker(vidsch, node) || !vidsch->config.per_engine_tdr) {
+        vidsch_recovery_want_adapter(vidsch, node->recover);
         return;
     }
     node->ignoring = true; /* the snapshot: `reported` and the ring stand still from here */
@@ -240,14 +259,14 @@ void vidsch_engine_reset(struct vidsch_node *node)
     }
     sim_dpc_flush();
     vidsch_retire_through(node, node->reported);
-    vidsch_collect_debug_info(vidsch, VIDEO_ENGINE_TIMEOUT_DETECTED);
+    vidsch_recovery_collect(vidsch, VIDEO_ENGINE_TIMEOUT_DETECTED);
     group = dependent_nodes(node);
     if (group) {
         late = preempt_dependents(vidsch, group & ~(1ull << node->ordinal));
         good = reset_group(vidsch, late | 1ull << node->ordinal);
     }
     if (!good) {
-        vidsch_want_adapter_reset(vidsch, node->recover);
+        vidsch_recovery_want_adapter(vidsch, node->recover);
         return;
     }
     NOTE("TDR-040", "record 0x141: engine reset of node %u", node->ordinal);

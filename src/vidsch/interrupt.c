@@ -8,12 +8,29 @@
  * `node->reported` is the last completed id as notified; it runs ahead of `last_completed` until
  * the DPC.
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/interrupt.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/scheduler.h"
+
+bool vidsch_interrupt_init(struct vidsch *vidsch)
+{
+    uint32_t records = 1;
+
+    while (records < vidsch->config.nodes * (VIDSCH_MAX_DEPTH + 8))
+        records *= 2;
+    vidsch->interrupts.mask = records - 1;
+    vidsch->interrupts.records = util_zalloc(records, sizeof(*vidsch->interrupts.records));
+    return vidsch->interrupts.records != NULL;
+}
 
 static void invalid_fence(const char *rule, const struct vidsch_node *node, UINT fence,
                           const char *what)
 {
-    verify_fatal(rule, 0x119, 0x1, fence, node->reported, node->last_submitted,
+    verify_fatal(rule, VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_INVALID_FENCE, fence,
+                 node->reported, node->last_submitted,
                  "%s with fence %u on node %u: completed %u, submitted %u", what, fence,
                  node->ordinal, node->reported, node->last_submitted);
 }
@@ -25,12 +42,12 @@ static struct vidsch_node *node_of(struct vidsch *vidsch, UINT ordinal, UINT eng
     struct vidsch_node *node;
 
     if (ordinal >= vidsch->config.nodes || engine != 0) {
-        verify_fatal("SUBMIT-045", 0x119, 0x1, ordinal, engine, 0, "%s names node %u, engine %u",
-                     what, ordinal, engine);
+        verify_fatal("SUBMIT-045", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_INVALID_FENCE, ordinal,
+                     engine, 0, "%s names node %u, engine %u", what, ordinal, engine);
         return NULL;
     }
     node = &vidsch->node[ordinal];
-    if (node->ignoring || vidsch->resetting)
+    if (node->ignoring || vidsch->recovery.resetting)
         return NULL; /* TDR-022 */
     if (node->after_reset) {
         VIOLATION("TDR-024", "%s for node %u between its reset and the next submission", what,
@@ -45,9 +62,9 @@ static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type
 {
     struct irq_record *r;
 
-    if (vidsch->record_head - vidsch->record_tail > vidsch->record_mask)
+    if (vidsch->interrupts.head - vidsch->interrupts.tail > vidsch->interrupts.mask)
         return NULL; /* cannot be, see above */
-    r = &vidsch->records[vidsch->record_head++ & vidsch->record_mask];
+    r = &vidsch->interrupts.records[vidsch->interrupts.head++ & vidsch->interrupts.mask];
     r->type = type;
     r->node = node->ordinal;
     r->generation = node->generation;
@@ -147,12 +164,14 @@ static void dma_page_faulted(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     if (!node)
         return;
     if (flags & DXGK_PAGE_FAULT_FATAL_HARDWARE_ERROR) {
-        verify_fatal("GPUVA-255", 0x119, 0xC, fence, data->DmaPageFaulted.FaultedVirtualAddress,
-                     flags, "the driver reported a fatal hardware error on node %u", node->ordinal);
+        verify_fatal("GPUVA-255", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_FATAL_PAGE_FAULT, fence,
+                     data->DmaPageFaulted.FaultedVirtualAddress, flags,
+                     "the driver reported a fatal hardware error on node %u", node->ordinal);
         return;
     }
     if ((flags & DXGK_PAGE_FAULT_FENCE_INVALID) && (fence != 0 || !(flags & FAULT_RECOVERY))) {
-        verify_fatal("GPUVA-253", 0x119, 0xD, flags, fence, node->ordinal,
+        verify_fatal("GPUVA-253", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_PAGE_FAULT_FLAGS,
+                     flags, fence, node->ordinal,
                      "page fault without a fence: flags 0x%x, fence %u", flags, fence);
         return;
     }
@@ -240,8 +259,8 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
 
     vidsch->statistics.interrupts_notified++;
     if (is_vsync(type)) {
-        verify_fatal("SUBMIT-072", 0x119, 0x7, (uint64_t)type, 0, 0,
-                     "interrupt type %d on a render-only adapter", (int)type);
+        verify_fatal("SUBMIT-072", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_UNEXPECTED_VSYNC,
+                     (uint64_t)type, 0, 0, "interrupt type %d on a render-only adapter", (int)type);
         return;
     }
     if (type_since(type) == 0 || type_since(type) > vidsch->config.wddm_version) {
@@ -280,8 +299,9 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
                         data->EngineStateChange.EngineOrdinal);
         break;
     case DXGK_INTERRUPT_SUSPEND_CONTEXT_COMPLETED: /* no suspension is ever asked for here */
-        verify_fatal("PREEMPT-043", 0x119, 0x11, data->SuspendContextCompleted.ContextSuspendFence,
-                     0, 0, "suspend fence %llu was not issued",
+        verify_fatal("PREEMPT-043", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_BAD_SUSPEND_FENCE,
+                     data->SuspendContextCompleted.ContextSuspendFence, 0, 0,
+                     "suspend fence %llu was not issued",
                      (unsigned long long)data->SuspendContextCompleted.ContextSuspendFence);
         break;
     default: /* display, hardware queues, logs, native fences: this adapter has none of them */
@@ -290,103 +310,8 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
     }
 }
 
-/* ---- DPC ---- */
-
-static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
-{
-    struct vidsch_device *device;
-
-    vidsch_retire_through(node, fence - 1);
-    if (node->count == 0 || node_in_flight(node, 0)->fence != fence)
-        return;
-    device = node_in_flight(node, 0)->context->device;
-    if (device->system) {
-        verify_fatal("SUBMIT-076", 0x119, 0x5, fence, node->ordinal, 0,
-                     "paging packet %u of node %u faulted", fence, node->ordinal);
-        return;
-    }
-    vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
-    vidsch_retire_failed(node);
-    vidsch_retire_refused(node);
-    vidsch_kick(node);
-}
-
-static void process_page_fault(struct vidsch_node *node, const struct irq_record *r)
-{
-    unsigned flags = (unsigned)r->page_fault_flags;
-    bool paging = false;
-
-    if (node->vidsch->bus_fault_noted) {
-        node->vidsch->bus_fault_noted = false;
-        trace_instant(node->track, "bus fault", "address",
-                      node->vidsch->last_bus_fault.address.value, "access",
-                      node->vidsch->last_bus_fault.access);
-    }
-    if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
-        struct vidsch_device *device;
-
-        vidsch_retire_through(node, r->fence - 1);
-        if (node->count == 0 || node_in_flight(node, 0)->fence != r->fence)
-            return;
-        device = node_in_flight(node, 0)->context->device;
-        paging = device->system;
-        if (!paging) {
-            device->fault = r->fault;
-            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT, false);
-        }
-        vidsch_retire_failed(node);
-        vidsch_retire_refused(node);
-        vidsch_kick(node);
-    }
-    if (paging || (flags & DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED)) /* GPUVA-257 */
-        vidsch_want_adapter_reset(node->vidsch, RECOVER_PAGE_FAULT);
-    else if (flags & DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED)
-        vidsch_want_engine_reset(node, RECOVER_PAGE_FAULT);
-}
-
-static void process_record(struct vidsch *vidsch, const struct irq_record *r)
-{
-    struct vidsch_node *node = &vidsch->node[r->node];
-
-    if (r->generation != node->generation)
-        return;
-    switch (r->type) {
-    case DXGK_INTERRUPT_DMA_COMPLETED:
-        vidsch_retire_through(node, r->fence);
-        break;
-    case DXGK_INTERRUPT_DMA_PREEMPTED:
-        vidsch_preempt_answered(node, r->fence);
-        break;
-    case DXGK_INTERRUPT_DMA_FAULTED:
-        process_dma_faulted(node, r->fence);
-        break;
-    case DXGK_INTERRUPT_DMA_PAGE_FAULTED:
-        process_page_fault(node, r);
-        break;
-    case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED: /* SUBMIT-083 */
-        node->monitored_noted = false;
-        LIST_FOR_SAFE(link, next, &vidsch->processes)
-            vidsch_process_reread(CONTAINER(link, struct vidsch_process, link));
-        break;
-    default: /* TDR-073 */
-        vidsch_want_engine_reset(node, RECOVER_DRIVER);
-        break;
-    }
-}
-
-void vidsch_notify_dpc(struct vidsch *vidsch)
-{
-    vidsch->statistics.dpcs_notified++;
-    while (vidsch->record_tail != vidsch->record_head) {
-        struct irq_record r = vidsch->records[vidsch->record_tail++ & vidsch->record_mask];
-
-        process_record(vidsch, &r);
-    }
-    vidsch_debug_check(vidsch);
-}
-
 void vidsch_note_bus_fault(struct vidsch *vidsch, const struct iommu_fault *fault)
 {
-    vidsch->last_bus_fault = *fault;
-    vidsch->bus_fault_noted = true;
+    vidsch->interrupts.bus_fault = *fault;
+    vidsch->interrupts.bus_fault_noted = true;
 }

@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Portions: how much of a DMA buffer of a WDDM 1.x driver goes to the GPU at once (PATCH-120 to
- * PATCH-127). Normally all of it. When its allocations do not fit memory together, or the test switch
- * asks for it, the buffer is cut at split points:
+ * PATCH-127). Normally all of it. When its allocations do not fit memory together, or the test
+ * switch asks for it, the buffer is cut at split points:
  *
  *   packet          [0, used), elements 0 ..         queued by Render
  *   at its turn     vidmm says how many elements fit: the packet ends at the SplitOffset of the first
  *                   that does not, and the rest becomes a packet of its own, next in the queue
  *   and so on, until the rest fits
  *
- * Each portion has a fence of its own; the portions of a buffer count as one piece of work for whoever
- * waits (they share a ticket). For a driver that is not PreemptionAware nothing but paging goes to the
- * node between them (PATCH-126).
+ * Each portion has a fence of its own; the portions of a buffer count as one piece of work for
+ * whoever waits (they share a ticket). For a driver that is not PreemptionAware nothing but paging
+ * goes to the node between them (PATCH-126).
  *
- * A slot that is bound before a split point and not bound anew there would leave the driver with the
- * address of an allocation that may have moved. Drivers that leave the choice to the host (NoDmaPatching
- * 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to PATCH-135). For the
- * others the allocation stays where it is until that portion, too, has run (PATCH-122). One context of
- * an adapter at a time, the keeper, has memory that stays: two of them could wait for each other's for
- * ever. For the same reason the other contexts of its device do not ask for memory meanwhile. Whoever
- * waits for the end of that is on vidsch->awaiting_keeper.
+ * A slot that is bound before a split point and not bound anew there would leave the driver with
+ * the address of an allocation that may have moved. Drivers that leave the choice to the host
+ * (NoDmaPatching 0, PreemptionAware) must not do that: the portion is rejected (PATCH-133 to
+ * PATCH-135). For the others the allocation stays where it is until that portion, too, has run
+ * (PATCH-122). One context of an adapter at a time, the keeper, has memory that stays: two of them
+ * could wait for each other's for ever. For the same reason the other contexts of its device do not
+ * ask for memory meanwhile. Whoever waits for the end of that is on vidsch->keeper.waiting.
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/portion.h"
 
 #include "util/alloc.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/ready.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/slots.h"
 
 static const struct vidsch *vidsch_of(const struct packet *packet)
 {
@@ -73,19 +83,19 @@ static void keeping_ends(struct vidsch *vidsch)
 {
     struct list waiting;
 
-    if (--vidsch->keeping)
+    if (--vidsch->keeper.portions)
         return;
-    vidsch->keeper = NULL;
-    list_take_all(&vidsch->awaiting_keeper, &waiting);
+    vidsch->keeper.context = NULL;
+    list_take_all(&vidsch->keeper.waiting, &waiting);
     while (!list_empty(&waiting))
-        vidsch_context_ready(CONTAINER(list_pop_front(&waiting), struct vidsch_context, run_link));
+        vidsch_ready_add(CONTAINER(list_pop_front(&waiting), struct vidsch_context, run_link));
 }
 
 static void await_keeper(struct vidsch_context *context)
 {
-    vidsch_context_unready(context);
+    vidsch_ready_remove(context);
     context->state = CONTEXT_PARKED;
-    list_push_back(&context->device->vidsch->awaiting_keeper, &context->run_link);
+    list_push_back(&context->device->vidsch->keeper.waiting, &context->run_link);
     context->device->awaiting_residency = false; /* the others of the device go on */
 }
 
@@ -132,7 +142,7 @@ static bool binds_anew(struct packet *packet)
         if (!vidsch_slot_stays_bound(buffer, i, packet->start))
             continue;
         verify_report_code(
-            "PATCH-135", VERIFY_ERROR, VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x27,
+            "PATCH-135", VERIFY_ERROR, VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_BINDING_LEAK,
             buffer->patches[i].SlotId, buffer->needs[i].allocation, packet->start,
             "slot %u still holds allocation 0x%x (patch location %u) at the split point 0x%x, where "
             "it is neither bound anew nor emptied; the device is in error",
@@ -173,8 +183,8 @@ static bool keep_bindings(const struct packet *packet, struct vidmm_portion *nex
         if (vidsch_slot_stays_bound(buffer, i, packet->end))
             kept[count++] = buffer->needs[i].allocation;
     vidmm_portion_keep(next, kept, count);
-    vidsch->keeper = packet->context;
-    vidsch->keeping++;
+    vidsch->keeper.context = packet->context;
+    vidsch->keeper.portions++;
     return true;
 }
 
@@ -232,7 +242,8 @@ static bool take_length(struct packet *packet)
     const struct vidsch *vidsch = vidsch_of(packet);
 
     set_length(packet, packet->portion->mm.count);
-    if (!vidsch->keeper || vidsch->keeper == packet->context || bindings_over_end(packet) == 0)
+    if (!vidsch->keeper.context || vidsch->keeper.context == packet->context ||
+        bindings_over_end(packet) == 0)
         return true;
     set_whole(packet);
     return false;
@@ -294,7 +305,7 @@ static void lose(const struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state
 /* Memory of its device stays in place for another context. */
 static bool must_await_keeper(const struct vidsch_context *context)
 {
-    const struct vidsch_context *keeper = context->device->vidsch->keeper;
+    const struct vidsch_context *keeper = context->device->vidsch->keeper.context;
 
     return keeper && keeper != context && keeper->device == context->device;
 }

@@ -3,63 +3,50 @@
  * Preemption of one node. A request takes an id from the node's counter (PREEMPT-011); until its
  * answer nothing is submitted there (PREEMPT-012). The answer splits the ring: packets up to
  * LastCompletedFenceId are completed, the others go back to where they came from, paging packets to
- * be given first and with their ids, render packets with new ones.
- */
-#include "vidsch/vidsch_private.h"
+ * be given first and with their ids, render packets with new ones. */
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/preempt.h"
+#include "vidsch/queue.h"
+#include "vidsch/recovery.h"
+#include "vidsch/retire.h"
+#include "vidsch/scheduler.h"
 
-/* Whether the oldest packet on the node is exempt from timeouts (TDR-006, TDR-007). */
-static bool oldest_is_exempt(const struct vidsch_node *node)
-{
-    const struct vidsch_context *context;
-
-    if (node->count == 0)
-        return false;
-    context = node_in_flight(node, 0)->context;
-    return context->device->flags.DisableGpuTimeout || context->flags.DisableGpuTimeout;
-}
+#define QUANTUM_NS  20000000ull /* PREEMPT-039 */
+#define LONG_QUANTA 10u         /* PREEMPT-040 */
 
 static void answer_is_late(struct sim_event *event)
 {
     struct vidsch_node *node = CONTAINER(event, struct node_event, event)->node;
     struct vidsch *vidsch = node->vidsch;
 
-    if (!node->preempting || node->preempt_answered || node->stopped || vidsch->resetting)
+    if (!node->preempting || node->preempt_answered || node->stopped || vidsch->recovery.resetting)
         return;
-    if (oldest_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
+    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
         sim_event_arm(event, sim_now() + vidsch_tdr_delay(vidsch));
         return;
     }
-    vidsch_want_engine_reset(node, RECOVER_TIMEOUT); /* PREEMPT-041 */
+    vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-041 */
 }
 
 static void quantum_is_over(struct sim_event *event)
 {
-    vidsch_kick(CONTAINER(event, struct node_event, event)->node);
+    vidsch_kick_node(CONTAINER(event, struct node_event, event)->node);
 }
 
-static void watch_fires(struct sim_event *event)
-{
-    struct vidsch_node *node = CONTAINER(event, struct node_event, event)->node;
-
-    node->watch_due = true;
-    vidsch_kick(node);
-}
-
-void vidsch_node_events_init(struct vidsch_node *node)
+void vidsch_preempt_init(struct vidsch_node *node)
 {
     node->deadline = (struct node_event){.event.fire = answer_is_late, .node = node};
     node->quantum = (struct node_event){.event.fire = quantum_is_over, .node = node};
-    node->watch = (struct node_event){.event.fire = watch_fires, .node = node};
 }
 
-void vidsch_node_events_cancel(struct vidsch_node *node)
-{
-    sim_event_cancel(&node->deadline.event);
-    sim_event_cancel(&node->quantum.event);
-    sim_event_cancel(&node->watch.event);
-}
-
-NTSTATUS vidsch_preempt(struct vidsch_node *node, enum preempt_reason reason)
+void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason)
 {
     struct vidsch *vidsch = node->vidsch;
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = node->ordinal};
@@ -67,20 +54,18 @@ NTSTATUS vidsch_preempt(struct vidsch_node *node, enum preempt_reason reason)
 
     node->preempting = reason;
     node->preempt_answered = false;
-    node->preempt_since = sim_now();
-    node->preempt_id = args.PreemptionFenceId = vidsch_next_fence(node);
+    node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
     vidsch->statistics.preemptions++;
     trace_instant(node->track, "preempt", "id", node->preempt_id, NULL, 0);
     if (vidsch->config.tdr.level != 0 && reason != PREEMPT_DEPENDENT)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
     if (!NT_SUCCESS(status))
-        verify_fatal("SUBMIT-037", 0x119, 0x2, (uint32_t)status, args.PreemptionFenceId,
-                     node->ordinal, "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
-    return status;
+        verify_fatal("SUBMIT-037", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_SUBMIT_FAILED,
+                     (uint32_t)status, args.PreemptionFenceId, node->ordinal,
+                     "DxgkDdiPreemptCommand answered 0x%08x", (unsigned)status);
 }
 
-/* The node is as if nobody had asked; a late answer to the request is dropped (TDR-044). */
 void vidsch_preempt_close(struct vidsch_node *node)
 {
     if (!node->preempting)
@@ -99,13 +84,13 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     if (!node->preempting)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */
-    count = vidsch_ring_take(node, packets);
+    count = vidsch_node_take_all(node, packets);
     node->preempting = PREEMPT_NONE;
     node->preempt_answered = false;
     sim_event_cancel(&node->deadline.event);
     trace_instant(node->track, "preempted", "packets", count, NULL, 0);
     vidsch_queue_return(node, packets, count);
-    vidsch_changed(node->vidsch);
+    vidsch_change_announce(node->vidsch);
 }
 
 static bool is_on_node(const struct vidsch_node *node, const struct vidsch_context *context)
@@ -116,8 +101,8 @@ static bool is_on_node(const struct vidsch_node *node, const struct vidsch_conte
     return false;
 }
 
-/* Somebody waits at this level who has nothing on the node yet: the next packet of one who has comes
- * to its turn by itself. */
+/* Somebody waits at this level who has nothing on the node yet: the next packet of one who has
+ * comes to its turn by itself. */
 static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
 {
     LIST_FOR(link, &node->ready[level])
@@ -156,7 +141,7 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     uint64_t due;
 
     if (node->ready_mask == 0 || node->count < node->depth || node->preempting || node->stopped ||
-        vidsch->resetting)
+        vidsch->recovery.resetting)
         return; /* PREEMPT-015: with nothing in flight there is nothing to preempt */
     if (!vidsch->config.tdr.enable_preemption || !vidsch->config.caps.PreemptionAware)
         return;
@@ -167,68 +152,14 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     if (level == VIDSCH_PAGING_LEVEL)
         reason = PREEMPT_PAGING;
     else
-        due += VIDSCH_QUANTUM_NS * (level > running->level ? 1 : VIDSCH_LONG_QUANTA);
+        due += QUANTUM_NS * (level > running->level ? 1 : LONG_QUANTA);
     if (sim_now() < due) {
         if (!sim_event_pending(&node->quantum.event) || node->quantum.event.due > due)
             sim_event_arm(&node->quantum.event, due);
         return;
     }
-    vidsch->busy_node = node;
-    vidsch_preempt(node, reason);
-    vidsch->busy_node = NULL;
-    vidsch_changed(vidsch);
-}
-
-/* ---- the watch (TDR-003 to TDR-005) ---- */
-
-uint64_t vidsch_tdr_delay(const struct vidsch *vidsch)
-{
-    return vidsch->config.tdr.delay * VIDSCH_SECOND_NS;
-}
-
-/* The timer is not moved at each completion: when it fires it looks how long the oldest packet has
- * been the oldest. */
-void vidsch_watch_start(struct vidsch_node *node)
-{
-    if (node->vidsch->config.tdr.level != 0 && !sim_event_pending(&node->watch.event))
-        sim_event_arm(&node->watch.event, node->oldest_since + vidsch_tdr_delay(node->vidsch));
-}
-
-void vidsch_watch_check(struct vidsch_node *node)
-{
-    struct vidsch *vidsch = node->vidsch;
-    uint64_t delay = vidsch_tdr_delay(vidsch);
-    uint32_t reported;
-
-    node->watch_due = false;
-    if (node->count == 0 || node->stopped || vidsch->resetting)
-        return;
-    if (sim_now() < node->oldest_since + delay) {
-        vidsch_watch_start(node);
-        return;
-    }
-    if (node->preempting)
-        return; /* the answer has its own limit */
-    if (oldest_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
-        sim_event_arm(&node->watch.event, sim_now() + delay);
-        return;
-    }
-    reported = node->reported;
-    vidsch->busy_node = node;
-    if (ddi_has(vidsch->ddi, DxgkDdiQueryCurrentFence)) { /* SUBMIT-090, TDR-005 */
-        DXGKARG_QUERYCURRENTFENCE args = {.NodeOrdinal = node->ordinal};
-
-        (void)ddi_query_current_fence(vidsch->ddi, &args);
-    }
-    if (reported != node->reported || node->count == 0) {
-        sim_event_arm(&node->watch.event, sim_now() + delay);
-    } else if (!node->stopped && !vidsch->resetting) {
-        sim_event_arm(&node->watch.event, sim_now() + delay);
-        if (vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware)
-            vidsch_preempt(node, PREEMPT_TIMEOUT);
-        else
-            vidsch_want_engine_reset(node, RECOVER_TIMEOUT); /* PREEMPT-003 */
-    }
-    vidsch->busy_node = NULL;
-    vidsch_changed(vidsch);
+    vidsch->worker.busy_node = node;
+    vidsch_preempt_request(node, reason);
+    vidsch->worker.busy_node = NULL;
+    vidsch_change_announce(vidsch);
 }

@@ -9,7 +9,19 @@
  * The driver reads the client's memory itself; the host reads each list element once and never
  * looks at the commands.
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/assert.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/packet.h"
+#include "vidsch/portion.h"
+#include "vidsch/queue.h"
+#include "vidsch/recovery.h"
+#include "vidsch/render_answer.h"
+#include "vidsch/render_resize.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/slots.h"
 
 struct submission {
     struct vidsch_context *context;
@@ -21,17 +33,15 @@ struct submission {
     UINT multipass;
 };
 
-/* ---- arguments ---- */
-
 static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DKMT_RENDER *args)
 {
     if (!context->has_lists) /* KMT-301 */
         return STATUS_INVALID_PARAMETER;
     if (args->CommandOffset > args->CommandLength ||
-        args->CommandLength > context->command_bytes) /* PATCH-063 */
+        args->CommandLength > context->promise.command_bytes) /* PATCH-063 */
         return STATUS_INVALID_PARAMETER;
-    if (args->AllocationCount > context->allocation_count ||
-        args->PatchLocationCount > context->patch_count)
+    if (args->AllocationCount > context->promise.allocation_count ||
+        args->PatchLocationCount > context->promise.patch_count)
         return STATUS_INVALID_PARAMETER;                            /* PATCH-073, KMT-303 */
     if (args->BroadcastContextCount > D3DDDI_MAX_BROADCAST_CONTEXT) /* PATCH-059 */
         return STATUS_INVALID_PARAMETER;
@@ -71,7 +81,7 @@ static NTSTATUS convert_list(struct submission *s)
 {
     struct vidsch_device *device = s->context->device;
     struct nt_process *process = vidmm_process_nt(vidmm_device_process(device->mm));
-    const volatile D3DDDI_ALLOCATIONLIST *list = s->context->allocations.view;
+    const volatile D3DDDI_ALLOCATIONLIST *list = s->context->promise.allocations.view;
 
     for (UINT i = 0; i < s->args->AllocationCount; i++) {
         struct dma_reference reference = {.handle = list[i].hAllocation,
@@ -123,99 +133,6 @@ static void fill_list(const struct submission *s)
     }
 }
 
-/* ---- what the driver returned ---- */
-
-/* Bytes by which a pointer moved on, or false if it left [start, start + size]. */
-static bool advance_of(const void *start, const void *now, uint64_t size, uint32_t *bytes)
-{
-    uintptr_t from = (uintptr_t)start, to = (uintptr_t)now;
-
-    if (to < from || to - from > size)
-        return false;
-    *bytes = (uint32_t)(to - from);
-    return true;
-}
-
-static NTSTATUS take_pointers(struct submission *s, const DXGKARG_RENDER *render)
-{
-    struct dma_buffer *buffer = s->buffer;
-    uint32_t bytes = 0;
-
-    if (!advance_of(buffer->data, render->pDmaBuffer, buffer->capacity, &buffer->used)) {
-        verify_fatal("PATCH-065", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x12, buffer->capacity, 0, 0,
-                     "DxgkDdiRender returned a pDmaBuffer outside the %u bytes given",
-                     buffer->capacity);
-        return STATUS_INVALID_PARAMETER;
-    }
-    if (!advance_of(buffer->private_data, render->pDmaBufferPrivateData, buffer->private_bytes,
-                    &buffer->private_used)) {
-        verify_fatal("PATCH-070", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x13, buffer->private_bytes, 0,
-                     0, "DxgkDdiRender returned private data outside the %u bytes given",
-                     buffer->private_bytes);
-        return STATUS_INVALID_PARAMETER;
-    }
-    if (buffer->private_used == 0) /* PATCH-069 */
-        buffer->private_used = buffer->private_bytes;
-    if (!vidsch_dma_buffer_check(buffer, "DxgkDdiRender"))
-        return STATUS_INVALID_PARAMETER;
-    if (buffer->patch_capacity == 0) {
-        buffer->patch_count = 0;
-        return STATUS_SUCCESS;
-    }
-    if (!advance_of(buffer->patches, render->pPatchLocationListOut,
-                    buffer->patch_capacity * sizeof(*buffer->patches), &bytes) ||
-        bytes % sizeof(*buffer->patches) != 0) {
-        VIOLATION("PATCH-085",
-                  "DxgkDdiRender returned a pPatchLocationListOut that is no element of the list");
-        return STATUS_INVALID_PARAMETER;
-    }
-    buffer->patch_count = bytes / (uint32_t)sizeof(*buffer->patches);
-    return STATUS_SUCCESS;
-}
-
-/* A NULLed element becomes a reference to nothing; any other change is ignored (PATCH-082). */
-static void take_unbinds(struct dma_buffer *buffer)
-{
-    for (uint32_t i = 0; i < buffer->allocation_count; i++)
-        if (!buffer->allocations[i].hDeviceSpecificAllocation)
-            buffer->references_map[i] = (struct dma_reference){
-                .write = buffer->references_map[i].write};
-}
-
-/* What holds for all drivers; from WDDM 2.0 the list serves patching only: slots and split offsets
- * are not looked at (PATCH-130). */
-static NTSTATUS check_patches(const struct dma_buffer *buffer)
-{
-    for (uint32_t i = 0; i < buffer->patch_count; i++) {
-        const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];
-        const struct dma_reference *reference;
-        bool null;
-
-        if (patch->AllocationIndex >= buffer->allocation_count) {
-            VIOLATION("PATCH-102", "patch location %u refers to allocation %u of %u (0x10E/0x8)", i,
-                      patch->AllocationIndex, buffer->allocation_count);
-            return STATUS_INVALID_PARAMETER;
-        }
-        reference = &buffer->references_map[patch->AllocationIndex];
-        null = !reference->device_specific;
-        if (patch->Reserved)
-            VIOLATION("PATCH-105", "patch location %u has reserved bits: 0x%08x", i, patch->Value);
-        if (null && patch->AllocationOffset)
-            VIOLATION("PATCH-108", "patch location %u has offset 0x%x into no allocation", i,
-                      patch->AllocationOffset);
-        if (!null && patch->AllocationOffset > reference->bytes)
-            VIOLATION("PATCH-108",
-                      "patch location %u has offset 0x%x into an allocation of 0x%llx bytes", i,
-                      patch->AllocationOffset, (unsigned long long)reference->bytes);
-        if (!null && patch->PatchOffset >= buffer->used) {
-            VIOLATION("PATCH-110", "patch location %u is at 0x%x, behind the 0x%x bytes produced",
-                      i, patch->PatchOffset, buffer->used);
-            return STATUS_INVALID_PARAMETER;
-        }
-    }
-    return STATUS_SUCCESS;
-}
-
 static bool is_documented(NTSTATUS status)
 {
     switch (status) {
@@ -233,8 +150,6 @@ static bool is_documented(NTSTATUS status)
         return false;
     }
 }
-
-/* ---- passes ---- */
 
 /* All of the buffer; NULL: out of memory. */
 static struct packet *render_packet(const struct submission *s, struct vidsch_context *context)
@@ -284,7 +199,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
 {
     struct vidsch_device *device = s->context->device;
     struct dma_buffer *buffer = s->buffer;
-    const uint8_t *commands = s->context->commands.view;
+    const uint8_t *commands = s->context->promise.commands.view;
     UINT before = s->multipass;
     DXGKARG_RENDER render = {
         .pCommand = commands + s->args->CommandOffset,
@@ -295,7 +210,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
         .DmaBufferPrivateDataSize = buffer->private_bytes,
         .pAllocationList = buffer->allocations,
         .AllocationListSize = buffer->allocation_count,
-        .pPatchLocationListIn = s->context->patches.view,
+        .pPatchLocationListIn = s->context->promise.patches.view,
         .PatchLocationListInSize = s->args->PatchLocationCount,
         .pPatchLocationListOut = buffer->patch_capacity ? buffer->patches : NULL,
         .PatchLocationListOutSize = buffer->patch_capacity,
@@ -314,7 +229,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
         return status;
     }
     s->multipass = render.MultipassOffset;
-    status = take_pointers(s, &render);
+    status = vidsch_render_answer_take(buffer, &render);
     if (!NT_SUCCESS(status))
         return status;
     if (*more && buffer->used == 0 && s->multipass == before) { /* PATCH-088 */
@@ -351,8 +266,8 @@ static NTSTATUS translate_all(struct submission *s)
         if (NT_SUCCESS(status) && more)
             next = another_buffer(s);
         if (NT_SUCCESS(status)) {
-            take_unbinds(s->buffer);
-            status = check_patches(s->buffer);
+            vidsch_render_answer_unbind(s->buffer);
+            status = vidsch_render_answer_check(s->buffer);
         }
         if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch))
             status = vidsch_slots_take(s->buffer);
@@ -370,102 +285,16 @@ static NTSTATUS translate_all(struct submission *s)
     }
 }
 
-/* ---- sizes for the next call ---- */
-
-struct promise { /* the three blocks of client memory and their sizes */
-    struct client_block commands, allocations, patches;
-    uint32_t command_bytes, allocation_count, patch_count;
-};
-
-static struct promise promise_of(const struct vidsch_context *context)
-{
-    return (struct promise){context->commands,         context->allocations,
-                            context->patches,          context->command_bytes,
-                            context->allocation_count, context->patch_count};
-}
-
-static void promise_set(struct vidsch_context *context, const struct promise *promise)
-{
-    context->commands = promise->commands;
-    context->allocations = promise->allocations;
-    context->patches = promise->patches;
-    context->command_bytes = promise->command_bytes;
-    context->allocation_count = promise->allocation_count;
-    context->patch_count = promise->patch_count;
-}
-
-/* A block of the size that is wanted, within the limits of KMT-305; the present one if that is its
- * size, or without memory. */
-static void resize_block(struct vidsch *vidsch, struct client_block *block, uint32_t *size,
-                         UINT wanted, UINT least, UINT most, size_t element)
-{
-    struct client_block fresh;
-    uint64_t bytes;
-
-    if (wanted > most)
-        wanted = most;
-    if (wanted < least)
-        wanted = least;
-    bytes = align_up(wanted * element, PAGE_BYTES);
-    if (bytes / element == *size || !vidsch_client_block_create(vidsch, &fresh, bytes))
-        return;
-    *block = fresh;
-    *size = (uint32_t)(bytes / element);
-}
-
-static void drop_replaced(struct vidsch *vidsch, struct promise *gone, const struct promise *kept)
-{
-    if (gone->commands.view != kept->commands.view)
-        vidsch_client_block_destroy(vidsch, &gone->commands);
-    if (gone->allocations.view != kept->allocations.view)
-        vidsch_client_block_destroy(vidsch, &gone->allocations);
-    if (gone->patches.view != kept->patches.view)
-        vidsch_client_block_destroy(vidsch, &gone->patches);
-}
-
-/* PATCH-057. If there is no memory, for a block or for a DMA buffer that fits it, things stay as
- * they were. */
-static void resize(struct vidsch_context *context, const D3DKMT_RENDER *args)
-{
-    struct vidsch *vidsch = context->device->vidsch;
-    struct promise old = promise_of(context), fresh = old;
-    struct dma_buffer *reserve;
-
-    if (args->Flags.ResizeCommandBuffer)
-        resize_block(vidsch, &fresh.commands, &fresh.command_bytes, args->NewCommandBufferSize,
-                     context->info.DmaBufferSize, VIDSCH_MAX_COMMANDS, 1);
-    if (args->Flags.ResizeAllocationList && !context->info.Caps.NoPatchingRequired)
-        resize_block(vidsch, &fresh.allocations, &fresh.allocation_count,
-                     args->NewAllocationListSize, context->info.AllocationListSize, VIDSCH_MAX_LIST,
-                     sizeof(D3DDDI_ALLOCATIONLIST));
-    if (args->Flags.ResizePatchLocationList && !context->info.Caps.NoPatchingRequired)
-        resize_block(vidsch, &fresh.patches, &fresh.patch_count, args->NewPatchLocationListSize,
-                     context->info.PatchLocationListSize, VIDSCH_MAX_LIST,
-                     sizeof(D3DDDI_PATCHLOCATIONLIST));
-    promise_set(context, &fresh);
-    reserve = vidsch_dma_buffer_get(context);
-    if (!reserve) {
-        promise_set(context, &old);
-        drop_replaced(vidsch, &fresh, &old);
-        return;
-    }
-    drop_replaced(vidsch, &old, &fresh);
-    vidsch_dma_buffer_put(context->reserve);
-    context->reserve = reserve;
-}
-
 static void outputs(const struct vidsch_context *context, D3DKMT_RENDER *args)
 {
-    args->pNewCommandBuffer = context->commands.view;
-    args->NewCommandBufferSize = context->command_bytes;
-    args->pNewAllocationList = context->allocations.view;
-    args->NewAllocationListSize = context->allocation_count;
-    args->pNewPatchLocationList = context->patches.view;
-    args->NewPatchLocationListSize = context->patch_count;
+    args->pNewCommandBuffer = context->promise.commands.view;
+    args->NewCommandBufferSize = context->promise.command_bytes;
+    args->pNewAllocationList = context->promise.allocations.view;
+    args->NewAllocationListSize = context->promise.allocation_count;
+    args->pNewPatchLocationList = context->promise.patches.view;
+    args->NewPatchLocationListSize = context->promise.patch_count;
     args->NewCommandBuffer = 0; /* KMT-156 */
 }
-
-/* ---- the call ---- */
 
 static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
@@ -499,13 +328,13 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
     NTSTATUS status;
 
-    vidsch_wait_reset(context->device->vidsch); /* TDR-081 */
+    vidsch_recovery_await_adapter(context->device->vidsch); /* TDR-081 */
     sim_mutex_lock(&context->render_lock);
     status = render(context, args);
     if (NT_SUCCESS(status)) {
         if (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList ||
             args->Flags.ResizePatchLocationList)
-            resize(context, args);
+            vidsch_render_resize(context, args);
         args->QueuedBufferCount = context->work; /* PATCH-058 */
         status = STATUS_SUCCESS;
     }

@@ -9,17 +9,23 @@
  *   allocation      A     B     C     -             a cut at 64 needs A and B before, C behind
  *
  * What an element binds lasts to the next element of the same slot, so one index an element
- * (`next_in_slot`) answers every question about a split point in O(1). It is made once, from the end
- * of the list to its start, with the last element seen of each slot in a hash map.
+ * (`next_in_slot`) answers every question about a split point in O(1). It is made once, from the
+ * end of the list to its start, with the last element seen of each slot in a hash map.
  */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/slots.h"
+
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/scheduler.h"
 
 static const struct dma_reference *reference_of(const struct dma_buffer *buffer, uint32_t element)
 {
     return &buffer->references_map[buffer->patches[element].AllocationIndex];
 }
 
-/* PATCH-104, PATCH-112 to PATCH-115. None of it is known to be refused, and all of it can be served. */
+/* PATCH-104, PATCH-112 to PATCH-115. None of it is known to be refused, and all of it can be
+ * served. */
 static void judge(const struct dma_buffer *buffer, uint32_t i, UINT last_slot)
 {
     const D3DDDI_PATCHLOCATIONLIST *patch = &buffer->patches[i];

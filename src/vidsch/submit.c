@@ -2,8 +2,15 @@
 /* D3DKMTSubmitCommand: commands at a GPU virtual address, one packet in each context named. */
 #include <string.h>
 
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/packet.h"
+#include "vidsch/queue.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
 #include "util/checked.h"
-#include "vidsch/vidsch_private.h"
 
 static NTSTATUS check(struct vidsch_context *const *contexts, UINT count,
                       const D3DKMT_SUBMITCOMMAND *args)
@@ -80,7 +87,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
     if (count == 0)
         return status;
     vidsch = contexts[0]->device->vidsch;
-    vidsch_wait_reset(vidsch); /* TDR-081 */
+    vidsch_recovery_await_adapter(vidsch); /* TDR-081 */
     status = vidsch_device_check(contexts[0]->device, true);
     if (NT_SUCCESS(status))
         status = check(contexts, count, args);

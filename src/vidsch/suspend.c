@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057, THREAD-036); or nothing of clients
- * (LIFE-154). */
-#include "vidsch/vidsch_private.h"
+/* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057,
+ * THREAD-036); or nothing of clients (LIFE-154). */
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/process.h"
+#include "vidsch/ready.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/suspend.h"
 
 #define FIRST_PATIENCE 1000000u /* ns */
 
+/* ---- all ---- */
+
 static bool at_work(const struct vidsch *vidsch)
 {
-    if (vidsch->busy_node || vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
+    if (vidsch->worker.busy_node || vidsch_recovery_of_adapter(vidsch))
         return true;
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if (vidsch->node[i].count > 0 || vidsch->node[i].preempting)
@@ -19,9 +30,9 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    vidsch->suspended++;
+    vidsch->suspension.all++;
     while (at_work(vidsch) && !sim_current->stopped)
-        if (!vidsch_wait_changed(vidsch, deadline) && at_work(vidsch)) {
+        if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
             vidsch_resume(vidsch);
             return STATUS_IO_TIMEOUT;
         }
@@ -31,16 +42,10 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
     return STATUS_DEVICE_REMOVED;
 }
 
-static void kick_all(struct vidsch *vidsch)
-{
-    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        vidsch_kick(&vidsch->node[i]);
-}
-
 void vidsch_resume(struct vidsch *vidsch)
 {
-    vidsch->suspended--;
-    kick_all(vidsch);
+    vidsch->suspension.all--;
+    vidsch_kick_all(vidsch);
 }
 
 static uint64_t at_most(uint64_t patience, uint64_t deadline)
@@ -82,9 +87,11 @@ void vidsch_go_on(struct vidsch *vidsch)
     vidsch_resume(vidsch);
 }
 
+/* ---- clients ---- */
+
 static bool clients_at_work(const struct vidsch *vidsch)
 {
-    if (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted || vidsch->keeping)
+    if (vidsch_recovery_of_adapter(vidsch) || vidsch->keeper.portions)
         return true;
     LIST_FOR(link, &vidsch->devices) {
         const struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
@@ -102,9 +109,9 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
-    vidsch->clients_held++;
+    vidsch->suspension.clients++;
     while (clients_at_work(vidsch) && !sim_current->stopped)
-        if (!vidsch_wait_changed(vidsch, deadline) && clients_at_work(vidsch)) {
+        if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
             vidsch_release_clients(vidsch);
             return STATUS_IO_TIMEOUT;
         }
@@ -116,6 +123,68 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 
 void vidsch_release_clients(struct vidsch *vidsch)
 {
-    vidsch->clients_held--;
-    kick_all(vidsch);
+    vidsch->suspension.clients--;
+    vidsch_kick_all(vidsch);
+}
+
+/* ---- a process ---- */
+
+static bool process_runs(const struct vidsch *vidsch, const struct vidsch_process *process)
+{
+    LIST_FOR(link, &vidsch->devices) {
+        const struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (device->process == process && device->in_flight)
+            return true;
+    }
+    return false;
+}
+
+static void park(struct vidsch_device *device)
+{
+    LIST_FOR(link, &device->contexts) {
+        struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
+
+        if (context->state != CONTEXT_READY)
+            continue;
+        vidsch_ready_remove(context);
+        vidsch_ready_add(context); /* which parks it now */
+    }
+}
+
+NTSTATUS vidsch_suspend_process(struct vidmm_process *mm)
+{
+    struct vidsch *vidsch;
+    struct vidsch_process *process = vidsch_process_find(mm, &vidsch);
+
+    if (!process)
+        return STATUS_SUCCESS; /* it has no device */
+    process->references++;
+    process->suspended++;
+    LIST_FOR(link, &vidsch->devices) {
+        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (device->process == process)
+            park(device);
+    }
+    while (process_runs(vidsch, process) && !sim_current->stopped)
+        vidsch_change_wait(vidsch, SIM_FOREVER);
+    return STATUS_SUCCESS;
+}
+
+void vidsch_resume_process(struct vidmm_process *mm)
+{
+    struct vidsch *vidsch;
+    struct vidsch_process *process = vidsch_process_find(mm, &vidsch);
+
+    if (!process || !process->suspended)
+        return;
+    process->suspended--;
+    LIST_FOR(link, &vidsch->devices) {
+        struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
+
+        if (device->process == process)
+            vidsch_ready_unpark(device);
+    }
+    vidsch_process_put(process);
 }

@@ -1,108 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Synchronization objects for the client interface: creation, and the calls that wait and signal.
- * What happens when a queued operation is reached is in sync_queue.c.
- */
-#include "vidsch/vidsch_private.h"
-
-/* ---- creation ---- */
-
-/* SUBMIT-127, KMT-338, KMT-340, KMT-341, KMT-352. */
-static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
-{
-    D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS f = info->Flags;
-    bool monitored = info->Type == D3DDDI_MONITORED_FENCE;
-
-    if (f.Reserved || f.Reserved0)
-        return false;
-    if (f.NtSecuritySharing && !f.Shared)
-        return false;
-    if (f.CrossAdapter && (!f.NtSecuritySharing || (!monitored && info->Type != D3DDDI_FENCE)))
-        return false;
-    if (!monitored && (f.TopOfPipeline || f.NoSignal || f.NoWait || f.NoSignalMaxValueOnTdr ||
-                       f.NoGPUAccess || f.LocalMemoryPreferred))
-        return false;
-    if (f.NoSignal && f.NoWait)
-        return false;
-    if (monitored && f.Shared && !f.NtSecuritySharing)
-        return false;
-    if (info->Type == D3DDDI_CPU_NOTIFICATION)
-        return !f.Shared;
-    return !f.SignalByKmd;
-}
-
-static NTSTATUS check_info(const struct vidsch *vidsch,
-                           const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
-{
-    if (info->Type < D3DDDI_SYNCHRONIZATION_MUTEX ||
-        info->Type > D3DDDI_MONITORED_FENCE) /* SUBMIT-126 */
-        return STATUS_INVALID_PARAMETER;
-    if (!flags_are_legal(info))
-        return STATUS_INVALID_PARAMETER;
-    if (info->Flags.SignalByKmd && !ddi_has(vidsch->ddi, DxgkDdiCreateCpuEvent))
-        return STATUS_NOT_SUPPORTED; /* KMT-355: without the entry, or below WDDM 3.0 */
-    if (info->Type == D3DDDI_SEMAPHORE &&
-        (info->Semaphore.MaxCount == 0 || info->Semaphore.InitialCount > info->Semaphore.MaxCount))
-        return STATUS_INVALID_PARAMETER; /* KMT-343 */
-    if (info->Type == D3DDDI_MONITORED_FENCE && info->MonitoredFence.EngineAffinity > 1)
-        return STATUS_INVALID_PARAMETER; /* KMT-350 */
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info,
-                            struct vidsch_sync **out)
-{
-    struct vidsch *vidsch = device->vidsch;
-    NTSTATUS status = vidsch_device_check(device, false);
-    struct vidsch_sync *sync;
-
-    if (NT_SUCCESS(status))
-        status = check_info(vidsch, info);
-    if (!NT_SUCCESS(status))
-        return status;
-    sync = util_zalloc(1, sizeof(*sync));
-    if (!sync)
-        return STATUS_NO_MEMORY;
-    sync->type = info->Type;
-    sync->flags = info->Flags;
-    switch (info->Type) {
-    case D3DDDI_MONITORED_FENCE:
-        status = vidmm_fence_slot_create(vidmm_device_process(device->mm), &sync->slot);
-        if (!NT_SUCCESS(status)) {
-            util_free(sync);
-            return status;
-        }
-        *sync->slot.kernel = sync->queued = info->MonitoredFence.InitialFenceValue;
-        info->MonitoredFence.FenceValueCPUVirtualAddress = sync->slot.client;
-        info->MonitoredFence.FenceValueGPUVirtualAddress = info->Flags.NoGPUAccess
-                                                               ? 0
-                                                               : sync->slot.va.value;
-        break;
-    case D3DDDI_FENCE:
-        sync->value = sync->queued = info->Fence.FenceValue;
-        break;
-    case D3DDDI_SEMAPHORE:
-        sync->count = info->Semaphore.InitialCount;
-        sync->max_count = info->Semaphore.MaxCount;
-        break;
-    case D3DDDI_SYNCHRONIZATION_MUTEX:
-        sync->count = info->SynchronizationMutex.InitialState ? 0 : 1;
-        break;
-    default:
-        break;
-    }
-    sync->vidsch = vidsch;
-    sync->device = device;
-    sync->process = device->process;
-    sync->process->references++;
-    sync->references = 1;
-    list_init(&sync->watch_link);
-    list_init(&sync->waiters);
-    list_init(&sync->owner_link);
-    list_push_back(&device->syncs, &sync->link);
-    *out = sync;
-    return STATUS_SUCCESS;
-}
+/* The calls of clients that wait for synchronization objects, signal them and destroy them. What
+ * happens when a queued operation is reached is in signal.c. */
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/packet.h"
+#include "vidsch/process.h"
+#include "vidsch/queue.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/sync_op.h"
 
 void vidsch_sync_destroy(struct vidsch_sync *sync)
 {
@@ -118,7 +26,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
 
         list_push_back(&sync->waiters, link);
         if (op->kind == OP_WAIT_CPU)
-            vidsch_cpu_wait_end(vidsch, op, STATUS_INVALID_HANDLE); /* SUBMIT-145 */
+            vidsch_signal_end_wait(vidsch, op, STATUS_INVALID_HANDLE); /* SUBMIT-145 */
     }
     if (sync->type == D3DDDI_MONITORED_FENCE && !list_empty(&sync->waiters) &&
         list_empty(&sync->watch_link))
@@ -127,31 +35,10 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
         sync->owner = NULL;
         list_remove(&sync->owner_link);
         sync->count = 1;
-        vidsch_sync_changed(sync);
+        vidsch_signal_changed(sync);
     }
     vidsch_sync_release(sync);
-    vidsch_syncs_reap(vidsch);
-}
-
-struct vidsch_device *vidsch_sync_device(const struct vidsch_sync *sync)
-{
-    return sync->device;
-}
-
-D3DDDI_SYNCHRONIZATIONOBJECT_TYPE vidsch_sync_type(const struct vidsch_sync *sync)
-{
-    return sync->type;
-}
-
-UINT64 vidsch_sync_value(struct vidsch_sync *sync)
-{
-    return vidsch_sync_current(sync);
-}
-
-void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *context), void *context)
-{
-    sync->notify = notify;
-    sync->notify_context = context;
+    vidsch_sync_reap(vidsch);
 }
 
 void vidsch_sync_progress(void *object, uint64_t value)
@@ -163,10 +50,8 @@ void vidsch_sync_progress(void *object, uint64_t value)
     *sync->slot.kernel = value;
     if (value > sync->queued)
         sync->queued = value;
-    vidsch_sync_changed(sync);
+    vidsch_signal_changed(sync);
 }
-
-/* ---- checks ---- */
 
 static bool has_duplicates(const void *const *list, UINT count)
 {
@@ -244,8 +129,6 @@ static void note_queued(struct vidsch_sync *const *list, const UINT64 *values, U
             list[i]->queued = values[i];
 }
 
-/* ---- queued in contexts ---- */
-
 NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync *const *list,
                               const UINT64 *values, UINT count)
 {
@@ -260,7 +143,7 @@ NTSTATUS vidsch_sync_wait_gpu(struct vidsch_context *context, struct vidsch_sync
     packet = vidsch_packet_create(context, PACKET_WAIT);
     if (!packet)
         return STATUS_NO_MEMORY;
-    packet->op = vidsch_op_create(vidsch, OP_WAIT_QUEUED, list, values, count);
+    packet->op = vidsch_sync_op_create(vidsch, OP_WAIT_QUEUED, list, values, count);
     if (!packet->op) {
         vidsch_packet_free(vidsch, packet);
         return STATUS_NO_MEMORY;
@@ -294,7 +177,7 @@ static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count,
             while (i-- > 0)
                 vidsch_packet_free(vidsch, packets[i]);
             op->notify = NULL;
-            vidsch_op_release(vidsch, op);
+            vidsch_sync_op_release(vidsch, op);
             return STATUS_NO_MEMORY;
         }
     }
@@ -322,7 +205,7 @@ NTSTATUS vidsch_sync_signal_gpu(struct vidsch_context *const *contexts, UINT con
     status = check_signal(vidsch, list, values, count, flags);
     if (!NT_SUCCESS(status))
         return status;
-    op = vidsch_op_create(vidsch, OP_SIGNAL, list, values, count);
+    op = vidsch_sync_op_create(vidsch, OP_SIGNAL, list, values, count);
     if (!op)
         return STATUS_NO_MEMORY;
     op->rewind = flags.AllowFenceRewind;
@@ -341,15 +224,13 @@ NTSTATUS vidsch_sync_enqueue_event(struct vidsch_context *const *contexts, UINT 
 
     if (!NT_SUCCESS(status))
         return status;
-    op = vidsch_op_create(contexts[0]->device->vidsch, OP_SIGNAL, NULL, NULL, 0);
+    op = vidsch_sync_op_create(contexts[0]->device->vidsch, OP_SIGNAL, NULL, NULL, 0);
     if (!op)
         return STATUS_NO_MEMORY;
     op->notify = notify;
     op->notify_context = context;
     return queue_signal(contexts, count, op);
 }
-
-/* ---- from the CPU ---- */
 
 NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *values, UINT count,
                                 D3DDDICB_SIGNALFLAGS flags)
@@ -371,7 +252,7 @@ NTSTATUS vidsch_sync_signal_cpu(struct vidsch_sync *const *list, const UINT64 *v
         *list[i]->slot.kernel = values[i];
     }
     for (UINT i = 0; i < count; i++)
-        vidsch_sync_changed(list[i]);
+        vidsch_signal_changed(list[i]);
     return STATUS_SUCCESS;
 }
 
@@ -392,7 +273,7 @@ static NTSTATUS cpu_wait_prepare(struct vidsch_sync *const *list, const UINT64 *
         if (list[i]->device && !NT_SUCCESS(vidsch_device_check(list[i]->device, false)))
             return STATUS_DEVICE_REMOVED;
     }
-    op = vidsch_op_create(list[0]->vidsch, OP_WAIT_CPU, list, values, count);
+    op = vidsch_sync_op_create(list[0]->vidsch, OP_WAIT_CPU, list, values, count);
     if (!op)
         return STATUS_NO_MEMORY;
     op->any = wait_any;
@@ -410,17 +291,17 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     if (!NT_SUCCESS(status))
         return status;
     vidsch = list[0]->vidsch;
-    if (!vidsch_wait_try(op)) {
+    if (!vidsch_sync_op_try(op)) {
         op->thread = sim_current->thread;
         op->status = STATUS_TIMEOUT;
-        list_push_back(&vidsch->cpu_waits, &op->link);
-        vidsch_wait_register(op);
+        list_push_back(&vidsch->syncs.cpu_waits, &op->link);
+        vidsch_sync_op_register(op);
         while (!op->done && deadline > sim_now())
             if (sim_block(deadline, NULL) == SIM_TIMED_OUT)
                 break;
     }
     status = op->done ? op->status : STATUS_TIMEOUT;
-    vidsch_op_release(vidsch, op);
+    vidsch_sync_op_release(vidsch, op);
     return status;
 }
 
@@ -435,14 +316,14 @@ NTSTATUS vidsch_sync_wait_async(struct vidsch_sync *const *list, const UINT64 *v
     if (!NT_SUCCESS(status))
         return status;
     vidsch = list[0]->vidsch;
-    if (vidsch_wait_try(op)) {
-        vidsch_op_release(vidsch, op);
+    if (vidsch_sync_op_try(op)) {
+        vidsch_sync_op_release(vidsch, op);
         notify(context, STATUS_SUCCESS);
         return STATUS_SUCCESS;
     }
     op->notify = notify;
     op->notify_context = context;
-    list_push_back(&vidsch->cpu_waits, &op->link);
-    vidsch_wait_register(op);
+    list_push_back(&vidsch->syncs.cpu_waits, &op->link);
+    vidsch_sync_op_register(op);
     return STATUS_SUCCESS;
 }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The invariants of the scheduler, walked in full: for tests and debug builds. */
-#include "vidsch/vidsch_private.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/paging.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/sync_op.h"
 
 #define REQUIRE(condition) \
     do {                   \
@@ -39,7 +46,7 @@ static bool node_is_sound(const struct vidsch_node *node)
 
             REQUIRE(context->state == CONTEXT_READY && context->level == level &&
                     context->node == node);
-            REQUIRE(!context->device->awaiting_residency || context->device->vidsch->worker);
+            REQUIRE(!context->device->awaiting_residency || context->device->vidsch->worker.thread);
         }
     }
     LIST_FOR(link, &node->resubmit)
@@ -71,7 +78,7 @@ static uint32_t in_flight_of(const struct vidsch_context *context, uint32_t *wor
 
 static bool context_is_sound(const struct vidsch_context *context, uint32_t *work_of_device)
 {
-    bool held = context->device->vidsch->busy_context == context;
+    bool held = context->device->vidsch->worker.busy_context == context;
     uint32_t work = 0;
     uint32_t pending = in_flight_of(context, &work);
 
@@ -150,9 +157,9 @@ bool vidsch_validate(struct vidsch *vidsch)
         REQUIRE(node_is_sound(&vidsch->node[i]));
     LIST_FOR(link, &vidsch->devices)
         REQUIRE(device_is_sound(CONTAINER(link, struct vidsch_device, link)));
-    REQUIRE(list_empty(&vidsch->advance) && !vidsch->advancing);
-    REQUIRE(vidsch->paging_completed <= vidsch->paging_last);
-    REQUIRE(length(&vidsch->paging_free) <= VIDSCH_PAGING_SLOTS);
-    return slab_validate(&vidsch->packets) && slab_validate(&vidsch->ops) &&
+    REQUIRE(list_empty(&vidsch->advance.contexts) && !vidsch->advance.running);
+    REQUIRE(vidsch->paging.completed <= vidsch->paging.last);
+    REQUIRE(length(&vidsch->paging.free) <= VIDSCH_PAGING_SLOTS);
+    return slab_validate(&vidsch->packets) && slab_validate(&vidsch->syncs.ops) &&
            hash_validate(&vidsch->driver_devices);
 }

@@ -25,61 +25,23 @@
  * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system
  * process.
  */
-#include "vidsch/vidsch_private.h"
-
-#include <stdio.h>
-
-/* ---- nodes ---- */
-
-static uint32_t depth_of(const struct vidsch_config *config)
-{
-    uint32_t depth = config->required_dma_queue_entry ? config->required_dma_queue_entry
-                                                      : 2; /* LIFE-053 */
-
-    if (config->caps.HwQueuePacketCap && config->caps.HwQueuePacketCap < depth) /* SUBMIT-016 */
-        depth = config->caps.HwQueuePacketCap;
-    return depth < VIDSCH_MAX_DEPTH ? depth : VIDSCH_MAX_DEPTH;
-}
-
-static void node_track(struct vidsch_node *node)
-{
-    char name[48] = "";
-    size_t length = 0;
-
-    if (!trace_current)
-        return;
-    while (length < 31 && node->info.metadata.FriendlyName[length]) {
-        WCHAR c = node->info.metadata.FriendlyName[length];
-
-        name[length++] = (char)(c >= 32 && c < 127 ? c : '?');
-    }
-    snprintf(name + length, sizeof(name) - length, "%snode %u", length ? ", " : "", node->ordinal);
-    node->track = trace_track_create("nodes", name);
-}
-
-static bool node_init(struct vidsch *vidsch, uint32_t ordinal)
-{
-    struct vidsch_node *node = &vidsch->node[ordinal];
-    uint32_t slots = 1;
-
-    node->vidsch = vidsch;
-    node->ordinal = ordinal;
-    node->info = vidsch->config.node[ordinal];
-    node->next_fence = 1; /* SUBMIT-039 */
-    node->depth = depth_of(&vidsch->config);
-    while (slots < node->depth)
-        slots *= 2;
-    node->ring_mask = slots - 1;
-    for (uint32_t i = 0; i < VIDSCH_LEVELS; i++)
-        list_init(&node->ready[i]);
-    list_init(&node->resubmit);
-    vidsch_node_events_init(node);
-    node->ring = util_zalloc(slots, sizeof(struct packet *));
-    node_track(node);
-    return node->ring != NULL;
-}
-
-/* ---- creation ---- */
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/paging.h"
+#include "vidsch/preempt.h"
+#include "vidsch/process.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/sync_op.h"
+#include "vidsch/timeout.h"
+#include "vidsch/worker.h"
 
 static void use_defaults(struct vidsch_tdr_settings *tdr)
 {
@@ -96,23 +58,29 @@ static void use_defaults(struct vidsch_tdr_settings *tdr)
         tdr->limit_time = 60;
 }
 
-static bool init(struct vidsch *vidsch)
+static bool init_nodes(struct vidsch *vidsch)
 {
-    uint32_t records = 1;
+    bool good = true;
 
     vidsch->node = util_zalloc(vidsch->config.nodes, sizeof(*vidsch->node));
     if (!vidsch->node)
         return false;
-    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        if (!node_init(vidsch, i))
-            return false;
+    for (uint32_t i = 0; i < vidsch->config.nodes && good; i++) {
+        good = vidsch_node_init(vidsch, i);
+        vidsch_preempt_init(&vidsch->node[i]);
+        vidsch_timeout_init(&vidsch->node[i]);
+    }
     vidsch->config.node = NULL; /* was the caller's */
-    while (records < vidsch->config.nodes * (VIDSCH_MAX_DEPTH + 8))
-        records *= 2;
-    vidsch->record_mask = records - 1;
-    vidsch->records = util_zalloc(records, sizeof(*vidsch->records));
-    vidsch->reset_times = util_zalloc(vidsch->config.tdr.limit_count, sizeof(*vidsch->reset_times));
-    return vidsch->records && vidsch->reset_times;
+    return good;
+}
+
+static bool init(struct vidsch *vidsch)
+{
+    if (!init_nodes(vidsch) || !vidsch_interrupt_init(vidsch))
+        return false;
+    vidsch->recovery.reset_times = util_zalloc(vidsch->config.tdr.limit_count,
+                                               sizeof(*vidsch->recovery.reset_times));
+    return vidsch->recovery.reset_times != NULL;
 }
 
 NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
@@ -129,20 +97,20 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     vidsch->ddi = config->ddi;
     use_defaults(&vidsch->config.tdr);
     slab_init(&vidsch->packets, sizeof(struct packet));
-    slab_init(&vidsch->ops, sizeof(struct sync_op));
+    slab_init(&vidsch->syncs.ops, sizeof(struct sync_op));
     list_init(&vidsch->processes);
     list_init(&vidsch->devices);
-    list_init(&vidsch->lost);
-    list_init(&vidsch->advance);
-    list_init(&vidsch->dead_syncs);
-    list_init(&vidsch->awaiting_keeper);
-    list_init(&vidsch->cpu_waits);
-    list_init(&vidsch->paging_free);
+    list_init(&vidsch->worker.lost);
+    list_init(&vidsch->advance.contexts);
+    list_init(&vidsch->syncs.dead);
+    list_init(&vidsch->keeper.waiting);
+    list_init(&vidsch->syncs.cpu_waits);
+    list_init(&vidsch->paging.free);
     hash_init(&vidsch->driver_devices);
-    sim_waitq_init(&vidsch->worker_wait);
-    sim_waitq_init(&vidsch->changed);
-    sim_waitq_init(&vidsch->paging_wait);
-    sim_waitq_init(&vidsch->recovery_wait);
+    sim_waitq_init(&vidsch->worker.wait);
+    sim_waitq_init(&vidsch->change.waiting);
+    sim_waitq_init(&vidsch->paging.wait);
+    sim_waitq_init(&vidsch->recovery.wait);
     vidsch->next = sim_current->room[SIM_ROOM_VIDSCH];
     sim_current->room[SIM_ROOM_VIDSCH] = vidsch;
     if (!init(vidsch)) {
@@ -169,45 +137,39 @@ void vidsch_destroy(struct vidsch *vidsch)
         vidsch->ddi->vidsch = NULL;
     LIST_FOR_SAFE(link, next, &vidsch->processes)
         util_free(CONTAINER(link, struct vidsch_process, link));
-    if (vidsch->node) {
-        for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
-            if (vidsch->node[i].vidsch)
-                vidsch_node_events_cancel(&vidsch->node[i]);
-            util_free(vidsch->node[i].ring);
-        }
-    }
+    for (uint32_t i = 0; vidsch->node && i < vidsch->config.nodes; i++)
+        vidsch_node_finish(&vidsch->node[i]);
     hash_finish(&vidsch->driver_devices);
     slab_finish(&vidsch->packets);
-    slab_finish(&vidsch->ops);
+    slab_finish(&vidsch->syncs.ops);
     util_free(vidsch->node);
-    util_free(vidsch->records);
-    util_free(vidsch->reset_times);
+    util_free(vidsch->interrupts.records);
+    util_free(vidsch->recovery.reset_times);
     util_free(vidsch);
 }
 
-/* ---- start and stop ---- */
-
 static NTSTATUS start_threads(struct vidsch *vidsch)
 {
-    vidsch->worker = sim_thread_create("scheduler", SIM_THREAD_KERNEL, vidsch_worker_main, vidsch);
-    if (!vidsch->worker)
+    vidsch->worker.thread = sim_thread_create("scheduler", SIM_THREAD_KERNEL, vidsch_worker_main,
+                                              vidsch);
+    if (!vidsch->worker.thread)
         return STATUS_NO_MEMORY;
-    vidsch->recovery = sim_thread_create("recovery", SIM_THREAD_KERNEL, vidsch_recovery_main,
-                                         vidsch);
-    return vidsch->recovery ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+    vidsch->recovery.thread = sim_thread_create("recovery", SIM_THREAD_KERNEL, vidsch_recovery_main,
+                                                vidsch);
+    return vidsch->recovery.thread ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
 static void stop_threads(struct vidsch *vidsch)
 {
-    vidsch->worker_end = vidsch->recovery_end = true;
-    vidsch_worker_wake(vidsch);
-    sim_waitq_wake(&vidsch->recovery_wait, UINT32_MAX);
-    while (!sim_current->stopped && ((vidsch->worker && !vidsch->worker_ended) ||
-                                     (vidsch->recovery && !vidsch->recovery_ended)))
-        vidsch_wait_changed(vidsch, SIM_FOREVER);
-    sim_thread_release(vidsch->worker);
-    sim_thread_release(vidsch->recovery);
-    vidsch->worker = vidsch->recovery = NULL;
+    vidsch->worker.end = vidsch->recovery.end = true;
+    vidsch_kick_worker(vidsch);
+    sim_waitq_wake(&vidsch->recovery.wait, UINT32_MAX);
+    while (!sim_current->stopped && ((vidsch->worker.thread && !vidsch->worker.ended) ||
+                                     (vidsch->recovery.thread && !vidsch->recovery.ended)))
+        vidsch_change_wait(vidsch, SIM_FOREVER);
+    sim_thread_release(vidsch->worker.thread);
+    sim_thread_release(vidsch->recovery.thread);
+    vidsch->worker.thread = vidsch->recovery.thread = NULL;
 }
 
 NTSTATUS vidsch_start(struct vidsch *vidsch)
@@ -230,7 +192,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
 
 static bool clients_busy(const struct vidsch *vidsch)
 {
-    if (vidsch->resetting || vidsch->restoring || vidsch->adapter_reset_wanted)
+    if (vidsch_recovery_of_adapter(vidsch))
         return true;
     LIST_FOR(link, &vidsch->devices) {
         const struct vidsch_device *device = CONTAINER(link, struct vidsch_device, link);
@@ -248,7 +210,7 @@ void vidsch_quiesce(struct vidsch *vidsch)
         vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
                            D3DKMT_DEVICEEXECUTION_STOPPED, true);
     while (clients_busy(vidsch) && !sim_current->stopped)
-        vidsch_wait_changed(vidsch, SIM_FOREVER);
+        vidsch_change_wait(vidsch, SIM_FOREVER);
 }
 
 void vidsch_stop(struct vidsch *vidsch)
@@ -265,9 +227,9 @@ void vidsch_stop(struct vidsch *vidsch)
     vidsch->system_context = NULL;
     vidsch->system_device = NULL;
     stop_threads(vidsch);
-    vidsch_syncs_reap(vidsch);
+    vidsch_sync_reap(vidsch);
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
-        vidsch_node_events_cancel(&vidsch->node[i]);
+        vidsch_node_cancel_events(&vidsch->node[i]);
 }
 
 void vidsch_statistics(const struct vidsch *vidsch, struct vidsch_statistics *statistics)

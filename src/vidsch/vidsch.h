@@ -92,14 +92,14 @@ void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
 
-/* Give nothing to the driver any more, and wait until nothing is with it: then the engines are idle. STATUS_IO_TIMEOUT: not in
- * that time; nothing is suspended then. Nests. */
+/* Give nothing to the driver any more, and wait until nothing is with it: then the engines are
+ * idle. STATUS_IO_TIMEOUT: not in that time; nothing is suspended then. Nests. */
 NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
-/* Both for a call of level two: as vidsch_suspend, and nobody is in the driver but the current thread. Who is inside may
- * wait for paging, which cannot go on meanwhile: so the two are tried together for a while, then let go for as long, and
- * so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: told (THREAD-037, as a wait of `name`) unless
- * that is NULL. */
+/* Both for a call of level two: as vidsch_suspend, and nobody is in the driver but the current
+ * thread. Who is inside may wait for paging, which cannot go on meanwhile: so the two are tried
+ * together for a while, then let go for as long, and so on, each time for longer. STATUS_IO_TIMEOUT
+ * after `limit_ns`: told (THREAD-037, as a wait of `name`) unless that is NULL. */
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
 void vidsch_go_on(struct vidsch *vidsch);
 /* The same for the work of clients alone; paging goes on. */

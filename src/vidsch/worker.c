@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker: the one thread that gives packets to the driver. Who has something for a node kicks
- * it (a bit in vidsch->kick); the worker sleeps only when no bit is set, so a burst of packets or
- * completions costs one wake-up. Each turn gives one packet to each kicked node, and leaves the bit
- * set while that succeeds, so no node starves another.
+ * The worker sleeps only when no node is kicked. Each turn gives one packet to each kicked node,
+ * and leaves its bit set while that succeeds, so no node starves another.
  */
-#include "vidsch/vidsch_private.h"
-
-void vidsch_worker_wake(struct vidsch *vidsch)
-{
-    if (vidsch->worker_idle) {
-        vidsch->worker_idle = false;
-        sim_waitq_wake(&vidsch->worker_wait, 1);
-    }
-}
+#include "vidsch/assert.h"
+#include "vidsch/cancel.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/dispatch.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/portion.h"
+#include "vidsch/preempt.h"
+#include "vidsch/ready.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/timeout.h"
+#include "vidsch/worker.h"
 
 static bool node_closed(const struct vidsch_node *node)
 {
-    return node->vidsch->resetting || node->vidsch->suspended || node->stopped ||
+    return node->vidsch->recovery.resetting || node->vidsch->suspension.all || node->stopped ||
            node->preempting || node->count >= node->depth;
 }
 
 /* While clients are held back: the context whose memory stays in place until it is through. */
 static struct vidsch_context *let_out(const struct vidsch_node *node)
 {
-    const struct vidsch_context *keeper = node->vidsch->keeper;
+    const struct vidsch_context *keeper = node->vidsch->keeper.context;
 
     if (!keeper || keeper->node != node || keeper->state != CONTEXT_READY ||
         !vidsch_portion_is_kept_for(CONTAINER(keeper->queue.next, struct packet, link)))
@@ -43,7 +47,7 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
     context = CONTAINER(node->ready[level].next, struct vidsch_context, run_link);
     if (context->device->system)
         return context;
-    if (node->vidsch->clients_held)
+    if (node->vidsch->suspension.clients)
         return let_out(node);
     if (!node->unbroken || context == node->unbroken)
         return context;
@@ -61,11 +65,11 @@ static bool resident(struct vidsch_context *context)
     if (packet->portion ? vidsch_portion_ready(packet)
                         : vidmm_device_prepare(device->mm, &context->mm)) {
         device->awaiting_residency = false;
-        vidsch_device_unpark(device);
+        vidsch_ready_unpark(device);
         return true;
     }
     if (device->awaiting_residency && context->state == CONTEXT_READY) {
-        vidsch_context_unready(context);
+        vidsch_ready_remove(context);
         context->state = CONTEXT_PARKED;
         list_push_back(&device->parked, &context->run_link);
     }
@@ -87,7 +91,7 @@ static struct packet *pick(struct vidsch_node *node)
     }
     while ((context = first_ready(node)) != NULL) {
         if (!context->device->system) {
-            if (node->vidsch->restoring)
+            if (node->vidsch->recovery.restoring)
                 return NULL;
             if (!resident(context))
                 continue;
@@ -99,7 +103,7 @@ static struct packet *pick(struct vidsch_node *node)
         packet = CONTAINER(context->queue.next, struct packet, link);
         list_remove(&packet->link);
         vidsch_portion_taken(packet);
-        vidsch_context_unready(context);
+        vidsch_ready_remove(context);
         context->state = CONTEXT_SUBMITTING;
         context->device->in_flight++;
         return packet;
@@ -113,7 +117,7 @@ static bool serve(struct vidsch_node *node)
     struct packet *packet;
 
     if (node->watch_due)
-        vidsch_watch_check(node);
+        vidsch_timeout_check(node);
     packet = pick(node);
     if (packet) {
         vidsch_dispatch(node, packet);
@@ -125,15 +129,15 @@ static bool serve(struct vidsch_node *node)
 
 static void turn(struct vidsch *vidsch)
 {
-    uint64_t kicked = vidsch->kick;
+    uint64_t kicked = vidsch->worker.kicked;
 
-    vidsch->kick = 0;
+    vidsch->worker.kicked = 0;
     while (kicked) {
         uint32_t ordinal = (uint32_t)__builtin_ctzll(kicked);
 
         kicked &= kicked - 1;
         if (serve(&vidsch->node[ordinal]))
-            vidsch->kick |= 1ull << ordinal;
+            vidsch->worker.kicked |= 1ull << ordinal;
     }
 }
 
@@ -141,25 +145,25 @@ void vidsch_worker_main(void *arg)
 {
     struct vidsch *vidsch = arg;
 
-    while (!vidsch->worker_end) {
-        if (!list_empty(&vidsch->dead_syncs))
-            vidsch_syncs_reap(vidsch);
-        if (!list_empty(&vidsch->lost)) {
-            struct vidsch_device *device = CONTAINER(list_pop_front(&vidsch->lost),
+    while (!vidsch->worker.end) {
+        if (!list_empty(&vidsch->syncs.dead))
+            vidsch_sync_reap(vidsch);
+        if (!list_empty(&vidsch->worker.lost)) {
+            struct vidsch_device *device = CONTAINER(list_pop_front(&vidsch->worker.lost),
                                                      struct vidsch_device, lost_link);
 
-            vidsch_device_lost_work(device);
+            vidsch_cancel_device(device);
             continue;
         }
-        if (vidsch->kick) {
+        if (vidsch->worker.kicked) {
             turn(vidsch);
             vidsch_debug_check(vidsch);
             continue;
         }
-        vidsch->worker_idle = true;
-        sim_waitq_wait(&vidsch->worker_wait, SIM_FOREVER);
-        vidsch->worker_idle = false;
+        vidsch->worker.idle = true;
+        sim_waitq_wait(&vidsch->worker.wait, SIM_FOREVER);
+        vidsch->worker.idle = false;
     }
-    vidsch->worker_ended = true;
-    vidsch_changed(vidsch);
+    vidsch->worker.ended = true;
+    vidsch_change_announce(vidsch);
 }

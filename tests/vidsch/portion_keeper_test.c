@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Portions of DMA buffers, WDDM 1.x: a context whose bindings stay keeps memory in place; who waits for it, and what lets it out. */
+#include "vidsch/device_wait.h"
+#include "vidsch/kick.h"
 #include "vidsch/support/scene.h"
 
 /* ---- contexts that wait for the one that keeps memory in place ---- */
@@ -157,7 +159,7 @@ static void a_keeper_that_is_put_back_keeps_the_node(struct fixture *f)
     f->mm.room = 1;
     CHECK(scene_render(&b, 64, 3) == STATUS_SUCCESS);
     f->vidsch->node[0].stopped = false;
-    vidsch_kick(&f->vidsch->node[0]);
+    vidsch_kick_node(&f->vidsch->node[0]);
     pass(SECOND);
     CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 5 && scene_is_of(f, 0, &a) &&
                                 scene_is_of(f, 1, &a) && scene_is_of(f, 2, &b));

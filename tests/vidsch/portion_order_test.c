@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Portions of DMA buffers, WDDM 1.x: who may run on the node between two of them, also when one is lost or its node is closed. */
+#include "vidsch/device_wait.h"
+#include "vidsch/kick.h"
 #include "vidsch/support/scene.h"
 
 /* ---- between two portions ---- */
@@ -99,7 +101,7 @@ static NTSTATUS lose_and_close(struct fixture *f, const DXGKARG_PATCH *args)
         return STATUS_SUCCESS;
     vidsch_device_mark_error(to_lose, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
     f->driver.on_patch = NULL;
-    vidsch_want_engine_reset(&f->vidsch->node[0], RECOVER_FORCED);
+    vidsch_recovery_want_engine(&f->vidsch->node[0], RECOVER_FORCED);
     return STATUS_SUCCESS;
 }
 
@@ -153,7 +155,7 @@ static void closed_during_patch(struct fixture *f, uint32_t at)
     scene_element(&b, 0, 0, 1, 0, 0);
     CHECK(scene_render(&b, 64, 1) == STATUS_SUCCESS);
     f->vidsch->node[0].stopped = false;
-    vidsch_kick(&f->vidsch->node[0]);
+    vidsch_kick_node(&f->vidsch->node[0]);
     idle(a.client.device);
     idle(b.client.device);
     CHECK_RULE("PATCH-126", calls_of(f, CALL_SUBMIT) == 3 && scene_is_of(f, 2, &b));

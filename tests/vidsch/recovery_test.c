@@ -109,7 +109,7 @@ static void an_engine_reset_in_full(struct fixture *f)
     CHECK_RULE("TDR-081", sent(f, 3)->DmaBufferVirtualAddress == 0xB2);
     CHECK_RULE("TDR-040", violations(f, "TDR-040") == 1 &&
                               f->vidsch->statistics.engine_resets == 1 &&
-                              f->vidsch->reset_count == 0);
+                              f->vidsch->recovery.reset_count == 0);
     CHECK_RULE("TDR-072", !verify_bugcheck_state(f->log)->happened);
     CHECK_RULE("TDR-035", f->vidsch->node[1].last_completed == 5);
     end_scene(f, &s);
@@ -406,8 +406,8 @@ static void a_failed_engine_reset_resets_the_adapter(struct fixture *f)
     CHECK_RULE("GPUVA-256", calls_of(f, CALL_RESET) == 1 && calls_of(f, CALL_RESTART) == 1);
     CHECK_RULE("TDR-030",
                calls_of(f, CALL_QUERY_ENGINE) == 1 && calls_of(f, CALL_RESET_ENGINE) == 1);
-    CHECK_RULE("TDR-040",
-               f->vidsch->reset_count == 1 && call_at(f, CALL_COLLECT, 1)->collect.reason == 0x117);
+    CHECK_RULE("TDR-040", f->vidsch->recovery.reset_count == 1 &&
+                              call_at(f, CALL_COLLECT, 1)->collect.reason == 0x117);
     end_scene(f, &s);
 }
 
@@ -516,12 +516,12 @@ static void submissions_wait_for_the_reset(struct fixture *f)
     struct scene s = make_scene(f);
     struct sim_thread *thread;
 
-    f->vidsch->resetting = true; /* as in the middle of one */
+    f->vidsch->recovery.resetting = true; /* as in the middle of one */
     thread = spawn(f, submit_soon, &s);
     pass(4 * SECOND);
     CHECK_RULE("TDR-081", !sim_thread_ended(thread) && s.b->work == 2);
-    f->vidsch->resetting = false;
-    vidsch_changed(f->vidsch);
+    f->vidsch->recovery.resetting = false;
+    vidsch_change_announce(f->vidsch);
     join(thread);
     end_scene(f, &s);
 }

@@ -53,7 +53,7 @@ static void work_names_the_device(struct fixture *f)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 0);
 
-    memset(context->commands.view, 7, 64);
+    memset(context->promise.commands.view, 7, 64);
     CHECK(render(context, 64) == STATUS_SUCCESS);
     idle(device);
     CHECK_RULE("PATCH-019", last_call(f, CALL_RENDER)->handle == device->driver_handle);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Patch-location lists of WDDM 1.x: the checks of slots and split points, and bindings over a split point. */
+#include "vidsch/device_wait.h"
 #include "vidsch/support/scene.h"
 
 #include <string.h>

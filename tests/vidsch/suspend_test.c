@@ -82,7 +82,7 @@ static void hanging(struct fixture *f)
     CHECK(submit(context, 0x1000, 16) == STATUS_SUCCESS);
     pass(MS);
     CHECK(vidsch_suspend(f->vidsch, MS) == STATUS_IO_TIMEOUT);
-    CHECK(f->vidsch->suspended == 0);
+    CHECK(f->vidsch->suspension.all == 0);
     driver_run(f, 1);
     CHECK(vidsch_suspend(f->vidsch, SECOND) == STATUS_SUCCESS && engines_idle(f));
     vidsch_resume(f->vidsch);

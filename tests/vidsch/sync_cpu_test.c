@@ -52,7 +52,7 @@ static void cpu_waits(struct fixture *f)
     CHECK_RULE("SUBMIT-137", any.done && any.status == STATUS_SUCCESS);
     CHECK_RULE("KMT-392", wait_cpu(a, 1) == STATUS_SUCCESS);
     CHECK(vidsch_sync_wait_cpu(&a, &value, 1, false, sim_now() + MS) == STATUS_TIMEOUT);
-    CHECK(list_empty(&a->waiters) && list_empty(&f->vidsch->cpu_waits));
+    CHECK(list_empty(&a->waiters) && list_empty(&f->vidsch->syncs.cpu_waits));
     vidsch_device_destroy(device);
 }
 

@@ -10,7 +10,14 @@
 
 #include "support/check_rule.h"
 
-#include "vidsch/vidsch_private.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/sync_object.h"
 #include "verify/verify.h"
 
 #define MS     1000000ull

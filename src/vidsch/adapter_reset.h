@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Reset of the whole adapter; see adapter_reset.c. */
+#ifndef DXGK_VIDSCH_ADAPTER_RESET_H
+#define DXGK_VIDSCH_ADAPTER_RESET_H
+
+#include "vidsch/node.h"
+
+/* By the recovery thread (yields). */
+void vidsch_adapter_reset(struct vidsch *vidsch, enum recover_cause cause);
+
+#endif

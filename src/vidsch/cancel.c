@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker tells vidmm of a lost device, and the driver of each packet that never reached the
+ * hardware (DxgkDdiCancelCommand).
+ */
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/cancel.h"
+#include "vidsch/change.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/dma_buffer.h"
+#include "vidsch/packet.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
+
+/* What Patch would have been told (TDR-063). */
+static void describe(const struct packet *packet, DXGKARG_CANCELCOMMAND *args)
+{
+    const struct dma_buffer *buffer = packet->buffer;
+
+    *args = (DXGKARG_CANCELCOMMAND){.hContext = packet->context->mm.driver_handle};
+    if (buffer) {
+        args->pDmaBufferPrivateData = buffer->private_data;
+        args->DmaBufferPrivateDataSize = buffer->private_bytes;
+    }
+    if (!buffer || packet->kind == PACKET_VIRTUAL) {
+        args->DmaBufferVirtualAddress = packet->va;
+        args->DmaBufferSize = packet->bytes;
+        args->DmaBufferUmdPrivateDataSize = packet->umd_private_bytes;
+        return;
+    }
+    args->pDmaBuffer = buffer->data;
+    args->DmaBufferSize = buffer->capacity;
+    args->DmaBufferSubmissionStartOffset = packet->start;
+    args->DmaBufferSubmissionEndOffset = packet->end;
+    args->DmaBufferPrivateDataSubmissionEndOffset = buffer->private_used;
+    args->pAllocationList = buffer->allocations;
+    args->AllocationListSize = buffer->allocation_count;
+    args->pPatchLocationList = buffer->patches;
+    args->PatchLocationListSize = buffer->patch_count;
+    args->PatchLocationListSubmissionStart = packet->first_patch;
+    args->PatchLocationListSubmissionLength = packet->patch_count;
+}
+
+static void cancel_queue(struct vidsch_context *context)
+{
+    struct vidsch *vidsch = context->device->vidsch;
+    struct list *link;
+
+    while ((link = list_pop_front(&context->queue)) != NULL) {
+        struct packet *packet = CONTAINER(link, struct packet, link);
+
+        if (packet_is_work(packet) && !packet->resubmission &&
+            vidsch->config.caps.CancelCommandAware && ddi_has(vidsch->ddi, DxgkDdiCancelCommand)) {
+            DXGKARG_CANCELCOMMAND args;
+            NTSTATUS status;
+
+            describe(packet, &args);
+            status = ddi_cancel_command(vidsch->ddi, &args);
+            if (!NT_SUCCESS(status) && !sim_current->stopped)
+                verify_fatal("TDR-064", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_CANCEL_FAILED,
+                             (uint32_t)status, 0, 0, "DxgkDdiCancelCommand answered 0x%08x",
+                             (unsigned)status);
+        }
+        vidsch_packet_finish(packet);
+    }
+}
+
+void vidsch_cancel_device(struct vidsch_device *device)
+{
+    vidmm_device_set_lost(device->mm);
+    LIST_FOR(link, &device->contexts)
+        cancel_queue(CONTAINER(link, struct vidsch_context, link));
+    vidsch_signal_device_lost(device);
+    device->cleaning = false;
+    vidsch_device_wake(device);
+    vidsch_change_announce(device->vidsch);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/assert.h"
+#include "vidsch/change.h"
+#include "vidsch/scheduler.h"
+
+void vidsch_change_announce(struct vidsch *vidsch)
+{
+    if (vidsch->change.waiters)
+        sim_waitq_wake(&vidsch->change.waiting, UINT32_MAX);
+}
+
+bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)
+{
+    enum sim_wake why;
+
+    vidsch->change.waiters++;
+    why = sim_waitq_wait(&vidsch->change.waiting, deadline);
+    vidsch->change.waiters--;
+    return why != SIM_TIMED_OUT;
+}

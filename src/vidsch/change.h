@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * "Something changed": one queue of threads for whoever waits for a state of the adapter that has
+ * no queue of its own, such as a node that becomes empty, a worker that leaves the driver, or a
+ * reset that ends. Every such change is announced here, and each waiter looks again at what it
+ * waits for.
+ */
+#ifndef DXGK_VIDSCH_CHANGE_H
+#define DXGK_VIDSCH_CHANGE_H
+
+#include "sim/sim.h"
+
+struct vidsch;
+
+struct vidsch_change {
+    struct sim_waitq waiting;
+    uint32_t waiters; /* so that announcing is free while nobody waits */
+};
+
+/* Any level up to DISPATCH_LEVEL. */
+void vidsch_change_announce(struct vidsch *vidsch);
+/* Block until the next announcement (yields). False: the deadline came first. */
+bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline);
+
+#endif

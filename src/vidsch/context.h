@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: a software queue of packets for one node, the sizes of the buffers that the driver
+ * promises to take, and the pool of DMA buffers of these sizes.
+ */
+#ifndef DXGK_VIDSCH_CONTEXT_H
+#define DXGK_VIDSCH_CONTEXT_H
+
+#include "trace/trace.h"
+#include "vidsch/client_block.h"
+#include "vidsch/vidsch.h"
+
+enum context_state {
+    CONTEXT_IDLE,       /* queue empty */
+    CONTEXT_READY,      /* on a ready list of its node */
+    CONTEXT_SUBMITTING, /* the worker has its head packet */
+    CONTEXT_BLOCKED,    /* head is a wait that is not satisfied */
+    CONTEXT_PARKED,     /* on device->parked, or waiting for the keeper (portion.h) */
+    CONTEXT_LOST,       /* nothing is taken from its queue but to be cancelled */
+};
+
+/* The client's three blocks, and their sizes: what the next Render may bring. */
+struct vidsch_promise {
+    struct client_block commands, allocations, patches;
+    uint32_t command_bytes, allocation_count, patch_count;
+};
+
+struct vidsch_context {
+    struct vidmm_context mm; /* first: the driver's host handle resolves to it */
+    struct vidsch_device *device;
+    struct vidsch_node *node;
+    struct list link;         /* device->contexts */
+    struct list queue;        /* packets, first in first out */
+    struct list run_link;     /* ready list, or device->parked */
+    struct list advance_link; /* vidsch->advance.contexts */
+    struct packet *last_in_flight;
+    enum context_state state;
+    uint32_t level; /* of the ready list: the priority from 0, or paging */
+    INT priority;
+    uint32_t pending; /* packets of any kind */
+    uint32_t work;    /* GPU packets among them */
+    D3DDDI_CREATECONTEXTFLAGS flags;
+    DXGK_CONTEXTINFO info; /* as the driver answered */
+    bool has_lists;        /* physical mode, takes commands */
+    bool dying;
+    struct vidsch_promise promise;
+    struct list free_buffers;
+    struct dma_buffer *reserve; /* for the next Render (PATCH-054) */
+    struct sim_mutex render_lock;
+    uint32_t buffers, buffers_free;
+    struct list mutexes;
+    trace_track track;
+};
+
+NTSTATUS vidsch_context_create_system(struct vidsch *vidsch);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device is the unit of error: once lost it stays so until it is destroyed (KMT-122). Losing it
+ * can happen at any level up to DISPATCH_LEVEL, so what needs PASSIVE_LEVEL is left to the worker
+ * (cancel.c), which finds the device on its list `lost`.
+ */
+#include "vidsch/assert.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/ready.h"
+#include "vidsch/scheduler.h"
+
+void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state, bool reset)
+{
+    struct vidsch *vidsch = device->vidsch;
+
+    if (device_is_lost(device) || device->system)
+        return; /* KMT-129: the first cause stays */
+    device->state = state;
+    device->reset_loss = reset;
+    device->cleaning = true;
+    LIST_FOR(link, &device->contexts) {
+        struct vidsch_context *context = CONTAINER(link, struct vidsch_context, link);
+
+        if (context->state == CONTEXT_READY || context->state == CONTEXT_PARKED)
+            vidsch_ready_remove(context);
+        context->state = CONTEXT_LOST;
+        if (context->node->unbroken == context)
+            context->node->unbroken = NULL;
+    }
+    list_push_back(&vidsch->worker.lost, &device->lost_link);
+    vidsch_kick_worker(vidsch);
+    trace_instant(0, "device lost", "state", (uint64_t)state, NULL, 0);
+}
+
+NTSTATUS vidsch_device_mark_error(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    vidsch_device_lose(device, state, false); /* TDR-080 */
+    return STATUS_SUCCESS;
+}
+
+D3DKMT_DEVICEEXECUTION_STATE vidsch_device_state(const struct vidsch_device *device)
+{
+    if (device->vidsch->quiescing || sim_current->stopped)
+        return D3DKMT_DEVICEEXECUTION_STOPPED;
+    return device->state;
+}
+
+NTSTATUS vidsch_device_check(const struct vidsch_device *device, bool submission)
+{
+    if (device->vidsch->quiescing || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    if (!device_is_lost(device))
+        return STATUS_SUCCESS;
+    return submission && !device->reset_loss ? STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE
+                                             : STATUS_DEVICE_REMOVED;
+}
+
+NTSTATUS vidsch_device_fault_state(struct vidsch_device *device, D3DKMT_DEVICEPAGEFAULT_STATE *state)
+{
+    if (device->vidsch->quiescing || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED; /* KMT-128 */
+    *state = device->fault;
+    return STATUS_SUCCESS;
+}

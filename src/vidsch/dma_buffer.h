@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DMA buffers: where the driver's Render puts the commands for the GPU, with the lists that go with
+ * them. Each context has a pool of them.
+ */
+#ifndef DXGK_VIDSCH_DMA_BUFFER_H
+#define DXGK_VIDSCH_DMA_BUFFER_H
+
+#include "util/address.h"
+#include "vidsch/vidsch.h"
+
+/* What one element of the allocation list stands for: the host's own map (PATCH-082). */
+struct dma_reference {
+    D3DKMT_HANDLE handle;
+    HANDLE device_specific; /* NULL: nothing */
+    uint64_t bytes;         /* of the allocation */
+    bool write;
+};
+
+struct dma_buffer {
+    struct list link; /* context->free_buffers */
+    struct vidsch_context *owner;
+    uint32_t references; /* packets, and whoever fills it */
+    /* bytes; virtual contexts have none */
+    uint8_t *data;
+    uint32_t capacity;
+    struct page_number first;             /* of the run, whose first and last page hold canaries */
+    struct page_number first_logical;     /* of data */
+    struct vidmm_aperture_range aperture; /* where data is, if the driver wants it in an aperture */
+    uint64_t pages;                       /* of data */
+    uint32_t used;
+    /* private block */
+    uint8_t *private_block; /* canary, data, canary */
+    uint8_t *private_data;
+    uint32_t private_bytes, private_used;
+    /* lists */
+    struct dma_reference *references_map;
+    DXGK_ALLOCATIONLIST *allocations;
+    D3DDDI_PATCHLOCATIONLIST *patches; /* one element of canary on each side */
+    uint32_t allocation_capacity, allocation_count;
+    uint32_t patch_capacity, patch_count;
+    /* WDDM 1.x, by element of the patch-location list (slots.c) */
+    struct vidmm_need *needs;
+    uint32_t *next_in_slot; /* the next element of the same slot; patch_count: none */
+};
+
+/* A buffer of at least the promised sizes with one reference: from the pool, or new. NULL: out of
+ * memory. */
+struct dma_buffer *vidsch_dma_buffer_get(struct vidsch_context *context);
+void vidsch_dma_buffer_put(struct dma_buffer *buffer);
+void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
+/* Where byte 0 is for the driver: in buffer->aperture.segment, or in system memory (PATCH-089,
+ * PATCH-144). */
+uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
+/* Stops the machine (PATCH-066) and is false if something around the buffer was written to, by
+ * `ddi` at the latest. */
+bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "vidsch/dma_memory.h"
+#include "vidsch/scheduler.h"
+
+bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
+                            struct page_number *first, struct page_number *logical)
+{
+    struct ram_request request = {
+        .pages = pages + 2 * guard,
+        .owner = RAM_HOST,
+        .cache = RAM_WRITE_COMBINED,
+        .zero = true,
+    };
+    struct page_number run, data;
+
+    if (iommu_domain_mode(vidsch->config.domain) != IOMMU_REMAP)
+        request.high.value = vidsch->config.highest_address; /* PATCH-044 */
+    if (!ram_take_contiguous(vidsch->config.ram, &request, &run))
+        return false;
+    data.value = run.value + guard;
+    if (!iommu_map_run(vidsch->config.domain, data, pages, IOMMU_READ | IOMMU_WRITE, logical)) {
+        ram_give_contiguous(vidsch->config.ram, run, request.pages);
+        return false;
+    }
+    *first = data;
+    return true;
+}
+
+void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
+                            uint64_t guard, struct page_number logical)
+{
+    iommu_unmap_run(vidsch->config.domain, logical, pages);
+    ram_give_contiguous(vidsch->config.ram, (struct page_number){first.value - guard},
+                        pages + 2 * guard);
+}
+
+bool vidsch_dma_memory_is_canary(const uint8_t *bytes, size_t count)
+{
+    static const uint8_t canary[VIDSCH_CANARY_BYTES] = {
+        [0 ... VIDSCH_CANARY_BYTES - 1] = VIDSCH_CANARY};
+
+    return memcmp(bytes, canary, count) == 0;
+}
+
+uint8_t *vidsch_dma_memory_private(uint32_t bytes)
+{
+    size_t whole = align_up(bytes, 8);
+    uint8_t *block = util_zalloc(1, whole + 2 * (size_t)VIDSCH_CANARY_BYTES);
+
+    if (!block)
+        return NULL;
+    memset(block, VIDSCH_CANARY, VIDSCH_CANARY_BYTES);
+    memset(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY, VIDSCH_CANARY_BYTES + whole - bytes);
+    return block;
+}
+
+bool vidsch_dma_memory_private_intact(const uint8_t *block, uint32_t bytes)
+{
+    return vidsch_dma_memory_is_canary(block, VIDSCH_CANARY_BYTES) &&
+           vidsch_dma_memory_is_canary(block + VIDSCH_CANARY_BYTES + bytes, VIDSCH_CANARY_BYTES);
+}

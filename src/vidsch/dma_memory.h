@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory whose overrun by the driver is noticed: runs of pages that the device reaches, and private
+ * blocks between two guards of known bytes. DMA buffers and paging buffers are made of it.
+ */
+#ifndef DXGK_VIDSCH_DMA_MEMORY_H
+#define DXGK_VIDSCH_DMA_MEMORY_H
+
+#include "util/address.h"
+#include "vidsch/vidsch.h"
+
+#define VIDSCH_CANARY       0xC5
+#define VIDSCH_CANARY_BYTES 64u
+
+/* Contiguous pages that the device may reach, at `logical` for it, with `guard` pages before and
+ * behind that it does not see. */
+bool vidsch_dma_memory_take(struct vidsch *vidsch, uint64_t pages, uint64_t guard,
+                            struct page_number *first, struct page_number *logical);
+void vidsch_dma_memory_give(struct vidsch *vidsch, struct page_number first, uint64_t pages,
+                            uint64_t guard, struct page_number logical);
+
+/* A block of canary, zeroed bytes, canary. NULL: out of memory. It is freed with util_free. */
+uint8_t *vidsch_dma_memory_private(uint32_t bytes);
+bool vidsch_dma_memory_private_intact(const uint8_t *block, uint32_t bytes);
+/* At most VIDSCH_CANARY_BYTES of them. */
+bool vidsch_dma_memory_is_canary(const uint8_t *bytes, size_t count);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheduler as vidmm sees it, which is below and knows it by a table of functions (struct
+ * vidmm_scheduler). */
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/device_wait.h"
+#include "vidsch/paging.h"
+#include "vidsch/paging_submit.h"
+#include "vidsch/ready.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/suspend.h"
+
+/* ---- paging ---- */
+
+static HANDLE system_context(struct ddi_adapter *adapter)
+{
+    const struct vidsch *vidsch = adapter->vidsch;
+
+    return vidsch->system_context && vidsch->config.caps.MultiEngineAware
+               ? vidsch->system_context->mm.driver_handle
+               : NULL;
+}
+
+static HANDLE system_device(struct ddi_adapter *adapter)
+{
+    return adapter->vidsch->system_device ? adapter->vidsch->system_device->driver_handle : NULL;
+}
+
+static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer)
+{
+    struct paging_slot *slot;
+    NTSTATUS status = vidsch_paging_get(adapter->vidsch, &slot);
+
+    if (NT_SUCCESS(status))
+        *buffer = &slot->public;
+    return status;
+}
+
+static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
+                                     struct vidmm_paging_buffer *buffer, uint64_t *ticket)
+{
+    return vidsch_paging_submit(adapter->vidsch, buffer, ticket);
+}
+
+static bool paging_done(struct ddi_adapter *adapter, uint64_t ticket)
+{
+    return adapter->vidsch->paging.completed >= ticket;
+}
+
+static NTSTATUS paging_wait(struct ddi_adapter *adapter, uint64_t ticket)
+{
+    return vidsch_paging_wait(adapter->vidsch, ticket);
+}
+
+/* ---- devices ---- */
+
+static uint64_t device_ticket(struct vidmm_device *mm)
+{
+    const struct vidsch_device *device = vidmm_device_owner(mm);
+
+    return device->last_ticket;
+}
+
+static bool device_done(struct vidmm_device *mm, uint64_t ticket)
+{
+    return vidsch_device_ticket_done(vidmm_device_owner(mm), ticket);
+}
+
+static NTSTATUS device_wait(struct vidmm_device *mm, uint64_t ticket)
+{
+    return vidsch_device_wait_ticket(vidmm_device_owner(mm), ticket);
+}
+
+static void device_error(struct vidmm_device *mm, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    vidsch_device_lose(vidmm_device_owner(mm), state, false);
+}
+
+static void device_resident(struct vidmm_device *mm)
+{
+    struct vidsch_device *device = vidmm_device_owner(mm);
+
+    device->awaiting_residency = false;
+    vidsch_ready_unpark(device);
+}
+
+const struct vidmm_scheduler vidsch_for_vidmm = {
+    .system_context = system_context,
+    .system_device = system_device,
+    .paging_buffer_get = paging_buffer_get,
+    .paging_buffer_submit = paging_buffer_submit,
+    .paging_done = paging_done,
+    .paging_wait = paging_wait,
+    .device_ticket = device_ticket,
+    .device_done = device_done,
+    .device_wait = device_wait,
+    .process_suspend = vidsch_suspend_process,
+    .process_resume = vidsch_resume_process,
+    .device_error = device_error,
+    .device_resident = device_resident,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the driver notifies at interrupt level, kept until the DPC; see interrupt.c. */
+#ifndef DXGK_VIDSCH_INTERRUPT_H
+#define DXGK_VIDSCH_INTERRUPT_H
+
+#include "vidsch/vidsch.h"
+
+struct irq_record {
+    DXGK_INTERRUPT_TYPE type;
+    uint32_t node;
+    uint32_t fence; /* completed, faulted, last completed of a preemption */
+    NTSTATUS status;
+    uint64_t generation; /* of the node when it was made */
+    DXGK_PAGE_FAULT_FLAGS page_fault_flags;
+    D3DKMT_DEVICEPAGEFAULT_STATE fault;
+};
+
+struct vidsch_interrupts {
+    struct irq_record *records; /* ring; interrupts write at head, the DPC reads at tail */
+    uint32_t mask, head, tail;
+    struct iommu_fault bus_fault; /* the last DMA access of the device that was refused */
+    bool bus_fault_noted;
+};
+
+bool vidsch_interrupt_init(struct vidsch *vidsch);
+
+#endif

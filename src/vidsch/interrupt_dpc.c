@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The DPC: what was recorded at interrupt level becomes visible, in order (SUBMIT-059, SUBMIT-064).
+ */
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/device_loss.h"
+#include "vidsch/interrupt.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/packet.h"
+#include "vidsch/preempt.h"
+#include "vidsch/process.h"
+#include "vidsch/recovery.h"
+#include "vidsch/retire.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
+
+static void process_dma_faulted(struct vidsch_node *node, uint32_t fence)
+{
+    struct vidsch_device *device;
+
+    vidsch_retire_through(node, fence - 1);
+    if (node->count == 0 || node_in_flight(node, 0)->fence != fence)
+        return;
+    device = node_in_flight(node, 0)->context->device;
+    if (device->system) {
+        verify_fatal("SUBMIT-076", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_PAGING_FAULTED, fence,
+                     node->ordinal, 0, "paging packet %u of node %u faulted", fence, node->ordinal);
+        return;
+    }
+    vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false);
+    vidsch_retire_failed(node);
+    vidsch_retire_refused(node);
+    vidsch_kick_node(node);
+}
+
+static void process_page_fault(struct vidsch_node *node, const struct irq_record *r)
+{
+    unsigned flags = (unsigned)r->page_fault_flags;
+    bool paging = false;
+
+    if (node->vidsch->interrupts.bus_fault_noted) {
+        node->vidsch->interrupts.bus_fault_noted = false;
+        trace_instant(node->track, "bus fault", "address",
+                      node->vidsch->interrupts.bus_fault.address.value, "access",
+                      node->vidsch->interrupts.bus_fault.access);
+    }
+    if (!(flags & DXGK_PAGE_FAULT_FENCE_INVALID)) {
+        struct vidsch_device *device;
+
+        vidsch_retire_through(node, r->fence - 1);
+        if (node->count == 0 || node_in_flight(node, 0)->fence != r->fence)
+            return;
+        device = node_in_flight(node, 0)->context->device;
+        paging = device->system;
+        if (!paging) {
+            device->fault = r->fault;
+            vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAPAGEFAULT, false);
+        }
+        vidsch_retire_failed(node);
+        vidsch_retire_refused(node);
+        vidsch_kick_node(node);
+    }
+    if (paging || (flags & DXGK_PAGE_FAULT_ADAPTER_RESET_REQUIRED)) /* GPUVA-257 */
+        vidsch_recovery_want_adapter(node->vidsch, RECOVER_PAGE_FAULT);
+    else if (flags & DXGK_PAGE_FAULT_ENGINE_RESET_REQUIRED)
+        vidsch_recovery_want_engine(node, RECOVER_PAGE_FAULT);
+}
+
+static void process_record(struct vidsch *vidsch, const struct irq_record *r)
+{
+    struct vidsch_node *node = &vidsch->node[r->node];
+
+    if (r->generation != node->generation)
+        return;
+    switch (r->type) {
+    case DXGK_INTERRUPT_DMA_COMPLETED:
+        vidsch_retire_through(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_PREEMPTED:
+        vidsch_preempt_answered(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_FAULTED:
+        process_dma_faulted(node, r->fence);
+        break;
+    case DXGK_INTERRUPT_DMA_PAGE_FAULTED:
+        process_page_fault(node, r);
+        break;
+    case DXGK_INTERRUPT_MONITORED_FENCE_SIGNALED: /* SUBMIT-083 */
+        node->monitored_noted = false;
+        LIST_FOR_SAFE(link, next, &vidsch->processes)
+            vidsch_signal_reread(CONTAINER(link, struct vidsch_process, link));
+        break;
+    default: /* TDR-073 */
+        vidsch_recovery_want_engine(node, RECOVER_DRIVER);
+        break;
+    }
+}
+
+void vidsch_notify_dpc(struct vidsch *vidsch)
+{
+    vidsch->statistics.dpcs_notified++;
+    while (vidsch->interrupts.tail != vidsch->interrupts.head) {
+        struct irq_record r =
+            vidsch->interrupts.records[vidsch->interrupts.tail++ & vidsch->interrupts.mask];
+
+        process_record(vidsch, &r);
+    }
+    vidsch_debug_check(vidsch);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kicks: how the worker is told that a node may have something to do. A kick sets the bit of the
+ * node and wakes the worker if it sleeps, so a burst of packets or completions costs one wake-up.
+ * Any level up to DISPATCH_LEVEL.
+ */
+#ifndef DXGK_VIDSCH_KICK_H
+#define DXGK_VIDSCH_KICK_H
+
+#include <stdint.h>
+
+struct vidsch;
+struct vidsch_node;
+
+void vidsch_kick_node(struct vidsch_node *node);
+void vidsch_kick_all(struct vidsch *vidsch);
+/* Only wake it: there is work that belongs to no node. */
+void vidsch_kick_worker(struct vidsch *vidsch);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets: what a context's queue consists of. Work for the GPU goes to the driver in a submission
+ * of its own, with a fence id; waits and signals are carried out by the scheduler.
+ */
+#ifndef DXGK_VIDSCH_PACKET_H
+#define DXGK_VIDSCH_PACKET_H
+
+#include "vidsch/vidsch.h"
+
+enum packet_kind {
+    PACKET_RENDER,  /* portion of a DMA buffer: Patch, SubmitCommand */
+    PACKET_VIRTUAL, /* command buffer at a GPU virtual address: SubmitCommandVirtual */
+    PACKET_PAGING,  /* paging buffer, either way */
+    PACKET_WAIT,
+    PACKET_SIGNAL,
+};
+
+struct dma_buffer;
+struct dma_portion;
+struct paging_slot;
+struct sync_op;
+
+struct packet {
+    struct list link;        /* context->queue, after of another packet, or node->resubmit */
+    struct list after;       /* signals that follow: carried out when this packet is retired */
+    struct list device_link; /* device->outstanding, in order of ticket (GPU work only) */
+    struct vidsch_context *context;
+    struct dma_buffer *buffer; /* render: all of it; virtual: its private block */
+    struct paging_slot *paging;
+    struct sync_op *op;          /* wait, signal */
+    uint64_t ticket;             /* of the device: the number of the piece of work, from 1 */
+    uint64_t flow;               /* trace: one number per packet of the adapter */
+    struct dma_portion *portion; /* render, WDDM 1.x */
+    union {
+        struct { /* virtual: address and bytes of the commands */
+            uint64_t va;
+            uint32_t bytes;
+            uint32_t umd_private_bytes;
+        };
+        struct { /* render: bytes and elements of the buffer that it is (PATCH-146, PATCH-150) */
+            uint32_t start, end;
+            uint32_t first_patch, patch_count;
+        };
+    };
+    uint32_t fence; /* SubmissionFenceId of the present submission; 0: none yet */
+    uint8_t kind;
+    bool resubmission; /* was on the node before */
+    bool null_rendering;
+    bool refused; /* SubmitCommandVirtual said STATUS_INVALID_PARAMETER (SUBMIT-107) */
+};
+_Static_assert(sizeof(struct packet) <= 128, "two cache lines");
+
+static inline bool packet_is_work(const struct packet *packet)
+{
+    return packet->kind <= PACKET_PAGING;
+}
+
+/* NULL: out of memory. */
+struct packet *vidsch_packet_create(struct vidsch_context *context, enum packet_kind kind);
+/* Of a packet that was never queued. */
+void vidsch_packet_free(struct vidsch *vidsch, struct packet *packet);
+/* The packet is over, whatever its kind: accounting, waiters, memory. Level up to DISPATCH_LEVEL.
+ */
+void vidsch_packet_finish(struct packet *packet);
+/* The packet failed: the signals behind it are never carried out. */
+void vidsch_packet_drop_signals(struct packet *packet);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paging buffers: memory that DxgkDdiBuildPagingBuffer fills for vidmm, and the submissions in it;
+ * see paging.c.
+ *
+ * Tickets number the submissions of an adapter, and complete in order.
+ */
+#ifndef DXGK_VIDSCH_PAGING_H
+#define DXGK_VIDSCH_PAGING_H
+
+#include "util/address.h"
+#include "vidsch/packet.h"
+
+#define VIDSCH_PAGING_BUFFERS 4u
+#define VIDSCH_PAGING_SLOTS   16u /* submissions of paging at a time */
+
+/* A paging buffer. Submissions fill it one behind the other (PAGE-016), and it begins anew when
+ * they are all over. */
+struct paging_memory {
+    struct page_number first, first_logical;
+    struct vidmm_aperture_range aperture; /* PAGE-002 */
+    struct gpu_va va;
+    uint64_t pages;
+    uint8_t *private_block;
+    uint32_t used, private_used; /* by submissions so far */
+    uint32_t users;              /* submissions that are filled, queued, or with the driver */
+    bool full;                   /* takes no further one */
+};
+
+/* One submission: a part of a paging buffer. */
+struct paging_slot {
+    struct vidmm_paging_buffer public;
+    struct packet packet;
+    struct list link; /* free */
+    struct paging_memory *memory;
+    uint64_t last_ticket; /* the last one that completes with it (GPUVA-187) */
+};
+
+struct vidsch_paging {
+    struct paging_memory *memory; /* VIDSCH_PAGING_BUFFERS; NULL: an adapter that never pages */
+    uint32_t turn;                /* the one that is being filled */
+    struct paging_slot *slots;    /* VIDSCH_PAGING_SLOTS */
+    struct list free;             /* slots */
+    struct sim_waitq wait;        /* woken when a slot becomes free or a ticket completes */
+    uint64_t last, completed;     /* tickets */
+    struct paging_slot *youngest; /* queued last, and not done */
+    uint64_t epoch;               /* adapter resets, which throw paging work away */
+    bool discard;                 /* between reset and restart: buffers are dropped (TDR-051) */
+};
+
+NTSTATUS vidsch_paging_create(struct vidsch *vidsch);
+void vidsch_paging_destroy(struct vidsch *vidsch);
+/* An empty submission. Waits until there is one (yields). */
+NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **slot);
+void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot);
+/* All up to the ticket are over; the submission is. Level up to DISPATCH_LEVEL. */
+void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket);
+void vidsch_paging_retired(struct vidsch *vidsch, struct paging_slot *slot);
+
+#endif

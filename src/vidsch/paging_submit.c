@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tickets complete in order. A submission that was left empty is not queued, but its ticket
+ * completes with the youngest packet queued before it (GPUVA-187).
+ */
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
+#include "vidsch/context.h"
+#include "vidsch/dma_memory.h"
+#include "vidsch/packet.h"
+#include "vidsch/paging.h"
+#include "vidsch/paging_submit.h"
+#include "vidsch/queue.h"
+#include "vidsch/ready.h"
+#include "vidsch/scheduler.h"
+
+NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer *buffer,
+                              uint64_t *ticket)
+{
+    struct paging_slot *slot = buffer->scheduler_private;
+    struct paging_memory *memory = slot->memory;
+    bool empty = buffer->used == buffer->start && buffer->private_used == buffer->private_start;
+
+    memory->used = buffer->used;
+    memory->private_used = buffer->private_used;
+    memory->full = buffer->full;
+    if (memory->private_block &&
+        !vidsch_dma_memory_private_intact(memory->private_block, slot->public.private_capacity)) {
+        verify_fatal("PAGE-008", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_PRIVATE_DATA_OVERFLOW,
+                     slot->public.private_capacity, 0, 0,
+                     "DxgkDdiBuildPagingBuffer wrote outside the private data of its DMA buffer");
+        empty = true;
+    }
+    *ticket = ++vidsch->paging.last;
+    if (empty || vidsch->paging.discard) {
+        if (vidsch->paging.youngest)
+            vidsch->paging.youngest->last_ticket = *ticket;
+        else
+            vidsch_paging_complete(vidsch, *ticket);
+        vidsch_paging_put(vidsch, slot);
+        return STATUS_SUCCESS;
+    }
+    slot->last_ticket = *ticket;
+    slot->packet = (struct packet){
+        .context = vidsch->system_context, .kind = PACKET_PAGING, .paging = slot};
+    list_init(&slot->packet.link);
+    list_init(&slot->packet.after);
+    list_init(&slot->packet.device_link);
+    vidsch->paging.youngest = slot;
+    vidsch_queue_push(&slot->packet);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
+{
+    while (vidsch->paging.completed < ticket) {
+        if (sim_current->stopped)
+            return STATUS_DEVICE_REMOVED;
+        sim_waitq_wait(&vidsch->paging.wait, SIM_FOREVER);
+    }
+    return STATUS_SUCCESS;
+}
+
+void vidsch_paging_abandon(struct vidsch *vidsch)
+{
+    struct vidsch_context *context = vidsch->system_context;
+    struct list *link;
+
+    vidsch->paging.epoch++;
+    if (context->state == CONTEXT_READY)
+        vidsch_ready_remove(context);
+    while ((link = list_pop_front(&context->queue)) != NULL)
+        vidsch_packet_finish(CONTAINER(link, struct packet, link));
+    context->state = CONTEXT_IDLE;
+    vidsch_paging_complete(vidsch, vidsch->paging.last);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "vidsch/process.h"
+#include "vidsch/scheduler.h"
+
+static struct vidsch_process *process_find(struct vidsch *vidsch, const struct vidmm_process *mm)
+{
+    LIST_FOR(link, &vidsch->processes) {
+        struct vidsch_process *process = CONTAINER(link, struct vidsch_process, link);
+
+        if (process->mm == mm)
+            return process;
+    }
+    return NULL;
+}
+
+struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch)
+{
+    for (*vidsch = sim_current->room[SIM_ROOM_VIDSCH]; *vidsch; *vidsch = (*vidsch)->next) {
+        struct vidsch_process *process = process_find(*vidsch, mm);
+
+        if (process)
+            return process;
+    }
+    return NULL;
+}
+
+struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *mm)
+{
+    struct vidsch_process *process = process_find(vidsch, mm);
+    uint32_t id = vidmm_process_nt(mm)->id;
+
+    if (!process) {
+        /* Perhaps one that has a record of timeouts, and opened the adapter again. */
+        LIST_FOR(link, &vidsch->processes) {
+            struct vidsch_process *old = CONTAINER(link, struct vidsch_process, link);
+
+            if (!old->mm && old->id == id)
+                process = old;
+        }
+    }
+    if (!process) {
+        process = util_zalloc(1, sizeof(*process));
+        if (!process)
+            return NULL;
+        process->id = id;
+        list_init(&process->watched);
+        list_push_back(&vidsch->processes, &process->link);
+    }
+    process->mm = mm;
+    process->references++;
+    return process;
+}
+
+void vidsch_process_put(struct vidsch_process *process)
+{
+    if (--process->references)
+        return;
+    process->mm = NULL;
+    if (process->blocked || process->timeouts)
+        return; /* remembered (TDR-042) */
+    list_remove(&process->link);
+    util_free(process);
+}

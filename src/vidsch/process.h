@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process as the scheduler sees it: whose timeouts are counted together, and who is suspended as
+ * a whole. It is remembered after its last device if it has a record of timeouts (TDR-042).
+ */
+#ifndef DXGK_VIDSCH_PROCESS_H
+#define DXGK_VIDSCH_PROCESS_H
+
+#include "vidsch/vidsch.h"
+
+struct vidsch_process {
+    struct list link;         /* vidsch->processes */
+    struct vidmm_process *mm; /* NULL while it has no device */
+    uint32_t id;              /* nt_process.id */
+    uint32_t devices;
+    uint32_t references; /* devices, synchronization objects, suspensions */
+    uint32_t suspended;
+    struct list watched; /* monitored fences with waiters (SUBMIT-136) */
+    uint32_t timeouts;   /* engine timeouts since window_start (TDR-041) */
+    uint64_t window_start;
+    bool blocked;
+};
+
+/* NULL: out of memory. */
+struct vidsch_process *vidsch_process_get(struct vidsch *vidsch, struct vidmm_process *mm);
+void vidsch_process_put(struct vidsch_process *process);
+/* The process on whichever adapter of the machine it belongs to; NULL: it has no device. */
+struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch);
+
+#endif

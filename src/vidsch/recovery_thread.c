@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recovery thread: engine and adapter resets, one at a time, beside the worker, which goes on
+ * with the healthy nodes.
+ */
+#include "vidsch/adapter_reset.h"
+#include "vidsch/change.h"
+#include "vidsch/engine_reset.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+
+void vidsch_recovery_main(void *arg)
+{
+    struct vidsch *vidsch = arg;
+
+    while (!vidsch->recovery.end) {
+        bool worked = false;
+
+        if (vidsch->recovery.adapter_wanted) {
+            vidsch_adapter_reset(vidsch, vidsch->recovery.adapter_cause);
+            worked = true;
+        }
+        for (uint32_t i = 0; i < vidsch->config.nodes && !vidsch->recovery.adapter_wanted; i++) {
+            if (vidsch->node[i].recover == RECOVER_NONE)
+                continue;
+            vidsch_engine_reset(&vidsch->node[i]);
+            worked = true;
+        }
+        if (worked) {
+            vidsch_change_announce(vidsch);
+            continue;
+        }
+        vidsch->recovery.idle = true;
+        sim_waitq_wait(&vidsch->recovery.wait, SIM_FOREVER);
+        vidsch->recovery.idle = false;
+    }
+    vidsch->recovery.ended = true;
+    vidsch_change_announce(vidsch);
+}
+
+static bool recovering(const struct vidsch *vidsch)
+{
+    if (vidsch_recovery_of_adapter(vidsch))
+        return true;
+    for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+        if (vidsch->node[i].recover != RECOVER_NONE)
+            return true;
+    return false;
+}
+
+static NTSTATUS wait_recovered(struct vidsch *vidsch)
+{
+    while (recovering(vidsch))
+        vidsch_change_wait(vidsch, SIM_FOREVER);
+    return STATUS_SUCCESS;
+}
+
+NTSTATUS vidsch_force_engine_reset(struct vidsch *vidsch, UINT node)
+{
+    if (node >= vidsch->config.nodes)
+        return STATUS_INVALID_PARAMETER;
+    if (vidsch->quiescing)
+        return STATUS_DEVICE_REMOVED;
+    vidsch_recovery_want_engine(&vidsch->node[node], RECOVER_FORCED);
+    return wait_recovered(vidsch);
+}
+
+NTSTATUS vidsch_force_reset(struct vidsch *vidsch, bool whole_adapter)
+{
+    if (vidsch->quiescing)
+        return STATUS_DEVICE_REMOVED;
+    if (whole_adapter) {
+        vidsch_recovery_want_adapter(vidsch, RECOVER_FORCED);
+    } else {
+        for (uint32_t i = 0; i < vidsch->config.nodes; i++)
+            if (vidsch->node[i].count)
+                vidsch_recovery_want_engine(&vidsch->node[i], RECOVER_FORCED);
+    }
+    return wait_recovered(vidsch);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What DxgkDdiRender returned, checked before anything believes it. */
+#ifndef DXGK_VIDSCH_RENDER_ANSWER_H
+#define DXGK_VIDSCH_RENDER_ANSWER_H
+
+#include "vidsch/vidsch.h"
+
+struct dma_buffer;
+
+/* How much of the buffer, its private data and its patch-location list the driver used. */
+NTSTATUS vidsch_render_answer_take(struct dma_buffer *buffer, const DXGKARG_RENDER *render);
+/* An element of the allocation list that the driver set to NULL becomes a reference to nothing; any
+ * other change is ignored (PATCH-082). */
+void vidsch_render_answer_unbind(struct dma_buffer *buffer);
+/* The patch locations, as far as the same holds for all drivers. */
+NTSTATUS vidsch_render_answer_check(const struct dma_buffer *buffer);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * struct vidsch, the GPU scheduler of one adapter: what all its parts share, and the state of each.
+ *
+ * Locking: none. One host thread runs the machine, and other fibers, interrupts and deferred calls
+ * get in only at points. The code of this room makes no point of its own: what lies between two
+ * calls of ddi_*, vidmm_* or of a function that blocks is atomic. Each function that makes such a
+ * call says so ("yields") and looks again at what may have changed.
+ */
+#ifndef DXGK_VIDSCH_SCHEDULER_H
+#define DXGK_VIDSCH_SCHEDULER_H
+
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "vidsch/change.h"
+#include "vidsch/interrupt.h"
+#include "vidsch/paging.h"
+#include "vidsch/portion.h"
+#include "vidsch/queue.h"
+#include "vidsch/recovery.h"
+#include "vidsch/suspend.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/vidsch.h"
+#include "vidsch/worker.h"
+
+#define VIDSCH_SECOND_NS 1000000000ull
+
+struct vidsch {
+    struct vidsch *next; /* of the machine */
+    struct vidsch_config config;
+    struct ddi_adapter *ddi;
+    struct vidmm *vidmm;
+    bool started, quiescing;
+    struct vidsch_node *node; /* config.nodes of them */
+    struct list processes, devices;
+    struct hash_map driver_devices; /* driver's device handles that live (PATCH-004) */
+    struct vidsch_device *system_device;
+    struct vidsch_context *system_context;
+    struct slab packets;
+    uint64_t next_flow; /* packet->flow */
+    struct vidsch_worker worker;
+    struct vidsch_change change;
+    struct vidsch_advance advance;
+    struct vidsch_keeper keeper;
+    struct vidsch_syncs syncs;
+    struct vidsch_interrupts interrupts;
+    struct vidsch_paging paging;
+    struct vidsch_recovery recovery;
+    struct vidsch_suspension suspension;
+    struct vidsch_statistics statistics;
+};
+
+/* A driver of WDDM 1.x: the lists of a submission say what must be resident (RES-002). */
+static inline bool vidsch_is_1x(const struct vidsch *vidsch)
+{
+    return vidsch->config.wddm_version < DXGKDDI_INTERFACE_VERSION_WDDM2_0;
+}
+
+static inline uint64_t vidsch_tdr_delay(const struct vidsch *vidsch)
+{
+    return vidsch->config.tdr.delay * VIDSCH_SECOND_NS;
+}
+
+/* In debug builds, after each round of changes. */
+static inline void vidsch_debug_check(struct vidsch *vidsch)
+{
+#ifdef DXGK_DEBUG_CHECKS
+    if (!vidsch_validate(vidsch))
+        __builtin_trap();
+#else
+    (void)vidsch;
+#endif
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits and signals as they happen. An operation (struct sync_op) names objects and values; a
+ * packet of a context's queue, or a waiting thread, refers to it. A wait that is not satisfied
+ * stands in the waiter list of each of its objects; whenever an object changes, its waiters are
+ * tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
+ *
+ * The GPU writes monitored fences behind our back. Fences that somebody waits for are therefore on
+ * the list of their process (`watched`), and are read again whenever a packet of the process is
+ * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
+ */
+#include "vidsch/assert.h"
+#include "vidsch/context.h"
+#include "vidsch/device.h"
+#include "vidsch/process.h"
+#include "vidsch/queue.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/signal.h"
+#include "vidsch/sync_object.h"
+#include "vidsch/sync_op.h"
+
+void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status)
+{
+    vidsch_sync_op_unregister(op);
+    list_remove(&op->link);
+    op->done = true;
+    op->status = status;
+    if (op->thread) {
+        sim_unblock(op->thread, 0);
+        return;
+    }
+    op->notify(op->notify_context, status);
+    vidsch_sync_op_release(vidsch, op);
+}
+
+void vidsch_signal_changed(struct vidsch_sync *sync)
+{
+    struct vidsch *vidsch = sync->vidsch;
+
+    LIST_FOR_SAFE(link, next, &sync->waiters) {
+        struct sync_op *op = CONTAINER(link, struct sync_entry, link)->op;
+
+        if (!vidsch_sync_op_try(op))
+            continue;
+        if (op->kind == OP_WAIT_CPU) {
+            vidsch_signal_end_wait(vidsch, op, STATUS_SUCCESS);
+        } else {
+            vidsch_sync_op_unregister(op);
+            vidsch_queue_schedule(op->context);
+        }
+    }
+    vidsch_queue_run(vidsch);
+}
+
+void vidsch_signal_reread(struct vidsch_process *process)
+{
+    struct list watched, *link;
+
+    list_take_all(&process->watched, &watched);
+    while ((link = list_pop_front(&watched)) != NULL) {
+        struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, watch_link);
+
+        list_push_back(&process->watched, link);
+        vidsch_signal_changed(sync);
+    }
+}
+
+static void write_fence(struct vidsch_sync *sync, uint64_t value)
+{
+    if (sync->type == D3DDDI_MONITORED_FENCE)
+        *sync->slot.kernel = value;
+    else
+        sync->value = value;
+    vidsch_signal_changed(sync);
+}
+
+static void signal_mutex(struct vidsch_sync *sync, const struct vidsch_context *context)
+{
+    if (sync->count != 0 || (sync->owner && sync->owner != context)) {
+        WARNING("KMT-388", "a context signalled a mutex that it does not own");
+        return;
+    }
+    list_remove(&sync->owner_link);
+    sync->owner = NULL;
+    sync->count = 1;
+    vidsch_signal_changed(sync);
+}
+
+static void signal_entry(const struct sync_op *op, const struct sync_entry *entry,
+                         struct vidsch_context *context)
+{
+    struct vidsch_sync *sync = entry->sync;
+
+    switch (sync->type) {
+    case D3DDDI_MONITORED_FENCE: /* KMT-383: a smaller value is not written */
+        if (entry->value >= vidsch_sync_current(sync) || op->rewind)
+            write_fence(sync, entry->value);
+        break;
+    case D3DDDI_FENCE: /* SUBMIT-133 */
+        if (entry->value > sync->value)
+            write_fence(sync, entry->value);
+        break;
+    case D3DDDI_SEMAPHORE:
+        if (sync->count == sync->max_count) {
+            WARNING("SUBMIT-134", "a semaphore was signalled beyond %u", sync->max_count);
+            break;
+        }
+        sync->count++;
+        vidsch_signal_changed(sync);
+        break;
+    case D3DDDI_SYNCHRONIZATION_MUTEX:
+        signal_mutex(sync, context);
+        break;
+    default:
+        if (sync->notify)
+            sync->notify(sync->notify_context);
+        break;
+    }
+}
+
+void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context)
+{
+    if (--op->remaining)
+        return;
+    op->done = true;
+    trace_instant(context->track, "signal", "objects", op->count, NULL, 0);
+    for (uint32_t i = 0; i < op->count; i++)
+        signal_entry(op, &op->entries[i], context);
+    if (op->notify)
+        op->notify(op->notify_context, STATUS_SUCCESS);
+}
+
+static bool concerns(const struct sync_op *op, const struct vidsch_device *device)
+{
+    for (uint32_t i = 0; i < op->count; i++)
+        if (op->entries[i].sync->device == device)
+            return true;
+    return false;
+}
+
+/* A reset makes fences that the device could have signalled jump to the maximum, for its waiters
+ * would wait for ever. */
+static void jump(struct vidsch_sync *sync)
+{
+    bool narrow = sync->vidsch->config.caps.No64BitAtomics && !sync->flags.NoGPUAccess;
+
+    if (sync->type != D3DDDI_MONITORED_FENCE || sync->flags.NoSignal ||
+        sync->flags.NoSignalMaxValueOnTdr)
+        return;
+    sync->queued = narrow ? UINT32_MAX : UINT64_MAX; /* KMT-394 */
+    write_fence(sync, sync->queued);
+}
+
+void vidsch_signal_device_lost(struct vidsch_device *device)
+{
+    struct vidsch *vidsch = device->vidsch;
+    struct list waits, *link;
+
+    list_take_all(&vidsch->syncs.cpu_waits, &waits);
+    while ((link = list_pop_front(&waits)) != NULL) {
+        struct sync_op *op = CONTAINER(link, struct sync_op, link);
+
+        list_push_back(&vidsch->syncs.cpu_waits, link);
+        if (concerns(op, device))
+            vidsch_signal_end_wait(vidsch, op, STATUS_DEVICE_REMOVED); /* TDR-060 */
+    }
+    if (device->state != D3DKMT_DEVICEEXECUTION_RESET &&
+        device->state != D3DKMT_DEVICEEXECUTION_HUNG)
+        return;
+    LIST_FOR(node, &device->syncs)
+        jump(CONTAINER(node, struct vidsch_sync, link)); /* TDR-059 */
+}
+
+void vidsch_signal_free_mutexes(struct vidsch_context *context)
+{
+    struct list *link;
+
+    while ((link = list_pop_front(&context->mutexes)) != NULL) {
+        struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, owner_link);
+
+        sync->owner = NULL;
+        sync->count = 1;
+        vidsch_signal_changed(sync);
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Synchronization objects: their making, their state, and their end. The client's calls are in
+ * sync.c. */
+#ifndef DXGK_VIDSCH_SYNC_OBJECT_H
+#define DXGK_VIDSCH_SYNC_OBJECT_H
+
+#include "vidsch/vidsch.h"
+
+struct vidsch_process;
+
+struct vidsch_sync {
+    struct vidsch *vidsch;
+    struct vidsch_device *device; /* NULL once the handle is gone */
+    struct vidsch_process *process;
+    struct list link;       /* device->syncs, or vidsch->syncs.dead */
+    struct list watch_link; /* process->watched: a monitored fence with waiters */
+    struct list waiters;    /* struct sync_entry, in order of arrival */
+    struct list owner_link; /* owner->mutexes */
+    D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type;
+    D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS flags;
+    uint32_t references;           /* the handle, and each entry of an operation */
+    struct vidmm_fence_slot slot;  /* monitored fence */
+    uint64_t value;                /* D3DDDI_FENCE */
+    uint64_t queued;               /* highest value asked for so far */
+    uint32_t count, max_count;     /* semaphore; mutex: 1 free, 0 owned */
+    struct vidsch_context *owner;  /* mutex */
+    void (*notify)(void *context); /* CPU notification */
+    void *notify_context;
+};
+
+/* Of an adapter. */
+struct vidsch_syncs {
+    struct slab ops;
+    struct list dead;      /* objects without references: freed at PASSIVE_LEVEL */
+    struct list cpu_waits; /* struct sync_op: threads and callbacks that wait */
+};
+
+uint64_t vidsch_sync_current(const struct vidsch_sync *sync);
+/* Level up to DISPATCH_LEVEL: the object itself goes later, since its memory is vidmm's. */
+void vidsch_sync_release(struct vidsch_sync *sync);
+/* Free what was released. PASSIVE_LEVEL, yields. */
+void vidsch_sync_reap(struct vidsch *vidsch);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A packet that is the oldest on its node for TdrDelay may hang, or its interrupt may be lost: the
+ * driver is asked which fence is current, and if that does not help, to preempt the node.
+ */
+#include "vidsch/assert.h"
+#include "vidsch/change.h"
+#include "vidsch/kick.h"
+#include "vidsch/node.h"
+#include "vidsch/preempt.h"
+#include "vidsch/recovery.h"
+#include "vidsch/scheduler.h"
+#include "vidsch/timeout.h"
+
+static void watch_fires(struct sim_event *event)
+{
+    struct vidsch_node *node = CONTAINER(event, struct node_event, event)->node;
+
+    node->watch_due = true;
+    vidsch_kick_node(node);
+}
+
+void vidsch_timeout_init(struct vidsch_node *node)
+{
+    node->watch = (struct node_event){.event.fire = watch_fires, .node = node};
+}
+
+void vidsch_timeout_check(struct vidsch_node *node)
+{
+    struct vidsch *vidsch = node->vidsch;
+    uint64_t delay = vidsch_tdr_delay(vidsch);
+    uint32_t reported;
+
+    node->watch_due = false;
+    if (node->count == 0 || node->stopped || vidsch->recovery.resetting)
+        return;
+    if (sim_now() < node->oldest_since + delay) {
+        vidsch_node_watch(node);
+        return;
+    }
+    if (node->preempting)
+        return; /* the answer has its own limit */
+    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
+        sim_event_arm(&node->watch.event, sim_now() + delay);
+        return;
+    }
+    reported = node->reported;
+    vidsch->worker.busy_node = node;
+    if (ddi_has(vidsch->ddi, DxgkDdiQueryCurrentFence)) { /* SUBMIT-090, TDR-005 */
+        DXGKARG_QUERYCURRENTFENCE args = {.NodeOrdinal = node->ordinal};
+
+        (void)ddi_query_current_fence(vidsch->ddi, &args);
+    }
+    if (reported != node->reported || node->count == 0) {
+        sim_event_arm(&node->watch.event, sim_now() + delay);
+    } else if (!node->stopped && !vidsch->recovery.resetting) {
+        sim_event_arm(&node->watch.event, sim_now() + delay);
+        if (vidsch->config.tdr.enable_preemption && vidsch->config.caps.PreemptionAware)
+            vidsch_preempt_request(node, PREEMPT_TIMEOUT);
+        else
+            vidsch_recovery_want_engine(node, RECOVER_TIMEOUT); /* PREEMPT-003 */
+    }
+    vidsch->worker.busy_node = NULL;
+    vidsch_change_announce(vidsch);
+}

@@ -25,6 +25,12 @@ static inline void vidsch_assert_irql(uint8_t highest)
     vidsch_assert(sim_irql() <= highest);
 }
 
+/* In the interrupt routine of the device, or what excludes it (DxgkCbSynchronizeExecution). */
+static inline void vidsch_assert_interrupt(void)
+{
+    vidsch_assert(sim_irql() >= SIM_IRQL_DEVICE);
+}
+
 /* Nothing else gives packets to the driver, so nothing of the GPU scheduler class overlaps. */
 static inline void vidsch_assert_worker(const struct vidsch *vidsch)
 {

@@ -70,6 +70,7 @@ static void cancel_queue(struct vidsch_context *context)
 
 void vidsch_cancel_device(struct vidsch_device *device)
 {
+    vidsch_assert_worker(device->vidsch);
     vidmm_device_set_lost(device->mm);
     LIST_FOR(link, &device->contexts)
         cancel_queue(CONTAINER(link, struct vidsch_context, link));

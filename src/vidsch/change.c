@@ -5,6 +5,7 @@
 
 void vidsch_change_announce(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->change.waiters)
         sim_waitq_wake(&vidsch->change.waiting, UINT32_MAX);
 }
@@ -13,6 +14,7 @@ bool vidsch_change_wait(struct vidsch *vidsch, uint64_t deadline)
 {
     enum sim_wake why;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->change.waiters++;
     why = sim_waitq_wait(&vidsch->change.waiting, deadline);
     vidsch->change.waiters--;

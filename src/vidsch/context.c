@@ -3,6 +3,7 @@
  * the end. */
 #include <stdio.h>
 
+#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -255,6 +256,7 @@ NTSTATUS vidsch_context_create(struct vidsch_device *device,
     struct vidsch_context *context;
     NTSTATUS status;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_recovery_await_adapter(vidsch);
     status = vidsch_device_check(device, false);
     if (NT_SUCCESS(status))
@@ -313,6 +315,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     context->dying = true;
     if (context->reserve) {
         struct dma_buffer *reserve = context->reserve;

@@ -17,6 +17,7 @@ void vidsch_device_lose(struct vidsch_device *device, D3DKMT_DEVICEEXECUTION_STA
 {
     struct vidsch *vidsch = device->vidsch;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (device_is_lost(device) || device->system)
         return; /* KMT-129: the first cause stays */
     device->state = state;

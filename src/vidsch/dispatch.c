@@ -300,6 +300,7 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     bool is_virtual = context->mm.virtual_addressing;
     bool good = true;
 
+    vidsch_assert_worker(vidsch);
     vidsch->worker.busy_node = node;
     vidsch->worker.busy_context = context;
     if (packet->kind != PACKET_PAGING || packet->fence == 0)

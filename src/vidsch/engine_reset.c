@@ -238,6 +238,7 @@ void vidsch_engine_reset(struct vidsch_node *node)
     uint64_t group, late;
     bool good = false;
 
+    vidsch_assert_recovery(vidsch);
     node->stopped = true;
     if (node->recover == RECOVER_TIMEOUT && level_is_fatal(vidsch)) {
         give_up(vidsch);

@@ -257,6 +257,7 @@ void vidsch_notify_interrupt(struct vidsch *vidsch, const DXGKARGCB_NOTIFY_INTER
 {
     DXGK_INTERRUPT_TYPE type = data->InterruptType;
 
+    vidsch_assert_interrupt();
     vidsch->statistics.interrupts_notified++;
     if (is_vsync(type)) {
         verify_fatal("SUBMIT-072", VIDEO_SCHEDULER_INTERNAL_ERROR, SCHEDULER_UNEXPECTED_VSYNC,

@@ -101,6 +101,7 @@ static void process_record(struct vidsch *vidsch, const struct irq_record *r)
 
 void vidsch_notify_dpc(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     vidsch->statistics.dpcs_notified++;
     while (vidsch->interrupts.tail != vidsch->interrupts.head) {
         struct irq_record r =

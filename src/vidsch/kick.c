@@ -6,6 +6,7 @@
 
 void vidsch_kick_worker(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->worker.idle) {
         vidsch->worker.idle = false;
         sim_waitq_wake(&vidsch->worker.wait, 1);

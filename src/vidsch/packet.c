@@ -42,6 +42,7 @@ void vidsch_packet_finish(struct packet *packet)
     struct vidsch_device *device = context->device;
     struct vidsch *vidsch = device->vidsch;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     list_remove(&packet->device_link);
     context->pending--;
     device->pending--;

@@ -167,6 +167,7 @@ NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **out)
     struct paging_memory *memory;
     struct paging_slot *slot;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (!vidsch->paging.slots)
         return STATUS_NOT_SUPPORTED;
     while (list_empty(&vidsch->paging.free) || (memory = memory_with_room(vidsch)) == NULL) {
@@ -191,6 +192,7 @@ void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot)
 
 void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     vidsch->paging.completed = ticket;
     sim_waitq_wake(&vidsch->paging.wait, UINT32_MAX);
 }

@@ -21,6 +21,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
     struct paging_memory *memory = slot->memory;
     bool empty = buffer->used == buffer->start && buffer->private_used == buffer->private_start;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     memory->used = buffer->used;
     memory->private_used = buffer->private_used;
     memory->full = buffer->full;
@@ -53,6 +54,7 @@ NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer 
 
 NTSTATUS vidsch_paging_wait(struct vidsch *vidsch, uint64_t ticket)
 {
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     while (vidsch->paging.completed < ticket) {
         if (sim_current->stopped)
             return STATUS_DEVICE_REMOVED;
@@ -66,6 +68,7 @@ void vidsch_paging_abandon(struct vidsch *vidsch)
     struct vidsch_context *context = vidsch->system_context;
     struct list *link;
 
+    vidsch_assert_recovery(vidsch);
     vidsch->paging.epoch++;
     if (context->state == CONTEXT_READY)
         vidsch_ready_remove(context);

@@ -21,6 +21,7 @@
  * could wait for each other's for ever. For the same reason the other contexts of its device do not
  * ask for memory meanwhile. Whoever waits for the end of that is on vidsch->keeper.waiting.
  */
+#include "vidsch/assert.h"
 #include "vidsch/portion.h"
 
 #include "util/alloc.h"
@@ -314,6 +315,7 @@ bool vidsch_portion_ready(struct packet *packet)
 {
     struct dma_portion *portion = packet->portion;
 
+    vidsch_assert_worker(vidsch_of(packet));
     if (!portion->checked && packet->start > 0 && must_rebind(vidsch_of(packet)) &&
         !binds_anew(packet)) {
         lose(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);

@@ -52,6 +52,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     DXGKARG_PREEMPTCOMMAND args = {.NodeOrdinal = node->ordinal};
     NTSTATUS status;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     node->preempting = reason;
     node->preempt_answered = false;
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
@@ -81,6 +82,7 @@ void vidsch_preempt_answered(struct vidsch_node *node, uint32_t last_completed)
     struct packet *packets[VIDSCH_MAX_DEPTH];
     uint32_t count;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (!node->preempting)
         return;
     vidsch_retire_through(node, last_completed); /* PREEMPT-017 */
@@ -140,6 +142,7 @@ void vidsch_preempt_consider(struct vidsch_node *node)
     uint32_t level;
     uint64_t due;
 
+    vidsch_assert_worker(vidsch);
     if (node->ready_mask == 0 || node->count < node->depth || node->preempting || node->stopped ||
         vidsch->recovery.resetting)
         return; /* PREEMPT-015: with nothing in flight there is nothing to preempt */

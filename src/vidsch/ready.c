@@ -18,6 +18,7 @@ void vidsch_ready_add(struct vidsch_context *context)
     struct vidsch_device *device = context->device;
     struct vidsch_node *node = context->node;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (device->awaiting_residency || device->process->suspended) {
         context->state = CONTEXT_PARKED;
         list_push_back(&device->parked, &context->run_link);
@@ -34,6 +35,7 @@ void vidsch_ready_remove(struct vidsch_context *context)
 {
     struct vidsch_node *node = context->node;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     list_remove(&context->run_link);
     if (list_empty(&node->ready[context->level]))
         node->ready_mask &= ~(1u << context->level);

@@ -16,6 +16,7 @@ static void wake(struct vidsch *vidsch)
 
 void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause cause)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (node->recover != RECOVER_NONE || node->vidsch->recovery.resetting)
         return;
     node->stopped = true;
@@ -25,6 +26,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
 
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (vidsch->recovery.resetting || vidsch->recovery.adapter_wanted)
         return;
     vidsch->recovery.adapter_wanted = true;
@@ -42,6 +44,7 @@ bool vidsch_recovery_of_adapter(const struct vidsch *vidsch)
 
 void vidsch_recovery_await_adapter(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     while (vidsch_recovery_of_adapter(vidsch))
         vidsch_change_wait(vidsch, SIM_FOREVER);
 }
@@ -50,6 +53,7 @@ bool vidsch_recovery_wait_worker(struct vidsch *vidsch, const struct vidsch_node
 {
     uint64_t deadline = sim_now() + vidsch->config.tdr.ddi_delay * VIDSCH_SECOND_NS;
 
+    vidsch_assert_recovery(vidsch);
     while (vidsch->worker.busy_node && (!node || vidsch->worker.busy_node == node))
         if (!vidsch_change_wait(vidsch, deadline))
             return false;
@@ -60,6 +64,7 @@ void vidsch_recovery_collect(struct vidsch *vidsch, UINT reason)
 {
     DXGKARG_COLLECTDBGINFO_EXT extension;
 
+    vidsch_assert_recovery(vidsch);
     if (ddi_has(vidsch->ddi, DxgkDdiCollectDbgInfo) &&
         NT_SUCCESS(ddi_debug_report(vidsch->ddi, reason, &extension)))
         trace_instant(0, "debug report", "reason", reason, "bucketing key", extension.BucketingKey);

@@ -287,6 +287,7 @@ static NTSTATUS translate_all(struct submission *s)
 
 static void outputs(const struct vidsch_context *context, D3DKMT_RENDER *args)
 {
+    vidsch_assert_locked(context);
     args->pNewCommandBuffer = context->promise.commands.view;
     args->NewCommandBufferSize = context->promise.command_bytes;
     args->pNewAllocationList = context->promise.allocations.view;
@@ -302,6 +303,7 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     NTSTATUS status = vidsch_device_check(context->device, true);
     struct dma_buffer *reserve;
 
+    vidsch_assert_locked(context);
     if (NT_SUCCESS(status))
         status = check_arguments(context, args);
     if (NT_SUCCESS(status))
@@ -328,6 +330,7 @@ NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
     NTSTATUS status;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_recovery_await_adapter(context->device->vidsch); /* TDR-081 */
     sim_mutex_lock(&context->render_lock);
     status = render(context, args);

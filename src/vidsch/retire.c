@@ -53,6 +53,7 @@ void vidsch_retire_failed(struct vidsch_node *node)
     struct packet *packet = vidsch_node_pop(node);
     struct vidsch_context *context = packet->context;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     completed(node, packet->fence);
     context->device->in_flight--;
     if (context->last_in_flight == packet)
@@ -70,6 +71,7 @@ void vidsch_retire_refused(struct vidsch_node *node)
 
 void vidsch_retire_through(struct vidsch_node *node, uint32_t fence)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     while (node->count && !fence_after(node_in_flight(node, 0)->fence, fence)) {
         if (node_in_flight(node, 0)->refused)
             vidsch_retire_failed(node);

@@ -21,6 +21,7 @@
 
 void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS status)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     vidsch_sync_op_unregister(op);
     list_remove(&op->link);
     op->done = true;
@@ -37,6 +38,7 @@ void vidsch_signal_changed(struct vidsch_sync *sync)
 {
     struct vidsch *vidsch = sync->vidsch;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     LIST_FOR_SAFE(link, next, &sync->waiters) {
         struct sync_op *op = CONTAINER(link, struct sync_entry, link)->op;
 
@@ -56,6 +58,7 @@ void vidsch_signal_reread(struct vidsch_process *process)
 {
     struct list watched, *link;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     list_take_all(&process->watched, &watched);
     while ((link = list_pop_front(&watched)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, watch_link);
@@ -120,6 +123,7 @@ static void signal_entry(const struct sync_op *op, const struct sync_entry *entr
 
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (--op->remaining)
         return;
     op->done = true;
@@ -156,6 +160,7 @@ void vidsch_signal_device_lost(struct vidsch_device *device)
     struct vidsch *vidsch = device->vidsch;
     struct list waits, *link;
 
+    vidsch_assert_worker(device->vidsch);
     list_take_all(&vidsch->syncs.cpu_waits, &waits);
     while ((link = list_pop_front(&waits)) != NULL) {
         struct sync_op *op = CONTAINER(link, struct sync_op, link);

@@ -2,6 +2,7 @@
 /* D3DKMTSubmitCommand: commands at a GPU virtual address, one packet in each context named. */
 #include <string.h>
 
+#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -84,6 +85,7 @@ NTSTATUS vidsch_submit_command(struct vidsch_context *const *contexts, UINT coun
     UINT made = 0;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (count == 0)
         return status;
     vidsch = contexts[0]->device->vidsch;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057,
  * THREAD-036); or nothing of clients (LIFE-154). */
+#include "vidsch/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -30,6 +31,7 @@ NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->suspension.all++;
     while (at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && at_work(vidsch)) {
@@ -59,6 +61,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
         NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
 
@@ -109,6 +112,7 @@ NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns)
 {
     const uint64_t deadline = sim_now() + limit_ns;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->suspension.clients++;
     while (clients_at_work(vidsch) && !sim_current->stopped)
         if (!vidsch_change_wait(vidsch, deadline) && clients_at_work(vidsch)) {
@@ -157,6 +161,7 @@ NTSTATUS vidsch_suspend_process(struct vidmm_process *mm)
     struct vidsch *vidsch;
     struct vidsch_process *process = vidsch_process_find(mm, &vidsch);
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (!process)
         return STATUS_SUCCESS; /* it has no device */
     process->references++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of clients that wait for synchronization objects, signal them and destroy them. What
  * happens when a queued operation is reached is in signal.c. */
+#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -17,6 +18,7 @@ void vidsch_sync_destroy(struct vidsch_sync *sync)
     struct vidsch *vidsch = sync->vidsch;
     struct list waiters, *link;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     list_remove(&sync->link);
     sync->device = NULL;
     sync->notify = NULL;
@@ -288,6 +290,7 @@ NTSTATUS vidsch_sync_wait_cpu(struct vidsch_sync *const *list, const UINT64 *val
     struct sync_op *op;
     NTSTATUS status = cpu_wait_prepare(list, values, count, wait_any, &op);
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (!NT_SUCCESS(status))
         return status;
     vidsch = list[0]->vidsch;

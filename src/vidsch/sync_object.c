@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "vidsch/assert.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/kick.h"
@@ -90,6 +91,7 @@ NTSTATUS vidsch_sync_create(struct vidsch_device *device, D3DDDI_SYNCHRONIZATION
     NTSTATUS status = vidsch_device_check(device, false);
     struct vidsch_sync *sync;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (NT_SUCCESS(status))
         status = check_info(vidsch, info);
     if (!NT_SUCCESS(status))
@@ -149,6 +151,7 @@ void vidsch_sync_on_signal(struct vidsch_sync *sync, void (*notify)(void *contex
 
 void vidsch_sync_release(struct vidsch_sync *sync)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (--sync->references)
         return;
     list_push_back(&sync->vidsch->syncs.dead, &sync->link);
@@ -159,6 +162,7 @@ void vidsch_sync_reap(struct vidsch *vidsch)
 {
     struct list *link;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     while ((link = list_pop_front(&vidsch->syncs.dead)) != NULL) {
         struct vidsch_sync *sync = CONTAINER(link, struct vidsch_sync, link);
 

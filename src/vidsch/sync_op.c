@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
@@ -11,6 +12,7 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
 {
     struct sync_op *op = slab_take(&vidsch->syncs.ops);
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (!op)
         return NULL;
     *op = (struct sync_op){.kind = kind, .count = count, .references = 1, .remaining = 1};
@@ -37,6 +39,7 @@ struct sync_op *vidsch_sync_op_create(struct vidsch *vidsch, enum sync_op_kind k
 
 void vidsch_sync_op_release(struct vidsch *vidsch, struct sync_op *op)
 {
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     if (--op->references)
         return;
     vidsch_sync_op_unregister(op);
@@ -76,6 +79,7 @@ bool vidsch_sync_op_try(struct sync_op *op)
 {
     uint32_t reached = 0;
 
+    vidsch_assert_irql(SIM_IRQL_DISPATCH);
     for (uint32_t i = 0; i < op->count; i++)
         reached += satisfied(&op->entries[i]);
     if (op->any ? reached == 0 : reached < op->count)

@@ -31,6 +31,7 @@ void vidsch_timeout_check(struct vidsch_node *node)
     uint64_t delay = vidsch_tdr_delay(vidsch);
     uint32_t reported;
 
+    vidsch_assert_worker(vidsch);
     node->watch_due = false;
     if (node->count == 0 || node->stopped || vidsch->recovery.resetting)
         return;

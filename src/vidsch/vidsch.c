@@ -25,6 +25,7 @@
  * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system
  * process.
  */
+#include "vidsch/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -87,6 +88,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 {
     struct vidsch *vidsch;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (config->nodes == 0 || config->nodes > VIDSCH_MAX_NODES ||
         config->paging_node >= config->nodes)
         return STATUS_DEVICE_CONFIGURATION_ERROR; /* SUBMIT-002, PATCH-028 */
@@ -126,6 +128,7 @@ void vidsch_destroy(struct vidsch *vidsch)
 {
     struct vidsch *previous = sim_current->room[SIM_ROOM_VIDSCH];
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (previous == vidsch) {
         sim_current->room[SIM_ROOM_VIDSCH] = vidsch->next;
     } else {
@@ -176,6 +179,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
 {
     NTSTATUS status;
 
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->vidmm = vidsch->ddi->vidmm;
     status = start_threads(vidsch);
     if (NT_SUCCESS(status))
@@ -205,6 +209,7 @@ static bool clients_busy(const struct vidsch *vidsch)
 
 void vidsch_quiesce(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch->quiescing = true;
     LIST_FOR(link, &vidsch->devices)
         vidsch_device_lose(CONTAINER(link, struct vidsch_device, link),
@@ -215,6 +220,7 @@ void vidsch_quiesce(struct vidsch *vidsch)
 
 void vidsch_stop(struct vidsch *vidsch)
 {
+    vidsch_assert_irql(SIM_IRQL_PASSIVE);
     if (!vidsch->started)
         return;
     vidsch->started = false;

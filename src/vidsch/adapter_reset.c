@@ -76,7 +76,7 @@ static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
     return true;
 }
 
-/* Which device's packet is to blame: the oldest of the node that hung. */
+/* The device to blame: that of the oldest packet on the node that hung. */
 static const struct vidsch_device *culprit(struct vidsch *vidsch)
 {
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {
@@ -88,7 +88,8 @@ static const struct vidsch_device *culprit(struct vidsch *vidsch)
     return NULL;
 }
 
-/* TDR-049: nothing in flight survives, and the ids go on from the last submitted one. */
+/* Nothing in flight survives, and all ids up to the last submitted one count as completed
+ * (TDR-049). */
 static void abandon(struct vidsch *vidsch)
 {
     for (uint32_t i = 0; i < vidsch->config.nodes; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "vidsch/assert.h"
+#include "vidsch/client_block.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
@@ -175,8 +176,9 @@ static void destroy_driver_side(struct vidsch_context *context)
     vidmm_context_finish(&context->mm);
 }
 
-/* A driver without contexts is not called: the handle of the device stands for that of each context
- * (PATCH-019, KMT-147), and what it said of the device holds for their buffers (PATCH-009). */
+/* A driver without contexts is not called. The handle of the device stands for that of each context
+ * (PATCH-019, KMT-147), and what the driver said about the device holds for the buffers of its
+ * contexts (PATCH-009). */
 static void take_from_device(struct vidsch_context *context)
 {
     const DXGK_DEVICEINFO *info = &context->device->info;

@@ -93,8 +93,8 @@ static struct vidsch_device *device_alloc(struct vidsch *vidsch, struct vidsch_p
     return device;
 }
 
-/* Flags and pInfo share their place: a driver with contexts is given the flags, another one a place
- * for what it has to say (PATCH-008), which is the driver's during the call alone. */
+/* Flags and pInfo are a union. A driver with contexts gets flags; one without gets a structure to
+ * fill in (PATCH-008), which it may use during the call alone. */
 static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATEDEVICE *args)
 {
     struct vidsch *vidsch = device->vidsch;
@@ -131,8 +131,8 @@ static void destroy_with_driver(struct vidsch_device *device)
         VIOLATION("PATCH-018", "DxgkDdiDestroyDevice answered 0x%08x", (unsigned)status);
 }
 
-/* Paging needs a device of the driver's for its context, or for the root page table that is set for
- * it. A driver without contexts pages physical memory for nobody. */
+/* Is the system device shown to the driver? Paging needs it for its context, or for the root page
+ * table that is set for it. A driver without contexts pages physical memory, without a device. */
 static bool driver_has_system_device(const struct vidsch *vidsch)
 {
     return vidsch->config.caps.MultiEngineAware ||
@@ -177,8 +177,8 @@ static NTSTATUS create(struct vidsch *vidsch, struct vidsch_process *process,
         record_driver_handle(device);
     list_push_back(&vidsch->devices, &device->link);
     process->devices++;
-    if (!system && (vidsch->quiescing ||
-                    epoch != vidsch->paging.epoch)) /* what came meanwhile concerns it, too */
+    /* A reset, or the end, while the driver was called? */
+    if (!system && (vidsch->quiescing || epoch != vidsch->paging.epoch))
         vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_RESET, true);
     *out = device;
     return STATUS_SUCCESS;

@@ -26,9 +26,9 @@
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 
-/* The list with the places of now. False: an allocation is not on the residency list (GPUVA-247).
- * For WDDM 1.x what the portion needs is there, and the others are shown where they are, if
- * anywhere (PATCH-148). */
+/* Write into the allocation list where each allocation is now. False: one is not on the residency
+ * list (GPUVA-247). With WDDM 1.x what the portion needs is resident; the others are shown where
+ * they are, if anywhere (PATCH-148). */
 static bool place_allocations(struct packet *packet)
 {
     struct dma_buffer *buffer = packet->buffer;
@@ -59,8 +59,8 @@ static bool place_allocations(struct packet *packet)
     return true;
 }
 
-/* A status that stops the machine; if the rule was lowered, the packet is dropped and its device is
- * in error. */
+/* The driver's status is a bug check. If the configuration lowers the severity of the rule, the
+ * packet is dropped instead, and its device is in error. */
 static void refused_fatally(const char *rule, uint64_t parameter, NTSTATUS status,
                             const struct packet *packet)
 {
@@ -80,7 +80,8 @@ static void place_buffer(const struct vidsch *vidsch, const struct vidmm_apertur
                                        : page_phys(logical).value);
 }
 
-/* hDevice or hContext. PATCH-143, PAGE-019: none for what is moved out because the power goes. */
+/* hDevice or hContext of a submission; NULL for what is moved out because the power goes
+ * (PATCH-143, PAGE-019). */
 static HANDLE submitter(const struct packet *packet)
 {
     bool nobodys = packet->kind == PACKET_PAGING && packet->paging->public.nobodys;
@@ -88,7 +89,8 @@ static HANDLE submitter(const struct packet *packet)
     return nobodys ? NULL : packet->context->mm.driver_handle;
 }
 
-/* PAGE-084: a driver that leaves the pointer alone has the whole block for each submission. */
+/* Where the private data of a submission ends: with the whole block if the driver did not move its
+ * pointer (PAGE-084). */
 static UINT paging_private_end(const struct paging_slot *slot)
 {
     return slot->public.private_used ? slot->public.private_used : slot->public.private_capacity;
@@ -227,8 +229,8 @@ static NTSTATUS submit_virtual(struct packet *packet)
     return ddi_submit_command_virtual(context->device->vidsch->ddi, &args);
 }
 
-/* The driver would not take the packet with this id, if it is still there: its device is in error,
- * and it ends in its turn. */
+/* The driver refused the packet with this id. If it is still on the node, its device is in error,
+ * and the packet ends when those before it have ended. */
 static void refuse(struct vidsch_node *node, uint32_t fence)
 {
     for (uint32_t i = 0; i < node->count; i++) {

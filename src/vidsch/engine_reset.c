@@ -47,7 +47,7 @@ static void open_node(struct vidsch_node *node)
     vidsch_kick_node(node);
 }
 
-/* The timeouts of one process are counted; one too many and it loses the GPU (TDR-041). */
+/* Timeouts are counted for each process. With one too many it loses the GPU (TDR-041). */
 static void count_timeout(struct vidsch *vidsch, struct vidsch_process *process)
 {
     uint64_t window = vidsch->config.tdr.limit_time * VIDSCH_SECOND_NS;
@@ -79,7 +79,8 @@ static bool is_legal_aborted(const struct vidsch_node *node, uint32_t aborted)
     return false;
 }
 
-/* The driver named the packet it stopped in. False: an adapter reset must follow. */
+/* Settle what was on the node, given the packet in which the driver says that it stopped. False: a
+ * reset of the adapter must follow. */
 static bool settle(struct vidsch_node *node, uint32_t aborted)
 {
     struct packet *packets[VIDSCH_MAX_DEPTH];

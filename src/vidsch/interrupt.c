@@ -71,7 +71,7 @@ static struct irq_record *record(struct vidsch *vidsch, DXGK_INTERRUPT_TYPE type
     return r;
 }
 
-/* Does the id belong to a packet in flight that was not reported as done? */
+/* Is the id that of a packet in flight that was not reported as completed? */
 static bool is_in_flight(const struct vidsch_node *node, uint32_t fence)
 {
     if (node->preempt_answered || !fence_after(fence, node->reported))

@@ -3,7 +3,6 @@
  * it. */
 #include <stdio.h>
 
-#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/node.h"

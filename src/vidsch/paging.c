@@ -43,8 +43,8 @@ static NTSTATUS memory_map(struct vidsch *vidsch, struct paging_memory *memory)
     return status;
 }
 
-/* PAGE-002. The operations themselves go through buffers that are still addressed as system memory.
- */
+/* Map the buffers into the segment that the driver wants (PAGE-002). The operations that do so are
+ * in buffers that are still addressed as system memory. */
 static NTSTATUS place_memory(struct vidsch *vidsch)
 {
     if (!vidsch->config.paging_segment)
@@ -122,8 +122,8 @@ static bool has_room(const struct vidsch *vidsch, const struct paging_memory *me
            (private_bytes == 0 || memory->private_used < private_bytes);
 }
 
-/* The buffer that is being filled, or the next one in turn, from its beginning. NULL: it is still
- * in use. */
+/* The buffer that is being filled if it has room, else the next one in turn, emptied. NULL: that
+ * one is still in use. */
 static struct paging_memory *memory_with_room(struct vidsch *vidsch)
 {
     struct paging_memory *memory = &vidsch->paging.memory[vidsch->paging.turn];

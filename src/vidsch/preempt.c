@@ -8,7 +8,6 @@
 #include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
-#include "vidsch/device.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
@@ -103,8 +102,8 @@ static bool is_on_node(const struct vidsch_node *node, const struct vidsch_conte
     return false;
 }
 
-/* Somebody waits at this level who has nothing on the node yet: the next packet of one who has
- * comes to its turn by itself. */
+/* A newcomer is a ready context that has nothing on the node yet. The others are no reason to
+ * preempt: their next packet has its turn when one of theirs ends. */
 static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
 {
     LIST_FOR(link, &node->ready[level])
@@ -113,7 +112,7 @@ static bool newcomer_waits(const struct vidsch_node *node, uint32_t level)
     return false;
 }
 
-/* The highest level, not below `least`, at which one waits. False: none. */
+/* The highest level, not below `least`, at which a newcomer waits. False: none does. */
 static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint32_t *level)
 {
     for (uint32_t mask = node->ready_mask; mask; mask &= ~(1u << *level)) {
@@ -127,8 +126,7 @@ static bool newcomer_level(const struct vidsch_node *node, uint32_t least, uint3
 }
 
 /*
- * The worker found nothing it may submit to the node. Is something better waiting than what runs?
- * (PREEMPT-039, PREEMPT-040)
+ * Does something better wait than what runs? (PREEMPT-039, PREEMPT-040)
  *
  *   paging waits, node full of other work         now
  *   a higher level waits                          after one quantum of the running packet

@@ -3,16 +3,17 @@
  * Software queues. Each context has one, first in first out (SUBMIT-014, SUBMIT-017). What its head
  * is decides its state:
  *
- *   nothing            IDLE
- *   GPU packet         READY: on the ready list of its node, at its level, where the worker takes it
- *   wait               satisfied: taken off at once; else BLOCKED, and the objects know of it
- *   signal             carried out at once if nothing of the context is on the node; else hung behind
- *                      the youngest packet in flight (packet->after), where it is carried out when that
- *                      packet is retired. So signals never hold up the packets behind them, and still
- *                      nothing overtakes.
+ *   nothing      IDLE
+ *   GPU packet   READY: on the ready list of its node, at its level, where the worker takes it
+ *   wait         satisfied: taken off at once; else BLOCKED, and the objects know of it
+ *   signal       carried out at once if nothing of the context is on the node; else it waits behind
+ *                the youngest packet in flight (packet->after), and is carried out when that packet
+ *                is retired. So signals never hold up the packets behind them, and still nothing
+ *                overtakes.
  *
- * A signal can satisfy waits of other contexts, whose signals satisfy further ones. That chain is
- * walked with a list (vidsch->advance.contexts) instead of recursion.
+ * A signal can satisfy waits of other contexts, whose signals satisfy further ones: queue.c and
+ * signal.c call each other. That chain is walked with a list (vidsch->advance.contexts) instead of
+ * recursion.
  */
 #include "vidsch/assert.h"
 #include "vidsch/context.h"
@@ -49,7 +50,7 @@ void vidsch_queue_push(struct packet *packet)
         vidsch_queue_advance(context);
 }
 
-/* The head of one context is looked at until it is something that takes time. */
+/* Go through the queue of one context until its head is something that takes time. */
 static void advance_one(struct vidsch_context *context)
 {
     while (context->state == CONTEXT_IDLE || context->state == CONTEXT_BLOCKED) {
@@ -110,8 +111,8 @@ void vidsch_queue_advance(struct vidsch_context *context)
     vidsch_queue_run(context->device->vidsch);
 }
 
-/* One preempted packet, to the head of the queue it came from, with the signals that hang behind it
- * (PREEMPT-023). */
+/* A preempted packet goes to the head of the queue that it came from, with the signals that wait
+ * for it behind it (PREEMPT-023). */
 static void return_render(struct packet *packet)
 {
     struct vidsch_context *context = packet->context;
@@ -144,8 +145,8 @@ void vidsch_queue_return(struct vidsch_node *node, struct packet *const *packets
         packet->resubmission = true;
         if (packet->kind == PACKET_PAGING) {
             packet->context->last_in_flight = NULL;
-            list_push_front(&node->resubmit,
-                            &packet->link); /* PREEMPT-021, PAGE-024: first, in order, ids kept */
+            /* They go first, in order, with their ids (PREEMPT-021, PAGE-024). */
+            list_push_front(&node->resubmit, &packet->link);
         } else {
             return_render(packet);
         }

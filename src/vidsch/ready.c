@@ -11,7 +11,6 @@
 #include "vidsch/node.h"
 #include "vidsch/process.h"
 #include "vidsch/ready.h"
-#include "vidsch/scheduler.h"
 
 void vidsch_ready_add(struct vidsch_context *context)
 {

@@ -3,6 +3,7 @@
  * (`stopped`) and wakes the recovery thread. */
 #include "vidsch/assert.h"
 #include "vidsch/change.h"
+#include "vidsch/node.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 

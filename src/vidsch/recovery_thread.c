@@ -6,6 +6,7 @@
 #include "vidsch/adapter_reset.h"
 #include "vidsch/change.h"
 #include "vidsch/engine_reset.h"
+#include "vidsch/node.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 

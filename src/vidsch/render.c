@@ -76,7 +76,7 @@ static NTSTATUS collect_contexts(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* The client's list, each element read once, into the host's map (PATCH-071, PATCH-072). */
+/* Read each element of the client's list once, into the host's map (PATCH-071, PATCH-072). */
 static NTSTATUS convert_list(struct submission *s)
 {
     struct vidsch_device *device = s->context->device;
@@ -110,7 +110,7 @@ static NTSTATUS convert_list(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* The list as the driver sees it at Render: with the last known places (PATCH-080). */
+/* Make the list that the driver sees at Render, with the last known places (PATCH-080). */
 static void fill_list(const struct submission *s)
 {
     struct dma_buffer *buffer = s->buffer;
@@ -313,7 +313,7 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     if (!NT_SUCCESS(status))
         return status;
     reserve = vidsch_dma_buffer_get(
-        context); /* what the next call is promised, before this one can succeed (PATCH-054) */
+        context); /* the next call has its buffer before this one succeeds (PATCH-054) */
     if (!reserve)
         return STATUS_NO_MEMORY;
     s.buffer = context->reserve;

@@ -3,9 +3,8 @@
 #include "vidsch/bugcheck.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/render_answer.h"
-#include "vidsch/scheduler.h"
 
-/* Bytes by which a pointer moved on, or false if it left [start, start + size]. */
+/* How many bytes the driver moved a pointer on. False: out of [start, start + size]. */
 static bool advance_of(const void *start, const void *now, uint64_t size, uint32_t *bytes)
 {
     uintptr_t from = (uintptr_t)start, to = (uintptr_t)now;

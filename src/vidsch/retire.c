@@ -14,7 +14,6 @@
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/signal.h"
-#include "vidsch/sync_op.h"
 
 static void completed(struct vidsch_node *node, uint32_t fence)
 {

@@ -5,7 +5,7 @@
  * stands in the waiter list of each of its objects; whenever an object changes, its waiters are
  * tried in order of arrival (KMT-389), each for all of its objects at once (KMT-387).
  *
- * The GPU writes monitored fences behind our back. Fences that somebody waits for are therefore on
+ * The GPU writes monitored fences without telling. Fences that somebody waits for are therefore on
  * the list of their process (`watched`), and are read again whenever a packet of the process is
  * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
  */
@@ -142,7 +142,7 @@ static bool concerns(const struct sync_op *op, const struct vidsch_device *devic
     return false;
 }
 
-/* A reset makes fences that the device could have signalled jump to the maximum, for its waiters
+/* After a reset, a fence that the device could have signaled gets the greatest value: its waiters
  * would wait for ever. */
 static void jump(struct vidsch_sync *sync)
 {

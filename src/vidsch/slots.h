@@ -7,8 +7,8 @@
 
 struct dma_buffer;
 
-/* Check and take in the list that the driver produced. What is odd is reported and served;
- * STATUS_NO_MEMORY. */
+/* Check the list that the driver produced, and take it in. What is odd is reported, and served all
+ * the same. STATUS_NO_MEMORY. */
 NTSTATUS vidsch_slots_take(struct dma_buffer *buffer);
 /* The element, whose SplitOffset is less than `split`, binds an allocation, and its slot is not
  * bound anew there. O(1). */

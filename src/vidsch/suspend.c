@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Standstill: nothing is given to the driver, and what it was given is over (IOMMU-057,
- * THREAD-036); or nothing of clients (LIFE-154). */
+/* Standstill: nothing is submitted any more, and what was submitted is over (IOMMU-057,
+ * THREAD-036). Or the same for the packets of all clients (LIFE-154), or of one process. */
 #include "vidsch/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -13,7 +13,7 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/suspend.h"
 
-#define FIRST_PATIENCE 1000000u /* ns */
+#define FIRST_TRY_NS 1000000u
 
 /* ---- all ---- */
 
@@ -50,11 +50,11 @@ void vidsch_resume(struct vidsch *vidsch)
     vidsch_kick_all(vidsch);
 }
 
-static uint64_t at_most(uint64_t patience, uint64_t deadline)
+static uint64_t at_most(uint64_t try_ns, uint64_t deadline)
 {
     uint64_t rest = deadline > sim_now() ? deadline - sim_now() : 0;
 
-    return patience < rest ? patience : rest;
+    return try_ns < rest ? try_ns : rest;
 }
 
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name)
@@ -62,15 +62,15 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
     const uint64_t deadline = sim_now() + limit_ns;
 
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
-    for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
+    for (uint64_t try_ns = FIRST_TRY_NS;; try_ns *= 2) {
         NTSTATUS status = vidsch_suspend(vidsch, limit_ns);
 
         if (status == STATUS_IO_TIMEOUT && name)
             ddi_report_inside(vidsch->ddi, name);
         if (!NT_SUCCESS(status))
             return status;
-        patience = at_most(patience, deadline);
-        if (NT_SUCCESS(ddi_exclude_others(vidsch->ddi, patience)))
+        try_ns = at_most(try_ns, deadline);
+        if (NT_SUCCESS(ddi_exclude_others(vidsch->ddi, try_ns)))
             return STATUS_SUCCESS;
         vidsch_resume(vidsch);
         if (sim_current->stopped)
@@ -80,7 +80,7 @@ NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char
                 ddi_report_inside(vidsch->ddi, name);
             return STATUS_IO_TIMEOUT;
         }
-        sim_block(sim_now() + at_most(patience, deadline), NULL);
+        sim_block(sim_now() + at_most(try_ns, deadline), NULL);
     }
 }
 
@@ -104,7 +104,7 @@ static bool clients_at_work(const struct vidsch *vidsch)
     }
     for (uint32_t i = 0; i < vidsch->config.nodes; i++)
         if (!list_empty(&vidsch->node[i].resubmit) || vidsch->node[i].preempting)
-            return true; /* what was preempted is with the driver as good as */
+            return true; /* what was preempted goes back to the driver by itself */
     return false;
 }
 

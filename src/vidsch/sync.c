@@ -166,8 +166,8 @@ static NTSTATUS check_contexts(struct vidsch_context *const *contexts, UINT coun
     return vidsch_device_check(contexts[0]->device, true);
 }
 
-/* One packet in each context, all for the same operation; all or nothing. Takes over the reference
- * to `op`. */
+/* Queue one packet in each context for the same operation: in all of them, or in none. The
+ * reference to `op` is used up. */
 static NTSTATUS queue_signal(struct vidsch_context *const *contexts, UINT count, struct sync_op *op)
 {
     struct vidsch *vidsch = contexts[0]->device->vidsch;

@@ -9,7 +9,7 @@
 
 /* ---- creation ---- */
 
-/* SUBMIT-127, KMT-338, KMT-340, KMT-341, KMT-352. */
+/* SUBMIT-127, KMT-338, KMT-340, KMT-341, KMT-352 */
 static bool flags_are_legal(const D3DDDI_SYNCHRONIZATIONOBJECTINFO2 *info)
 {
     D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS f = info->Flags;

@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU scheduler of one adapter.
+ * The GPU scheduler of one adapter: an overview, then its creation, start and stop.
  *
  * A packet's life
  *
- *   client thread   D3DKMTRender, SubmitCommand, a queued wait or signal: made, and put on the queue
- *                   of its context                                 render.c, submit.c, sync.c, queue.c
- *   worker          head of the queue, context of highest priority, device resident: fence id, Patch,
- *                   SubmitCommand                                               worker.c, dispatch.c
+ *   client thread   D3DKMTRender, SubmitCommand, a queued wait or signal: a packet is made and put
+ *                   on the queue of its context                  render.c, submit.c, sync.c, queue.c
+ *   worker          head of the queue, context of highest priority, device resident: fence id,
+ *                   Patch, SubmitCommand                                      worker.c, dispatch.c
  *   DIRQL           the driver notifies: checked and recorded                          interrupt.c
- *   DPC             retired in order: signals behind it, fences reread, waiters woken, buffers
- *                   recycled                                                              retire.c
+ *   DPC             retired in order: signals behind it, fences read again, waiters woken, buffers
+ *                   given back                                         interrupt_dpc.c, retire.c
  *
  * Per packet there is no allocation (slabs, pools), no search (ready lists by level, a ring per
  * node), and at most two switches of fibers: to the worker, and back.
  *
  * When things go wrong
  *
- *   the node is full of less important work, or silent: it is asked to preempt             preempt.c
- *   it does not answer: its engine is reset; if that fails, the adapter
- *                                                recovery.c, engine_reset.c, adapter_reset.c
- *   the driver reports a fault, or refuses a packet: the device is lost        device.c, interrupt.c
+ *   the node is full of less important work: it is asked to preempt                     preempt.c
+ *   it completes nothing for too long: it is asked to preempt                           timeout.c
+ *   it does not answer: its engine is reset, and if that fails, the adapter
+ *                                         recovery_thread.c, engine_reset.c, adapter_reset.c
+ *   the driver reports a fault, or refuses a packet: the device is lost, and the packets in its
+ *   queues are cancelled                                                  device_loss.c, cancel.c
  *
  * Threads: the worker (the only one that submits), and the recovery thread. Both are of the system
  * process.
+ *
+ * Files, each using only what stands before it, but for the two pairs marked <->
+ *
+ *   waiting and waking    change, kick, device_wait
+ *   memory                dma_memory, client_block, dma_buffer, slots, paging
+ *   objects               node, process, sync_object, sync_op
+ *   packets and queues    ready, device_loss, packet <-> portion, queue <-> signal
+ *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
+ *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
+ *                         recovery_thread
+ *   who calls             context, sync, device, render_answer, render_resize, render, submit,
+ *                         suspend, for_vidmm, vidsch, validate
  */
 #include "vidsch/assert.h"
 #include "vidsch/change.h"
@@ -31,6 +45,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
+#include "vidsch/interrupt.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"

@@ -74,8 +74,7 @@ struct vidsch_config {
     uint64_t highest_address;  /* HighestAcceptableAddress; 0: no limit */
     uint64_t virtual_address_end; /* first address past the GPU address space; 0: 2^64 */
     struct vidsch_tdr_settings tdr;
-    /* Adapter reset (TDR) asks port to do what is port's: device-level reset is done by the driver;
-     * port refreshes nothing else. */
+    /* Recovery failed: the adapter is lost with this bug check code. The bug check follows. */
     void (*adapter_lost)(struct ddi_adapter *adapter, uint32_t bugcheck_code);
 };
 
@@ -85,24 +84,26 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out);
 /* System device and system context on the paging node, worker thread. After vidmm_start_process,
  * before vidmm_start. */
 NTSTATUS vidsch_start(struct vidsch *vidsch);
-/* No new work; drain or cancel. Then client devices are destroyed by kmt, then vidmm_stop, then
- * vidsch_stop (system objects). */
+/* The end, in this order: vidsch_quiesce (all devices are lost; it returns when their work is
+ * over), kmt destroys the devices of clients, vidmm_stop, vidsch_stop (system device and context,
+ * threads). */
 void vidsch_quiesce(struct vidsch *vidsch);
 void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
 
-/* Give nothing to the driver any more, and wait until nothing is with it: then the engines are
- * idle. STATUS_IO_TIMEOUT: not in that time; nothing is suspended then. Nests. */
+/* Submit nothing more, and wait until the driver has nothing: the engines are idle then.
+ * STATUS_IO_TIMEOUT: they were not within `limit_ns`, and nothing is suspended. Calls nest. */
 NTSTATUS vidsch_suspend(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_resume(struct vidsch *vidsch);
-/* Both for a call of level two: as vidsch_suspend, and nobody is in the driver but the current
- * thread. Who is inside may wait for paging, which cannot go on meanwhile: so the two are tried
- * together for a while, then let go for as long, and so on, each time for longer. STATUS_IO_TIMEOUT
- * after `limit_ns`: told (THREAD-037, as a wait of `name`) unless that is NULL. */
+/* As vidsch_suspend, and in addition no thread but the current one is in the driver, as DDIs of
+ * synchronization level two require. A thread inside the driver may be waiting for paging, which
+ * does not go on while the adapter is suspended. So both are tried together for a short time, then
+ * let go for as long, and so on, each time for longer. STATUS_IO_TIMEOUT after `limit_ns`: reported
+ * as a wait of `name` (THREAD-037) unless that is NULL. */
 NTSTATUS vidsch_stand_still(struct vidsch *vidsch, uint64_t limit_ns, const char *name);
 void vidsch_go_on(struct vidsch *vidsch);
-/* The same for the work of clients alone; paging goes on. */
+/* As vidsch_suspend, for the work of clients alone; paging goes on. */
 NTSTATUS vidsch_hold_clients(struct vidsch *vidsch, uint64_t limit_ns);
 void vidsch_release_clients(struct vidsch *vidsch);
 

@@ -3,7 +3,6 @@
  * The worker sleeps only when no node is kicked. Each turn gives one packet to each kicked node,
  * and leaves its bit set while that succeeds, so no node starves another.
  */
-#include "vidsch/assert.h"
 #include "vidsch/cancel.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -25,8 +24,8 @@ static bool node_closed(const struct vidsch_node *node)
            node->preempting || node->count >= node->depth;
 }
 
-/* While clients are held back: the context whose memory stays in place until it is through. */
-static struct vidsch_context *let_out(const struct vidsch_node *node)
+/* While clients are held back: the keeper, if it has to run before its memory may move. */
+static struct vidsch_context *must_run(const struct vidsch_node *node)
 {
     const struct vidsch_context *keeper = node->vidsch->keeper.context;
 
@@ -48,14 +47,14 @@ static struct vidsch_context *first_ready(const struct vidsch_node *node)
     if (context->device->system)
         return context;
     if (node->vidsch->suspension.clients)
-        return let_out(node);
+        return must_run(node);
     if (!node->unbroken || context == node->unbroken)
         return context;
     return node->unbroken->state == CONTEXT_READY ? (struct vidsch_context *)node->unbroken : NULL;
 }
 
-/* Is everything there that the context needs (RES-010, SUBMIT-024)? If not it is parked until vidmm
- * reports it. May yield. */
+/* Is all memory resident that the head packet needs (RES-010, SUBMIT-024)? If not, the context is
+ * parked until vidmm reports that it is (yields). */
 static bool resident(struct vidsch_context *context)
 {
     struct vidsch_device *device = context->device;

@@ -13,6 +13,7 @@
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidsch/client.h"
 
 #define KMT_MAX_PRIVATE_BYTES (16u << 20) /* KMT-012 */
 #define KMT_MAX_ELEMENTS      1048576u

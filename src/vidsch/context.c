@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "vidsch/assert.h"
+#include "vidsch/client.h"
 #include "vidsch/client_block.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

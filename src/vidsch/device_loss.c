@@ -5,6 +5,7 @@
  * (cancel.c), which finds the device on its list `lost`.
  */
 #include "vidsch/assert.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

@@ -22,9 +22,6 @@
  * ask for memory meanwhile. Whoever waits for the end of that is on vidsch->keeper.waiting.
  */
 #include "vidsch/assert.h"
-#include "vidsch/portion.h"
-
-#include "util/alloc.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -32,6 +29,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"
+#include "vidsch/portion.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/slots.h"

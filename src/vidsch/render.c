@@ -10,6 +10,7 @@
  * looks at the commands.
  */
 #include "vidsch/assert.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vidsch/assert.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

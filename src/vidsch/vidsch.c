@@ -41,6 +41,7 @@
  */
 #include "vidsch/assert.h"
 #include "vidsch/change.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

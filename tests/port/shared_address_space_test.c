@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "vidsch/client.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 
 static const struct probe_options shared = {

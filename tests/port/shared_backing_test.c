@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "vidmm/all.h"
-#include "vidsch/vidsch.h"
+#include "vidsch/client.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

@@ -11,6 +11,7 @@
 #include "support/check_rule.h"
 
 #include "vidsch/change.h"
+#include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/dma_buffer.h"

@@ -30,7 +30,7 @@ struct vidsch_device {
     uint32_t pending;        /* packets of any kind, queued or in flight */
     uint32_t in_flight;      /* GPU packets on a node, or on the way there */
     bool system;
-    bool hosts_own; /* the system device of a driver that has none: never shown to it (PATCH-006) */
+    bool hosts_own; /* the system device of a driver that has none: not shown to it (PATCH-006) */
     bool handle_recorded;
     bool awaiting_residency;
     bool cleaning;   /* lost, and the worker has not done with its queues */

@@ -7,7 +7,7 @@
 
 /* All GPU packets of the device up to the ticket are done. O(1). */
 bool vidsch_device_ticket_done(const struct vidsch_device *device, uint64_t ticket);
-/* Block until they are (yields). */
+/* Block until the ticket is done (yields). */
 NTSTATUS vidsch_device_wait_ticket(struct vidsch_device *device, uint64_t ticket);
 /* Block until nothing of the device (context; NULL: all) is queued or in flight, and the worker has
  * done with it (yields). */

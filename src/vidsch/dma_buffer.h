@@ -52,8 +52,8 @@ void vidsch_dma_buffer_free_pool(struct vidsch_context *context);
 /* Where byte 0 is for the driver: in buffer->aperture.segment, or in system memory (PATCH-089,
  * PATCH-144). */
 uint64_t vidsch_dma_buffer_address(const struct dma_buffer *buffer);
-/* Stops the machine (PATCH-066) and is false if something around the buffer was written to, by
- * `ddi` at the latest. */
+/* Did the driver leave alone what is around the buffer? If not, the machine is stopped (PATCH-066).
+ * `ddi` has just returned. */
 bool vidsch_dma_buffer_check(const struct dma_buffer *buffer, const char *ddi);
 
 #endif

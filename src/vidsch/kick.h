@@ -14,7 +14,7 @@ struct vidsch_node;
 
 void vidsch_kick_node(struct vidsch_node *node);
 void vidsch_kick_all(struct vidsch *vidsch);
-/* Only wake it: there is work that belongs to no node. */
+/* Wake the worker for work that belongs to no node. */
 void vidsch_kick_worker(struct vidsch *vidsch);
 
 #endif

@@ -24,20 +24,22 @@
 
 struct packet;
 
-enum preempt_reason { /* why the node was asked to give back what it has */
-                      PREEMPT_NONE,
-                      PREEMPT_PRIORITY,
-                      PREEMPT_PAGING,
-                      PREEMPT_TIMEOUT,
-                      PREEMPT_DEPENDENT /* a node that depends on it is being reset */
+/* Why the node was asked to give back what it has. */
+enum preempt_reason {
+    PREEMPT_NONE,
+    PREEMPT_PRIORITY,
+    PREEMPT_PAGING,
+    PREEMPT_TIMEOUT,
+    PREEMPT_DEPENDENT, /* a node that depends on it is being reset */
 };
 
-enum recover_cause { /* why an engine or the adapter is to be reset */
-                     RECOVER_NONE,
-                     RECOVER_TIMEOUT,
-                     RECOVER_PAGE_FAULT,
-                     RECOVER_DRIVER, /* the driver reported a hang */
-                     RECOVER_FORCED  /* a client asked for it */
+/* Why an engine, or the adapter, is to be reset. */
+enum recover_cause {
+    RECOVER_NONE,
+    RECOVER_TIMEOUT,
+    RECOVER_PAGE_FAULT,
+    RECOVER_DRIVER, /* the driver reported a hang */
+    RECOVER_FORCED, /* a client asked for it */
 };
 
 struct node_event {

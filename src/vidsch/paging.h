@@ -3,7 +3,7 @@
  * Paging buffers: memory that DxgkDdiBuildPagingBuffer fills for vidmm, and the submissions in it;
  * see paging.c.
  *
- * Tickets number the submissions of an adapter, and complete in order.
+ * Each submission of an adapter has a number, its ticket. Tickets complete in order.
  */
 #ifndef DXGK_VIDSCH_PAGING_H
 #define DXGK_VIDSCH_PAGING_H
@@ -53,7 +53,7 @@ void vidsch_paging_destroy(struct vidsch *vidsch);
 /* An empty submission. Waits until there is one (yields). */
 NTSTATUS vidsch_paging_get(struct vidsch *vidsch, struct paging_slot **slot);
 void vidsch_paging_put(struct vidsch *vidsch, struct paging_slot *slot);
-/* All up to the ticket are over; the submission is. Level up to DISPATCH_LEVEL. */
+/* All submissions up to the ticket are over; this one is. Level up to DISPATCH_LEVEL. */
 void vidsch_paging_complete(struct vidsch *vidsch, uint64_t ticket);
 void vidsch_paging_retired(struct vidsch *vidsch, struct paging_slot *slot);
 

@@ -34,7 +34,7 @@ void vidsch_portion_taken(const struct packet *packet);
 void vidsch_portion_put_back(const struct packet *packet);
 /* It is with the driver from now on. */
 void vidsch_portion_in_flight(const struct packet *packet);
-/* The packet at the head of the keeper's queue must go before the keeping ends. */
+/* Must the packet at the head of the keeper's queue run before the memory may move? */
 bool vidsch_portion_is_kept_for(const struct packet *packet);
 void vidsch_portion_free(struct packet *packet);
 

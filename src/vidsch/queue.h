@@ -19,7 +19,7 @@ struct vidsch_advance {
     bool running;
 };
 
-/* Behind everything of the context, which must not be lost. */
+/* Put the packet behind all others of its context, which must not be lost. PASSIVE_LEVEL. */
 void vidsch_queue_push(struct packet *packet);
 /* Look at the head of the context again: carry out signals, try waits, make it ready. `schedule`
  * only notes that, for the next `run`. */

@@ -12,11 +12,11 @@
 struct vidsch_context;
 struct vidsch_device;
 
-/* Its head is work: ready, or parked. */
+/* The head of its queue is work for the GPU: put it on a ready list, or park it. */
 void vidsch_ready_add(struct vidsch_context *context);
-/* Off the ready list or the list where it is parked; the caller sets the new state. */
+/* Take it off the ready list, or the list where it is parked. The caller sets the new state. */
 void vidsch_ready_remove(struct vidsch_context *context);
-/* What kept the contexts of the device parked may be over. */
+/* Make the parked contexts of the device ready, unless something still keeps them parked. */
 void vidsch_ready_unpark(struct vidsch_device *device);
 
 #endif

@@ -29,7 +29,7 @@ void vidsch_recovery_want_engine(struct vidsch_node *node, enum recover_cause ca
 void vidsch_recovery_want_adapter(struct vidsch *vidsch, enum recover_cause cause);
 /* A reset of the adapter is wanted or in progress, or its memory is not restored yet. */
 bool vidsch_recovery_of_adapter(const struct vidsch *vidsch);
-/* Block until none is (TDR-081; yields). */
+/* Block until that is over (TDR-081; yields). */
 void vidsch_recovery_await_adapter(struct vidsch *vidsch);
 
 /* Wait until the worker is not inside the driver for the node (NULL: for any; yields). False:

@@ -13,7 +13,7 @@
 struct sync_op;
 struct vidsch_process;
 
-/* The object changed: let go whoever can. */
+/* The object changed: let go on whoever is satisfied now. */
 void vidsch_signal_changed(struct vidsch_sync *sync);
 /* One context has come to the signal; with the last one it is carried out. */
 void vidsch_signal_reached(struct sync_op *op, struct vidsch_context *context);
@@ -24,7 +24,7 @@ void vidsch_signal_end_wait(struct vidsch *vidsch, struct sync_op *op, NTSTATUS 
 /* The device is lost: waits of the CPU end (TDR-060); after a reset its fences jump to the maximum
  * (TDR-059). */
 void vidsch_signal_device_lost(struct vidsch_device *device);
-/* The context goes: its mutexes have no owner any more. */
+/* The context is being destroyed: nobody owns its mutexes any more. */
 void vidsch_signal_free_mutexes(struct vidsch_context *context);
 
 #endif

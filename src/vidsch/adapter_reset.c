@@ -41,7 +41,8 @@ static bool over_limit(struct vidsch *vidsch, enum recover_cause cause)
 
     *oldest = sim_now();
     vidsch->recovery.reset_count++;
-    return over && vidsch->config.tdr.debug_mode != 3 && cause != RECOVER_FORCED;
+    return over && vidsch->config.tdr.debug_mode != TDR_DEBUG_RECOVER_ALWAYS &&
+           cause != RECOVER_FORCED;
 }
 
 /* Nothing is submitted any more, and what the driver notifies is dropped. */
@@ -56,7 +57,7 @@ static void close_adapter(struct vidsch *vidsch)
 /* The settings allow a reset, and nobody is in the driver. False: the machine is stopped. */
 static bool prepare(struct vidsch *vidsch, enum recover_cause cause)
 {
-    if (vidsch->config.tdr.level == 1 && cause == RECOVER_TIMEOUT) {
+    if (vidsch->config.tdr.level == TDR_LEVEL_FATAL && cause == RECOVER_TIMEOUT) {
         stop_machine(vidsch, "TDR-008", 0, "timeout with TdrLevel 1");
         return false;
     }

@@ -116,7 +116,7 @@ static NTSTATUS create_with_driver(struct vidsch_device *device, DXGKARG_CREATED
     args->pInfo = info;
     status = ddi_create_device(vidsch->ddi, args);
     device->info = *info;
-    memset(info, 0xDD, sizeof(*info));
+    memset(info, 0xDD, sizeof(*info)); /* a driver that keeps the pointer notices */
     util_free(info);
     return status;
 }

@@ -52,7 +52,7 @@ static bool place_allocations(struct packet *packet)
                 return false;
             }
             vidmm_open_place(open, &place);
-            element->SegmentId = place.segment & 0x1Fu;
+            element->SegmentId = place.segment & SEGMENT_ID_MASK;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
         }
     }

@@ -9,6 +9,9 @@
 #include "util/address.h"
 #include "vidsch/vidsch.h"
 
+/* DXGK_ALLOCATIONLIST.SegmentId has five bits. */
+#define SEGMENT_ID_MASK 0x1Fu
+
 /* What one element of the allocation list stands for: the host's own map (PATCH-082). */
 struct dma_reference {
     D3DKMT_HANDLE handle;

@@ -208,7 +208,7 @@ static uint64_t preempt_dependents(struct vidsch *vidsch, uint64_t mask)
 
 static bool level_is_fatal(const struct vidsch *vidsch)
 {
-    return vidsch->config.tdr.level == 1;
+    return vidsch->config.tdr.level == TDR_LEVEL_FATAL;
 }
 
 static void give_up(struct vidsch *vidsch)

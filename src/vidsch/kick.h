@@ -7,8 +7,6 @@
 #ifndef DXGK_VIDSCH_KICK_H
 #define DXGK_VIDSCH_KICK_H
 
-#include <stdint.h>
-
 struct vidsch;
 struct vidsch_node;
 

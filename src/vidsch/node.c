@@ -150,6 +150,6 @@ bool vidsch_node_is_exempt(const struct vidsch_node *node)
  * been the oldest. */
 void vidsch_node_watch(struct vidsch_node *node)
 {
-    if (node->vidsch->config.tdr.level != 0 && !sim_event_pending(&node->watch.event))
+    if (node->vidsch->config.tdr.level != TDR_LEVEL_OFF && !sim_event_pending(&node->watch.event))
         sim_event_arm(&node->watch.event, node->oldest_since + vidsch_tdr_delay(node->vidsch));
 }

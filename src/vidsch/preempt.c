@@ -27,7 +27,7 @@ static void answer_is_late(struct sim_event *event)
 
     if (!node->preempting || node->preempt_answered || node->stopped || vidsch->recovery.resetting)
         return;
-    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
+    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
         sim_event_arm(event, sim_now() + vidsch_tdr_delay(vidsch));
         return;
     }
@@ -57,7 +57,7 @@ void vidsch_preempt_request(struct vidsch_node *node, enum preempt_reason reason
     node->preempt_id = args.PreemptionFenceId = vidsch_node_next_fence(node);
     vidsch->statistics.preemptions++;
     trace_instant(node->track, "preempt", "id", node->preempt_id, NULL, 0);
-    if (vidsch->config.tdr.level != 0 && reason != PREEMPT_DEPENDENT)
+    if (vidsch->config.tdr.level != TDR_LEVEL_OFF && reason != PREEMPT_DEPENDENT)
         sim_event_arm(&node->deadline.event, sim_now() + vidsch_tdr_delay(vidsch));
     status = ddi_preempt_command(vidsch->ddi, &args); /* the answer may come inside (PREEMPT-014) */
     if (!NT_SUCCESS(status))

@@ -128,7 +128,7 @@ static void fill_list(const struct submission *s)
         if (reference->handle)
             open = handle_lookup(&process->handles, reference->handle, NT_CLIENT_ALLOCATION);
         if (open && vidmm_open_place(open, &place) && place.resident) {
-            element->SegmentId = place.segment & 0x1Fu;
+            element->SegmentId = place.segment & SEGMENT_ID_MASK;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;
         }
     }

@@ -4,6 +4,8 @@
 #ifndef DXGK_VIDSCH_SYNC_OBJECT_H
 #define DXGK_VIDSCH_SYNC_OBJECT_H
 
+#include "util/list.h"
+#include "util/slab.h"
 #include "vidsch/vidsch.h"
 
 struct vidsch_process;

@@ -41,7 +41,7 @@ void vidsch_timeout_check(struct vidsch_node *node)
     }
     if (node->preempting)
         return; /* the answer has its own limit */
-    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == 1) {
+    if (vidsch_node_is_exempt(node) || vidsch->config.tdr.debug_mode == TDR_DEBUG_IGNORE_TIMEOUTS) {
         sim_event_arm(&node->watch.event, sim_now() + delay);
         return;
     }

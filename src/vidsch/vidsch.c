@@ -63,8 +63,8 @@
 static void use_defaults(struct vidsch_tdr_settings *tdr)
 {
     /* TDR-009, TDR-015 */
-    if (tdr->level > 3 || tdr->level == 2)
-        tdr->level = 3;
+    if (tdr->level != TDR_LEVEL_OFF && tdr->level != TDR_LEVEL_FATAL)
+        tdr->level = TDR_LEVEL_RECOVER;
     if (tdr->delay == 0)
         tdr->delay = 2;
     if (tdr->ddi_delay == 0)

@@ -39,12 +39,25 @@ struct vidsch_device;
 struct vidsch_context;
 struct vidsch_sync;
 
+/* TDR-008, TDR-009 */
+enum vidsch_tdr_level {
+    TDR_LEVEL_OFF = 0,
+    TDR_LEVEL_FATAL = 1, /* each timeout is a bug check */
+    TDR_LEVEL_RECOVER = 3,
+};
+
+/* TDR-013; 0 and 2 are the same here. */
+enum vidsch_tdr_debug_mode {
+    TDR_DEBUG_IGNORE_TIMEOUTS = 1,
+    TDR_DEBUG_RECOVER_ALWAYS = 3, /* however often */
+};
+
 struct vidsch_tdr_settings { /* names of the registry values; units as there */
-    UINT level;              /* TdrLevel: 0 off, 1 fatal, 3 recover */
+    UINT level;              /* TdrLevel: enum vidsch_tdr_level */
     UINT delay;              /* TdrDelay, s */
     UINT ddi_delay;          /* TdrDdiDelay, s */
     UINT limit_count, limit_time;
-    UINT debug_mode;
+    UINT debug_mode; /* TdrDebugMode: enum vidsch_tdr_debug_mode */
     bool enable_preemption;
 };
 

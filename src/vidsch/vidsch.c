@@ -5,7 +5,7 @@
  * A packet's life
  *
  *   client thread   D3DKMTRender, SubmitCommand, a queued wait or signal: a packet is made and put
- *                   on the queue of its context                  render.c, submit.c, sync.c, queue.c
+ *                   on the queue of its context                 render.c, submit.c, sync.c, queue.c
  *   worker          head of the queue, context of highest priority, device resident: fence id,
  *                   Patch, SubmitCommand                                      worker.c, dispatch.c
  *   DIRQL           the driver notifies: checked and recorded                          interrupt.c

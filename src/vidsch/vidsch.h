@@ -17,8 +17,8 @@
  * PASSIVE_LEVEL on a simulated thread unless a function says otherwise.
  *
  * The driver's host handles (ddi_adapter.handles) resolve to these objects: DDI_HANDLE_CONTEXT to a
- * struct vidmm_context; DDI_HANDLE_DEVICE to a variable of type struct vidmm_device *, which is NULL
- * until DxgkDdiCreateDevice has returned.
+ * struct vidmm_context; DDI_HANDLE_DEVICE to a variable of type struct vidmm_device *, which is
+ * NULL until DxgkDdiCreateDevice has returned.
  */
 #ifndef DXGK_VIDSCH_H
 #define DXGK_VIDSCH_H

@@ -316,9 +316,6 @@ static void told_why(bool in_driver, const char *why)
     probe_device_packet_ns = in_driver ? 1000000 : 100 * PROBE_SECOND;
     stays = in_driver;
     probe_client_go_on(p, client, sleep_in_vain);
-    for (size_t i = 0; verify_record_at(p->log, i); i++)
-        fprintf(stderr, "%s x%d: %s\n", verify_record_at(p->log, i)->rule,
-                (int)verify_record_at(p->log, i)->count, verify_record_at(p->log, i)->seen);
     CHECK_RULE("THREAD-037", probe_rule(p, "THREAD-037") == 1 && probe_said(p, "THREAD-037", why));
     probe_device_packet_ns = 1000;
     probe_client_go_on(p, client, submit_again);

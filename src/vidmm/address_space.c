@@ -201,6 +201,7 @@ void spaces_clean(struct vidmm *vidmm)
 {
     struct list *node;
 
+    paging_assert_builder(vidmm);
     while (vidmm->mmu && (node = list_pop_front(&vidmm->mmu->unclean)) != NULL)
         clean(CONTAINER(node, struct vidmm_space, unclean));
 }

@@ -63,6 +63,7 @@ NTSTATUS backing_map(struct vidmm_allocation *allocation)
 {
     struct page_number *logical;
 
+    vidmm_assert_locked(allocation->vidmm);
     if (allocation->logical)
         return STATUS_SUCCESS;
     logical = util_alloc(allocation->pages * sizeof(*logical));

@@ -71,7 +71,7 @@ static struct vidmm_process *current_process(struct vidmm *vidmm)
 
 static bool context_closed(const struct vidmm *vidmm, const struct vidmm_context *context)
 {
-    return hash_get(&vidmm->context_closing, (uint64_t)(uintptr_t)context) != NULL;
+    return hash_get(&vidmm->contexts.closing, (uint64_t)(uintptr_t)context) != NULL;
 }
 
 /* CTXA-006, CTXA-010 to CTXA-012. */
@@ -257,10 +257,10 @@ static NTSTATUS create(struct vidmm *vidmm, DXGKARGCB_CREATECONTEXTALLOCATION *a
         tell_no_memory(args, status);
         return status;
     }
-    list_push_back(&vidmm->context_allocations, &item->link);
+    list_push_back(&vidmm->contexts.all, &item->link);
     if (item->context)
         list_push_back(&item->context->allocations, &item->owner_link);
-    vidmm->context_uncommitted++;
+    vidmm->contexts.uncommitted++;
     args->hAllocation = item->handle;
     return STATUS_SUCCESS;
 }
@@ -381,7 +381,7 @@ static void destroy(struct context_allocation *item)
     (void)ddi_handle_remove(&vidmm->ddi->handles, item->handle, DDI_HANDLE_CONTEXT_ALLOCATION);
     item->handle = NULL;
     if (!item->committed)
-        vidmm->context_uncommitted--;
+        vidmm->contexts.uncommitted--;
     item->committed = true; /* nothing is to be made of it any more */
     item->context = NULL;
     list_remove(&item->link);
@@ -398,7 +398,7 @@ void context_allocation_close(struct vidmm_context *context)
 
     sim_mutex_lock(&vidmm->lock);
     /* Without memory for the mark a late request is merely not noticed. */
-    (void)hash_put(&vidmm->context_closing, (uint64_t)(uintptr_t)context, context);
+    (void)hash_put(&vidmm->contexts.closing, (uint64_t)(uintptr_t)context, context);
     sim_mutex_unlock(&vidmm->lock);
 }
 
@@ -427,14 +427,14 @@ void context_allocation_finish_all(struct vidmm_context *context)
     sim_mutex_lock(&vidmm->lock);
     while (!list_empty(&context->allocations))
         leaked(CONTAINER(context->allocations.next, struct context_allocation, owner_link));
-    (void)hash_remove(&vidmm->context_closing, (uint64_t)(uintptr_t)context);
+    (void)hash_remove(&vidmm->contexts.closing, (uint64_t)(uintptr_t)context);
     sim_mutex_unlock(&vidmm->lock);
 }
 
 void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
 {
     sim_mutex_lock(&vidmm->lock);
-    LIST_FOR_SAFE(node, following, &vidmm->context_allocations) {
+    LIST_FOR_SAFE(node, following, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (!item->context && item->device == host_device)

@@ -118,6 +118,7 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
+    paging_assert_builder(item->vidmm);
     if (item->committed)
         return status;
     if (!item->allocation->resident)
@@ -137,7 +138,7 @@ NTSTATUS context_allocation_commit(struct context_allocation *item)
     item->initialised = true;
     item->restore = false;
     if (!item->committed) /* destroyed while the lock was dropped: counted then */
-        item->vidmm->context_uncommitted--;
+        item->vidmm->contexts.uncommitted--;
     item->committed = true;
     return STATUS_SUCCESS;
 }
@@ -146,7 +147,7 @@ static NTSTATUS prepare_job(struct vidmm *vidmm, void *arg)
 {
     const struct vidmm_context *context = arg;
 
-    LIST_FOR(node, &vidmm->context_allocations) {
+    LIST_FOR(node, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
         NTSTATUS status = context_allocation_belongs(item, context)
                               ? context_allocation_commit(item)
@@ -162,9 +163,9 @@ bool context_allocations_ready(const struct vidmm_context *context)
 {
     const struct vidmm *vidmm = context->device->process->vidmm;
 
-    if (vidmm->context_uncommitted == 0)
+    if (vidmm->contexts.uncommitted == 0)
         return true;
-    LIST_FOR(node, &vidmm->context_allocations) {
+    LIST_FOR(node, &vidmm->contexts.all) {
         const struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (!item->committed && context_allocation_belongs(item, context))
@@ -184,14 +185,14 @@ NTSTATUS vidmm_context_prepare(struct vidmm_context *context)
 
 void context_allocations_lost(struct vidmm *vidmm)
 {
-    LIST_FOR(node, &vidmm->context_allocations) {
+    LIST_FOR(node, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (!item->committed)
             continue;
         item->committed = false;
         item->restore = true;
-        vidmm->context_uncommitted++;
+        vidmm->contexts.uncommitted++;
         if (item->allocation->content == CONTENT_NONE)
             item->initialised = false; /* CTXA-068; what is in system memory stays */
         item->pinned = false;
@@ -201,7 +202,7 @@ void context_allocations_lost(struct vidmm *vidmm)
 
 void context_allocations_restore(struct vidmm *vidmm)
 {
-    LIST_FOR(node, &vidmm->context_allocations) {
+    LIST_FOR(node, &vidmm->contexts.all) {
         struct context_allocation *item = CONTAINER(node, struct context_allocation, link);
 
         if (item->restore)

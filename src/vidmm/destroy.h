@@ -25,7 +25,8 @@ bool allocation_dies_unopened(const struct vidmm_allocation *allocation);
 /* Destroy allocations (resource_link) that nobody has open or references, and their resource. Lock
  * not held. */
 void allocation_destroy_unopened(struct vidmm_resource *resource);
-/* What was acquired of an allocation has been released: waiting destructions go on. Lock held. */
+/* What was acquired of an allocation has been released: waiting destructions go on. Lock held,
+ * or no sim point passes meanwhile. */
 void allocation_released(struct vidmm *vidmm);
 
 /* Set memory aside for the next, which must not fail. */

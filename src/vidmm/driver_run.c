@@ -14,9 +14,9 @@ bool driver_lock(struct vidmm *vidmm)
 
     if (sim_mutex_try(&vidmm->lock))
         return true;
-    if (vidmm->driver_out)
+    if (vidmm->driver.out)
         return false;
-    list_push_back(&vidmm->driver_waiters, &waiter.link);
+    list_push_back(&vidmm->driver.waiters, &waiter.link);
     sim_mutex_lock(&vidmm->lock); /* or woken by vidmm_let_driver_out, without it */
     list_remove(&waiter.link);
     return vidmm->lock.owner == sim_current->thread;
@@ -24,11 +24,11 @@ bool driver_lock(struct vidmm *vidmm)
 
 void vidmm_let_driver_out(struct vidmm *vidmm, bool out)
 {
-    vidmm->driver_out = out;
-    sim_waitq_wake(&vidmm->driver_wait, UINT32_MAX);
+    vidmm->driver.out = out;
+    sim_waitq_wake(&vidmm->driver.wait, UINT32_MAX);
     if (!out)
         return;
-    LIST_FOR(node, &vidmm->driver_waiters)
+    LIST_FOR(node, &vidmm->driver.waiters)
         (void)sim_unblock(CONTAINER(node, struct driver_waiter, link)->thread, 0);
 }
 
@@ -60,7 +60,7 @@ static void job_over(struct vidmm *vidmm, void *arg, NTSTATUS status)
 
     (void)status;
     run->over = true;
-    sim_waitq_wake(&vidmm->driver_wait, UINT32_MAX);
+    sim_waitq_wake(&vidmm->driver.wait, UINT32_MAX);
     driver_run_put(run);
 }
 
@@ -74,10 +74,10 @@ NTSTATUS driver_run_wait(struct vidmm *vidmm, struct driver_run *run)
     }
     run->job = (struct paging_job){.fn = run_job, .release = job_over, .arg = run};
     run->users++;
-    paging_job_post(&vidmm->driver_runs, &run->job);
+    paging_job_post(&vidmm->driver.runs, &run->job);
     sim_mutex_unlock(&vidmm->lock);
-    while (!run->over && !vidmm->driver_out)
-        sim_waitq_wait(&vidmm->driver_wait, SIM_FOREVER);
+    while (!run->over && !vidmm->driver.out)
+        sim_waitq_wait(&vidmm->driver.wait, SIM_FOREVER);
     run->left = !run->over;
     return run->job.status == STATUS_PENDING ? STATUS_DEVICE_REMOVED : run->job.status;
 }

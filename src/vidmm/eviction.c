@@ -37,6 +37,7 @@
 #include "vidmm/device_record.h"
 #include "vidmm/open_record.h"
 #include "vidmm/order.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
 #include "vidmm/portion.h"
 #include "vidmm/segment.h"
@@ -183,6 +184,7 @@ static NTSTATUS evict(struct vidmm *vidmm, struct vidmm_allocation *victim)
 
 NTSTATUS eviction_make_room(struct vidmm *vidmm, const struct room_request *room)
 {
+    paging_assert_builder(vidmm);
     /* RES-057 */
     if (room->contiguous && room->segment->free.free_units >= room->pages && commits(vidmm, room)) {
         NTSTATUS status = compact_make_hole(vidmm, room);

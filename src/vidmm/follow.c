@@ -24,6 +24,7 @@ static bool finished(struct vidmm_device *device, uint64_t ticket)
 void follow_device(struct vidmm_device *device, struct follow *follow,
                    void (*fn)(struct vidmm_device *, struct follow *))
 {
+    vidmm_assert_locked(device->process->vidmm);
     follow->ticket = device->process->vidmm->scheduler->device_ticket(device);
     follow->fn = fn;
     if (list_empty(&device->follows) && finished(device, follow->ticket)) {

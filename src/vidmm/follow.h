@@ -18,7 +18,8 @@ void follow_stop(struct vidmm_device *device);
  * nothing waits before it. */
 void follow_device(struct vidmm_device *device, struct follow *follow,
                    void (*fn)(struct vidmm_device *, struct follow *));
-/* The same always on the follower's fiber; ticket 0: at the next opportunity. */
+/* The same always on the follower's fiber; ticket 0: at the next opportunity. Lock held, or no sim
+ * point passes meanwhile. */
 void follow_after(struct vidmm_device *device, struct follow *follow, uint64_t ticket,
                   void (*fn)(struct vidmm_device *, struct follow *));
 void follow_cancel(struct follow *follow);

@@ -24,7 +24,6 @@
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/paging_record.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/vidmm_record.h"
@@ -237,6 +236,7 @@ NTSTATUS paging_build(struct vidmm *vidmm, DXGKARG_BUILDPAGINGBUFFER *op)
     const char *name = operation_name(op->Operation);
     NTSTATUS status;
 
+    paging_assert_builder(vidmm);
     if (vidmm->lost)
         return STATUS_DEVICE_REMOVED; /* PAGE-082 */
     trace_begin(vidmm->track, name, "buffer_used", vidmm->buffer ? vidmm->buffer->used : 0);
@@ -301,6 +301,7 @@ NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket)
 {
     NTSTATUS status = buffer_submit(vidmm);
 
+    vidmm_assert_locked(vidmm);
     if (!list_empty(&vidmm->deferred)) {
         splice(&vidmm->deferred, &vidmm->retiring, vidmm->last_ticket);
         paging_tell(vidmm);
@@ -312,6 +313,7 @@ NTSTATUS paging_flush(struct vidmm *vidmm, uint64_t *ticket)
 
 void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred)
 {
+    vidmm_assert_locked(vidmm);
     if (vidmm->buffer || !list_empty(&vidmm->deferred)) {
         list_push_back(&vidmm->deferred, &deferred->link);
         return;
@@ -328,6 +330,7 @@ void paging_defer(struct vidmm *vidmm, struct paging_deferred *deferred)
 
 void paging_retire(struct vidmm *vidmm, uint64_t ticket)
 {
+    vidmm_assert_locked(vidmm);
     while (!list_empty(&vidmm->retiring)) {
         struct paging_deferred *deferred = CONTAINER(vidmm->retiring.next, struct paging_deferred,
                                                      link);
@@ -344,6 +347,7 @@ NTSTATUS paging_settle(struct vidmm *vidmm)
     uint64_t ticket;
     NTSTATUS status = paging_flush(vidmm, &ticket);
 
+    paging_assert_builder(vidmm);
     if (NT_SUCCESS(status) && !paging_ticket_done(vidmm, ticket))
         status = vidmm->scheduler->paging_wait(vidmm->ddi, ticket);
     if (!NT_SUCCESS(status))

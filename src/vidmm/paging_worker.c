@@ -149,6 +149,12 @@ bool paging_may_build(const struct vidmm *vidmm)
     return !vidmm->worker || vidmm->worker->builder == sim_current->thread;
 }
 
+void paging_assert_builder(const struct vidmm *vidmm)
+{
+    vidmm_assert_locked(vidmm);
+    vidmm_assert(paging_may_build(vidmm) || vidmm->reset);
+}
+
 NTSTATUS paging_run(struct vidmm *vidmm, paging_job_fn fn, void *arg)
 {
     NTSTATUS status;

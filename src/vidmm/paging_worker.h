@@ -35,6 +35,8 @@ NTSTATUS paging_worker_start(struct vidmm *vidmm);
 void paging_worker_stop(struct vidmm *vidmm);
 /* Runs on the worker's fiber, or there is no worker: building is allowed. */
 bool paging_may_build(const struct vidmm *vidmm);
+/* At the entry of what appends operations: the worker, or who resets the adapter, with the lock. */
+void paging_assert_builder(const struct vidmm *vidmm);
 /* Something that a job returned STATUS_RETRY for may have changed. Any thread, lock held or not. */
 void paging_poke(struct vidmm *vidmm);
 

@@ -28,6 +28,7 @@
 #include "vidmm/content.h"
 #include "vidmm/cpu_view.h"
 #include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/readiness.h"
 #include "vidmm/run.h"
 #include "vidmm/segment.h"
@@ -289,6 +290,7 @@ NTSTATUS placement_bring_in(struct vidmm *vidmm, struct vidmm_allocation *alloca
     unsigned count;
     NTSTATUS result = STATUS_NO_MEMORY;
 
+    paging_assert_builder(vidmm);
     if (allocation->resident)
         return STATUS_SUCCESS;
     if (allocation->runs) { /* parked */
@@ -423,6 +425,7 @@ NTSTATUS placement_move_out(struct vidmm *vidmm, struct vidmm_allocation *alloca
     struct backing_release *release;
     NTSTATUS status;
 
+    paging_assert_builder(vidmm);
     if (!allocation->runs)
         return STATUS_SUCCESS;
     release = util_alloc(sizeof(*release));

@@ -104,6 +104,7 @@ NTSTATUS readiness_arrive(struct vidmm_allocation *allocation)
     struct vidmm *vidmm = allocation->vidmm;
     NTSTATUS status;
 
+    vidmm_assert_locked(allocation->vidmm);
     allocation->resident = true;
     status = space_allocation_placed(vidmm, allocation);
     if (!NT_SUCCESS(status)) {

@@ -42,6 +42,7 @@ void residency_add(struct vidmm_open *open)
     struct vidmm_allocation *allocation = open->allocation;
     struct vidmm *vidmm = allocation->vidmm;
 
+    vidmm_assert_locked(open->allocation->vidmm);
     list_push_back(&open->device->residency, &open->residency_link);
     open->listed_at = ++vidmm->clock;
     allocation->device_references++;
@@ -86,6 +87,7 @@ void residency_remove(struct vidmm_open *open, bool leave)
 {
     struct vidmm_allocation *allocation = open->allocation;
 
+    vidmm_assert_locked(open->allocation->vidmm);
     off_the_list(open);
     if (allocation->device_references == 0)
         allocation->victim.leave = leave;

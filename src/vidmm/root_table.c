@@ -19,6 +19,7 @@
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/process_record.h"
 
 /* ---- making it ---- */
@@ -180,6 +181,7 @@ NTSTATUS root_resize(struct vidmm_space *space, uint32_t entries)
     bool live = space->root->ready;
     NTSTATUS status;
 
+    paging_assert_builder(space->vidmm);
     if (!space->paging && vidmm->worker && !space->process->suspended &&
         !list_empty(&space->process->contexts)) {
         /* GPUVA-159: nothing of its contexts is on the GPU meanwhile */

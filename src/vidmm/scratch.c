@@ -11,6 +11,7 @@
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/paging.h"
+#include "vidmm/paging_worker.h"
 #include "vidmm/run.h"
 #include "vidmm/va_mapping.h"
 #include "vidmm/vidmm_record.h"
@@ -151,6 +152,7 @@ void scratch_release(struct vidmm *vidmm, struct gpu_va va, uint64_t pages)
     struct scratch_window *window = window_at(mmu, va);
     struct entry_source invalid = {.state = ENTRY_INVALID};
 
+    paging_assert_builder(vidmm);
     (void)pages;
     if (!window)
         return;

@@ -11,6 +11,7 @@
 #include "vidmm/paging_worker.h"
 #include "vidmm/run.h"
 #include "vidmm/segment_record.h"
+#include "vidmm/vidmm_record.h"
 
 /* ---- taking ---- */
 
@@ -137,6 +138,7 @@ NTSTATUS segment_take(struct vidmm_segment *segment, uint64_t pages, uint64_t al
 
 void segment_give(struct vidmm *vidmm, const struct vidmm_run *runs, uint32_t run_count)
 {
+    vidmm_assert_locked(vidmm);
     for (uint32_t i = 0; i < run_count; i++) {
         struct vidmm_segment *segment = &vidmm->segment[runs[i].segment];
 

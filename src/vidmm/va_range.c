@@ -11,6 +11,7 @@
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/va_piece.h"
+#include "vidmm/vidmm_record.h"
 
 static NTSTATUS refusal(const struct vidmm_space *space, NTSTATUS otherwise)
 {
@@ -109,6 +110,7 @@ NTSTATUS range_create(struct vidmm_space *space, enum range_kind kind,
     uint64_t first;
     NTSTATUS status;
 
+    vidmm_assert_locked(space->vidmm);
     if (!range)
         return STATUS_INSUFFICIENT_RESOURCES;
     status = take_addresses(space, request, &first);
@@ -157,6 +159,7 @@ bool range_free(struct va_range *range)
     uint64_t first = range->span.first, pages = range->span.pages;
     struct span_node *node;
 
+    vidmm_assert_locked(range->space->vidmm);
     while (!list_empty(&range->jobs))
         va_job_cancel(CONTAINER(range->jobs.next, struct va_job, link));
     if (range->body_used && range->kind != RANGE_RESERVATION)

@@ -66,6 +66,7 @@ void victim_update(struct vidmm_allocation *allocation)
     struct vidmm *vidmm = allocation->vidmm;
     UINT segment = allocation->segment;
 
+    vidmm_assert_locked(vidmm);
     take_out(allocation);
     if (!allocation->runs || segment == 0 || allocation->pins || allocation->destroyed)
         return;

@@ -130,12 +130,12 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
     list_init(&vidmm->tell_devices);
     list_init(&vidmm->departures);
     list_init(&vidmm->destructions_held);
-    list_init(&vidmm->context_allocations);
-    hash_init(&vidmm->context_closing);
+    list_init(&vidmm->contexts.all);
+    hash_init(&vidmm->contexts.closing);
     paging_queue_init(&vidmm->chores, vidmm, NULL, -1);
-    paging_queue_init(&vidmm->driver_runs, vidmm, NULL, 2);
-    sim_waitq_init(&vidmm->driver_wait);
-    list_init(&vidmm->driver_waiters);
+    paging_queue_init(&vidmm->driver.runs, vidmm, NULL, 2);
+    sim_waitq_init(&vidmm->driver.wait);
+    list_init(&vidmm->driver.waiters);
     vidmm->track = trace_track_create("paging", "paging");
     status = segment_table_init(vidmm, config);
     vidmm->config.segments.pSegmentDescriptor = NULL;
@@ -196,7 +196,7 @@ void vidmm_destroy(struct vidmm *vidmm)
         paging_process_destroy(vidmm);
         sim_mutex_unlock(&vidmm->lock);
     }
-    hash_finish(&vidmm->context_closing);
+    hash_finish(&vidmm->contexts.closing);
     discard_free(vidmm);
     aperture_dummy_destroy(vidmm);
     segment_table_finish(vidmm);

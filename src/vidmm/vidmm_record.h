@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <ntddk.h>
 #include <d3dkmddi.h>
@@ -32,6 +33,21 @@
 
 struct gpu_mmu;
 struct paging_worker;
+
+/* Context allocations of the adapter. */
+struct context_allocations {
+    struct list all;         /* context_allocation.link */
+    uint32_t uncommitted;    /* of them: not initialised yet */
+    struct hash_map closing; /* struct vidmm_context * whose end has begun */
+};
+
+/* Threads inside the driver that wait for paging (driver_run.h). */
+struct driver_waits {
+    struct paging_queue runs; /* struct driver_run */
+    struct sim_waitq wait;    /* who waits for those */
+    struct list waiters;      /* struct driver_waiter: who waits for the lock */
+    bool out;                 /* both wait no longer (vidmm_let_driver_out) */
+};
 
 struct vidmm {
     struct vidmm_config config;
@@ -48,9 +64,7 @@ struct vidmm {
     uint64_t aperture_mapped;
     struct list aperture_ranges; /* vidmm_aperture_range.link */
     struct list allocations, processes, devices;
-    struct list context_allocations; /* context_allocation.link */
-    uint32_t context_uncommitted;    /* of them: not initialised yet */
-    struct hash_map context_closing; /* struct vidmm_context * whose end has begun */
+    struct context_allocations contexts;
     struct vidmm_process *paging_process;
     struct gpu_mmu *mmu;
     struct paging_worker *worker;
@@ -69,10 +83,7 @@ struct vidmm {
     struct paging_turn turn;
     uint64_t usage[2];     /* bytes on residency lists by memory segment group, once per process */
     uint64_t system_limit; /* TotalSystemMemoryAvailableForGraphics */
-    struct paging_queue driver_runs; /* struct driver_run */
-    struct sim_waitq driver_wait;    /* who waits for those */
-    struct list driver_waiters;      /* struct driver_waiter: who waits for the lock */
-    bool driver_out;                 /* both wait no longer (vidmm_let_driver_out) */
+    struct driver_waits driver;
     bool reset; /* between reset_cleanup and reset_restore: built but not submitted */
     struct vidmm_paging_buffer *discard; /* for those */
     struct page_number discard_first;
@@ -85,8 +96,19 @@ struct vidmm {
     uint64_t clock; /* order for LRU */
 };
 
-/* The current thread holds the lock, or there are no threads yet or any more. */
-void vidmm_assert_locked(const struct vidmm *vidmm);
+/* At the entry of what needs the lock. Always on, since it is a comparison; a failure is a mistake of
+ * this room, not of a driver or a client, and ends the host program. The life after a bug check is
+ * exempt: whoever still runs then only finds its way out. */
+static inline void vidmm_assert(bool holds)
+{
+    if (__builtin_expect(!holds, 0) && !sim_current->stopped)
+        abort();
+}
+
+static inline void vidmm_assert_locked(const struct vidmm *vidmm)
+{
+    vidmm_assert(vidmm->lock.owner == sim_current->thread);
+}
 
 /* What a client is told for an internal status. */
 static inline NTSTATUS vidmm_status(NTSTATUS status)

@@ -103,7 +103,9 @@ static void listed_body(struct mm_rig *rig)
     needs(&first, c, &a, 1);
     sends(&first);
     vidmm_portion_release(&first.portion);
+    sim_mutex_lock(&rig->vidmm->lock);
     CHECK(portion_unlist_all(rig->vidmm) && mm_allocation(c, a)->ready);
+    sim_mutex_unlock(&rig->vidmm->lock);
     needs(&first, c, &a, 1);
     sends(&first);
     CHECK_RULE("RES-002", mm_open(c, a)->residency_count == 1);

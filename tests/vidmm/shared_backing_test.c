@@ -258,6 +258,11 @@ static void life_body(struct mm_rig *rig)
 }
 
 /* Its content is lost when it is offered, its pages are not. */
+static NTSTATUS move_out(struct vidmm *vidmm, void *allocation)
+{
+    return placement_move_out(vidmm, allocation, false);
+}
+
 static void offered_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
@@ -275,9 +280,7 @@ static void offered_body(struct mm_rig *rig)
     OK(vidmm_offer(c->device, NULL, m.allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){.AllowDecommit = 1}));
     CHECK(a->offer.in_force);
-    sim_mutex_lock(&rig->vidmm->lock);
-    OK(placement_move_out(rig->vidmm, mm_allocation(c, m.allocation[0]), false));
-    sim_mutex_unlock(&rig->vidmm->lock);
+    OK(paging_run(rig->vidmm, move_out, mm_allocation(c, m.allocation[0])));
     mm_idle(rig);
     CHECK_RULE("PHYS-186", a->backing && ram_physical(rig->base.ram, store, &after) &&
                                after.value == before.value &&

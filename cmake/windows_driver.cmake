@@ -69,13 +69,13 @@ function(dxgk_windows_driver target)
     cmake_path(GET DXGK_MINGW_DDK PARENT_PATH mingw_include)
     set(headers -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${CMAKE_SOURCE_DIR}/include/wdk/mingw
                 -isystem ${DXGK_MINGW_DDK})
-    set(options -O2 -g0 -Wall -Wextra -Werror ${headers} ${D_OPTIONS})
+    set(options -O2 -g0 -Wall -Wextra ${DXGK_ERROR_FLAG} ${headers} ${D_OPTIONS})
     set(support ${DXGK_LIBGCC})
     if(D_COMPILER STREQUAL gcc)
         set(compile ${DXGK_MINGW_GCC} ${options})
     elseif(D_COMPILER STREQUAL msvc)
         set(support)
-        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -O2 -Wall -Wextra -Werror -ffreestanding
+        set(compile ${DXGK_CLANG} --target=x86_64-windows-msvc -O2 -Wall -Wextra ${DXGK_ERROR_FLAG} -ffreestanding
                     -fasynchronous-unwind-tables ${D_OPTIONS}) # Microsoft's compiler always writes .pdata
     elseif(D_COMPILER STREQUAL msvc_wdk)
         set(support)

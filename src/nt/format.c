@@ -318,12 +318,14 @@ static void convert(struct nt_text *text, struct scan *scan, struct conversion *
     }
 }
 
+/*
+ * `arguments` is a copy already. __builtin_ms_va_copy would copy the other convention's list here
+ * (24 bytes, through the pointer that this one is), with gcc 12 when it does not optimize.
+ */
 void nt_format(struct nt_text *text, const void *format, __builtin_ms_va_list arguments)
 {
     struct scan scan = {.format = format, .wide = text->wide};
-    __builtin_ms_va_list rest;
 
-    __builtin_ms_va_copy(rest, arguments);
     while (peek(&scan) != 0) {
         struct conversion c = {0};
 
@@ -334,7 +336,7 @@ void nt_format(struct nt_text *text, const void *format, __builtin_ms_va_list ar
         }
         scan_flags(&scan, &c);
         if (accept(&scan, '*')) {
-            c.width = (int)__builtin_va_arg(rest, uint64_t);
+            c.width = (int)__builtin_va_arg(arguments, uint64_t);
             if (c.width < 0) {
                 c.left = true;
                 c.width = c.width > -100000 ? -c.width : 100000;
@@ -345,14 +347,13 @@ void nt_format(struct nt_text *text, const void *format, __builtin_ms_va_list ar
         if (accept(&scan, '.')) {
             c.has_precision = true;
             if (accept(&scan, '*')) {
-                c.precision = (int)__builtin_va_arg(rest, uint64_t);
+                c.precision = (int)__builtin_va_arg(arguments, uint64_t);
                 c.has_precision = c.precision >= 0;
             } else {
                 c.precision = scan_number(&scan);
             }
         }
         scan_size(&scan, &c);
-        convert(text, &scan, &c, &rest);
+        convert(text, &scan, &c, &arguments);
     }
-    __builtin_ms_va_end(rest);
 }

@@ -8,11 +8,11 @@
 Names come from the sources: what src/nt exports (NT_EXPORT), the tables of names for Windows images in src/nt and src/x64, and the
 registration routines of src/port. A row is a source file; its subject is the first sentence of the comment that opens it.
 """
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from generated import ROOT, deliver, find
+
 PATTERNS = (
     r"^(?:NT_)?EXPORT\s[^;={]*?\bNTAPI\s+(\w+)\(",  # routines
     r"^NT_EXPORT\s[^;({]*?(\w+) =",  # variables
@@ -51,21 +51,15 @@ def names(text):
 
 def main():
     rows, count = [], 0
-    files = sorted((ROOT / "src/nt").glob("*.c")) + sorted((ROOT / "src/x64").glob("*.c")) + [ROOT / "src/port/registration.c", ROOT / "src/port/feature_interface.c"]
+    files = sorted((ROOT / "src/nt").rglob("*.c")) + sorted((ROOT / "src/x64").rglob("*.c"))
+    files += [find("src/port", "registration.c"), find("src/port", "feature_interface.c")]
     for file in files:
         text = file.read_text(encoding="utf-8")
         found = sorted(re.findall(PATTERNS[0], text, re.M)) if file.name == "routine.c" else names(text)
         if found:
             rows.append(f"| {subject(text)} (`{file.relative_to(ROOT / 'src')}`) | {', '.join(f'`{name}`' for name in found)} |\n")
             count += len(found)
-    output, wanted = ROOT / "docs/kernel-services.md", HEAD + "".join(rows) + f"\n{count} in all.\n"
-    if sys.argv[1:] == ["--check"]:
-        if output.read_text(encoding="utf-8") == wanted:
-            return 0
-        print(f"{output.relative_to(ROOT)} is not what the sources say: run tools/gen_kernel_doc.py", file=sys.stderr)
-        return 1
-    output.write_text(wanted, encoding="utf-8")
-    return 0
+    return deliver({ROOT / "docs/kernel-services.md": HEAD + "".join(rows) + f"\n{count} in all.\n"})
 
 
 sys.exit(main())

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the pictures of workloads/images from nothing but arithmetic. Usage: make_images.py FOLDER. Run by hand."""
+"""Make the pictures of workloads/images from nothing but arithmetic. Usage: make_images.py [--check]
+
+--check compares the pictures and not how they are compressed."""
 import math
 import struct
 import sys
 import zlib
 
+from generated import ROOT, deliver
 
-def write_png(path, width, height, pixel):
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def png(width, height, pixel):
     rows = bytearray()
     previous = bytearray(width * 4)
     for y in range(height):
@@ -22,11 +28,22 @@ def write_png(path, width, height, pixel):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        file.write(chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)))
-        file.write(chunk(b"IDAT", zlib.compress(bytes(rows), 9)))
-        file.write(chunk(b"IEND", b""))
+    return (SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(rows), 9)) + chunk(b"IEND", b""))
+
+
+def same_picture(old, new):
+    """Of two files that have the chunks IHDR, IDAT, IEND."""
+    def content(file):
+        at, found = len(SIGNATURE), []
+        while at < len(file):
+            size = struct.unpack_from(">I", file, at)[0]
+            kind, data = file[at + 4:at + 8], file[at + 8:at + 8 + size]
+            found.append((kind, zlib.decompress(data) if kind == b"IDAT" else data))
+            at += 12 + size
+        return found
+
+    return content(old) == content(new)
 
 
 def mix(a, b, t):
@@ -224,12 +241,10 @@ def wordmark(width, height):
 
 
 def main():
-    folder = sys.argv[1]
-    write_png(f"{folder}/landscape.png", 640, 360, landscape(640, 360))
-    write_png(f"{folder}/spheres.png", 320, 240, spheres(320, 240))
-    write_png(f"{folder}/julia.png", 256, 256, julia(256, 256))
-    write_png(f"{folder}/wordmark.png", 294, 54, wordmark(294, 54))
+    sizes = {landscape: (640, 360), spheres: (320, 240), julia: (256, 256), wordmark: (294, 54)}
+    return deliver({ROOT / f"workloads/images/{picture.__name__}.png": png(*size, picture(*size))
+                    for picture, size in sizes.items()}, same_picture)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,7 +4,7 @@
  * protected sessions, and what is not done yet. They exist, so that a client finds every name, and do not read their
  * arguments (KMT-001).
  *
- * Written by gen_unsupported.py; a function that another file of this folder defines leaves this one when it runs again.
+ * Written by tools/gen_unsupported.py; a function that another file of this folder defines leaves this one when it runs again.
  */
 #include "kmt/kmt_private.h"
 

@@ -206,7 +206,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch);
 void kmt_sync_remove(struct kmt_sync *sync);
 
-/* ---- paging_queue.c ---- */
+/* ---- residency.c ---- */
 void kmt_paging_queue_destroy(struct kmt_paging_queue *queue);
 
 /* ---- query.c, query_caps.c, query_machine.c ---- */

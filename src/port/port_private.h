@@ -313,7 +313,7 @@ void port_fill_power_callbacks(DXGKRNL_INTERFACE *interface);
 /* interface.c */
 void port_fill_interface(struct port_adapter *adapter, DXGKRNL_INTERFACE *interface, UINT version);
 
-/* handle_callbacks.c, context_callbacks.c, features.c, services.c, exclude.c, memory_callbacks.c: their parts of the table. */
+/* handle_callbacks.c, features.c, services.c, exclude.c, memory_callbacks.c: their parts of the table. */
 void port_fill_handle_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface);
 void port_fill_memory_callbacks(DXGKRNL_INTERFACE *interface);

@@ -43,7 +43,8 @@ def main():
                     sources.append("seh_source.c")
                 line = matrix.command(compiler, language == "c++", ROOT / "include" / "wdk", ddk, tmh)
                 line.remove("-w")
-                line += ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-O2", *options]
+                line += ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
+                         "-D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS", "-O2", *options]
                 if compiler == "clang-gnu":
                     line.append("-fms-extensions")
                 for source in sources:

@@ -48,7 +48,7 @@ NOINLINE void raise_status(int status)
 
 NOINLINE void fault_now(void)
 {
-    note(read_at((volatile unsigned *)0x18));
+    note(read_at(hidden(0x18)));
 }
 
 NOINLINE void nothing(void)

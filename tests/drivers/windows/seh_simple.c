@@ -69,17 +69,17 @@ static NOINLINE void simple(unsigned scenario)
         switch (scenario) {
         case SEH_READ:
             expect_at((void *)read_at);
-            read_at((volatile unsigned *)0x1234);
+            read_at(hidden(0x1234));
             break;
         case SEH_WRITE:
             expect_at((void *)write_at);
-            write_at((volatile unsigned *)0x2344);
+            write_at(hidden(0x2344));
             break;
         case SEH_EXECUTE:
             call_at((void (*)(void))0x20);
             break;
         case SEH_NOT_CANONICAL:
-            read_at((volatile unsigned *)0x1234567812345678);
+            read_at(hidden(0x1234567812345678));
             break;
         case SEH_DIVIDE:
             expect_at((void *)divide);

@@ -44,7 +44,7 @@ static NOINLINE void filter_faults_for_ever(void)
 static NOINLINE void kernel_address(void)
 {
     __try {
-        read_at((volatile unsigned *)0xFFFFF88000001000);
+        read_at(hidden(0xFFFFF88000001000));
     } __except (TAKE) {
         note(99);
     }

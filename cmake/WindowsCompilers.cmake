@@ -7,4 +7,5 @@ find_program(DXGK_CLANG NAMES clang)
 find_program(DXGK_CLANGXX NAMES clang++)
 # mingw-w64 keeps its kernel-mode headers in a folder that is not searched by default.
 find_path(DXGK_MINGW_DDK NAMES ntddk.h PATHS
-          /usr/share/mingw-w64/include/ddk /usr/x86_64-w64-mingw32/include/ddk NO_DEFAULT_PATH)
+          /usr/share/mingw-w64/include/ddk /usr/x86_64-w64-mingw32/include/ddk
+          /usr/x86_64-w64-mingw32/sys-root/mingw/include/ddk NO_DEFAULT_PATH)

@@ -35,9 +35,10 @@ function(dxgk_import_library name definition)
 endfunction()
 
 # Where the names stand that a driver may import.
-set(DXGK_ROUTINE_LISTS ${CMAKE_SOURCE_DIR}/src/nt/routines.inc ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/nt/variable.c
-    ${CMAKE_SOURCE_DIR}/src/x64/runtime.c
-                        ${CMAKE_SOURCE_DIR}/src/x64/routines.c)
+file(GLOB_RECURSE DXGK_ROUTINES ${CMAKE_SOURCE_DIR}/src/nt/routines.inc)
+file(GLOB_RECURSE DXGK_ROUTINE_TABLES ${CMAKE_SOURCE_DIR}/src/nt/crt.c ${CMAKE_SOURCE_DIR}/src/nt/variable.c
+    ${CMAKE_SOURCE_DIR}/src/x64/runtime.c ${CMAKE_SOURCE_DIR}/src/x64/routines.c)
+set(DXGK_ROUTINE_LISTS ${DXGK_ROUTINES} ${DXGK_ROUTINE_TABLES})
 if(DXGK_CAN_GCC)
     file(MAKE_DIRECTORY ${DXGK_WINDOWS_FOLDER})
     add_custom_command(
@@ -67,7 +68,8 @@ function(dxgk_windows_driver target)
     get_property(displib GLOBAL PROPERTY DXGK_DISPLIB)
     set(libraries ${D_LIBRARIES} ${displib} ${DXGK_WINDOWS_FOLDER}/libntoskrnl.a)
     cmake_path(GET DXGK_MINGW_DDK PARENT_PATH mingw_include)
-    set(headers -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${CMAKE_SOURCE_DIR}/include/wdk/mingw
+    # Headers of mingw-w64 include one that clang 19 calls deprecated.
+    set(headers -D_CLANG_DISABLE_CRT_DEPRECATION_WARNINGS -isystem ${CMAKE_SOURCE_DIR}/include/wdk -isystem ${CMAKE_SOURCE_DIR}/include/wdk/mingw
                 -isystem ${DXGK_MINGW_DDK})
     set(options -O2 -g0 -Wall -Wextra ${DXGK_ERROR_FLAG} ${headers} ${D_OPTIONS})
     set(support ${DXGK_LIBGCC})

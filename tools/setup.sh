@@ -29,7 +29,7 @@ missing() {
     command_is make || echo make
     command_is pkg-config || echo pkg-config
     command_is python3 || echo python3
-    library_is lua5.4 || echo liblua5.4-dev
+    library_is lua5.4 || library_is "lua >= 5.4" || echo liblua5.4-dev
     library_is spng || echo libspng-dev
     header_is Zydis/Zydis.h || echo libzydis-dev
     library_is cmocka || echo libcmocka-dev

@@ -11,7 +11,7 @@
  *        entries  Z  Z  a a a a  Z  .  .  Z  Z  Z        a  a  a  a
  *
  *   The records come first and are always right: they change in the client's call, under the lock.
- *   Entries follow, by operations that only the builder's fiber may append (vidmm_private.h). There
+ *   Entries follow, by operations that only the builder's fiber may append (paging.h). There
  *   are three ways from one to the other:
  *
  *     at once       nothing to write: the pages are invalid before and after (the allocation is

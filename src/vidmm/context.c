@@ -2,7 +2,7 @@
 /*
  * The part of a context that vidmm owns: which root page table it runs with, and its context
  * allocations. A context that is about to be destroyed waits until no announcement of a root is
- * under way (root_announcement.c), so that the handle the driver is given is alive.
+ * under way (root_table.c), so that the handle the driver is given is alive.
  */
 #include "vidmm/context.h"
 #include "sim/sim.h"

@@ -24,5 +24,6 @@
 #include "vidmm/residency.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/vidmm.h"
+#include "vidmm/vidmm_config.h"
 
 #endif

@@ -16,6 +16,7 @@
 #include "verify/verify.h"
 #include "vidmm/segment_record.h"
 #include "vidmm/vidmm.h"
+#include "vidmm/vidmm_config.h"
 #include "vidmm/vidmm_record.h"
 
 #define LARGE_PAGE 65536u

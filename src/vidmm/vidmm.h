@@ -27,37 +27,9 @@
 
 struct iommu_pasids;
 struct vidmm;
+struct vidmm_config;
 struct vidmm_scheduler;
-
-/* Part of a segment that must not be used (DXGKQAITYPE_SEGMENTMEMORYSTATE). */
-struct vidmm_bad_range {
-    UINT segment;
-    DXGK_MEMORYRANGE range;
-};
-
-struct vidmm_config {
-    struct ddi_adapter *ddi;
-    struct ram *ram;
-    struct bus_device *device;
-    struct iommu_domain *domain; /* never NULL: IOMMU_OFF has one too */
-    const struct vidmm_scheduler *scheduler;
-    struct iommu_pasids *pasids; /* the adapter shares process address spaces (IoMmu model); or NULL */
-    DXGK_VIDMMCAPS caps;
-    UINT wddm_version;              /* interface version of the driver */
-    uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */
-    uint64_t internal_va_start,
-        internal_va_end; /* InternalGpuVirtualAddressRange; 0, 0: everything */
-    UINT paging_node;
-    DXGK_QUERYSEGMENTOUT4 segments; /* its descriptor array is read during the call only */
-    UINT segment_count;
-    const struct vidmm_bad_range *bad_range; /* read during the call only; may be NULL */
-    UINT bad_range_count;
-    bool move_paging; /* DXGK_PHYSICALADAPTERFLAGS.MovePagingSupported */
-    bool gpu_mmu;     /* the physical adapter uses the GpuMmu model */
-    DXGK_GPUMMUCAPS mmu;
-    DXGK_PAGE_TABLE_LEVEL_DESC level[DXGK_MAX_PAGE_TABLE_LEVEL_COUNT];
-    uint64_t eviction_seed; /* 0: documented order only */
-};
+struct vidmm_statistics;
 
 /* Checks the segment table and MMU description (SEG, GPUVA rules: VIOLATION +
  * STATUS_DEVICE_CONFIGURATION_ERROR) and builds the manager. No DDI is called yet. */
@@ -78,11 +50,6 @@ void vidmm_set_lost(struct vidmm *vidmm);
 /* Memory sizes and segment information for queries. */
 void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
 
-struct vidmm_statistics {
-    uint64_t bytes_paged_in, bytes_paged_out, bytes_filled, paging_operations, paging_buffers,
-        page_table_updates /* entries */;
-    uint64_t evictions, allocations_live, allocations_created;
-};
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics);
 /* Check every invariant of segments, residency lists and address spaces; for tests. */
 bool vidmm_validate(struct vidmm *vidmm);

@@ -27,9 +27,10 @@
 #include "trace/trace.h"
 #include "util/hash.h"
 #include "vidmm/context_record.h"
+#include "vidmm/driver_run.h"
 #include "vidmm/paging_record.h"
 #include "vidmm/segment_record.h"
-#include "vidmm/vidmm.h"
+#include "vidmm/vidmm_config.h"
 
 struct gpu_mmu;
 struct paging_worker;

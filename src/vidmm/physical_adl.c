@@ -36,20 +36,20 @@ static void *map_sparse(uint64_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool physical_arena_create(struct adl_arena *arena)
+bool physical_adl_arena_create(struct physical_adl_arena *arena)
 {
-    *arena = (struct adl_arena){0};
+    *arena = (struct physical_adl_arena){0};
     if (util_fault_point())
         return false;
     arena->base = map_sparse(ARENA_BYTES);
     arena->live = map_sparse(ARENA_BYTES / CHUNK_BYTES * sizeof(*arena->live));
     if (arena->base && arena->live)
         return true;
-    physical_arena_destroy(arena);
+    physical_adl_arena_destroy(arena);
     return false;
 }
 
-void physical_arena_destroy(struct adl_arena *arena)
+void physical_adl_arena_destroy(struct physical_adl_arena *arena)
 {
     if (arena->base)
         munmap(arena->base, ARENA_BYTES);
@@ -57,7 +57,7 @@ void physical_arena_destroy(struct adl_arena *arena)
         munmap(arena->live, ARENA_BYTES / CHUNK_BYTES * sizeof(*arena->live));
 }
 
-static void *arena_take(struct adl_arena *arena, uint64_t bytes)
+static void *arena_take(struct physical_adl_arena *arena, uint64_t bytes)
 {
     uint64_t start = arena->used;
 
@@ -69,7 +69,7 @@ static void *arena_take(struct adl_arena *arena, uint64_t bytes)
     return arena->base + start;
 }
 
-static void arena_give(struct adl_arena *arena, void *memory, uint64_t bytes)
+static void arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes)
 {
     uint64_t start = (uint64_t)((char *)memory - arena->base);
 
@@ -80,14 +80,14 @@ static void arena_give(struct adl_arena *arena, void *memory, uint64_t bytes)
 
 /* ---- locks and device mapping ---- */
 
-static bool is_remapped(const struct adl *adl)
+static bool is_remapped(const struct physical_adl *adl)
 {
     return iommu_domain_mode(adl->tracked.adapter->domain) == IOMMU_REMAP;
 }
 
 /* Only RAM is locked; IO space is what it is (PHYS-174). */
-static bool lock_pages(struct physical_memory *memory, struct object *object, uint64_t first,
-                       uint64_t count)
+static bool lock_pages(struct physical_memory *memory, struct physical_object *object,
+                       uint64_t first, uint64_t count)
 {
     if (object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION)
         return physical_section_lock(memory, object, first, count);
@@ -97,8 +97,8 @@ static bool lock_pages(struct physical_memory *memory, struct object *object, ui
     return true;
 }
 
-static void unlock_pages(struct physical_memory *memory, struct object *object, uint64_t first,
-                         uint64_t count)
+static void unlock_pages(struct physical_memory *memory, struct physical_object *object,
+                         uint64_t first, uint64_t count)
 {
     if (object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION) {
         physical_section_unlock(memory, object, first, count);
@@ -110,14 +110,14 @@ static void unlock_pages(struct physical_memory *memory, struct object *object, 
 }
 
 /* Contiguous by its type, however large: its pages need no looking at. */
-static bool one_run(const struct object *object)
+static bool one_run(const struct physical_object *object)
 {
     return object->type == DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY ||
            object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
 }
 
 /* Calls for the stretches of consecutive pages of the range, in order. */
-static uint64_t run_length(const struct object *object, uint64_t first, uint64_t end)
+static uint64_t run_length(const struct physical_object *object, uint64_t first, uint64_t end)
 {
     uint64_t run = 1;
 
@@ -129,8 +129,8 @@ static uint64_t run_length(const struct object *object, uint64_t first, uint64_t
     return run;
 }
 
-static void unmap_identity(struct iommu_domain *domain, const struct object *object, uint64_t first,
-                           uint64_t end)
+static void unmap_identity(struct iommu_domain *domain, const struct physical_object *object,
+                           uint64_t first, uint64_t end)
 {
     for (uint64_t run; first < end; first += run) {
         run = run_length(object, first, end);
@@ -138,8 +138,8 @@ static void unmap_identity(struct iommu_domain *domain, const struct object *obj
     }
 }
 
-static bool map_identity(struct iommu_domain *domain, const struct object *object, uint64_t first,
-                         uint64_t end)
+static bool map_identity(struct iommu_domain *domain, const struct physical_object *object,
+                         uint64_t first, uint64_t end)
 {
     uint64_t at = first;
 
@@ -154,8 +154,8 @@ static bool map_identity(struct iommu_domain *domain, const struct object *objec
     return true;
 }
 
-static bool map_remapped(struct iommu_domain *domain, const struct object *object, uint64_t first,
-                         uint64_t count, uint64_t *logical_first)
+static bool map_remapped(struct iommu_domain *domain, const struct physical_object *object,
+                         uint64_t first, uint64_t count, uint64_t *logical_first)
 {
     struct page_number *pages, logical;
     bool mapped;
@@ -177,14 +177,14 @@ static bool map_remapped(struct iommu_domain *domain, const struct object *objec
     return mapped;
 }
 
-static bool map_pages(struct adl *adl, struct iommu_domain *domain)
+static bool map_pages(struct physical_adl *adl, struct iommu_domain *domain)
 {
     if (iommu_domain_mode(domain) == IOMMU_REMAP)
         return map_remapped(domain, adl->object, adl->first_page, adl->pages, &adl->logical_first);
     return map_identity(domain, adl->object, adl->first_page, adl->first_page + adl->pages);
 }
 
-static void unmap_pages(struct adl *adl, struct iommu_domain *domain)
+static void unmap_pages(struct physical_adl *adl, struct iommu_domain *domain)
 {
     if (iommu_domain_mode(domain) == IOMMU_REMAP)
         iommu_unmap_run(domain, (struct page_number){adl->logical_first}, adl->pages);
@@ -194,13 +194,14 @@ static void unmap_pages(struct adl *adl, struct iommu_domain *domain)
 
 /* ---- the list ---- */
 
-static uint64_t device_page(const struct adl *adl, bool remapped, uint64_t index)
+static uint64_t device_page(const struct physical_adl *adl, bool remapped, uint64_t index)
 {
     return remapped ? adl->logical_first + index
                     : physical_object_page(adl->object, adl->first_page + index);
 }
 
-static bool write_list(struct adl *adl, struct adl_arena *arena, bool remapped, bool want_contiguous)
+static bool write_list(struct physical_adl *adl, struct physical_adl_arena *arena, bool remapped,
+                       bool want_contiguous)
 {
     bool consecutive = remapped || run_length(adl->object, adl->first_page,
                                               adl->first_page + adl->pages) == adl->pages;
@@ -231,7 +232,7 @@ static bool write_list(struct adl *adl, struct adl_arena *arena, bool remapped, 
 }
 
 /* PHYS-178: is the list still what the host wrote? */
-static bool list_unchanged(const struct adl *adl)
+static bool list_unchanged(const struct physical_adl *adl)
 {
     bool remapped = is_remapped(adl);
     DXGK_ADL_FLAGS flags = {.Value = 0};
@@ -250,7 +251,7 @@ static bool list_unchanged(const struct adl *adl)
 }
 
 /* PHYS-175: no driver can bring this about; it would be a mistake of the host. */
-static void check_locked(const struct adl *adl, const struct ram *ram)
+static void check_locked(const struct physical_adl *adl, const struct ram *ram)
 {
     if (adl->object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE)
         return;
@@ -268,8 +269,8 @@ static void check_locked(const struct adl *adl, const struct ram *ram)
 
 /* ---- create and free ---- */
 
-static NTSTATUS build(struct adl *adl, struct physical_adapter *adapter, enum physical_kind kind,
-                      bool want_contiguous)
+static NTSTATUS build(struct physical_adl *adl, struct physical_adapter *adapter,
+                      enum physical_kind kind, bool want_contiguous)
 {
     struct physical_memory *memory = adapter->memory;
     bool remapped = iommu_domain_mode(adapter->domain) == IOMMU_REMAP;
@@ -292,11 +293,11 @@ no_mapping:
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-NTSTATUS physical_adl_create(struct object *object, struct physical_adapter *adapter,
+NTSTATUS physical_adl_create(struct physical_object *object, struct physical_adapter *adapter,
                              enum physical_kind kind, uint64_t first, uint64_t count,
-                             bool want_contiguous, struct adl **out)
+                             bool want_contiguous, struct physical_adl **out)
 {
-    struct adl *adl = util_zalloc(1, sizeof(*adl));
+    struct physical_adl *adl = util_zalloc(1, sizeof(*adl));
     NTSTATUS status;
 
     if (!adl)
@@ -314,7 +315,7 @@ NTSTATUS physical_adl_create(struct object *object, struct physical_adapter *ada
     return STATUS_SUCCESS;
 }
 
-void physical_adl_destroy(struct adl *adl)
+void physical_adl_destroy(struct physical_adl *adl)
 {
     struct physical_memory *memory = adl->tracked.memory;
 
@@ -331,7 +332,8 @@ void physical_adl_destroy(struct adl *adl)
 
 /* ---- callbacks ---- */
 
-static NTSTATUS check_request(const struct object *object, const DXGKARGCB_ALLOCATE_ADL *args)
+static NTSTATUS check_request(const struct physical_object *object,
+                              const DXGKARGCB_ALLOCATE_ADL *args)
 {
     if (args->Flags.Reserved != 0)
         return physical_refuse("PHYS-171", "Flags 0x%x has reserved bits", args->Flags.Value);
@@ -356,9 +358,9 @@ static NTSTATUS check_request(const struct object *object, const DXGKARGCB_ALLOC
 
 NTSTATUS physical_adl_allocate(struct physical_memory *memory, DXGKARGCB_ALLOCATE_ADL *args)
 {
-    struct adapter_object *opened;
-    struct tracked *tracked;
-    struct adl *adl;
+    struct physical_adapter_object *opened;
+    struct physical_tracked *tracked;
+    struct physical_adl *adl;
     NTSTATUS status;
 
     if (!args)
@@ -370,7 +372,7 @@ NTSTATUS physical_adl_allocate(struct physical_memory *memory, DXGKARGCB_ALLOCAT
         return STATUS_INVALID_HANDLE;
     if (!physical_may_acquire(tracked->adapter))
         return STATUS_INVALID_DEVICE_STATE;
-    opened = CONTAINER(tracked, struct adapter_object, tracked);
+    opened = CONTAINER(tracked, struct physical_adapter_object, tracked);
     status = check_request(opened->object, args);
     if (status != STATUS_SUCCESS)
         return status;
@@ -387,8 +389,8 @@ NTSTATUS physical_adl_allocate(struct physical_memory *memory, DXGKARGCB_ALLOCAT
 
 void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL *args)
 {
-    struct tracked *tracked, *opened;
-    struct adl *adl;
+    struct physical_tracked *tracked, *opened;
+    struct physical_adl *adl;
 
     if (!args) {
         physical_refuse("PHYS-015", "NULL argument to DxgkCbFreeAdl");
@@ -401,8 +403,8 @@ void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL 
     tracked = physical_find(memory, NULL, PHYSICAL_ADL, (uintptr_t)args->pAdl, "PHYS-017");
     if (!tracked)
         return;
-    adl = CONTAINER(tracked, struct adl, tracked);
-    if (adl->object->opened != CONTAINER(opened, struct adapter_object, tracked)) {
+    adl = CONTAINER(tracked, struct physical_adl, tracked);
+    if (adl->object->opened != CONTAINER(opened, struct physical_adapter_object, tracked)) {
         VIOLATION("PHYS-180", "pAdl was made from another adapter memory object than the one given");
         return;
     }

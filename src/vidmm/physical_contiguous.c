@@ -9,25 +9,25 @@
 
 #define CANARY 0xC7 /* between the last byte asked for and the end of its page */
 
-struct block {
-    struct tracked tracked; /* bytes: as asked for */
-    struct backing backing;
+struct contiguous_block {
+    struct physical_tracked tracked; /* bytes: as asked for */
+    struct physical_backing backing;
     char *view;
     bool guarded; /* the view is the block's own */
 };
 
-static uint64_t tail_bytes(const struct block *block)
+static uint64_t tail_bytes(const struct contiguous_block *block)
 {
     return block->backing.pages * PAGE_BYTES - block->tracked.bytes;
 }
 
-static char *tail(const struct block *block)
+static char *tail(const struct contiguous_block *block)
 {
     return (char *)ram_direct(block->tracked.memory->ram, page_phys(block->backing.first)) +
            block->tracked.bytes;
 }
 
-static bool canary_lives(const struct block *block)
+static bool canary_lives(const struct contiguous_block *block)
 {
     const char *at = tail(block);
 
@@ -39,7 +39,7 @@ static bool canary_lives(const struct block *block)
 
 /* A view of its own, which faults once the block is freed (PHYS-054). Without guard, or when the process may have no more mappings,
  * the direct view. */
-static void make_view(struct block *block, struct physical_memory *memory)
+static void make_view(struct contiguous_block *block, struct physical_memory *memory)
 {
     struct ram_view_source source = {
         .file = -1, .page = block->backing.first.value, .writable = true};
@@ -56,14 +56,14 @@ static void make_view(struct block *block, struct physical_memory *memory)
         block->view = ram_direct(memory->ram, page_phys(block->backing.first));
 }
 
-static void drop_view(struct block *block, struct physical_memory *memory)
+static void drop_view(struct contiguous_block *block, struct physical_memory *memory)
 {
     if (block->guarded)
         ram_view_release(memory->ram, block->view, block->backing.pages);
 }
 
 /* View and device mapping. On failure neither is left. */
-static bool expose(struct block *block, struct physical_adapter *adapter)
+static bool expose(struct contiguous_block *block, struct physical_adapter *adapter)
 {
     make_view(block, adapter->memory);
     if (physical_backing_map(adapter->domain, &block->backing))
@@ -72,7 +72,7 @@ static bool expose(struct block *block, struct physical_adapter *adapter)
     return false;
 }
 
-static void conceal(struct block *block, struct physical_adapter *adapter)
+static void conceal(struct contiguous_block *block, struct physical_adapter *adapter)
 {
     const struct physical_hooks *hooks = &adapter->memory->hooks;
 
@@ -84,10 +84,10 @@ static void conceal(struct block *block, struct physical_adapter *adapter)
 }
 
 static NTSTATUS build(struct physical_adapter *adapter,
-                      const DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args, struct block *block)
+                      const DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args, struct contiguous_block *block)
 {
     struct physical_memory *memory = adapter->memory;
-    struct contiguous_limits limits = {
+    struct physical_contiguous_limits limits = {
         .bytes = args->NumberOfBytes,
         .lowest = (uint64_t)args->LowestAcceptableAddress.QuadPart,
         .highest = (uint64_t)args->HighestAcceptableAddress.QuadPart,
@@ -114,7 +114,7 @@ static NTSTATUS build(struct physical_adapter *adapter,
 NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
                                       DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args)
 {
-    struct block *block;
+    struct contiguous_block *block;
     NTSTATUS status;
 
     if (!args)
@@ -138,21 +138,22 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
     }
     physical_fill_undefined(adapter->memory, &block->backing);
     memset(tail(block), CANARY, tail_bytes(block));
-    args->hMemoryHandle = tracked_handle(&block->tracked);
+    args->hMemoryHandle = physical_handle(&block->tracked);
     args->pMemory = block->view;
     return STATUS_SUCCESS;
 }
 
-enum ram_cache physical_contiguous_cache(const struct tracked *tracked)
+enum ram_cache physical_contiguous_cache(const struct physical_tracked *tracked)
 {
-    const struct block *block = CONTAINER(tracked, const struct block, tracked);
+    const struct contiguous_block *block = CONTAINER(tracked, const struct contiguous_block,
+                                                     tracked);
 
-    return ram_page_cache(tracked->memory->ram, backing_page(&block->backing, 0));
+    return ram_page_cache(tracked->memory->ram, physical_backing_page(&block->backing, 0));
 }
 
-void physical_contiguous_free(struct tracked *tracked)
+void physical_contiguous_free(struct physical_tracked *tracked)
 {
-    struct block *block = CONTAINER(tracked, struct block, tracked);
+    struct contiguous_block *block = CONTAINER(tracked, struct contiguous_block, tracked);
 
     if (!canary_lives(block))
         VIOLATION("PHYS-046", "bytes behind the %llu of a contiguous block were written to",
@@ -166,7 +167,7 @@ void physical_contiguous_free(struct tracked *tracked)
 NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
                                   const DXGKARGCB_FREECONTIGUOUSMEMORY *args)
 {
-    struct tracked *tracked;
+    struct physical_tracked *tracked;
 
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbFreeContiguousMemory");

@@ -17,12 +17,12 @@
 #include "util/checked.h"
 #include "verify/verify.h"
 
-static bool is_section(const struct object *object)
+static bool is_section(const struct physical_object *object)
 {
     return object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION;
 }
 
-static bool is_io(const struct object *object)
+static bool is_io(const struct physical_object *object)
 {
     return object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
 }
@@ -30,9 +30,9 @@ static bool is_io(const struct object *object)
 /* ---- pointing ---- */
 
 /* Where one page of the object is now. */
-static struct ram_view_source source_of(const struct mapping *mapping, uint64_t index)
+static struct ram_view_source source_of(const struct physical_mapping *mapping, uint64_t index)
 {
-    const struct object *object = mapping->object;
+    const struct physical_object *object = mapping->object;
     bool in_file = is_section(object) && object->section.resident[index] == 0;
 
     return (struct ram_view_source){
@@ -45,7 +45,7 @@ static struct ram_view_source source_of(const struct mapping *mapping, uint64_t 
 
 /* A page of a copy-on-write view moves; what was written to it privately is what the view shows and
  * must go on showing. Private bytes equal to the shared ones need no care. */
-static bool move_private_page(struct mapping *mapping, uint64_t index)
+static bool move_private_page(struct physical_mapping *mapping, uint64_t index)
 {
     struct ram *ram = mapping->tracked.memory->ram;
     struct ram_view_source source = source_of(mapping, index);
@@ -60,7 +60,7 @@ static bool move_private_page(struct mapping *mapping, uint64_t index)
     return true;
 }
 
-static bool point_run(struct mapping *mapping, uint64_t first, uint64_t end)
+static bool point_run(struct physical_mapping *mapping, uint64_t first, uint64_t end)
 {
     struct ram *ram = mapping->tracked.memory->ram;
 
@@ -81,7 +81,7 @@ static bool point_run(struct mapping *mapping, uint64_t first, uint64_t end)
     return true;
 }
 
-static bool point_part(struct mapping *mapping, uint64_t first, uint64_t end)
+static bool point_part(struct physical_mapping *mapping, uint64_t first, uint64_t end)
 {
     if (!mapping->copy_on_write)
         return point_run(mapping, first, end);
@@ -92,7 +92,7 @@ static bool point_part(struct mapping *mapping, uint64_t first, uint64_t end)
 }
 
 /* What is pointed allows what the object allows, so a view of a process is shut again. */
-bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t count)
+bool physical_mapping_point(struct physical_mapping *mapping, uint64_t first, uint64_t count)
 {
     const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
     bool guarded = mapping->user && hooks->user_view;
@@ -115,7 +115,7 @@ bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t co
 
 /* ---- create and free ---- */
 
-static bool place_view(struct mapping *mapping)
+static bool place_view(struct physical_mapping *mapping)
 {
     struct physical_memory *memory = mapping->object->tracked.memory;
     const struct physical_hooks *hooks = &memory->hooks;
@@ -140,7 +140,7 @@ static bool place_view(struct mapping *mapping)
     return false;
 }
 
-static void describe(const struct mapping *mapping, char *text, size_t bytes)
+static void describe(const struct physical_mapping *mapping, char *text, size_t bytes)
 {
     static const char *const types[] = {"MDL", "contiguous", "section", "IO space"};
 
@@ -149,7 +149,7 @@ static void describe(const struct mapping *mapping, char *text, size_t bytes)
 }
 
 /* PHYS-195. */
-static bool give_to_process(struct mapping *mapping, struct nt_process *process)
+static bool give_to_process(struct physical_mapping *mapping, struct nt_process *process)
 {
     const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;
     char what[96] = "a view of ";
@@ -161,7 +161,7 @@ static bool give_to_process(struct mapping *mapping, struct nt_process *process)
                             mapping->writable || mapping->copy_on_write, what);
 }
 
-static void drop_view(struct mapping *mapping)
+static void drop_view(struct physical_mapping *mapping)
 {
     struct physical_memory *memory = mapping->object->tracked.memory;
 
@@ -173,14 +173,14 @@ static void drop_view(struct mapping *mapping)
         memory->hooks.io_unmap(memory->hooks.context, mapping->base);
 }
 
-NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter *adapter,
+NTSTATUS physical_mapping_create(struct physical_object *object, struct physical_adapter *adapter,
                                  enum physical_kind kind, uint64_t offset, uint64_t size,
-                                 struct nt_process *process, bool user, struct mapping **out,
-                                 uint64_t *offset_out)
+                                 struct nt_process *process, bool user,
+                                 struct physical_mapping **out, uint64_t *offset_out)
 {
     uint64_t start = align_down(offset, is_section(object) ? SECTION_GRANULARITY : PAGE_BYTES);
     ULONG protection = object->section.protection;
-    struct mapping *mapping = util_zalloc(1, sizeof(*mapping));
+    struct physical_mapping *mapping = util_zalloc(1, sizeof(*mapping));
 
     if (!mapping)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -209,7 +209,7 @@ NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter 
     return STATUS_SUCCESS;
 }
 
-void physical_mapping_free(struct mapping *mapping)
+void physical_mapping_free(struct physical_mapping *mapping)
 {
     const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
     char what[96];
@@ -226,7 +226,8 @@ void physical_mapping_free(struct mapping *mapping)
 
 /* ---- callbacks ---- */
 
-static NTSTATUS check_map(const struct object *object, const DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
+static NTSTATUS check_map(const struct physical_object *object,
+                          const DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
 {
     if (args->AccessMode != DXGK_ACCESS_MODE_KERNEL_MODE &&
         args->AccessMode != DXGK_ACCESS_MODE_USER_MODE)
@@ -245,8 +246,8 @@ static NTSTATUS check_map(const struct object *object, const DXGKARGCB_MAP_PHYSI
 NTSTATUS physical_object_map(struct physical_memory *memory, struct nt_process *process,
                              DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
 {
-    struct mapping *mapping;
-    struct object *object;
+    struct physical_mapping *mapping;
+    struct physical_object *object;
     uint64_t offset;
     NTSTATUS status;
 
@@ -273,9 +274,9 @@ NTSTATUS physical_object_map(struct physical_memory *memory, struct nt_process *
 void physical_object_unmap(struct physical_memory *memory, const struct nt_process *process,
                            const DXGKARGCB_UNMAP_PHYSICAL_MEMORY *args)
 {
-    struct tracked *tracked;
-    struct mapping *mapping;
-    struct object *object;
+    struct physical_tracked *tracked;
+    struct physical_mapping *mapping;
+    struct physical_object *object;
 
     if (!args) {
         physical_refuse("PHYS-015", "NULL argument to DxgkCbUnmapPhysicalMemory");
@@ -286,7 +287,7 @@ void physical_object_unmap(struct physical_memory *memory, const struct nt_proce
         return;
     tracked = hash_get(&memory->table, (uintptr_t)args->pBaseAddress);
     mapping = tracked && tracked->kind == PHYSICAL_MAPPING
-                  ? CONTAINER(tracked, struct mapping, tracked)
+                  ? CONTAINER(tracked, struct physical_mapping, tracked)
                   : NULL;
     if (!mapping || mapping->object != object) {
         VIOLATION("PHYS-157", "pBaseAddress is no live mapping of the object");

@@ -14,12 +14,12 @@
 /* ---- the host's MDL ---- */
 
 struct mdl_pages {
-    struct tracked tracked;
-    struct backing backing;
+    struct physical_tracked tracked;
+    struct physical_backing backing;
     MDL *mdl;
 };
 
-MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *backing,
+MDL *physical_mdl_create(struct physical_memory *memory, const struct physical_backing *backing,
                          uint64_t pages)
 {
     size_t bytes = sizeof(MDL) + pages * sizeof(PFN_NUMBER);
@@ -31,7 +31,7 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
     mdl->MdlFlags = MDL_PAGES_LOCKED;
     mdl->ByteCount = (ULONG)(pages * PAGE_BYTES);
     for (uint64_t i = 0; i < pages; i++)
-        MmGetMdlPfnArray(mdl)[i] = backing_page(backing, i).value;
+        MmGetMdlPfnArray(mdl)[i] = physical_backing_page(backing, i).value;
     if (memory->hooks.mdl_lend &&
         !memory->hooks.mdl_lend(memory->hooks.context, mdl, backing->list, pages)) {
         util_free(mdl);
@@ -41,12 +41,12 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *b
 }
 
 /* What mapping routines may change (flags, system address) is left out. */
-bool physical_mdl_unchanged(const MDL *mdl, const struct backing *backing, uint64_t pages)
+bool physical_mdl_unchanged(const MDL *mdl, const struct physical_backing *backing, uint64_t pages)
 {
     if (mdl->ByteOffset != 0 || mdl->ByteCount != pages * PAGE_BYTES || mdl->StartVa != NULL)
         return false;
     for (uint64_t i = 0; i < pages; i++)
-        if (MmGetMdlPfnArray(mdl)[i] != backing_page(backing, i).value)
+        if (MmGetMdlPfnArray(mdl)[i] != physical_backing_page(backing, i).value)
             return false;
     return true;
 }
@@ -62,7 +62,7 @@ static NTSTATUS build(struct physical_adapter *adapter, const DXGKARGCB_ALLOCATE
                       struct mdl_pages *pages)
 {
     struct physical_memory *memory = adapter->memory;
-    struct mdl_limits limits = {
+    struct physical_mdl_limits limits = {
         .bytes = args->TotalBytes,
         .low = (uint64_t)args->LowAddress.QuadPart,
         .high = (uint64_t)args->HighAddress.QuadPart,
@@ -115,19 +115,19 @@ NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
         util_free(pages);
         return status;
     }
-    args->hMemoryHandle = tracked_handle(&pages->tracked);
+    args->hMemoryHandle = physical_handle(&pages->tracked);
     args->pMdl = pages->mdl;
     return STATUS_SUCCESS;
 }
 
-enum ram_cache physical_mdl_pages_cache(const struct tracked *tracked)
+enum ram_cache physical_mdl_pages_cache(const struct physical_tracked *tracked)
 {
     const struct mdl_pages *pages = CONTAINER(tracked, const struct mdl_pages, tracked);
 
-    return ram_page_cache(tracked->memory->ram, backing_page(&pages->backing, 0));
+    return ram_page_cache(tracked->memory->ram, physical_backing_page(&pages->backing, 0));
 }
 
-void physical_mdl_pages_free(struct tracked *tracked)
+void physical_mdl_pages_free(struct physical_tracked *tracked)
 {
     struct mdl_pages *pages = CONTAINER(tracked, struct mdl_pages, tracked);
 
@@ -144,7 +144,7 @@ void physical_mdl_pages_free(struct tracked *tracked)
 NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
                                       const DXGKARGCB_FREEPAGESFROMMDL *args)
 {
-    struct tracked *tracked;
+    struct physical_tracked *tracked;
 
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbFreePagesFromMdl");
@@ -159,10 +159,10 @@ NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
 /* ---- the driver's MDL ---- */
 
 struct iommu_mdl {
-    struct tracked tracked;
+    struct physical_tracked tracked;
     const MDL *mdl;
-    MDL header;             /* as it was */
-    struct backing backing; /* the pages it named; frames are the driver's */
+    MDL header;                      /* as it was */
+    struct physical_backing backing; /* the pages it named; frames are the driver's */
 };
 
 static uint64_t mdl_span(const MDL *header)
@@ -268,7 +268,7 @@ NTSTATUS physical_map_mdl_to_iommu(struct physical_adapter *adapter, DXGKARGCB_M
         util_free(mapped);
         return status;
     }
-    args->hMemoryHandle = tracked_handle(&mapped->tracked);
+    args->hMemoryHandle = physical_handle(&mapped->tracked);
     return STATUS_SUCCESS;
 }
 
@@ -293,7 +293,7 @@ static bool snapshot_holds(const struct iommu_mdl *mapped)
     return true;
 }
 
-void physical_iommu_mdl_free(struct tracked *tracked)
+void physical_iommu_mdl_free(struct physical_tracked *tracked)
 {
     struct iommu_mdl *mapped = CONTAINER(tracked, struct iommu_mdl, tracked);
 
@@ -306,7 +306,7 @@ void physical_iommu_mdl_free(struct tracked *tracked)
 void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
                                    const DXGKARGCB_UNMAPMDLFROMIOMMU *args)
 {
-    struct tracked *tracked;
+    struct physical_tracked *tracked;
 
     if (!args) {
         physical_refuse("PHYS-015", "NULL argument to DxgkCbUnmapMdlFromIoMmu");

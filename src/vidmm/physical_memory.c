@@ -97,7 +97,7 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
     memory->commit_limit = 2 * ram_bytes(ram);
     memory->scatter = true;
     memory->guard = true;
-    if (!physical_arena_create(&memory->arena)) {
+    if (!physical_adl_arena_create(&memory->arena)) {
         util_free(memory);
         return NULL;
     }
@@ -110,7 +110,7 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
 static void reclaim_all(struct list *held)
 {
     while (!list_empty(held))
-        physical_reclaim(CONTAINER(held->prev, struct tracked, link));
+        physical_reclaim(CONTAINER(held->prev, struct physical_tracked, link));
 }
 
 void physical_memory_destroy(struct physical_memory *memory)
@@ -119,7 +119,7 @@ void physical_memory_destroy(struct physical_memory *memory)
         return;
     reclaim_all(&memory->unattached);
     hash_finish(&memory->table);
-    physical_arena_destroy(&memory->arena);
+    physical_adl_arena_destroy(&memory->arena);
     util_free(memory);
 }
 
@@ -207,7 +207,7 @@ bool physical_may_use_legacy(const struct physical_adapter *adapter)
 
 /* ---- tracking ---- */
 
-bool physical_track(struct tracked *tracked, struct physical_memory *memory,
+bool physical_track(struct physical_tracked *tracked, struct physical_memory *memory,
                     struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
                     uint64_t key)
 {
@@ -218,7 +218,7 @@ bool physical_track(struct tracked *tracked, struct physical_memory *memory,
     /* A record that another would replace could not be found any more. */
     if (hash_get(&memory->table, key) || !hash_put(&memory->table, key, tracked))
         return false;
-    *tracked = (struct tracked){
+    *tracked = (struct physical_tracked){
         .memory = memory,
         .adapter = adapter,
         .kind = kind,
@@ -231,16 +231,17 @@ bool physical_track(struct tracked *tracked, struct physical_memory *memory,
     return true;
 }
 
-void physical_untrack(struct tracked *tracked)
+void physical_untrack(struct physical_tracked *tracked)
 {
     hash_remove(&tracked->memory->table, tracked->key);
     list_remove(&tracked->link);
 }
 
-struct tracked *physical_find(struct physical_memory *memory, const struct physical_adapter *adapter,
-                              enum physical_kind kind, uint64_t key, const char *rule)
+struct physical_tracked *physical_find(struct physical_memory *memory,
+                                       const struct physical_adapter *adapter,
+                                       enum physical_kind kind, uint64_t key, const char *rule)
 {
-    struct tracked *tracked = hash_get(&memory->table, key);
+    struct physical_tracked *tracked = hash_get(&memory->table, key);
     bool retired = !tracked && key > HANDLE_BASE &&
                    key <= HANDLE_BASE + memory->handles * HANDLE_STEP;
 
@@ -263,7 +264,7 @@ struct tracked *physical_find(struct physical_memory *memory, const struct physi
     return tracked;
 }
 
-void physical_reclaim(struct tracked *tracked)
+void physical_reclaim(struct physical_tracked *tracked)
 {
     switch (tracked->kind) {
     case PHYSICAL_CONTIGUOUS:
@@ -276,31 +277,31 @@ void physical_reclaim(struct tracked *tracked)
         physical_iommu_mdl_free(tracked);
         break;
     case PHYSICAL_OBJECT:
-        physical_object_free(CONTAINER(tracked, struct object, tracked));
+        physical_object_free(CONTAINER(tracked, struct physical_object, tracked));
         break;
     case PHYSICAL_ADAPTER_OBJECT:
-        physical_opened_free(CONTAINER(tracked, struct adapter_object, tracked));
+        physical_opened_free(CONTAINER(tracked, struct physical_adapter_object, tracked));
         break;
     case PHYSICAL_ADL:
     case PHYSICAL_PIN:
-        physical_adl_destroy(CONTAINER(tracked, struct adl, tracked));
+        physical_adl_destroy(CONTAINER(tracked, struct physical_adl, tracked));
         break;
     case PHYSICAL_MAPPING:
     case PHYSICAL_SAVE_MAPPING:
-        physical_mapping_free(CONTAINER(tracked, struct mapping, tracked));
+        physical_mapping_free(CONTAINER(tracked, struct physical_mapping, tracked));
         break;
     }
 }
 
-static uint64_t context_of(const struct tracked *tracked)
+static uint64_t context_of(const struct physical_tracked *tracked)
 {
     return tracked->kind == PHYSICAL_OBJECT
-               ? CONTAINER(tracked, const struct object, tracked)->context
+               ? CONTAINER(tracked, const struct physical_object, tracked)->context
                : 0;
 }
 
 /* What the memory of a holding is cached as. False: it has no type of its own. */
-static bool cache_of(const struct tracked *tracked, enum ram_cache *cache)
+static bool cache_of(const struct physical_tracked *tracked, enum ram_cache *cache)
 {
     switch (tracked->kind) {
     case PHYSICAL_CONTIGUOUS:
@@ -310,15 +311,15 @@ static bool cache_of(const struct tracked *tracked, enum ram_cache *cache)
         *cache = physical_mdl_pages_cache(tracked);
         return true;
     case PHYSICAL_OBJECT:
-        *cache = CONTAINER(tracked, const struct object, tracked)->cache;
+        *cache = CONTAINER(tracked, const struct physical_object, tracked)->cache;
         return true;
     case PHYSICAL_ADL:
     case PHYSICAL_PIN:
-        *cache = CONTAINER(tracked, const struct adl, tracked)->object->cache;
+        *cache = CONTAINER(tracked, const struct physical_adl, tracked)->object->cache;
         return true;
     case PHYSICAL_MAPPING:
     case PHYSICAL_SAVE_MAPPING:
-        *cache = CONTAINER(tracked, const struct mapping, tracked)->object->cache;
+        *cache = CONTAINER(tracked, const struct physical_mapping, tracked)->object->cache;
         return true;
     default:
         return false;
@@ -333,7 +334,8 @@ size_t physical_holdings(const struct physical_memory *memory,
     size_t count = 0;
 
     LIST_FOR(link, held) {
-        const struct tracked *tracked = CONTAINER(link, const struct tracked, link);
+        const struct physical_tracked *tracked = CONTAINER(link, const struct physical_tracked,
+                                                           link);
 
         if (count < capacity) {
             list[count] = (struct physical_holding){
@@ -353,7 +355,7 @@ size_t physical_holdings(const struct physical_memory *memory,
 /* ---- leaks ---- */
 
 /* "ADL of 8192 bytes, acquired as number 12 by refgpu.so!StartDevice+0x42" */
-static void describe(const struct tracked *tracked, char *text, size_t bytes)
+static void describe(const struct physical_tracked *tracked, char *text, size_t bytes)
 {
     const struct physical_hooks *hooks = &tracked->memory->hooks;
     char place[64] = "", context[40] = "";
@@ -369,7 +371,7 @@ static void describe(const struct tracked *tracked, char *text, size_t bytes)
              place[0] ? " by " : "", place);
 }
 
-static bool leaks_fatally(const struct tracked *tracked)
+static bool leaks_fatally(const struct physical_tracked *tracked)
 {
     return tracked->kind == PHYSICAL_ADAPTER_OBJECT || tracked->kind == PHYSICAL_ADL;
 }
@@ -382,7 +384,8 @@ static void report_fatal_leaks(const struct physical_adapter *adapter, unsigned 
     size_t used = 0;
 
     LIST_FOR(link, &adapter->held) {
-        const struct tracked *tracked = CONTAINER(link, const struct tracked, link);
+        const struct physical_tracked *tracked = CONTAINER(link, const struct physical_tracked,
+                                                           link);
 
         if (!leaks_fatally(tracked) || used >= sizeof(text))
             continue;
@@ -400,7 +403,8 @@ unsigned physical_adapter_report_leaks(struct physical_adapter *adapter)
     char text[160];
 
     LIST_FOR(link, &adapter->held) {
-        const struct tracked *tracked = CONTAINER(link, const struct tracked, link);
+        const struct physical_tracked *tracked = CONTAINER(link, const struct physical_tracked,
+                                                           link);
 
         objects += tracked->kind == PHYSICAL_ADAPTER_OBJECT;
         adls += tracked->kind == PHYSICAL_ADL;
@@ -421,7 +425,7 @@ unsigned physical_memory_driver_unloaded(struct physical_memory *memory, const v
     char text[160];
 
     LIST_FOR_SAFE(link, following, &memory->objects) {
-        struct object *object = CONTAINER(link, struct object, all);
+        struct physical_object *object = CONTAINER(link, struct physical_object, all);
 
         if (object->driver != driver || object->tracked.adapter)
             continue;
@@ -440,10 +444,10 @@ unsigned physical_memory_process_ended(struct physical_memory *memory,
     char text[160];
 
     LIST_FOR(link, &memory->objects) {
-        struct object *object = CONTAINER(link, struct object, all);
+        struct physical_object *object = CONTAINER(link, struct physical_object, all);
 
         LIST_FOR_SAFE(at, following, &object->mappings) {
-            struct mapping *mapping = CONTAINER(at, struct mapping, of_object);
+            struct physical_mapping *mapping = CONTAINER(at, struct physical_mapping, of_object);
 
             if (!mapping->user || mapping->process != process)
                 continue;
@@ -464,7 +468,7 @@ static uint64_t validate_list(const struct physical_memory *memory, const struct
     uint64_t count = 0, order = 0;
 
     LIST_FOR(link, held) {
-        struct tracked *tracked = CONTAINER(link, struct tracked, link);
+        struct physical_tracked *tracked = CONTAINER(link, struct physical_tracked, link);
 
         *valid &= tracked->adapter == adapter && tracked->order > order &&
                   hash_get(&memory->table, tracked->key) == tracked;
@@ -474,9 +478,9 @@ static uint64_t validate_list(const struct physical_memory *memory, const struct
     return count;
 }
 
-static bool validate_section(const struct object *object)
+static bool validate_section(const struct physical_object *object)
 {
-    const struct section *section = &object->section;
+    const struct physical_section *section = &object->section;
     uint64_t resident = 0;
 
     for (uint64_t i = 0; section->locks && i < object->bytes / PAGE_BYTES; i++) {
@@ -499,7 +503,7 @@ bool physical_memory_validate(const struct physical_memory *memory)
         count += validate_list(memory, &adapter->held, adapter, &valid);
     }
     LIST_FOR(link, &memory->objects) {
-        const struct object *object = CONTAINER(link, const struct object, all);
+        const struct physical_object *object = CONTAINER(link, const struct physical_object, all);
 
         if (object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION)
             commit += object->bytes;

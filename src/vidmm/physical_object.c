@@ -21,14 +21,16 @@
 #define SEC_WRITECOMBINE 0x40000000
 #endif
 
-struct object *physical_object_find(struct physical_memory *memory, HANDLE handle, const char *rule)
+struct physical_object *physical_object_find(struct physical_memory *memory, HANDLE handle,
+                                             const char *rule)
 {
-    struct tracked *tracked = physical_find(memory, NULL, PHYSICAL_OBJECT, (uintptr_t)handle, rule);
+    struct physical_tracked *tracked = physical_find(memory, NULL, PHYSICAL_OBJECT,
+                                                     (uintptr_t)handle, rule);
 
-    return tracked ? CONTAINER(tracked, struct object, tracked) : NULL;
+    return tracked ? CONTAINER(tracked, struct physical_object, tracked) : NULL;
 }
 
-uint64_t physical_object_page(const struct object *object, uint64_t index)
+uint64_t physical_object_page(const struct physical_object *object, uint64_t index)
 {
     switch (object->type) {
     case DXGK_PHYSICAL_MEMORY_TYPE_SECTION:
@@ -36,16 +38,16 @@ uint64_t physical_object_page(const struct object *object, uint64_t index)
     case DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE:
         return object->io_base + index;
     default:
-        return backing_page(&object->backing, index).value;
+        return physical_backing_page(&object->backing, index).value;
     }
 }
 
 /* ---- create: by type ---- */
 
-static NTSTATUS create_mdl(struct physical_memory *memory, struct object *object,
+static NTSTATUS create_mdl(struct physical_memory *memory, struct physical_object *object,
                            const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct mdl_limits limits = {
+    struct physical_mdl_limits limits = {
         .bytes = args->Size,
         .low = (uint64_t)args->Mdl.LowAddress.QuadPart,
         .high = (uint64_t)args->Mdl.HighAddress.QuadPart,
@@ -56,10 +58,10 @@ static NTSTATUS create_mdl(struct physical_memory *memory, struct object *object
     return physical_take_mdl(memory, &limits, object->cache, RAM_OBJECT, &object->backing);
 }
 
-static NTSTATUS create_contiguous(struct physical_memory *memory, struct object *object,
+static NTSTATUS create_contiguous(struct physical_memory *memory, struct physical_object *object,
                                   const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct contiguous_limits limits = {
+    struct physical_contiguous_limits limits = {
         .bytes = args->Size,
         .lowest = (uint64_t)args->ContiguousMemory.LowestAcceptableAddress.QuadPart,
         .highest = (uint64_t)args->ContiguousMemory.HighestAcceptableAddress.QuadPart,
@@ -123,7 +125,7 @@ static NTSTATUS check_section(const struct physical_memory *memory,
     return args->Size > SECTION_LIMIT ? STATUS_SECTION_TOO_BIG : STATUS_SUCCESS;
 }
 
-static NTSTATUS create_section(struct physical_memory *memory, struct object *object,
+static NTSTATUS create_section(struct physical_memory *memory, struct physical_object *object,
                                const struct nt_process *process,
                                const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
@@ -135,7 +137,7 @@ static NTSTATUS create_section(struct physical_memory *memory, struct object *ob
     return physical_section_create(memory, object);
 }
 
-static NTSTATUS create_io_space(struct physical_memory *memory, struct object *object,
+static NTSTATUS create_io_space(struct physical_memory *memory, struct physical_object *object,
                                 const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
     uint64_t base = (uint64_t)args->IOSpace.BaseAddress.QuadPart, end;
@@ -157,7 +159,7 @@ static NTSTATUS create_io_space(struct physical_memory *memory, struct object *o
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS create_by_type(struct physical_memory *memory, struct object *object,
+static NTSTATUS create_by_type(struct physical_memory *memory, struct physical_object *object,
                                const struct nt_process *process,
                                const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
@@ -177,7 +179,7 @@ static NTSTATUS create_by_type(struct physical_memory *memory, struct object *ob
     return STATUS_INVALID_PARAMETER;
 }
 
-static void memory_free(struct physical_memory *memory, struct object *object)
+static void memory_free(struct physical_memory *memory, struct physical_object *object)
 {
     if (object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION)
         physical_section_free(memory, object);
@@ -187,9 +189,9 @@ static void memory_free(struct physical_memory *memory, struct object *object)
 
 /* ---- create and free ---- */
 
-static NTSTATUS open_for(struct object *object, struct physical_adapter *adapter)
+static NTSTATUS open_for(struct physical_object *object, struct physical_adapter *adapter)
 {
-    struct adapter_object *opened = util_zalloc(1, sizeof(*opened));
+    struct physical_adapter_object *opened = util_zalloc(1, sizeof(*opened));
 
     if (!opened)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -206,7 +208,8 @@ static NTSTATUS open_for(struct object *object, struct physical_adapter *adapter
 
 static NTSTATUS build(struct physical_memory *memory, struct physical_adapter *adapter,
                       const struct nt_process *process,
-                      const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args, struct object *object)
+                      const DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args,
+                      struct physical_object *object)
 {
     NTSTATUS status = create_by_type(memory, object, process, args);
 
@@ -241,7 +244,7 @@ NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_
                                 const void *driver, const struct nt_process *process,
                                 DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct object *object;
+    struct physical_object *object;
     NTSTATUS status;
 
     if (!args)
@@ -270,28 +273,28 @@ NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_
         util_free(object);
         return status;
     }
-    args->hPhysicalMemoryObject = tracked_handle(&object->tracked);
-    args->hAdapterMemoryObject = object->opened ? tracked_handle(&object->opened->tracked) : NULL;
+    args->hPhysicalMemoryObject = physical_handle(&object->tracked);
+    args->hAdapterMemoryObject = object->opened ? physical_handle(&object->opened->tracked) : NULL;
     return STATUS_SUCCESS;
 }
 
-void physical_opened_free(struct adapter_object *opened)
+void physical_opened_free(struct physical_adapter_object *opened)
 {
     while (!list_empty(&opened->adls))
-        physical_adl_destroy(CONTAINER(opened->adls.next, struct adl, of_opened));
+        physical_adl_destroy(CONTAINER(opened->adls.next, struct physical_adl, of_opened));
     opened->object->opened = NULL;
     physical_untrack(&opened->tracked);
     util_free(opened);
 }
 
-void physical_object_free(struct object *object)
+void physical_object_free(struct physical_object *object)
 {
     struct physical_memory *memory = object->tracked.memory;
 
     if (object->opened)
         physical_opened_free(object->opened);
     while (!list_empty(&object->mappings))
-        physical_mapping_free(CONTAINER(object->mappings.next, struct mapping, of_object));
+        physical_mapping_free(CONTAINER(object->mappings.next, struct physical_mapping, of_object));
     memory_free(memory, object);
     list_remove(&object->all);
     physical_untrack(&object->tracked);
@@ -302,13 +305,15 @@ void physical_object_free(struct object *object)
 
 /* The adapter object named beside the object; NULL after a report if the two do not belong
  * together. */
-static struct adapter_object *find_pair(struct physical_memory *memory, const struct object *object,
-                                        HANDLE handle)
+static struct physical_adapter_object *find_pair(struct physical_memory *memory,
+                                                 const struct physical_object *object, HANDLE handle)
 {
-    struct tracked *tracked = physical_find(memory, NULL, PHYSICAL_ADAPTER_OBJECT,
-                                            (uintptr_t)handle, "PHYS-138");
-    struct adapter_object *opened = tracked ? CONTAINER(tracked, struct adapter_object, tracked)
-                                            : NULL;
+    struct physical_tracked *tracked = physical_find(memory, NULL, PHYSICAL_ADAPTER_OBJECT,
+                                                     (uintptr_t)handle, "PHYS-138");
+    struct physical_adapter_object *opened = tracked ? CONTAINER(tracked,
+                                                                 struct physical_adapter_object,
+                                                                 tracked)
+                                                     : NULL;
 
     if (opened && opened->object != object) {
         VIOLATION("PHYS-141",
@@ -321,7 +326,7 @@ static struct adapter_object *find_pair(struct physical_memory *memory, const st
 void physical_object_destroy(struct physical_memory *memory,
                              const DXGKARGCB_DESTROY_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct object *object;
+    struct physical_object *object;
 
     if (!args) {
         physical_refuse("PHYS-015", "NULL argument to DxgkCbDestroyPhysicalMemoryObject");
@@ -346,14 +351,14 @@ void physical_object_destroy(struct physical_memory *memory,
     }
     LIST_FOR(link, &object->mappings)
         VIOLATION("PHYS-142", "a CPU mapping of %llu bytes was left when its object was destroyed",
-                  (unsigned long long)CONTAINER(link, struct mapping, of_object)->size);
+                  (unsigned long long)CONTAINER(link, struct physical_mapping, of_object)->size);
     physical_object_free(object);
 }
 
 NTSTATUS physical_object_open(struct physical_memory *memory, struct physical_adapter *adapter,
                               DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct object *object;
+    struct physical_object *object;
     NTSTATUS status;
 
     if (!args)
@@ -377,15 +382,15 @@ NTSTATUS physical_object_open(struct physical_memory *memory, struct physical_ad
     }
     status = open_for(object, adapter);
     if (status == STATUS_SUCCESS)
-        args->hAdapterMemoryObject = tracked_handle(&object->opened->tracked);
+        args->hAdapterMemoryObject = physical_handle(&object->opened->tracked);
     return status;
 }
 
 void physical_object_close(struct physical_memory *memory,
                            const DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT *args)
 {
-    struct tracked *tracked;
-    struct adapter_object *opened;
+    struct physical_tracked *tracked;
+    struct physical_adapter_object *opened;
 
     if (!args) {
         physical_refuse("PHYS-015", "NULL argument to DxgkCbClosePhysicalMemoryObject");
@@ -395,7 +400,7 @@ void physical_object_close(struct physical_memory *memory,
                             (uintptr_t)args->hAdapterMemoryObject, "PHYS-130");
     if (!tracked)
         return;
-    opened = CONTAINER(tracked, struct adapter_object, tracked);
+    opened = CONTAINER(tracked, struct physical_adapter_object, tracked);
     if (!list_empty(&opened->adls)) {
         verify_fatal("PHYS-136", SYSMM_BUGCHECK, SYSMM_ADL_LEAKED, tracked->key, 0, 0,
                      "an adapter memory object of %s was closed while an ADL of it exists",

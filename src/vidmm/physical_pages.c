@@ -32,7 +32,7 @@ NTSTATUS physical_check_cache_type(DXGK_MEMORY_CACHING_TYPE type)
 
 /* ---- contiguous ---- */
 
-static NTSTATUS check_contiguous(const struct contiguous_limits *limits)
+static NTSTATUS check_contiguous(const struct physical_contiguous_limits *limits)
 {
     if (limits->bytes == 0)
         return physical_refuse("PHYS-044", "a contiguous block of 0 bytes was asked for");
@@ -51,8 +51,9 @@ static NTSTATUS check_contiguous(const struct contiguous_limits *limits)
 }
 
 NTSTATUS physical_take_contiguous(struct physical_memory *memory,
-                                  const struct contiguous_limits *limits, enum ram_cache cache,
-                                  enum ram_owner owner, struct backing *backing)
+                                  const struct physical_contiguous_limits *limits,
+                                  enum ram_cache cache, enum ram_owner owner,
+                                  struct physical_backing *backing)
 {
     struct ram_request request = {.owner = owner, .cache = cache, .low.value = limits->lowest};
     NTSTATUS status = check_contiguous(limits);
@@ -123,7 +124,7 @@ bool physical_take_scattered(struct physical_memory *memory, const struct ram_re
 
 /* ---- MDL pages ---- */
 
-static NTSTATUS check_chunks(const struct mdl_limits *limits)
+static NTSTATUS check_chunks(const struct physical_mdl_limits *limits)
 {
     bool chunks = limits->flags & MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS;
 
@@ -138,7 +139,7 @@ static NTSTATUS check_chunks(const struct mdl_limits *limits)
     return STATUS_SUCCESS;
 }
 
-static NTSTATUS check_mdl(const struct mdl_limits *limits)
+static NTSTATUS check_mdl(const struct physical_mdl_limits *limits)
 {
     if (limits->bytes == 0 || limits->bytes > MOST_MDL_BYTES)
         return physical_refuse("PHYS-065", "0x%llx bytes: one call gives 1 to 4 GB - PAGE_SIZE",
@@ -159,7 +160,7 @@ static NTSTATUS check_mdl(const struct mdl_limits *limits)
 }
 
 /* The window [low, high] and, while it moves up by `skip`, those above it. */
-static bool take_windows(struct physical_memory *memory, const struct mdl_limits *limits,
+static bool take_windows(struct physical_memory *memory, const struct physical_mdl_limits *limits,
                          struct ram_request *request, struct page_number *pages)
 {
     uint64_t low = limits->low, length = limits->high - limits->low, wanted = request->pages,
@@ -195,7 +196,7 @@ static bool take_windows(struct physical_memory *memory, const struct mdl_limits
     return false;
 }
 
-static bool take_chunks(struct physical_memory *memory, const struct mdl_limits *limits,
+static bool take_chunks(struct physical_memory *memory, const struct physical_mdl_limits *limits,
                         struct ram_request *request, struct page_number *pages)
 {
     uint64_t wanted = request->pages, chunk = limits->skip ? limits->skip / PAGE_BYTES : wanted;
@@ -217,7 +218,7 @@ static bool take_chunks(struct physical_memory *memory, const struct mdl_limits 
     return true;
 }
 
-static bool take_mdl_pages(struct physical_memory *memory, const struct mdl_limits *limits,
+static bool take_mdl_pages(struct physical_memory *memory, const struct physical_mdl_limits *limits,
                            struct ram_request *request, struct page_number *pages)
 {
     uint64_t count = request->pages;
@@ -235,8 +236,9 @@ static bool take_mdl_pages(struct physical_memory *memory, const struct mdl_limi
     return true;
 }
 
-NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct mdl_limits *limits,
-                           enum ram_cache cache, enum ram_owner owner, struct backing *backing)
+NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct physical_mdl_limits *limits,
+                           enum ram_cache cache, enum ram_owner owner,
+                           struct physical_backing *backing)
 {
     struct ram_request request = {.owner = owner, .cache = cache};
     NTSTATUS status = check_mdl(limits);
@@ -267,17 +269,17 @@ NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct mdl_limi
 
 /* ---- any backing ---- */
 
-void physical_backing_give(struct physical_memory *memory, struct backing *backing)
+void physical_backing_give(struct physical_memory *memory, struct physical_backing *backing)
 {
     if (backing->list)
         ram_give_pages(memory->ram, backing->list, backing->pages);
     else if (backing->pages > 0)
         ram_give_contiguous(memory->ram, backing->first, backing->pages);
     util_free(backing->list);
-    *backing = (struct backing){0};
+    *backing = (struct physical_backing){0};
 }
 
-void physical_fill_undefined(struct physical_memory *memory, const struct backing *backing)
+void physical_fill_undefined(struct physical_memory *memory, const struct physical_backing *backing)
 {
     uint64_t pages = backing->pages < FILL_LIMIT_PAGES ? backing->pages : FILL_LIMIT_PAGES;
 
@@ -288,14 +290,14 @@ void physical_fill_undefined(struct physical_memory *memory, const struct backin
         memset(ram_direct(memory->ram, page_phys(backing->list[i])), FILL_PATTERN, PAGE_BYTES);
 }
 
-bool physical_backing_map(struct iommu_domain *domain, const struct backing *backing)
+bool physical_backing_map(struct iommu_domain *domain, const struct physical_backing *backing)
 {
     if (backing->list)
         return iommu_map(domain, backing->list, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
     return iommu_map_run(domain, backing->first, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
 }
 
-void physical_backing_unmap(struct iommu_domain *domain, const struct backing *backing)
+void physical_backing_unmap(struct iommu_domain *domain, const struct physical_backing *backing)
 {
     if (backing->list)
         iommu_unmap(domain, backing->list, backing->pages);

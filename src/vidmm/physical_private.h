@@ -26,7 +26,7 @@ enum sysmm_subcode {
 /* ---- what every holding has ---- */
 
 /* First member of each kind of holding. Found by key (handle, or address of ADL and mapping). */
-struct tracked {
+struct physical_tracked {
     struct list link; /* in its owner's list, in order of acquisition */
     struct physical_memory *memory;
     struct physical_adapter *adapter; /* through which it is held; NULL: none */
@@ -37,7 +37,7 @@ struct tracked {
     uintptr_t caller;
 };
 
-struct adl_arena {
+struct physical_adl_arena {
     char *base;
     uint64_t used;
     uint32_t *live; /* ADLs in each chunk */
@@ -46,11 +46,11 @@ struct adl_arena {
 struct physical_memory {
     struct ram *ram;
     struct physical_hooks hooks;
-    struct hash_map table;  /* key -> struct tracked */
+    struct hash_map table;  /* key -> struct physical_tracked */
     struct list unattached; /* tracked: held through no adapter */
     struct list adapters;
     struct list objects; /* all physical memory objects */
-    struct adl_arena arena;
+    struct physical_adl_arena arena;
     uint64_t handles; /* issued so far */
     uint64_t orders;
     uint64_t commit, commit_limit;
@@ -66,28 +66,29 @@ struct physical_adapter {
     const void *driver;
     bool legacy_refused;
     bool started;
-    struct list held;       /* tracked */
-    struct save_area *save; /* by physical index */
+    struct list held;                /* tracked */
+    struct physical_save_area *save; /* by physical index */
     UINT save_count;
 };
 
 /* Enter a new holding under a fresh handle (key 0) or under `key`. False: out of memory, or the key is
  * taken; then nothing is entered. */
-bool physical_track(struct tracked *tracked, struct physical_memory *memory,
+bool physical_track(struct physical_tracked *tracked, struct physical_memory *memory,
                     struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
                     uint64_t key);
-void physical_untrack(struct tracked *tracked);
+void physical_untrack(struct physical_tracked *tracked);
 /* The holding, or NULL after a report under `rule`: unknown, retired, other kind, or (adapter not
  * NULL) another adapter's. */
-struct tracked *physical_find(struct physical_memory *memory, const struct physical_adapter *adapter,
-                              enum physical_kind kind, uint64_t key, const char *rule);
-static inline HANDLE tracked_handle(const struct tracked *tracked)
+struct physical_tracked *physical_find(struct physical_memory *memory,
+                                       const struct physical_adapter *adapter,
+                                       enum physical_kind kind, uint64_t key, const char *rule);
+static inline HANDLE physical_handle(const struct physical_tracked *tracked)
 {
     return (HANDLE)(uintptr_t)tracked->key;
 }
 
 /* Free what the holding stands for, whatever its kind, without checks: for reclaiming. */
-void physical_reclaim(struct tracked *tracked);
+void physical_reclaim(struct physical_tracked *tracked);
 
 /* False after a report: the adapter is stopped. */
 bool physical_may_acquire(const struct physical_adapter *adapter);
@@ -105,23 +106,24 @@ bool physical_read_driver(const struct physical_memory *memory, void *to, const 
 /* ---- pages (physical_pages.c) ---- */
 
 /* RAM behind a holding: one run (list NULL) or a list. */
-struct backing {
+struct physical_backing {
     struct page_number first;
     struct page_number *list; /* owned */
     uint64_t pages;
 };
 
-static inline struct page_number backing_page(const struct backing *backing, uint64_t index)
+static inline struct page_number physical_backing_page(const struct physical_backing *backing,
+                                                       uint64_t index)
 {
     return backing->list ? backing->list[index] : (struct page_number){backing->first.value + index};
 }
 
-struct contiguous_limits {
+struct physical_contiguous_limits {
     uint64_t bytes;
     uint64_t lowest, highest; /* inclusive */
     uint64_t boundary;
 };
-struct mdl_limits {
+struct physical_mdl_limits {
     uint64_t bytes;
     uint64_t low, high, skip;
     ULONG flags;
@@ -130,23 +132,25 @@ struct mdl_limits {
 NTSTATUS physical_check_cache_type(DXGK_MEMORY_CACHING_TYPE type);
 /* Argument checks (STATUS_INVALID_PARAMETER + report), then placement (STATUS_NO_MEMORY). */
 NTSTATUS physical_take_contiguous(struct physical_memory *memory,
-                                  const struct contiguous_limits *limits, enum ram_cache cache,
-                                  enum ram_owner owner, struct backing *backing);
-NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct mdl_limits *limits,
-                           enum ram_cache cache, enum ram_owner owner, struct backing *backing);
+                                  const struct physical_contiguous_limits *limits,
+                                  enum ram_cache cache, enum ram_owner owner,
+                                  struct physical_backing *backing);
+NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct physical_mdl_limits *limits,
+                           enum ram_cache cache, enum ram_owner owner,
+                           struct physical_backing *backing);
 /* `count` scattered pages, any place. */
 bool physical_take_scattered(struct physical_memory *memory, const struct ram_request *request,
                              struct page_number *pages);
-void physical_backing_give(struct physical_memory *memory, struct backing *backing);
+void physical_backing_give(struct physical_memory *memory, struct physical_backing *backing);
 /* Write the pattern of undefined content. */
-void physical_fill_undefined(struct physical_memory *memory, const struct backing *backing);
+void physical_fill_undefined(struct physical_memory *memory, const struct physical_backing *backing);
 /* Map for the device, read and write (IOMMU-052). */
-bool physical_backing_map(struct iommu_domain *domain, const struct backing *backing);
-void physical_backing_unmap(struct iommu_domain *domain, const struct backing *backing);
+bool physical_backing_map(struct iommu_domain *domain, const struct physical_backing *backing);
+void physical_backing_unmap(struct iommu_domain *domain, const struct physical_backing *backing);
 
 /* ---- objects ---- */
 
-struct section {
+struct physical_section {
     int file; /* the paging file's part */
     ULONG protection;
     uint64_t *resident; /* frame + 1 of each page, 0: in the file */
@@ -154,31 +158,31 @@ struct section {
     uint64_t resident_pages;
 };
 
-struct adapter_object {
-    struct tracked tracked;
-    struct object *object;
+struct physical_adapter_object {
+    struct physical_tracked tracked;
+    struct physical_object *object;
     struct list adls;
 };
 
-struct object {
-    struct tracked tracked;
+struct physical_object {
+    struct physical_tracked tracked;
     struct list all; /* in physical_memory.objects */
     const void *driver;
     DXGK_PHYSICAL_MEMORY_TYPE type;
     enum ram_cache cache;
     uint64_t bytes; /* rounded to pages */
     uint64_t context;
-    struct backing backing; /* MDL, CONTIGUOUS */
-    uint64_t io_base;       /* IO_SPACE: first page */
-    struct section section;
-    struct adapter_object *opened;
+    struct physical_backing backing; /* MDL, CONTIGUOUS */
+    uint64_t io_base;                /* IO_SPACE: first page */
+    struct physical_section section;
+    struct physical_adapter_object *opened;
     struct list mappings;
 };
 
 /* A view for the CPU. */
-struct mapping {
-    struct tracked tracked; /* key: base address */
-    struct object *object;
+struct physical_mapping {
+    struct physical_tracked tracked; /* key: base address */
+    struct physical_object *object;
     struct list of_object;
     char *base;
     uint64_t first_page; /* of the object */
@@ -188,9 +192,9 @@ struct mapping {
     const struct nt_process *process;
 };
 
-struct adl {
-    struct tracked tracked; /* key: address of the DXGK_ADL */
-    struct object *object;
+struct physical_adl {
+    struct physical_tracked tracked; /* key: address of the DXGK_ADL */
+    struct physical_object *object;
     struct list of_opened;
     DXGK_ADL *adl;
     DXGK_PAGE_NUMBER *pages_out; /* behind it, unless contiguous */
@@ -200,61 +204,62 @@ struct adl {
     bool contiguous;
 };
 
-struct object *physical_object_find(struct physical_memory *memory, HANDLE handle, const char *rule);
+struct physical_object *physical_object_find(struct physical_memory *memory, HANDLE handle,
+                                             const char *rule);
 /* Frame (or device page) behind page `index`; sections: only while resident. */
-uint64_t physical_object_page(const struct object *object, uint64_t index);
-void physical_object_free(struct object *object);
-void physical_opened_free(struct adapter_object *opened);
+uint64_t physical_object_page(const struct physical_object *object, uint64_t index);
+void physical_object_free(struct physical_object *object);
+void physical_opened_free(struct physical_adapter_object *opened);
 
 /* ---- sections (physical_section.c) ---- */
 
-NTSTATUS physical_section_create(struct physical_memory *memory, struct object *object);
-void physical_section_free(struct physical_memory *memory, struct object *object);
+NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object);
+void physical_section_free(struct physical_memory *memory, struct physical_object *object);
 /* Make the pages resident and lock them / unlock them and let them go. */
-bool physical_section_lock(struct physical_memory *memory, struct object *object, uint64_t first,
-                           uint64_t count);
-void physical_section_unlock(struct physical_memory *memory, struct object *object, uint64_t first,
-                             uint64_t count);
+bool physical_section_lock(struct physical_memory *memory, struct physical_object *object,
+                           uint64_t first, uint64_t count);
+void physical_section_unlock(struct physical_memory *memory, struct physical_object *object,
+                             uint64_t first, uint64_t count);
 
 /* ---- CPU mappings (physical_mapping.c) ---- */
 
-NTSTATUS physical_mapping_create(struct object *object, struct physical_adapter *adapter,
+NTSTATUS physical_mapping_create(struct physical_object *object, struct physical_adapter *adapter,
                                  enum physical_kind kind, uint64_t offset, uint64_t size,
-                                 struct nt_process *process, bool user, struct mapping **out,
-                                 uint64_t *offset_out);
-void physical_mapping_free(struct mapping *mapping);
+                                 struct nt_process *process, bool user,
+                                 struct physical_mapping **out, uint64_t *offset_out);
+void physical_mapping_free(struct physical_mapping *mapping);
 /* Let the view show where the pages of the object are now. False: it shows what it showed. */
-bool physical_mapping_point(struct mapping *mapping, uint64_t first, uint64_t count);
+bool physical_mapping_point(struct physical_mapping *mapping, uint64_t first, uint64_t count);
 
 /* ---- ADLs (physical_adl.c) ---- */
 
-bool physical_arena_create(struct adl_arena *arena);
-void physical_arena_destroy(struct adl_arena *arena);
+bool physical_adl_arena_create(struct physical_adl_arena *arena);
+void physical_adl_arena_destroy(struct physical_adl_arena *arena);
 /* `kind`: PHYSICAL_ADL or PHYSICAL_PIN. */
-NTSTATUS physical_adl_create(struct object *object, struct physical_adapter *adapter,
+NTSTATUS physical_adl_create(struct physical_object *object, struct physical_adapter *adapter,
                              enum physical_kind kind, uint64_t first, uint64_t count,
-                             bool want_contiguous, struct adl **out);
+                             bool want_contiguous, struct physical_adl **out);
 /* Reports a list that was written to (PHYS-178); unmaps and unlocks. */
-void physical_adl_destroy(struct adl *adl);
+void physical_adl_destroy(struct physical_adl *adl);
 
 /* ---- the host's own MDLs (physical_mdl.c) ---- */
 
 /* Over the first `pages` of the backing, which is a list. NULL: out of memory. */
-MDL *physical_mdl_create(struct physical_memory *memory, const struct backing *backing,
+MDL *physical_mdl_create(struct physical_memory *memory, const struct physical_backing *backing,
                          uint64_t pages);
-bool physical_mdl_unchanged(const MDL *mdl, const struct backing *backing, uint64_t pages);
+bool physical_mdl_unchanged(const MDL *mdl, const struct physical_backing *backing, uint64_t pages);
 void physical_mdl_destroy(struct physical_memory *memory, MDL *mdl);
 
 /* ---- questions by kind ---- */
 
-enum ram_cache physical_contiguous_cache(const struct tracked *tracked);
-enum ram_cache physical_mdl_pages_cache(const struct tracked *tracked);
+enum ram_cache physical_contiguous_cache(const struct physical_tracked *tracked);
+enum ram_cache physical_mdl_pages_cache(const struct physical_tracked *tracked);
 
 /* ---- freeing by kind, for reclaim ---- */
 
-void physical_contiguous_free(struct tracked *tracked);
-void physical_mdl_pages_free(struct tracked *tracked);
-void physical_iommu_mdl_free(struct tracked *tracked);
+void physical_contiguous_free(struct physical_tracked *tracked);
+void physical_mdl_pages_free(struct physical_tracked *tracked);
+void physical_iommu_mdl_free(struct physical_tracked *tracked);
 void physical_save_free(struct physical_adapter *adapter);
 
 #endif

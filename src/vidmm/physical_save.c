@@ -15,21 +15,21 @@
 #include "util/checked.h"
 #include "verify/verify.h"
 
-struct save_area {
-    struct object *object; /* NULL: nothing to save for this index */
-    struct adl *pin;
-    MDL *mdl;             /* pin of the first version */
-    struct backing pages; /* what it must say */
+struct physical_save_area {
+    struct physical_object *object; /* NULL: nothing to save for this index */
+    struct physical_adl *pin;
+    MDL *mdl;                      /* pin of the first version */
+    struct physical_backing pages; /* what it must say */
 };
 
-static struct object *section_object(struct physical_adapter *adapter, uint64_t bytes)
+static struct physical_object *section_object(struct physical_adapter *adapter, uint64_t bytes)
 {
-    struct object *object = util_zalloc(1, sizeof(*object));
+    struct physical_object *object = util_zalloc(1, sizeof(*object));
 
     if (!object)
         return NULL;
     /* Not tracked: nobody outside has a handle to it. */
-    object->tracked = (struct tracked){
+    object->tracked = (struct physical_tracked){
         .memory = adapter->memory, .adapter = adapter, .kind = PHYSICAL_OBJECT, .bytes = bytes};
     list_init(&object->tracked.link);
     list_init(&object->mappings);
@@ -44,7 +44,7 @@ static struct object *section_object(struct physical_adapter *adapter, uint64_t 
 
 static bool make_room(struct physical_adapter *adapter, UINT index)
 {
-    struct save_area *save;
+    struct physical_save_area *save;
 
     if (index < adapter->save_count)
         return true;
@@ -52,7 +52,7 @@ static bool make_room(struct physical_adapter *adapter, UINT index)
     if (!save)
         return false;
     for (UINT i = adapter->save_count; i <= index; i++)
-        save[i] = (struct save_area){0};
+        save[i] = (struct physical_save_area){0};
     adapter->save = save;
     adapter->save_count = index + 1;
     return true;
@@ -61,7 +61,7 @@ static bool make_room(struct physical_adapter *adapter, UINT index)
 NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_index,
                               uint64_t maximum_bytes)
 {
-    struct object *object;
+    struct physical_object *object;
     NTSTATUS status;
 
     if (maximum_bytes % PAGE_BYTES != 0) {
@@ -86,7 +86,7 @@ NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_in
     return STATUS_SUCCESS;
 }
 
-static void release_mdl(struct physical_adapter *adapter, struct save_area *area)
+static void release_mdl(struct physical_adapter *adapter, struct physical_save_area *area)
 {
     if (!area->mdl)
         return;
@@ -95,7 +95,7 @@ static void release_mdl(struct physical_adapter *adapter, struct save_area *area
     physical_mdl_destroy(adapter->memory, area->mdl);
     util_free(area->pages.list);
     area->mdl = NULL;
-    area->pages = (struct backing){0};
+    area->pages = (struct physical_backing){0};
 }
 
 /* Pins and mappings are gone: they were in the adapter's list. */
@@ -112,7 +112,7 @@ void physical_save_free(struct physical_adapter *adapter)
 }
 
 /* The area of an index, or NULL after a report (PHYS-094). */
-static struct save_area *find_area(const struct physical_adapter *adapter, UINT index)
+static struct physical_save_area *find_area(const struct physical_adapter *adapter, UINT index)
 {
     if (index < adapter->save_count && adapter->save[index].object)
         return &adapter->save[index];
@@ -122,7 +122,7 @@ static struct save_area *find_area(const struct physical_adapter *adapter, UINT 
 
 /* ---- pin ---- */
 
-static NTSTATUS check_pin(const struct save_area *area, uint64_t commit)
+static NTSTATUS check_pin(const struct physical_save_area *area, uint64_t commit)
 {
     if (commit == 0)
         return physical_refuse("PHYS-094", "CommitSize is 0");
@@ -136,7 +136,7 @@ static NTSTATUS check_pin(const struct save_area *area, uint64_t commit)
 }
 
 /* An ADL over the pinned part, and for the first version an MDL beside it. */
-static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct save_area *area)
+static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct physical_save_area *area)
 {
     area->pages.pages = area->pin->pages;
     area->pages.list = util_alloc(area->pages.pages * sizeof(*area->pages.list));
@@ -148,11 +148,11 @@ static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct save_area *area
     if (area->mdl)
         return STATUS_SUCCESS;
     util_free(area->pages.list);
-    area->pages = (struct backing){0};
+    area->pages = (struct physical_backing){0};
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-static NTSTATUS unpin(struct physical_adapter *adapter, struct save_area *area)
+static NTSTATUS unpin(struct physical_adapter *adapter, struct physical_save_area *area)
 {
     release_mdl(adapter, area);
     physical_adl_destroy(area->pin);
@@ -162,7 +162,7 @@ static NTSTATUS unpin(struct physical_adapter *adapter, struct save_area *area)
 
 NTSTATUS physical_save_pin(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEBUFFERFORSAVE *args)
 {
-    struct save_area *area;
+    struct physical_save_area *area;
     NTSTATUS status;
 
     if (!args)
@@ -191,7 +191,7 @@ NTSTATUS physical_save_pin(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEB
 
 NTSTATUS physical_save_pin2(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEBUFFERFORSAVE2 *args)
 {
-    struct save_area *area;
+    struct physical_save_area *area;
     NTSTATUS status;
 
     if (!args)
@@ -216,7 +216,7 @@ NTSTATUS physical_save_pin2(struct physical_adapter *adapter, DXGKARGCB_PINFRAME
 NTSTATUS physical_save_unpin(struct physical_adapter *adapter,
                              const DXGKARGCB_UNPINFRAMEBUFFERFORSAVE *args)
 {
-    struct save_area *area;
+    struct physical_save_area *area;
 
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbUnpinFrameBufferForSave");
@@ -233,8 +233,8 @@ NTSTATUS physical_save_unpin(struct physical_adapter *adapter,
 
 NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEBUFFERPOINTER *args)
 {
-    struct save_area *area;
-    struct mapping *mapping;
+    struct physical_save_area *area;
+    struct physical_mapping *mapping;
     uint64_t offset;
     NTSTATUS status;
 
@@ -269,8 +269,8 @@ NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEB
 NTSTATUS physical_save_unmap(struct physical_adapter *adapter,
                              const DXGKARGCB_UNMAPFRAMEBUFFERPOINTER *args)
 {
-    struct tracked *tracked;
-    struct save_area *area;
+    struct physical_tracked *tracked;
+    struct physical_save_area *area;
 
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbUnmapFrameBufferPointer");
@@ -279,11 +279,11 @@ NTSTATUS physical_save_unmap(struct physical_adapter *adapter,
         return STATUS_INVALID_PARAMETER;
     tracked = hash_get(&adapter->memory->table, (uintptr_t)args->pBaseAddress);
     if (!tracked || tracked->kind != PHYSICAL_SAVE_MAPPING ||
-        CONTAINER(tracked, struct mapping, tracked)->object != area->object)
+        CONTAINER(tracked, struct physical_mapping, tracked)->object != area->object)
         return physical_refuse(
             "PHYS-107",
             "pBaseAddress is no live mapping of the frame buffer section of physical adapter %u",
             args->PhysicalAdapterIndex);
-    physical_mapping_free(CONTAINER(tracked, struct mapping, tracked));
+    physical_mapping_free(CONTAINER(tracked, struct physical_mapping, tracked));
     return STATUS_SUCCESS;
 }

@@ -18,9 +18,9 @@
 
 #include "util/alloc.h"
 
-NTSTATUS physical_section_create(struct physical_memory *memory, struct object *object)
+NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object)
 {
-    struct section *section = &object->section;
+    struct physical_section *section = &object->section;
     uint64_t pages = object->bytes / PAGE_BYTES;
 
     if (object->bytes > memory->commit_limit - memory->commit)
@@ -40,13 +40,13 @@ failed:
         close(section->file);
     util_free(section->resident);
     util_free(section->locks);
-    *section = (struct section){.file = -1};
+    *section = (struct physical_section){.file = -1};
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-void physical_section_free(struct physical_memory *memory, struct object *object)
+void physical_section_free(struct physical_memory *memory, struct physical_object *object)
 {
-    struct section *section = &object->section;
+    struct physical_section *section = &object->section;
 
     for (uint64_t i = 0; section->resident_pages > 0; i++) {
         if (section->resident[i] == 0)
@@ -57,30 +57,31 @@ void physical_section_free(struct physical_memory *memory, struct object *object
     close(section->file);
     util_free(section->resident);
     util_free(section->locks);
-    *section = (struct section){.file = -1};
+    *section = (struct physical_section){.file = -1};
     memory->commit -= object->bytes;
 }
 
 /* All views of the object show [first, first + count) where it is now. */
-static bool point_views(struct object *object, uint64_t first, uint64_t count)
+static bool point_views(struct physical_object *object, uint64_t first, uint64_t count)
 {
     bool done = true;
 
     LIST_FOR(link, &object->mappings)
-        done &= physical_mapping_point(CONTAINER(link, struct mapping, of_object), first, count);
+        done &= physical_mapping_point(CONTAINER(link, struct physical_mapping, of_object), first,
+                                       count);
     return done;
 }
 
-static char *page_bytes(const struct object *object, uint64_t index)
+static char *page_bytes(const struct physical_object *object, uint64_t index)
 {
     return ram_direct(object->tracked.memory->ram,
                       page_phys((struct page_number){physical_object_page(object, index)}));
 }
 
 /* The page leaves its frame. False: it stays. */
-static bool page_out(struct object *object, uint64_t index)
+static bool page_out(struct physical_object *object, uint64_t index)
 {
-    struct section *section = &object->section;
+    struct physical_section *section = &object->section;
     uint64_t frame = section->resident[index];
     off_t offset = (off_t)(index * PAGE_BYTES);
 
@@ -98,9 +99,9 @@ static bool page_out(struct object *object, uint64_t index)
 }
 
 /* The page enters the frame, which is its own from now on. False: nothing changed. */
-static bool page_in(struct object *object, uint64_t index, struct page_number frame)
+static bool page_in(struct physical_object *object, uint64_t index, struct page_number frame)
 {
-    struct section *section = &object->section;
+    struct physical_section *section = &object->section;
     char *to = ram_direct(object->tracked.memory->ram, page_phys(frame));
 
     if (util_fault_point() ||
@@ -117,7 +118,7 @@ static bool page_in(struct object *object, uint64_t index, struct page_number fr
 }
 
 /* Bring in what is missing of the range. On failure pages brought in go out again. */
-static bool bring_in(struct object *object, uint64_t first, uint64_t count)
+static bool bring_in(struct physical_object *object, uint64_t first, uint64_t count)
 {
     struct physical_memory *memory = object->tracked.memory;
     struct ram_request request = {.owner = RAM_OBJECT, .cache = object->cache};
@@ -154,8 +155,8 @@ static bool bring_in(struct object *object, uint64_t first, uint64_t count)
     return used == request.pages;
 }
 
-bool physical_section_lock(struct physical_memory *memory, struct object *object, uint64_t first,
-                           uint64_t count)
+bool physical_section_lock(struct physical_memory *memory, struct physical_object *object,
+                           uint64_t first, uint64_t count)
 {
     if (!bring_in(object, first, count))
         return false;
@@ -166,8 +167,8 @@ bool physical_section_lock(struct physical_memory *memory, struct object *object
     return true;
 }
 
-void physical_section_unlock(struct physical_memory *memory, struct object *object, uint64_t first,
-                             uint64_t count)
+void physical_section_unlock(struct physical_memory *memory, struct physical_object *object,
+                             uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; i < first + count; i++) {
         ram_unlock_page(memory->ram, (struct page_number){physical_object_page(object, i)});

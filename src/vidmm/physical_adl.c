@@ -269,6 +269,21 @@ static void check_locked(const struct physical_adl *adl, const struct ram *ram)
 
 /* ---- create and free ---- */
 
+static void free_tracked(struct physical_tracked *tracked)
+{
+    physical_adl_destroy(CONTAINER(tracked, struct physical_adl, tracked));
+}
+
+static enum ram_cache cache_of(const struct physical_tracked *tracked)
+{
+    return CONTAINER(tracked, const struct physical_adl, tracked)->object->cache;
+}
+
+static const struct physical_class adl_class = {
+    .kind = PHYSICAL_ADL, .free = free_tracked, .cache = cache_of};
+static const struct physical_class pin_class = {
+    .kind = PHYSICAL_PIN, .free = free_tracked, .cache = cache_of};
+
 static NTSTATUS build(struct physical_adl *adl, struct physical_adapter *adapter,
                       enum physical_kind kind, bool want_contiguous)
 {
@@ -282,7 +297,8 @@ static NTSTATUS build(struct physical_adl *adl, struct physical_adapter *adapter
     check_locked(adl, memory->ram);
     if (!write_list(adl, &memory->arena, remapped, want_contiguous))
         goto no_list;
-    if (physical_track(&adl->tracked, memory, adapter, kind, adl->pages * PAGE_BYTES,
+    if (physical_track(&adl->tracked, memory, adapter,
+                       kind == PHYSICAL_PIN ? &pin_class : &adl_class, adl->pages * PAGE_BYTES,
                        (uintptr_t)adl->adl))
         return STATUS_SUCCESS;
     arena_give(&memory->arena, adl->adl, adl->arena_bytes);

@@ -83,6 +83,30 @@ static void conceal(struct contiguous_block *block, struct physical_adapter *ada
     drop_view(block, adapter->memory);
 }
 
+static enum ram_cache block_cache(const struct physical_tracked *tracked)
+{
+    const struct contiguous_block *block = CONTAINER(tracked, const struct contiguous_block,
+                                                     tracked);
+
+    return ram_page_cache(tracked->memory->ram, physical_backing_page(&block->backing, 0));
+}
+
+static void block_free(struct physical_tracked *tracked)
+{
+    struct contiguous_block *block = CONTAINER(tracked, struct contiguous_block, tracked);
+
+    if (!canary_lives(block))
+        VIOLATION("PHYS-046", "bytes behind the %llu of a contiguous block were written to",
+                  (unsigned long long)tracked->bytes);
+    conceal(block, tracked->adapter);
+    physical_backing_give(tracked->memory, &block->backing);
+    physical_untrack(tracked);
+    util_free(block);
+}
+
+static const struct physical_class block_class = {
+    .kind = PHYSICAL_CONTIGUOUS, .free = block_free, .cache = block_cache};
+
 static NTSTATUS build(struct physical_adapter *adapter,
                       const DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args, struct contiguous_block *block)
 {
@@ -102,8 +126,7 @@ static NTSTATUS build(struct physical_adapter *adapter,
         physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    if (!physical_track(&block->tracked, memory, adapter, PHYSICAL_CONTIGUOUS, args->NumberOfBytes,
-                        0)) {
+    if (!physical_track(&block->tracked, memory, adapter, &block_class, args->NumberOfBytes, 0)) {
         conceal(block, adapter);
         physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -143,27 +166,6 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-enum ram_cache physical_contiguous_cache(const struct physical_tracked *tracked)
-{
-    const struct contiguous_block *block = CONTAINER(tracked, const struct contiguous_block,
-                                                     tracked);
-
-    return ram_page_cache(tracked->memory->ram, physical_backing_page(&block->backing, 0));
-}
-
-void physical_contiguous_free(struct physical_tracked *tracked)
-{
-    struct contiguous_block *block = CONTAINER(tracked, struct contiguous_block, tracked);
-
-    if (!canary_lives(block))
-        VIOLATION("PHYS-046", "bytes behind the %llu of a contiguous block were written to",
-                  (unsigned long long)tracked->bytes);
-    conceal(block, tracked->adapter);
-    physical_backing_give(tracked->memory, &block->backing);
-    physical_untrack(tracked);
-    util_free(block);
-}
-
 NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
                                   const DXGKARGCB_FREECONTIGUOUSMEMORY *args)
 {
@@ -175,6 +177,6 @@ NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
                             (uintptr_t)args->hMemoryHandle, "PHYS-017");
     if (!tracked)
         return STATUS_INVALID_HANDLE;
-    physical_contiguous_free(tracked);
+    block_free(tracked);
     return STATUS_SUCCESS;
 }

@@ -173,6 +173,21 @@ static void drop_view(struct physical_mapping *mapping)
         memory->hooks.io_unmap(memory->hooks.context, mapping->base);
 }
 
+static void free_tracked(struct physical_tracked *tracked)
+{
+    physical_mapping_free(CONTAINER(tracked, struct physical_mapping, tracked));
+}
+
+static enum ram_cache cache_of(const struct physical_tracked *tracked)
+{
+    return CONTAINER(tracked, const struct physical_mapping, tracked)->object->cache;
+}
+
+static const struct physical_class mapping_class = {
+    .kind = PHYSICAL_MAPPING, .free = free_tracked, .cache = cache_of};
+static const struct physical_class save_mapping_class = {
+    .kind = PHYSICAL_SAVE_MAPPING, .free = free_tracked, .cache = cache_of};
+
 NTSTATUS physical_mapping_create(struct physical_object *object, struct physical_adapter *adapter,
                                  enum physical_kind kind, uint64_t offset, uint64_t size,
                                  struct nt_process *process, bool user,
@@ -197,8 +212,9 @@ NTSTATUS physical_mapping_create(struct physical_object *object, struct physical
         return STATUS_INSUFFICIENT_RESOURCES;
     }
     if (!give_to_process(mapping, process) ||
-        !physical_track(&mapping->tracked, object->tracked.memory, adapter, kind, mapping->size,
-                        (uintptr_t)mapping->base)) {
+        !physical_track(&mapping->tracked, object->tracked.memory, adapter,
+                        kind == PHYSICAL_MAPPING ? &mapping_class : &save_mapping_class,
+                        mapping->size, (uintptr_t)mapping->base)) {
         drop_view(mapping);
         util_free(mapping);
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -286,7 +302,7 @@ void physical_object_unmap(struct physical_memory *memory, const struct nt_proce
     if (!object)
         return;
     tracked = hash_get(&memory->table, (uintptr_t)args->pBaseAddress);
-    mapping = tracked && tracked->kind == PHYSICAL_MAPPING
+    mapping = tracked && tracked->class->kind == PHYSICAL_MAPPING
                   ? CONTAINER(tracked, struct physical_mapping, tracked)
                   : NULL;
     if (!mapping || mapping->object != object) {

@@ -58,6 +58,30 @@ void physical_mdl_destroy(struct physical_memory *memory, MDL *mdl)
     util_free(mdl);
 }
 
+static enum ram_cache mdl_pages_cache(const struct physical_tracked *tracked)
+{
+    const struct mdl_pages *pages = CONTAINER(tracked, const struct mdl_pages, tracked);
+
+    return ram_page_cache(tracked->memory->ram, physical_backing_page(&pages->backing, 0));
+}
+
+static void mdl_pages_free(struct physical_tracked *tracked)
+{
+    struct mdl_pages *pages = CONTAINER(tracked, struct mdl_pages, tracked);
+
+    if (!physical_mdl_unchanged(pages->mdl, &pages->backing, pages->backing.pages))
+        VIOLATION("PHYS-077", "the MDL of %llu bytes was changed by the driver",
+                  (unsigned long long)tracked->bytes);
+    physical_backing_unmap(tracked->adapter->domain, &pages->backing);
+    physical_mdl_destroy(tracked->memory, pages->mdl);
+    physical_backing_give(tracked->memory, &pages->backing);
+    physical_untrack(tracked);
+    util_free(pages);
+}
+
+static const struct physical_class mdl_pages_class = {
+    .kind = PHYSICAL_MDL_PAGES, .free = mdl_pages_free, .cache = mdl_pages_cache};
+
 static NTSTATUS build(struct physical_adapter *adapter, const DXGKARGCB_ALLOCATEPAGESFORMDL *args,
                       struct mdl_pages *pages)
 {
@@ -79,7 +103,7 @@ static NTSTATUS build(struct physical_adapter *adapter, const DXGKARGCB_ALLOCATE
         goto no_mdl;
     if (!physical_backing_map(adapter->domain, &pages->backing))
         goto no_mapping;
-    if (physical_track(&pages->tracked, memory, adapter, PHYSICAL_MDL_PAGES,
+    if (physical_track(&pages->tracked, memory, adapter, &mdl_pages_class,
                        pages->backing.pages * PAGE_BYTES, 0))
         return STATUS_SUCCESS;
     physical_backing_unmap(adapter->domain, &pages->backing);
@@ -120,27 +144,6 @@ NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-enum ram_cache physical_mdl_pages_cache(const struct physical_tracked *tracked)
-{
-    const struct mdl_pages *pages = CONTAINER(tracked, const struct mdl_pages, tracked);
-
-    return ram_page_cache(tracked->memory->ram, physical_backing_page(&pages->backing, 0));
-}
-
-void physical_mdl_pages_free(struct physical_tracked *tracked)
-{
-    struct mdl_pages *pages = CONTAINER(tracked, struct mdl_pages, tracked);
-
-    if (!physical_mdl_unchanged(pages->mdl, &pages->backing, pages->backing.pages))
-        VIOLATION("PHYS-077", "the MDL of %llu bytes was changed by the driver",
-                  (unsigned long long)tracked->bytes);
-    physical_backing_unmap(tracked->adapter->domain, &pages->backing);
-    physical_mdl_destroy(tracked->memory, pages->mdl);
-    physical_backing_give(tracked->memory, &pages->backing);
-    physical_untrack(tracked);
-    util_free(pages);
-}
-
 NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
                                       const DXGKARGCB_FREEPAGESFROMMDL *args)
 {
@@ -152,7 +155,7 @@ NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
                             (uintptr_t)args->hMemoryHandle, "PHYS-017");
     if (!tracked)
         return STATUS_INVALID_HANDLE;
-    physical_mdl_pages_free(tracked);
+    mdl_pages_free(tracked);
     return STATUS_SUCCESS;
 }
 
@@ -226,6 +229,19 @@ static NTSTATUS snapshot(const struct physical_memory *memory, struct iommu_mdl 
     return STATUS_SUCCESS;
 }
 
+static void iommu_mdl_free(struct physical_tracked *tracked)
+{
+    struct iommu_mdl *mapped = CONTAINER(tracked, struct iommu_mdl, tracked);
+
+    physical_backing_unmap(tracked->adapter->domain, &mapped->backing);
+    util_free(mapped->backing.list);
+    physical_untrack(tracked);
+    util_free(mapped);
+}
+
+static const struct physical_class iommu_mdl_class = {.kind = PHYSICAL_IOMMU_MDL,
+                                                      .free = iommu_mdl_free};
+
 static NTSTATUS build_mapped(struct physical_adapter *adapter, struct iommu_mdl *mapped)
 {
     NTSTATUS status = check_mdl_header(adapter->memory, mapped->mdl, &mapped->header);
@@ -238,7 +254,7 @@ static NTSTATUS build_mapped(struct physical_adapter *adapter, struct iommu_mdl 
         util_free(mapped->backing.list);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    if (!physical_track(&mapped->tracked, adapter->memory, adapter, PHYSICAL_IOMMU_MDL,
+    if (!physical_track(&mapped->tracked, adapter->memory, adapter, &iommu_mdl_class,
                         mapped->backing.pages * PAGE_BYTES, 0)) {
         physical_backing_unmap(adapter->domain, &mapped->backing);
         util_free(mapped->backing.list);
@@ -293,16 +309,6 @@ static bool snapshot_holds(const struct iommu_mdl *mapped)
     return true;
 }
 
-void physical_iommu_mdl_free(struct physical_tracked *tracked)
-{
-    struct iommu_mdl *mapped = CONTAINER(tracked, struct iommu_mdl, tracked);
-
-    physical_backing_unmap(tracked->adapter->domain, &mapped->backing);
-    util_free(mapped->backing.list);
-    physical_untrack(tracked);
-    util_free(mapped);
-}
-
 void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
                                    const DXGKARGCB_UNMAPMDLFROMIOMMU *args)
 {
@@ -318,5 +324,5 @@ void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
         return;
     if (!snapshot_holds(CONTAINER(tracked, struct iommu_mdl, tracked)))
         VIOLATION("PHYS-082", "the MDL or its page list changed while it was mapped");
-    physical_iommu_mdl_free(tracked);
+    iommu_mdl_free(tracked);
 }

@@ -104,13 +104,18 @@ struct physical_memory *physical_memory_create(struct ram *ram, const struct phy
     return memory;
 }
 
+static void reclaim(struct physical_tracked *tracked)
+{
+    tracked->class->free(tracked);
+}
+
 /* Reclaiming one holding may take others of the list with it, so start over at the front each time;
  * newest kinds of dependence (ADL of adapter object of object) are resolved by the kind's own
  * free. */
 static void reclaim_all(struct list *held)
 {
     while (!list_empty(held))
-        physical_reclaim(CONTAINER(held->prev, struct physical_tracked, link));
+        reclaim(CONTAINER(held->prev, struct physical_tracked, link));
 }
 
 void physical_memory_destroy(struct physical_memory *memory)
@@ -208,8 +213,8 @@ bool physical_may_use_legacy(const struct physical_adapter *adapter)
 /* ---- tracking ---- */
 
 bool physical_track(struct physical_tracked *tracked, struct physical_memory *memory,
-                    struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
-                    uint64_t key)
+                    struct physical_adapter *adapter, const struct physical_class *class,
+                    uint64_t bytes, uint64_t key)
 {
     const struct physical_hooks *hooks = &memory->hooks;
 
@@ -221,7 +226,7 @@ bool physical_track(struct physical_tracked *tracked, struct physical_memory *me
     *tracked = (struct physical_tracked){
         .memory = memory,
         .adapter = adapter,
-        .kind = kind,
+        .class = class,
         .key = key,
         .bytes = bytes,
         .order = ++memory->orders,
@@ -245,9 +250,9 @@ struct physical_tracked *physical_find(struct physical_memory *memory,
     bool retired = !tracked && key > HANDLE_BASE &&
                    key <= HANDLE_BASE + memory->handles * HANDLE_STEP;
 
-    if (tracked && tracked->kind != kind) {
+    if (tracked && tracked->class->kind != kind) {
         VIOLATION(rule, "the handle of a %s was given where a %s is wanted",
-                  kind_names[tracked->kind], kind_names[kind]);
+                  kind_names[tracked->class->kind], kind_names[kind]);
         return NULL;
     }
     if (tracked && adapter && tracked->adapter != adapter) {
@@ -264,66 +269,9 @@ struct physical_tracked *physical_find(struct physical_memory *memory,
     return tracked;
 }
 
-void physical_reclaim(struct physical_tracked *tracked)
-{
-    switch (tracked->kind) {
-    case PHYSICAL_CONTIGUOUS:
-        physical_contiguous_free(tracked);
-        break;
-    case PHYSICAL_MDL_PAGES:
-        physical_mdl_pages_free(tracked);
-        break;
-    case PHYSICAL_IOMMU_MDL:
-        physical_iommu_mdl_free(tracked);
-        break;
-    case PHYSICAL_OBJECT:
-        physical_object_free(CONTAINER(tracked, struct physical_object, tracked));
-        break;
-    case PHYSICAL_ADAPTER_OBJECT:
-        physical_opened_free(CONTAINER(tracked, struct physical_adapter_object, tracked));
-        break;
-    case PHYSICAL_ADL:
-    case PHYSICAL_PIN:
-        physical_adl_destroy(CONTAINER(tracked, struct physical_adl, tracked));
-        break;
-    case PHYSICAL_MAPPING:
-    case PHYSICAL_SAVE_MAPPING:
-        physical_mapping_free(CONTAINER(tracked, struct physical_mapping, tracked));
-        break;
-    }
-}
-
 static uint64_t context_of(const struct physical_tracked *tracked)
 {
-    return tracked->kind == PHYSICAL_OBJECT
-               ? CONTAINER(tracked, const struct physical_object, tracked)->context
-               : 0;
-}
-
-/* What the memory of a holding is cached as. False: it has no type of its own. */
-static bool cache_of(const struct physical_tracked *tracked, enum ram_cache *cache)
-{
-    switch (tracked->kind) {
-    case PHYSICAL_CONTIGUOUS:
-        *cache = physical_contiguous_cache(tracked);
-        return true;
-    case PHYSICAL_MDL_PAGES:
-        *cache = physical_mdl_pages_cache(tracked);
-        return true;
-    case PHYSICAL_OBJECT:
-        *cache = CONTAINER(tracked, const struct physical_object, tracked)->cache;
-        return true;
-    case PHYSICAL_ADL:
-    case PHYSICAL_PIN:
-        *cache = CONTAINER(tracked, const struct physical_adl, tracked)->object->cache;
-        return true;
-    case PHYSICAL_MAPPING:
-    case PHYSICAL_SAVE_MAPPING:
-        *cache = CONTAINER(tracked, const struct physical_mapping, tracked)->object->cache;
-        return true;
-    default:
-        return false;
-    }
+    return tracked->class->context ? tracked->class->context(tracked) : 0;
 }
 
 size_t physical_holdings(const struct physical_memory *memory,
@@ -339,13 +287,15 @@ size_t physical_holdings(const struct physical_memory *memory,
 
         if (count < capacity) {
             list[count] = (struct physical_holding){
-                .kind = tracked->kind,
+                .kind = tracked->class->kind,
                 .bytes = tracked->bytes,
                 .order = tracked->order,
                 .context = context_of(tracked),
                 .caller = tracked->caller,
             };
-            list[count].has_cache = cache_of(tracked, &list[count].cache);
+            list[count].has_cache = tracked->class->cache != NULL;
+            if (tracked->class->cache)
+                list[count].cache = tracked->class->cache(tracked);
         }
         count++;
     }
@@ -363,17 +313,17 @@ static void describe(const struct physical_tracked *tracked, char *text, size_t 
     if (!hooks->symbolize ||
         !hooks->symbolize(hooks->context, tracked->caller, place, sizeof(place)))
         place[0] = '\0';
-    if (tracked->kind == PHYSICAL_OBJECT)
+    if (tracked->class->context)
         snprintf(context, sizeof(context), ", Context 0x%llx",
                  (unsigned long long)context_of(tracked));
-    snprintf(text, bytes, "%s of %llu bytes%s, number %llu%s%s", kind_names[tracked->kind],
+    snprintf(text, bytes, "%s of %llu bytes%s, number %llu%s%s", kind_names[tracked->class->kind],
              (unsigned long long)tracked->bytes, context, (unsigned long long)tracked->order,
              place[0] ? " by " : "", place);
 }
 
 static bool leaks_fatally(const struct physical_tracked *tracked)
 {
-    return tracked->kind == PHYSICAL_ADAPTER_OBJECT || tracked->kind == PHYSICAL_ADL;
+    return tracked->class->kind == PHYSICAL_ADAPTER_OBJECT || tracked->class->kind == PHYSICAL_ADL;
 }
 
 /* PHYS-143: one bug check that names them all, as far as a report has room. */
@@ -406,8 +356,8 @@ unsigned physical_adapter_report_leaks(struct physical_adapter *adapter)
         const struct physical_tracked *tracked = CONTAINER(link, const struct physical_tracked,
                                                            link);
 
-        objects += tracked->kind == PHYSICAL_ADAPTER_OBJECT;
-        adls += tracked->kind == PHYSICAL_ADL;
+        objects += tracked->class->kind == PHYSICAL_ADAPTER_OBJECT;
+        adls += tracked->class->kind == PHYSICAL_ADL;
         if (leaks_fatally(tracked))
             continue;
         describe(tracked, text, sizeof(text));

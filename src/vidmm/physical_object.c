@@ -189,13 +189,39 @@ static void memory_free(struct physical_memory *memory, struct physical_object *
 
 /* ---- create and free ---- */
 
+static void free_tracked_opened(struct physical_tracked *tracked)
+{
+    physical_opened_free(CONTAINER(tracked, struct physical_adapter_object, tracked));
+}
+
+static const struct physical_class opened_class = {.kind = PHYSICAL_ADAPTER_OBJECT,
+                                                   .free = free_tracked_opened};
+
+static void free_tracked_object(struct physical_tracked *tracked)
+{
+    physical_object_free(CONTAINER(tracked, struct physical_object, tracked));
+}
+
+static enum ram_cache cache_of(const struct physical_tracked *tracked)
+{
+    return CONTAINER(tracked, const struct physical_object, tracked)->cache;
+}
+
+static uint64_t context_of(const struct physical_tracked *tracked)
+{
+    return CONTAINER(tracked, const struct physical_object, tracked)->context;
+}
+
+static const struct physical_class object_class = {
+    .kind = PHYSICAL_OBJECT, .free = free_tracked_object, .cache = cache_of, .context = context_of};
+
 static NTSTATUS open_for(struct physical_object *object, struct physical_adapter *adapter)
 {
     struct physical_adapter_object *opened = util_zalloc(1, sizeof(*opened));
 
     if (!opened)
         return STATUS_INSUFFICIENT_RESOURCES;
-    if (!physical_track(&opened->tracked, object->tracked.memory, adapter, PHYSICAL_ADAPTER_OBJECT,
+    if (!physical_track(&opened->tracked, object->tracked.memory, adapter, &opened_class,
                         object->bytes, 0)) {
         util_free(opened);
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -215,7 +241,7 @@ static NTSTATUS build(struct physical_memory *memory, struct physical_adapter *a
 
     if (status != STATUS_SUCCESS)
         return status;
-    if (!physical_track(&object->tracked, memory, adapter, PHYSICAL_OBJECT, object->bytes, 0)) {
+    if (!physical_track(&object->tracked, memory, adapter, &object_class, object->bytes, 0)) {
         memory_free(memory, object);
         return STATUS_INSUFFICIENT_RESOURCES;
     }

@@ -25,12 +25,25 @@ enum sysmm_subcode {
 
 /* ---- what every holding has ---- */
 
+struct physical_tracked;
+
+/* What is particular to one kind of holding. */
+struct physical_class {
+    enum physical_kind kind;
+    /* Free what the holding stands for, without checks: also for reclaiming. */
+    void (*free)(struct physical_tracked *tracked);
+    /* Cache type of its memory. NULL: the kind has none of its own. */
+    enum ram_cache (*cache)(const struct physical_tracked *tracked);
+    /* The driver's Context. NULL: the kind has none. */
+    uint64_t (*context)(const struct physical_tracked *tracked);
+};
+
 /* First member of each kind of holding. Found by key (handle, or address of ADL and mapping). */
 struct physical_tracked {
     struct list link; /* in its owner's list, in order of acquisition */
     struct physical_memory *memory;
     struct physical_adapter *adapter; /* through which it is held; NULL: none */
-    enum physical_kind kind;
+    const struct physical_class *class;
     uint64_t key;
     uint64_t bytes;
     uint64_t order;
@@ -74,8 +87,8 @@ struct physical_adapter {
 /* Enter a new holding under a fresh handle (key 0) or under `key`. False: out of memory, or the key is
  * taken; then nothing is entered. */
 bool physical_track(struct physical_tracked *tracked, struct physical_memory *memory,
-                    struct physical_adapter *adapter, enum physical_kind kind, uint64_t bytes,
-                    uint64_t key);
+                    struct physical_adapter *adapter, const struct physical_class *class,
+                    uint64_t bytes, uint64_t key);
 void physical_untrack(struct physical_tracked *tracked);
 /* The holding, or NULL after a report under `rule`: unknown, retired, other kind, or (adapter not
  * NULL) another adapter's. */
@@ -86,9 +99,6 @@ static inline HANDLE physical_handle(const struct physical_tracked *tracked)
 {
     return (HANDLE)(uintptr_t)tracked->key;
 }
-
-/* Free what the holding stands for, whatever its kind, without checks: for reclaiming. */
-void physical_reclaim(struct physical_tracked *tracked);
 
 /* False after a report: the adapter is stopped. */
 bool physical_may_acquire(const struct physical_adapter *adapter);
@@ -250,16 +260,8 @@ MDL *physical_mdl_create(struct physical_memory *memory, const struct physical_b
 bool physical_mdl_unchanged(const MDL *mdl, const struct physical_backing *backing, uint64_t pages);
 void physical_mdl_destroy(struct physical_memory *memory, MDL *mdl);
 
-/* ---- questions by kind ---- */
+/* ---- saving (physical_save.c) ---- */
 
-enum ram_cache physical_contiguous_cache(const struct physical_tracked *tracked);
-enum ram_cache physical_mdl_pages_cache(const struct physical_tracked *tracked);
-
-/* ---- freeing by kind, for reclaim ---- */
-
-void physical_contiguous_free(struct physical_tracked *tracked);
-void physical_mdl_pages_free(struct physical_tracked *tracked);
-void physical_iommu_mdl_free(struct physical_tracked *tracked);
 void physical_save_free(struct physical_adapter *adapter);
 
 #endif

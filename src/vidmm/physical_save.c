@@ -30,7 +30,7 @@ static struct physical_object *section_object(struct physical_adapter *adapter, 
         return NULL;
     /* Not tracked: nobody outside has a handle to it. */
     object->tracked = (struct physical_tracked){
-        .memory = adapter->memory, .adapter = adapter, .kind = PHYSICAL_OBJECT, .bytes = bytes};
+        .memory = adapter->memory, .adapter = adapter, .bytes = bytes};
     list_init(&object->tracked.link);
     list_init(&object->mappings);
     object->driver = adapter->driver;
@@ -278,7 +278,7 @@ NTSTATUS physical_save_unmap(struct physical_adapter *adapter,
     if (!area)
         return STATUS_INVALID_PARAMETER;
     tracked = hash_get(&adapter->memory->table, (uintptr_t)args->pBaseAddress);
-    if (!tracked || tracked->kind != PHYSICAL_SAVE_MAPPING ||
+    if (!tracked || tracked->class->kind != PHYSICAL_SAVE_MAPPING ||
         CONTAINER(tracked, struct physical_mapping, tracked)->object != area->object)
         return physical_refuse(
             "PHYS-107",

@@ -9,7 +9,9 @@
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "util/rng.h"
+#include "vidmm/physical_adapter.h"
 #include "vidmm/physical_memory.h"
+#include "vidmm/physical_services.h"
 
 /* ---- floors ---- */
 

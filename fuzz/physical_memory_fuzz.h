@@ -29,9 +29,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iommu/iommu.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
+#include "vidmm/physical_adapter.h"
+#include "vidmm/physical_holding.h"
 #include "vidmm/physical_memory.h"
+#include "vidmm/physical_services.h"
 
 #define MUST(condition)                                                                   \
     do {                                                                                  \

@@ -5,7 +5,9 @@
 
 #include "port/port.h"
 #include "util/checked.h"
+#include "vidmm/physical_adapter.h"
 #include "vidmm/physical_memory.h"
+#include "vidmm/physical_services.h"
 
 #define PORT_MAX_MESSAGES   32u
 #define PORT_MAX_NODES      DXGK_MAX_ASYMETRICAL_PROCESSING_NODES

@@ -12,6 +12,7 @@
 
 #include "iommu/iommu.h"
 #include "ram/ram.h"
+#include "vidmm/physical_holding.h"
 #include "vidmm/physical_memory.h"
 
 struct report_adapter {

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbAllocateContiguousMemory and DxgkCbFreeContiguousMemory. */
-#include "vidmm/physical_private.h"
+#include "vidmm/physical_services.h"
 
 #include <string.h>
 
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
+#include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/physical_backing.h"
+#include "vidmm/physical_gate.h"
+#include "vidmm/physical_pages.h"
+#include "vidmm/physical_record.h"
+#include "vidmm/physical_refuse.h"
+#include "vidmm/physical_tracked.h"
 
 #define CANARY 0xC7 /* between the last byte asked for and the end of its page */
 
@@ -37,8 +46,8 @@ static bool canary_lives(const struct contiguous_block *block)
     return true;
 }
 
-/* A view of its own, which faults once the block is freed (PHYS-054). Without guard, or when the process may have no more mappings,
- * the direct view. */
+/* Give the block a view of its own, which faults once the block is freed (PHYS-054). Without guard,
+ * or when the process may have no more mappings, the direct view of RAM serves. */
 static void make_view(struct contiguous_block *block, struct physical_memory *memory)
 {
     struct ram_view_source source = {
@@ -62,7 +71,7 @@ static void drop_view(struct contiguous_block *block, struct physical_memory *me
         ram_view_release(memory->ram, block->view, block->backing.pages);
 }
 
-/* View and device mapping. On failure neither is left. */
+/* Make the view and the device mapping. On failure neither is left. */
 static bool expose(struct contiguous_block *block, struct physical_adapter *adapter)
 {
     make_view(block, adapter->memory);
@@ -100,7 +109,7 @@ static void block_free(struct physical_tracked *tracked)
                   (unsigned long long)tracked->bytes);
     conceal(block, tracked->adapter);
     physical_backing_give(tracked->memory, &block->backing);
-    physical_untrack(tracked);
+    physical_tracked_remove(tracked);
     util_free(block);
 }
 
@@ -117,8 +126,8 @@ static NTSTATUS build(struct physical_adapter *adapter,
         .highest = (uint64_t)args->HighestAcceptableAddress.QuadPart,
         .boundary = (uint64_t)args->BoundaryAddressMultiple.QuadPart,
     };
-    NTSTATUS status = physical_take_contiguous(memory, &limits, (enum ram_cache)args->CacheType,
-                                               RAM_DRIVER_BLOCK, &block->backing);
+    NTSTATUS status = physical_pages_take_contiguous(
+        memory, &limits, (enum ram_cache)args->CacheType, RAM_DRIVER_BLOCK, &block->backing);
 
     if (status != STATUS_SUCCESS)
         return status;
@@ -126,7 +135,8 @@ static NTSTATUS build(struct physical_adapter *adapter,
         physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    if (!physical_track(&block->tracked, memory, adapter, &block_class, args->NumberOfBytes, 0)) {
+    if (!physical_tracked_enter(&block->tracked, memory, adapter, &block_class, args->NumberOfBytes,
+                                0)) {
         conceal(block, adapter);
         physical_backing_give(memory, &block->backing);
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -144,11 +154,11 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbAllocateContiguousMemory");
     args->hMemoryHandle = NULL;
     args->pMemory = NULL;
-    if (!physical_may_acquire(adapter))
+    if (!physical_gate_acquire(adapter))
         return STATUS_INVALID_DEVICE_STATE;
-    if (!physical_may_use_legacy(adapter))
+    if (!physical_gate_legacy(adapter))
         return STATUS_NOT_SUPPORTED;
-    status = physical_check_cache_type(args->CacheType);
+    status = physical_pages_check_cache(args->CacheType);
     if (status != STATUS_SUCCESS)
         return status;
     block = util_zalloc(1, sizeof(*block));
@@ -159,9 +169,9 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
         util_free(block);
         return status;
     }
-    physical_fill_undefined(adapter->memory, &block->backing);
+    physical_backing_fill_undefined(adapter->memory, &block->backing);
     memset(tail(block), CANARY, tail_bytes(block));
-    args->hMemoryHandle = physical_handle(&block->tracked);
+    args->hMemoryHandle = physical_tracked_handle(&block->tracked);
     args->pMemory = block->view;
     return STATUS_SUCCESS;
 }
@@ -173,8 +183,8 @@ NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
 
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbFreeContiguousMemory");
-    tracked = physical_find(adapter->memory, adapter, PHYSICAL_CONTIGUOUS,
-                            (uintptr_t)args->hMemoryHandle, "PHYS-017");
+    tracked = physical_tracked_find(adapter->memory, adapter, PHYSICAL_CONTIGUOUS,
+                                    (uintptr_t)args->hMemoryHandle, "PHYS-017");
     if (!tracked)
         return STATUS_INVALID_HANDLE;
     block_free(tracked);

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPU mappings of objects: DxgkCbMapPhysicalMemory and DxgkCbUnmapPhysicalMemory, and the views of
- * frame buffer saves.
+ * Views of objects for the CPU.
  *
- * A view covers whole pages, from a page (sections: 64 KiB) boundary of the object at or below the
- * byte asked for to the end of the page of the last byte. Views of sections follow their pages as
- * these go in and out; a PAGE_WRITECOPY view has private copies of the pages written through it,
- * and they are carried along.
+ * A view covers whole pages. It starts at the page boundary (of sections: the 64 KiB boundary) at
+ * or below the first byte asked for, and ends with the page of the last. Views of sections follow
+ * the pages as these go in and out of RAM. A PAGE_WRITECOPY view has private copies of the pages
+ * written through it, and keeps them when the pages move.
  */
-#include "vidmm/physical_private.h"
+#include "vidmm/physical_mapping.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
-#include "util/checked.h"
-#include "verify/verify.h"
-
-static bool is_section(const struct physical_object *object)
-{
-    return object->type == DXGK_PHYSICAL_MEMORY_TYPE_SECTION;
-}
-
-static bool is_io(const struct physical_object *object)
-{
-    return object->type == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
-}
+#include "util/list.h"
+#include "vidmm/physical_object.h"
+#include "vidmm/physical_record.h"
+#include "vidmm/physical_tracked.h"
 
 /* ---- pointing ---- */
 
@@ -33,7 +26,7 @@ static bool is_io(const struct physical_object *object)
 static struct ram_view_source source_of(const struct physical_mapping *mapping, uint64_t index)
 {
     const struct physical_object *object = mapping->object;
-    bool in_file = is_section(object) && object->section.resident[index] == 0;
+    bool in_file = physical_object_is_section(object) && object->section.resident[index] == 0;
 
     return (struct ram_view_source){
         .file = in_file ? object->section.file : -1,
@@ -43,8 +36,8 @@ static struct ram_view_source source_of(const struct physical_mapping *mapping, 
     };
 }
 
-/* A page of a copy-on-write view moves; what was written to it privately is what the view shows and
- * must go on showing. Private bytes equal to the shared ones need no care. */
+/* Point a page of a copy-on-write view anew. Pointing drops its private copy, so what was written
+ * to it is written again, unless it equals what the shared page has. */
 static bool move_private_page(struct physical_mapping *mapping, uint64_t index)
 {
     struct ram *ram = mapping->tracked.memory->ram;
@@ -91,7 +84,8 @@ static bool point_part(struct physical_mapping *mapping, uint64_t first, uint64_
     return true;
 }
 
-/* What is pointed allows what the object allows, so a view of a process is shut again. */
+/* Pages are pointed with the rights that the object allows to all, so the view of a process must be
+ * shut again afterwards. */
 bool physical_mapping_point(struct physical_mapping *mapping, uint64_t first, uint64_t count)
 {
     const struct physical_hooks *hooks = &mapping->tracked.memory->hooks;
@@ -120,7 +114,7 @@ static bool place_view(struct physical_mapping *mapping)
     struct physical_memory *memory = mapping->object->tracked.memory;
     const struct physical_hooks *hooks = &memory->hooks;
 
-    if (is_io(mapping->object)) {
+    if (physical_object_is_io(mapping->object)) {
         struct phys_addr address = {(mapping->object->io_base + mapping->first_page) * PAGE_BYTES};
 
         mapping->base = hooks->io_map && !util_fault_point()
@@ -148,7 +142,7 @@ static void describe(const struct physical_mapping *mapping, char *text, size_t 
              types[mapping->object->type], (unsigned long long)mapping->object->context);
 }
 
-/* PHYS-195. */
+/* Only the process for which it was made can touch a user mode view (PHYS-195). */
 static bool give_to_process(struct physical_mapping *mapping, struct nt_process *process)
 {
     const struct physical_hooks *hooks = &mapping->object->tracked.memory->hooks;
@@ -167,7 +161,7 @@ static void drop_view(struct physical_mapping *mapping)
 
     if (mapping->user && memory->hooks.user_view_ends)
         memory->hooks.user_view_ends(memory->hooks.context, mapping->base);
-    if (!is_io(mapping->object))
+    if (!physical_object_is_io(mapping->object))
         ram_view_release(memory->ram, mapping->base, mapping->pages);
     else if (memory->hooks.io_unmap)
         memory->hooks.io_unmap(memory->hooks.context, mapping->base);
@@ -188,12 +182,22 @@ static const struct physical_class mapping_class = {
 static const struct physical_class save_mapping_class = {
     .kind = PHYSICAL_SAVE_MAPPING, .free = free_tracked, .cache = cache_of};
 
-NTSTATUS physical_mapping_create(struct physical_object *object, struct physical_adapter *adapter,
-                                 enum physical_kind kind, uint64_t offset, uint64_t size,
-                                 struct nt_process *process, bool user,
+static bool enter(struct physical_mapping *mapping, const struct physical_mapping_request *request)
+{
+    const struct physical_class *class = request->kind == PHYSICAL_SAVE_MAPPING
+                                             ? &save_mapping_class
+                                             : &mapping_class;
+
+    return physical_tracked_enter(&mapping->tracked, request->object->tracked.memory,
+                                  request->adapter, class, mapping->size, (uintptr_t)mapping->base);
+}
+
+NTSTATUS physical_mapping_create(const struct physical_mapping_request *request,
                                  struct physical_mapping **out, uint64_t *offset_out)
 {
-    uint64_t start = align_down(offset, is_section(object) ? SECTION_GRANULARITY : PAGE_BYTES);
+    struct physical_object *object = request->object;
+    bool section = physical_object_is_section(object);
+    uint64_t start = align_down(request->offset, section ? SECTION_GRANULARITY : PAGE_BYTES);
     ULONG protection = object->section.protection;
     struct physical_mapping *mapping = util_zalloc(1, sizeof(*mapping));
 
@@ -201,27 +205,24 @@ NTSTATUS physical_mapping_create(struct physical_object *object, struct physical
         return STATUS_INSUFFICIENT_RESOURCES;
     mapping->object = object;
     mapping->first_page = start / PAGE_BYTES;
-    mapping->size = align_up(offset - start + size, PAGE_BYTES);
+    mapping->size = align_up(request->offset - start + request->size, PAGE_BYTES);
     mapping->pages = mapping->size / PAGE_BYTES;
-    mapping->user = user;
-    mapping->process = process;
-    mapping->copy_on_write = is_section(object) && protection == PAGE_WRITECOPY;
-    mapping->writable = !is_section(object) || protection == PAGE_READWRITE;
+    mapping->user = request->user;
+    mapping->process = request->process;
+    mapping->copy_on_write = section && protection == PAGE_WRITECOPY;
+    mapping->writable = !section || protection == PAGE_READWRITE;
     if (!place_view(mapping)) {
         util_free(mapping);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
-    if (!give_to_process(mapping, process) ||
-        !physical_track(&mapping->tracked, object->tracked.memory, adapter,
-                        kind == PHYSICAL_MAPPING ? &mapping_class : &save_mapping_class,
-                        mapping->size, (uintptr_t)mapping->base)) {
+    if (!give_to_process(mapping, request->process) || !enter(mapping, request)) {
         drop_view(mapping);
         util_free(mapping);
         return STATUS_INSUFFICIENT_RESOURCES;
     }
     list_push_back(&object->mappings, &mapping->of_object);
     *out = mapping;
-    *offset_out = offset - start;
+    *offset_out = request->offset - start;
     return STATUS_SUCCESS;
 }
 
@@ -236,86 +237,6 @@ void physical_mapping_free(struct physical_mapping *mapping)
     }
     drop_view(mapping);
     list_remove(&mapping->of_object);
-    physical_untrack(&mapping->tracked);
+    physical_tracked_remove(&mapping->tracked);
     util_free(mapping);
-}
-
-/* ---- callbacks ---- */
-
-static NTSTATUS check_map(const struct physical_object *object,
-                          const DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
-{
-    if (args->AccessMode != DXGK_ACCESS_MODE_KERNEL_MODE &&
-        args->AccessMode != DXGK_ACCESS_MODE_USER_MODE)
-        return physical_refuse("PHYS-149", "AccessMode %u is neither kernel nor user mode",
-                               (unsigned)args->AccessMode);
-    if (is_io(object) && args->AccessMode == DXGK_ACCESS_MODE_USER_MODE)
-        return physical_refuse("PHYS-150", "an IO space object cannot be mapped in user mode");
-    if (args->Size == 0 || !range_inside(args->Offset, args->Size, object->bytes))
-        return physical_refuse("PHYS-148",
-                               "0x%llx bytes at 0x%llx are not inside an object of 0x%llx",
-                               (unsigned long long)args->Size, (unsigned long long)args->Offset,
-                               (unsigned long long)object->bytes);
-    return STATUS_SUCCESS;
-}
-
-NTSTATUS physical_object_map(struct physical_memory *memory, struct nt_process *process,
-                             DXGKARGCB_MAP_PHYSICAL_MEMORY *args)
-{
-    struct physical_mapping *mapping;
-    struct physical_object *object;
-    uint64_t offset;
-    NTSTATUS status;
-
-    if (!args)
-        return physical_refuse("PHYS-015", "NULL argument to DxgkCbMapPhysicalMemory");
-    args->pMappedAddress = NULL;
-    object = physical_object_find(memory, args->hPhysicalMemoryObject, "PHYS-130");
-    if (!object)
-        return STATUS_INVALID_HANDLE;
-    status = check_map(object, args);
-    if (status != STATUS_SUCCESS)
-        return status;
-    status = physical_mapping_create(
-        object, object->tracked.adapter, PHYSICAL_MAPPING, args->Offset, args->Size, process,
-        args->AccessMode == DXGK_ACCESS_MODE_USER_MODE, &mapping, &offset);
-    if (status != STATUS_SUCCESS)
-        return status;
-    args->pMappedAddress = mapping->base;
-    args->Offset = offset;
-    args->Size = mapping->size;
-    return STATUS_SUCCESS;
-}
-
-void physical_object_unmap(struct physical_memory *memory, const struct nt_process *process,
-                           const DXGKARGCB_UNMAP_PHYSICAL_MEMORY *args)
-{
-    struct physical_tracked *tracked;
-    struct physical_mapping *mapping;
-    struct physical_object *object;
-
-    if (!args) {
-        physical_refuse("PHYS-015", "NULL argument to DxgkCbUnmapPhysicalMemory");
-        return;
-    }
-    object = physical_object_find(memory, args->hPhysicalMemoryObject, "PHYS-130");
-    if (!object)
-        return;
-    tracked = hash_get(&memory->table, (uintptr_t)args->pBaseAddress);
-    mapping = tracked && tracked->class->kind == PHYSICAL_MAPPING
-                  ? CONTAINER(tracked, struct physical_mapping, tracked)
-                  : NULL;
-    if (!mapping || mapping->object != object) {
-        VIOLATION("PHYS-157", "pBaseAddress is no live mapping of the object");
-        return;
-    }
-    if (mapping->user && mapping->process != process) {
-        VIOLATION("PHYS-158",
-                  "a user mode mapping was unmapped in another process than it was made in");
-        return;
-    }
-    if (args->Size != mapping->size)
-        VIOLATION("PHYS-157", "0x%llx bytes are mapped, and 0x%llx were unmapped",
-                  (unsigned long long)mapping->size, (unsigned long long)args->Size);
-    physical_mapping_free(mapping);
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames for the services: the demands a driver may make on their place, and the order they are
- * handed out in.
+ * Frames for the services: where a driver may ask for them to be, and the order in which they are
+ * handed out. There are two forms of request:
  *
- * Two dialects. Contiguous: one run whose requested *bytes* (not its whole pages) lie inside
- * inclusive bounds and cross no multiple of the boundary. MDL: pages out of a window [low, high]
- * that, when exhausted, moves up by SkipBytes again and again, or chunks of SkipBytes each.
+ *   contiguous   one run. The *bytes* asked for (not the whole pages) lie inside inclusive bounds
+ *                and cross no multiple of the boundary
+ *   MDL          pages of the window [low, high]; when it has no more, the window moves up by
+ *                SkipBytes, again and again. Or contiguous chunks of SkipBytes each
  */
-#include "vidmm/physical_private.h"
+#include "vidmm/physical_pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "verify/verify.h"
+#include "vidmm/physical_backing.h"
+#include "vidmm/physical_record.h"
+#include "vidmm/physical_refuse.h"
 
 #define KNOWN_MDL_FLAGS                                                                            \
     (MM_DONT_ZERO_ALLOCATION | MM_ALLOCATE_FROM_LOCAL_NODE_ONLY | MM_ALLOCATE_FULLY_REQUIRED |     \
@@ -23,7 +29,7 @@
 #define MOST_MDL_BYTES   0xFFFFF000u
 #define LARGE_PAGE_BYTES ((uint64_t)2 << 20)
 
-NTSTATUS physical_check_cache_type(DXGK_MEMORY_CACHING_TYPE type)
+NTSTATUS physical_pages_check_cache(DXGK_MEMORY_CACHING_TYPE type)
 {
     if ((ULONG)type > DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED)
         return physical_refuse("PHYS-024", "CacheType %u is none of the three", (unsigned)type);
@@ -50,10 +56,10 @@ static NTSTATUS check_contiguous(const struct physical_contiguous_limits *limits
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_take_contiguous(struct physical_memory *memory,
-                                  const struct physical_contiguous_limits *limits,
-                                  enum ram_cache cache, enum ram_owner owner,
-                                  struct physical_backing *backing)
+NTSTATUS physical_pages_take_contiguous(struct physical_memory *memory,
+                                        const struct physical_contiguous_limits *limits,
+                                        enum ram_cache cache, enum ram_owner owner,
+                                        struct physical_backing *backing)
 {
     struct ram_request request = {.owner = owner, .cache = cache, .low.value = limits->lowest};
     NTSTATUS status = check_contiguous(limits);
@@ -68,8 +74,7 @@ NTSTATUS physical_take_contiguous(struct physical_memory *memory,
     /* The bytes asked for must end at or below `top`; the rest of their last page may lie above. */
     request.pages = rounded / PAGE_BYTES;
     request.high.value = align_down(top + 1 - limits->bytes, PAGE_BYTES) + rounded - 1;
-    /* Below a page, a boundary at least as large as the block cannot be crossed from the start of a
-     * page. */
+    /* A boundary below a page is no limit: the block is no larger, and starts on a page. */
     request.boundary_bytes = limits->boundary >= PAGE_BYTES ? limits->boundary : 0;
     if (!ram_take_contiguous(memory->ram, &request, &backing->first))
         return STATUS_NO_MEMORY;
@@ -87,9 +92,9 @@ static int compare_pages(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* PHYS-059: an order in which no page follows its neighbour in memory. From the sorted list, first
- * every second page, then those between; both halves grow by two or more, and where they meet the
- * order falls. Three pages cannot avoid one falling pair. False: out of memory. */
+/* PHYS-059: an order in which no page comes right after its lower neighbour in memory. From the
+ * sorted list, first every second page, then those between: within each half addresses grow by two
+ * pages or more, and where the halves meet they fall. False: out of memory. */
 static bool scatter(struct page_number *pages, uint64_t count)
 {
     struct page_number *sorted;
@@ -110,8 +115,8 @@ static bool scatter(struct page_number *pages, uint64_t count)
     return true;
 }
 
-bool physical_take_scattered(struct physical_memory *memory, const struct ram_request *request,
-                             struct page_number *pages)
+bool physical_pages_take_scattered(struct physical_memory *memory,
+                                   const struct ram_request *request, struct page_number *pages)
 {
     if (!ram_take_pages(memory->ram, request, pages))
         return false;
@@ -159,7 +164,7 @@ static NTSTATUS check_mdl(const struct physical_mdl_limits *limits)
     return check_chunks(limits);
 }
 
-/* The window [low, high] and, while it moves up by `skip`, those above it. */
+/* Take from the window [low, high], then from those each `skip` bytes higher. */
 static bool take_windows(struct physical_memory *memory, const struct physical_mdl_limits *limits,
                          struct ram_request *request, struct page_number *pages)
 {
@@ -167,7 +172,7 @@ static bool take_windows(struct physical_memory *memory, const struct physical_m
              done = 0;
     uint64_t top = ram_highest(memory->ram).value;
 
-    /* SkipBytes is a multiple of a page: if the first window holds no whole page, none does. */
+    /* If the first window holds no whole page, none does: SkipBytes is a multiple of a page. */
     if (length < PAGE_BYTES - 1 ||
         (low % PAGE_BYTES != 0 && length - (PAGE_BYTES - low % PAGE_BYTES) < PAGE_BYTES - 1))
         return false;
@@ -185,7 +190,7 @@ static bool take_windows(struct physical_memory *memory, const struct physical_m
         if (limits->skip == 0 ||
             !ram_next_free(memory->ram, (struct page_number){low / PAGE_BYTES}, &next))
             break;
-        /* Straight to the next window that ends above a free page. */
+        /* Go straight to the next window that ends above a free page. */
         jump = 1;
         if (next.value * PAGE_BYTES > low + length)
             jump += (next.value * PAGE_BYTES - (low + length) - 1) / limits->skip;
@@ -226,7 +231,7 @@ static bool take_mdl_pages(struct physical_memory *memory, const struct physical
     if (limits->flags & MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS)
         return take_chunks(memory, limits, request, pages);
     if (limits->low == 0 && limits->high == 0 && limits->skip == 0)
-        return physical_take_scattered(memory, request, pages);
+        return physical_pages_take_scattered(memory, request, pages);
     if (!take_windows(memory, limits, request, pages))
         return false;
     if (memory->scatter && !scatter(pages, count)) {
@@ -236,9 +241,9 @@ static bool take_mdl_pages(struct physical_memory *memory, const struct physical
     return true;
 }
 
-NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct physical_mdl_limits *limits,
-                           enum ram_cache cache, enum ram_owner owner,
-                           struct physical_backing *backing)
+NTSTATUS physical_pages_take_mdl(struct physical_memory *memory,
+                                 const struct physical_mdl_limits *limits, enum ram_cache cache,
+                                 enum ram_owner owner, struct physical_backing *backing)
 {
     struct ram_request request = {.owner = owner, .cache = cache};
     NTSTATUS status = check_mdl(limits);
@@ -249,7 +254,7 @@ NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct physical
         NOTE("PHYS-061", "LowAddress, HighAddress and SkipBytes are all zero: read as no limit");
     request.pages = align_up(limits->bytes, PAGE_BYTES) / PAGE_BYTES;
     request.zero = !(limits->flags & MM_DONT_ZERO_ALLOCATION);
-    /* PHYS-072: there is no cache of large pages, so it cannot serve. */
+    /* PHYS-072: there is no cache of large pages to serve this from. */
     if ((limits->flags & MM_ALLOCATE_FAST_LARGE_PAGES) ||
         request.pages > ram_free_pages(memory->ram))
         return STATUS_NO_MEMORY;
@@ -263,44 +268,6 @@ NTSTATUS physical_take_mdl(struct physical_memory *memory, const struct physical
         return STATUS_NO_MEMORY;
     }
     if (limits->flags & MM_DONT_ZERO_ALLOCATION)
-        physical_fill_undefined(memory, backing);
+        physical_backing_fill_undefined(memory, backing);
     return STATUS_SUCCESS;
-}
-
-/* ---- any backing ---- */
-
-void physical_backing_give(struct physical_memory *memory, struct physical_backing *backing)
-{
-    if (backing->list)
-        ram_give_pages(memory->ram, backing->list, backing->pages);
-    else if (backing->pages > 0)
-        ram_give_contiguous(memory->ram, backing->first, backing->pages);
-    util_free(backing->list);
-    *backing = (struct physical_backing){0};
-}
-
-void physical_fill_undefined(struct physical_memory *memory, const struct physical_backing *backing)
-{
-    uint64_t pages = backing->pages < FILL_LIMIT_PAGES ? backing->pages : FILL_LIMIT_PAGES;
-
-    /* Nearly all that an allocation of contiguous memory costs, so in one go where possible. */
-    if (!backing->list)
-        memset(ram_direct(memory->ram, page_phys(backing->first)), FILL_PATTERN, pages * PAGE_BYTES);
-    for (uint64_t i = 0; i < pages && backing->list; i++)
-        memset(ram_direct(memory->ram, page_phys(backing->list[i])), FILL_PATTERN, PAGE_BYTES);
-}
-
-bool physical_backing_map(struct iommu_domain *domain, const struct physical_backing *backing)
-{
-    if (backing->list)
-        return iommu_map(domain, backing->list, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
-    return iommu_map_run(domain, backing->first, backing->pages, IOMMU_READ | IOMMU_WRITE, NULL);
-}
-
-void physical_backing_unmap(struct iommu_domain *domain, const struct physical_backing *backing)
-{
-    if (backing->list)
-        iommu_unmap(domain, backing->list, backing->pages);
-    else
-        iommu_unmap_run(domain, backing->first, backing->pages);
 }

@@ -1,46 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frame buffer save: a section for each physical adapter that said it may have something to save
- * over a power transition.
+ * Frame buffer save: a section for each physical adapter that may have something to save over a
+ * power transition.
  *
- *   pin     the first CommitSize bytes resident, locked, mapped for the device; given as MDL (1) or
- *   ADL (2). One at a time
- *   map     any part for the CPU, without pin: the way out when pinning fails
+ *   pin     makes the first CommitSize bytes resident, locks them and maps them for the device; the
+ *           driver gets an MDL (version 1) or an ADL (version 2). One pin at a time
+ *   map     gives a view of any part for the CPU, without a pin: the way out when pinning fails
  *
  * The sections are the host's; what the driver holds, and may leak, are pins and mappings.
  */
-#include "vidmm/physical_private.h"
+#include "vidmm/physical_save.h"
 
+#include <assert.h>
+
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/physical_adl.h"
+#include "vidmm/physical_gate.h"
+#include "vidmm/physical_host_mdl.h"
+#include "vidmm/physical_mapping.h"
+#include "vidmm/physical_object.h"
+#include "vidmm/physical_record.h"
+#include "vidmm/physical_refuse.h"
+#include "vidmm/physical_services.h"
+#include "vidmm/physical_tracked.h"
 
 struct physical_save_area {
     struct physical_object *object; /* NULL: nothing to save for this index */
     struct physical_adl *pin;
-    MDL *mdl;                      /* pin of the first version */
+    MDL *mdl;                      /* of a pin of version 1 */
     struct physical_backing pages; /* what it must say */
 };
-
-static struct physical_object *section_object(struct physical_adapter *adapter, uint64_t bytes)
-{
-    struct physical_object *object = util_zalloc(1, sizeof(*object));
-
-    if (!object)
-        return NULL;
-    /* Not tracked: nobody outside has a handle to it. */
-    object->tracked = (struct physical_tracked){
-        .memory = adapter->memory, .adapter = adapter, .bytes = bytes};
-    list_init(&object->tracked.link);
-    list_init(&object->mappings);
-    object->driver = adapter->driver;
-    object->type = DXGK_PHYSICAL_MEMORY_TYPE_SECTION;
-    object->cache = RAM_CACHED;
-    object->bytes = bytes;
-    object->section.file = -1;
-    object->section.protection = PAGE_READWRITE;
-    return object;
-}
 
 static bool make_room(struct physical_adapter *adapter, UINT index)
 {
@@ -73,9 +67,15 @@ NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_in
         return STATUS_SUCCESS;
     if (!make_room(adapter, physical_index))
         return STATUS_INSUFFICIENT_RESOURCES;
-    object = section_object(adapter, maximum_bytes);
+    object = physical_object_new(adapter->driver, DXGK_PHYSICAL_MEMORY_TYPE_SECTION, RAM_CACHED,
+                                 maximum_bytes);
     if (!object)
         return STATUS_INSUFFICIENT_RESOURCES;
+    /* Not entered among the holdings: nobody outside this file has a handle. */
+    object->tracked.memory = adapter->memory;
+    object->tracked.adapter = adapter;
+    object->tracked.bytes = maximum_bytes;
+    object->section.protection = PAGE_READWRITE;
     status = physical_section_create(adapter->memory, object);
     if (status != STATUS_SUCCESS) {
         util_free(object);
@@ -90,9 +90,9 @@ static void release_mdl(struct physical_adapter *adapter, struct physical_save_a
 {
     if (!area->mdl)
         return;
-    if (!physical_mdl_unchanged(area->mdl, &area->pages, area->pages.pages))
+    if (!physical_host_mdl_unchanged(area->mdl, &area->pages))
         VIOLATION("PHYS-077", "the MDL of a frame buffer pin was changed by the driver");
-    physical_mdl_destroy(adapter->memory, area->mdl);
+    physical_host_mdl_destroy(adapter->memory, area->mdl);
     util_free(area->pages.list);
     area->mdl = NULL;
     area->pages = (struct physical_backing){0};
@@ -103,6 +103,7 @@ void physical_save_free(struct physical_adapter *adapter)
 {
     for (UINT i = 0; i < adapter->save_count; i++) {
         release_mdl(adapter, &adapter->save[i]);
+        assert(!adapter->save[i].object || list_empty(&adapter->save[i].object->mappings));
         if (adapter->save[i].object)
             physical_object_free(adapter->save[i].object);
     }
@@ -135,7 +136,21 @@ static NTSTATUS check_pin(const struct physical_save_area *area, uint64_t commit
     return STATUS_SUCCESS;
 }
 
-/* An ADL over the pinned part, and for the first version an MDL beside it. */
+static NTSTATUS pin(struct physical_adapter *adapter, struct physical_save_area *area,
+                    uint64_t commit, bool want_contiguous)
+{
+    struct physical_adl_request request = {
+        .object = area->object,
+        .adapter = adapter,
+        .kind = PHYSICAL_PIN,
+        .pages = commit / PAGE_BYTES,
+        .want_contiguous = want_contiguous,
+    };
+
+    return physical_adl_create(&request, &area->pin);
+}
+
+/* Version 1 of the pin: an MDL over the pages of its ADL. */
 static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct physical_save_area *area)
 {
     area->pages.pages = area->pin->pages;
@@ -144,7 +159,7 @@ static NTSTATUS pin_mdl(struct physical_adapter *adapter, struct physical_save_a
         return STATUS_INSUFFICIENT_RESOURCES;
     for (uint64_t i = 0; i < area->pages.pages; i++)
         area->pages.list[i].value = physical_object_page(area->object, i);
-    area->mdl = physical_mdl_create(adapter->memory, &area->pages, area->pages.pages);
+    area->mdl = physical_host_mdl_create(adapter->memory, &area->pages);
     if (area->mdl)
         return STATUS_SUCCESS;
     util_free(area->pages.list);
@@ -168,16 +183,15 @@ NTSTATUS physical_save_pin(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEB
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbPinFrameBufferForSave");
     args->pMdl = NULL;
-    if (!physical_may_acquire(adapter))
+    if (!physical_gate_acquire(adapter))
         return STATUS_INVALID_DEVICE_STATE;
-    if (!physical_may_use_legacy(adapter))
+    if (!physical_gate_legacy(adapter))
         return STATUS_NOT_SUPPORTED;
     area = find_area(adapter, args->PhysicalAdapterIndex);
     status = area ? check_pin(area, args->CommitSize) : STATUS_INVALID_PARAMETER;
     if (status != STATUS_SUCCESS)
         return status;
-    status = physical_adl_create(area->object, adapter, PHYSICAL_PIN, 0,
-                                 args->CommitSize / PAGE_BYTES, false, &area->pin);
+    status = pin(adapter, area, args->CommitSize, false);
     if (status != STATUS_SUCCESS)
         return status;
     status = pin_mdl(adapter, area);
@@ -197,7 +211,7 @@ NTSTATUS physical_save_pin2(struct physical_adapter *adapter, DXGKARGCB_PINFRAME
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbPinFrameBufferForSave2");
     args->pAdl = NULL;
-    if (!physical_may_acquire(adapter))
+    if (!physical_gate_acquire(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (args->Flags.Reserved != 0)
         return physical_refuse("PHYS-099", "Flags 0x%x has reserved bits", args->Flags.Value);
@@ -205,9 +219,7 @@ NTSTATUS physical_save_pin2(struct physical_adapter *adapter, DXGKARGCB_PINFRAME
     status = area ? check_pin(area, args->CommitSize) : STATUS_INVALID_PARAMETER;
     if (status != STATUS_SUCCESS)
         return status;
-    status = physical_adl_create(area->object, adapter, PHYSICAL_PIN, 0,
-                                 args->CommitSize / PAGE_BYTES, args->Flags.PreferContiguous,
-                                 &area->pin);
+    status = pin(adapter, area, args->CommitSize, args->Flags.PreferContiguous);
     if (status == STATUS_SUCCESS)
         args->pAdl = area->pin->adl;
     return status;
@@ -233,6 +245,7 @@ NTSTATUS physical_save_unpin(struct physical_adapter *adapter,
 
 NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEBUFFERPOINTER *args)
 {
+    struct physical_mapping_request request;
     struct physical_save_area *area;
     struct physical_mapping *mapping;
     uint64_t offset;
@@ -241,7 +254,7 @@ NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEB
     if (!args)
         return physical_refuse("PHYS-015", "NULL argument to DxgkCbMapFrameBufferPointer");
     args->pBaseAddress = NULL;
-    if (!physical_may_acquire(adapter))
+    if (!physical_gate_acquire(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     area = find_area(adapter, args->PhysicalAdapterIndex);
     if (!area)
@@ -257,8 +270,14 @@ NTSTATUS physical_save_map(struct physical_adapter *adapter, DXGKARGCB_MAPFRAMEB
                                "0x%llx bytes at 0x%llx are not inside a section of 0x%llx",
                                (unsigned long long)args->Size, (unsigned long long)args->Offset,
                                (unsigned long long)area->object->bytes);
-    status = physical_mapping_create(area->object, adapter, PHYSICAL_SAVE_MAPPING, args->Offset,
-                                     args->Size, NULL, false, &mapping, &offset);
+    request = (struct physical_mapping_request){
+        .object = area->object,
+        .adapter = adapter,
+        .kind = PHYSICAL_SAVE_MAPPING,
+        .offset = args->Offset,
+        .size = args->Size,
+    };
+    status = physical_mapping_create(&request, &mapping, &offset);
     if (status != STATUS_SUCCESS)
         return status;
     args->pBaseAddress = mapping->base;
@@ -277,9 +296,9 @@ NTSTATUS physical_save_unmap(struct physical_adapter *adapter,
     area = find_area(adapter, args->PhysicalAdapterIndex);
     if (!area)
         return STATUS_INVALID_PARAMETER;
-    tracked = hash_get(&adapter->memory->table, (uintptr_t)args->pBaseAddress);
-    if (!tracked || tracked->class->kind != PHYSICAL_SAVE_MAPPING ||
-        CONTAINER(tracked, struct physical_mapping, tracked)->object != area->object)
+    tracked = physical_tracked_get(adapter->memory, PHYSICAL_SAVE_MAPPING,
+                                   (uintptr_t)args->pBaseAddress);
+    if (!tracked || CONTAINER(tracked, struct physical_mapping, tracked)->object != area->object)
         return physical_refuse(
             "PHYS-107",
             "pBaseAddress is no live mapping of the frame buffer section of physical adapter %u",

@@ -2,21 +2,30 @@
 /*
  * Sections: objects whose pages live in the paging file unless an ADL or pin holds them.
  *
- * The part of the paging file is a sparse memory file of the host. Locking a page brings it in: a
- * frame is taken, the bytes are copied, the CPU views are pointed at the frame. When the last lock
- * goes, the page goes out again the same way, at once: every run exercises paging, and a device
- * address used too late does not hit the old bytes. If a page cannot go out (the host is short of
- * something), it stays resident; that is allowed and tried again after the next lock.
+ * A sparse memory file stands for the section's part of the paging file. Locking a page brings it
+ * in: a frame is taken, the bytes are copied, and the CPU views are pointed at the frame. When the
+ * last lock is gone, the page goes out at once, by the same steps. So every run exercises paging,
+ * and a device address used too late does not hit the old bytes. If a page cannot go out (out of
+ * memory), it stays resident, which is allowed, and goes out after the next lock of it.
  *
  *   commit    charged for the whole section at creation, given back at destruction
  *   resident  frame + 1 while in RAM; a page with locks > 0 is resident
  */
-#include "vidmm/physical_private.h"
+#include "vidmm/physical_section.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ram/ram.h"
+#include "util/address.h"
 #include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/physical_mapping.h"
+#include "vidmm/physical_object.h"
+#include "vidmm/physical_pages.h"
+#include "vidmm/physical_record.h"
+#include "vidmm/physical_tracked.h"
 
 NTSTATUS physical_section_create(struct physical_memory *memory, struct physical_object *object)
 {
@@ -58,10 +67,11 @@ void physical_section_free(struct physical_memory *memory, struct physical_objec
     util_free(section->resident);
     util_free(section->locks);
     *section = (struct physical_section){.file = -1};
+    assert(memory->commit >= object->bytes);
     memory->commit -= object->bytes;
 }
 
-/* All views of the object show [first, first + count) where it is now. */
+/* Let all views of the object show where [first, first + count) is now. */
 static bool point_views(struct physical_object *object, uint64_t first, uint64_t count)
 {
     bool done = true;
@@ -78,7 +88,7 @@ static char *page_bytes(const struct physical_object *object, uint64_t index)
                       page_phys((struct page_number){physical_object_page(object, index)}));
 }
 
-/* The page leaves its frame. False: it stays. */
+/* Write the page to the file and give its frame back. False: it stays where it is. */
 static bool page_out(struct physical_object *object, uint64_t index)
 {
     struct physical_section *section = &object->section;
@@ -98,7 +108,7 @@ static bool page_out(struct physical_object *object, uint64_t index)
     return true;
 }
 
-/* The page enters the frame, which is its own from now on. False: nothing changed. */
+/* Read the page into the frame, which then belongs to it. False: nothing changed. */
 static bool page_in(struct physical_object *object, uint64_t index, struct page_number frame)
 {
     struct physical_section *section = &object->section;
@@ -117,7 +127,7 @@ static bool page_in(struct physical_object *object, uint64_t index, struct page_
     return false;
 }
 
-/* Bring in what is missing of the range. On failure pages brought in go out again. */
+/* Make the range resident. On failure pages brought in go out again. */
 static bool bring_in(struct physical_object *object, uint64_t first, uint64_t count)
 {
     struct physical_memory *memory = object->tracked.memory;
@@ -134,7 +144,7 @@ static bool bring_in(struct physical_object *object, uint64_t first, uint64_t co
     frames = util_alloc(request.pages * sizeof(*frames));
     if (!frames)
         return false;
-    if (!physical_take_scattered(memory, &request, frames)) {
+    if (!physical_pages_take_scattered(memory, &request, frames)) {
         util_free(frames);
         return false;
     }
@@ -171,8 +181,22 @@ void physical_section_unlock(struct physical_memory *memory, struct physical_obj
                              uint64_t first, uint64_t count)
 {
     for (uint64_t i = first; i < first + count; i++) {
+        assert(object->section.locks[i] > 0);
         ram_unlock_page(memory->ram, (struct page_number){physical_object_page(object, i)});
         if (--object->section.locks[i] == 0)
             page_out(object, i);
     }
+}
+
+bool physical_section_validate(const struct physical_object *object)
+{
+    const struct physical_section *section = &object->section;
+    uint64_t resident = 0;
+
+    for (uint64_t i = 0; section->locks && i < object->bytes / PAGE_BYTES; i++) {
+        resident += section->resident[i] != 0;
+        if (section->locks[i] > 0 && section->resident[i] == 0)
+            return false;
+    }
+    return resident == section->resident_pages;
 }

@@ -8,6 +8,8 @@
 
 #include "report/memory.h"
 #include "util/alloc.h"
+#include "vidmm/physical_adapter.h"
+#include "vidmm/physical_services.h"
 
 #define MIB ((uint64_t)1 << 20)
 

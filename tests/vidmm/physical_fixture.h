@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iommu/iommu.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
+#include "vidmm/physical_adapter.h"
+#include "vidmm/physical_holding.h"
 #include "vidmm/physical_memory.h"
+#include "vidmm/physical_services.h"
 
 #define MIB           ((uint64_t)1 << 20)
 #define FIXTURE_BYTES (64 * MIB)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ram/ram.h"
+#include "vidmm/physical_holding.h"
 #include "vidmm/physical_memory.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))

@@ -164,14 +164,14 @@ static void contiguous(uint64_t live, enum iommu_mode mode, bool guard, const ch
 
             memset(&args_free, 0, sizeof(args_free));
             args_free.hMemoryHandle = handles[slot];
-            bench_check("FreeContiguousMemory", physical_free_contiguous(adapter, &args_free));
+            bench_check("FreeContiguousMemory", physical_contiguous_free(adapter, &args_free));
         }
         memset(&args, 0, sizeof(args));
         args.NumberOfBytes = (1 + rng_next(&rng) % 8) * 4096;
         args.HighestAcceptableAddress.QuadPart = -1;
         args.CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED;
         args.BoundaryAddressMultiple.QuadPart = rng_next(&rng) & 1 ? 0x10000 : 0;
-        bench_check("AllocateContiguousMemory", physical_allocate_contiguous(adapter, &args));
+        bench_check("AllocateContiguousMemory", physical_contiguous_allocate(adapter, &args));
         handles[slot] = args.hMemoryHandle;
     }
     bench_result(name, live, count, bench_now() - start);

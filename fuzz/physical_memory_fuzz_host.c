@@ -7,12 +7,12 @@ static void nothing_passed(void)
     struct books before = books();
     struct physical_adapter *adapter = run->adapter[0];
 
-    MUST(physical_allocate_contiguous(adapter, NULL) == STATUS_INVALID_PARAMETER);
-    MUST(physical_free_contiguous(adapter, NULL) == STATUS_INVALID_PARAMETER);
-    MUST(physical_allocate_pages_for_mdl(adapter, NULL) == STATUS_INVALID_PARAMETER);
-    MUST(physical_free_pages_from_mdl(adapter, NULL) == STATUS_INVALID_PARAMETER);
-    MUST(physical_map_mdl_to_iommu(adapter, NULL) == STATUS_INVALID_PARAMETER);
-    physical_unmap_mdl_from_iommu(adapter, NULL);
+    MUST(physical_contiguous_allocate(adapter, NULL) == STATUS_INVALID_PARAMETER);
+    MUST(physical_contiguous_free(adapter, NULL) == STATUS_INVALID_PARAMETER);
+    MUST(physical_mdl_allocate(adapter, NULL) == STATUS_INVALID_PARAMETER);
+    MUST(physical_mdl_free(adapter, NULL) == STATUS_INVALID_PARAMETER);
+    MUST(physical_iommu_mdl_map(adapter, NULL) == STATUS_INVALID_PARAMETER);
+    physical_iommu_mdl_unmap(adapter, NULL);
     MUST(physical_object_create(run->memory, adapter, run, NULL, NULL) == STATUS_INVALID_PARAMETER);
     MUST(physical_object_open(run->memory, adapter, NULL) == STATUS_INVALID_PARAMETER);
     physical_object_close(run->memory, NULL);

@@ -11,7 +11,7 @@ void allocate_contiguous(unsigned adapter)
     args.LowestAcceptableAddress.QuadPart = byte() & 1 ? (LONGLONG)quantity() : 0;
     args.HighestAcceptableAddress.QuadPart = byte() & 1 ? (LONGLONG)quantity() : -1;
     args.BoundaryAddressMultiple.QuadPart = byte() & 1 ? (LONGLONG)quantity() : 0;
-    if (physical_allocate_contiguous(run->adapter[adapter], &args) != STATUS_SUCCESS) {
+    if (physical_contiguous_allocate(run->adapter[adapter], &args) != STATUS_SUCCESS) {
         MUST(!args.hMemoryHandle && !args.pMemory);
         must_be_unchanged(&before);
         return;
@@ -26,7 +26,7 @@ void free_contiguous(unsigned adapter)
     struct books before = books();
 
     check_stamp(thing);
-    if (physical_free_contiguous(run->adapter[adapter], &args) == STATUS_SUCCESS) {
+    if (physical_contiguous_free(run->adapter[adapter], &args) == STATUS_SUCCESS) {
         gone(PHYSICAL_CONTIGUOUS, args.hMemoryHandle);
     } else {
         MUST(!thing || thing->adapter != adapter);
@@ -45,7 +45,7 @@ void allocate_pages(unsigned adapter)
     args.LowAddress.QuadPart = byte() & 1 ? (LONGLONG)quantity() : 0;
     args.HighAddress.QuadPart = byte() & 1 ? (LONGLONG)quantity() : -1;
     args.SkipBytes.QuadPart = byte() & 1 ? (LONGLONG)quantity() : 0;
-    if (physical_allocate_pages_for_mdl(run->adapter[adapter], &args) != STATUS_SUCCESS) {
+    if (physical_mdl_allocate(run->adapter[adapter], &args) != STATUS_SUCCESS) {
         MUST(!args.hMemoryHandle && !args.pMdl);
         must_be_unchanged(&before);
         return;
@@ -63,7 +63,7 @@ void free_pages(unsigned adapter)
     struct thing *thing = some(PHYSICAL_MDL_PAGES);
     DXGKARGCB_FREEPAGESFROMMDL args = {.hMemoryHandle = handle_of(thing)};
 
-    if (physical_free_pages_from_mdl(run->adapter[adapter], &args) == STATUS_SUCCESS)
+    if (physical_mdl_free(run->adapter[adapter], &args) == STATUS_SUCCESS)
         gone(PHYSICAL_MDL_PAGES, args.hMemoryHandle);
 }
 
@@ -99,7 +99,7 @@ void map_mdl(unsigned adapter)
         args.pMdl = (PMDL)given->bytes;
     else if (how > 190)
         args.pMdl = (PMDL)(uintptr_t)quantity();
-    if (physical_map_mdl_to_iommu(run->adapter[adapter], &args) != STATUS_SUCCESS) {
+    if (physical_iommu_mdl_map(run->adapter[adapter], &args) != STATUS_SUCCESS) {
         MUST(!args.hMemoryHandle);
         must_be_unchanged(&before);
         return;
@@ -113,7 +113,7 @@ void unmap_mdl(unsigned adapter)
     DXGKARGCB_UNMAPMDLFROMIOMMU args = {.hMemoryHandle = handle_of(thing)};
     const struct thing *live = find(PHYSICAL_IOMMU_MDL, args.hMemoryHandle);
 
-    physical_unmap_mdl_from_iommu(run->adapter[adapter], &args);
+    physical_iommu_mdl_unmap(run->adapter[adapter], &args);
     if (live && live->adapter == adapter)
         gone(PHYSICAL_IOMMU_MDL, args.hMemoryHandle);
 }

@@ -212,7 +212,7 @@ static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
                                           INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
 {
     BODY_OUT(h, "DxgkCbAllocateContiguousMemory",
-             physical_allocate_contiguous(cb.adapter->physical, args), args,
+             physical_contiguous_allocate(cb.adapter->physical, args), args,
              OUTPUT(args, hMemoryHandle), OUTPUT(args, pMemory));
 }
 
@@ -220,32 +220,31 @@ static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
                                       IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
 {
     BODY_STATUS(h, "DxgkCbFreeContiguousMemory", CALLBACK_FREEING,
-                physical_free_contiguous(cb.adapter->physical, args));
+                physical_contiguous_free(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
-    BODY_OUT(h, "DxgkCbAllocatePagesForMdl",
-             physical_allocate_pages_for_mdl(cb.adapter->physical, args), args,
-             OUTPUT(args, hMemoryHandle), OUTPUT(args, pMdl));
+    BODY_OUT(h, "DxgkCbAllocatePagesForMdl", physical_mdl_allocate(cb.adapter->physical, args),
+             args, OUTPUT(args, hMemoryHandle), OUTPUT(args, pMdl));
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
 {
     BODY_STATUS(h, "DxgkCbFreePagesFromMdl", CALLBACK_FREEING,
-                physical_free_pages_from_mdl(cb.adapter->physical, args));
+                physical_mdl_free(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
 {
-    BODY_OUT(h, "DxgkCbMapMdlToIoMmu", physical_map_mdl_to_iommu(cb.adapter->physical, args), args,
+    BODY_OUT(h, "DxgkCbMapMdlToIoMmu", physical_iommu_mdl_map(cb.adapter->physical, args), args,
              OUTPUT(args, hMemoryHandle));
 }
 
 static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
 {
     BODY_VOID(h, "DxgkCbUnmapMdlFromIoMmu", CALLBACK_FREEING,
-              physical_unmap_mdl_from_iommu(cb.adapter->physical, args));
+              physical_iommu_mdl_unmap(cb.adapter->physical, args));
 }
 
 static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE args)

@@ -144,7 +144,7 @@ static NTSTATUS build(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
+NTSTATUS physical_contiguous_allocate(struct physical_adapter *adapter,
                                       DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args)
 {
     struct contiguous_block *block;
@@ -176,7 +176,7 @@ NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
+NTSTATUS physical_contiguous_free(struct physical_adapter *adapter,
                                   const DXGKARGCB_FREECONTIGUOUSMEMORY *args)
 {
     struct physical_tracked *tracked;

@@ -121,7 +121,7 @@ static NTSTATUS build_mapped(struct physical_adapter *adapter, struct iommu_mdl 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_map_mdl_to_iommu(struct physical_adapter *adapter, DXGKARGCB_MAPMDLTOIOMMU *args)
+NTSTATUS physical_iommu_mdl_map(struct physical_adapter *adapter, DXGKARGCB_MAPMDLTOIOMMU *args)
 {
     struct iommu_mdl *mapped;
     NTSTATUS status;
@@ -167,8 +167,8 @@ static bool snapshot_holds(const struct iommu_mdl *mapped)
     return true;
 }
 
-void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
-                                   const DXGKARGCB_UNMAPMDLFROMIOMMU *args)
+void physical_iommu_mdl_unmap(struct physical_adapter *adapter,
+                              const DXGKARGCB_UNMAPMDLFROMIOMMU *args)
 {
     struct physical_tracked *tracked;
 

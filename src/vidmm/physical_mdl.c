@@ -78,8 +78,7 @@ no_mdl:
     return STATUS_INSUFFICIENT_RESOURCES;
 }
 
-NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
-                                         DXGKARGCB_ALLOCATEPAGESFORMDL *args)
+NTSTATUS physical_mdl_allocate(struct physical_adapter *adapter, DXGKARGCB_ALLOCATEPAGESFORMDL *args)
 {
     struct mdl_pages *pages;
     NTSTATUS status;
@@ -108,8 +107,7 @@ NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
     return STATUS_SUCCESS;
 }
 
-NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
-                                      const DXGKARGCB_FREEPAGESFROMMDL *args)
+NTSTATUS physical_mdl_free(struct physical_adapter *adapter, const DXGKARGCB_FREEPAGESFROMMDL *args)
 {
     struct physical_tracked *tracked;
 

@@ -24,22 +24,21 @@ struct physical_adapter;
 
 /* ---- contiguous memory and MDLs (WDDM 2.4) ---- */
 
-NTSTATUS physical_allocate_contiguous(struct physical_adapter *adapter,
+NTSTATUS physical_contiguous_allocate(struct physical_adapter *adapter,
                                       DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args);
-NTSTATUS physical_free_contiguous(struct physical_adapter *adapter,
+NTSTATUS physical_contiguous_free(struct physical_adapter *adapter,
                                   const DXGKARGCB_FREECONTIGUOUSMEMORY *args);
-NTSTATUS physical_allocate_pages_for_mdl(struct physical_adapter *adapter,
-                                         DXGKARGCB_ALLOCATEPAGESFORMDL *args);
-NTSTATUS physical_free_pages_from_mdl(struct physical_adapter *adapter,
-                                      const DXGKARGCB_FREEPAGESFROMMDL *args);
-NTSTATUS physical_map_mdl_to_iommu(struct physical_adapter *adapter, DXGKARGCB_MAPMDLTOIOMMU *args);
-void physical_unmap_mdl_from_iommu(struct physical_adapter *adapter,
-                                   const DXGKARGCB_UNMAPMDLFROMIOMMU *args);
+NTSTATUS physical_mdl_allocate(struct physical_adapter *adapter,
+                               DXGKARGCB_ALLOCATEPAGESFORMDL *args);
+NTSTATUS physical_mdl_free(struct physical_adapter *adapter, const DXGKARGCB_FREEPAGESFROMMDL *args);
+NTSTATUS physical_iommu_mdl_map(struct physical_adapter *adapter, DXGKARGCB_MAPMDLTOIOMMU *args);
+void physical_iommu_mdl_unmap(struct physical_adapter *adapter,
+                              const DXGKARGCB_UNMAPMDLFROMIOMMU *args);
 
 /* ---- physical memory objects (WDDM 2.9) ---- */
 
-/* `adapter` is what args->hAdapter names: NULL only if that is NULL. `driver` and `process` (NULL:
- * the system's) are the caller's. */
+/* `adapter`: what args->hAdapter names; NULL only if that is NULL. `driver` and `process` are those
+ * that call (process NULL: the system's). */
 NTSTATUS physical_object_create(struct physical_memory *memory, struct physical_adapter *adapter,
                                 const void *driver, const struct nt_process *process,
                                 DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args);
@@ -59,8 +58,8 @@ void physical_adl_free(struct physical_memory *memory, const DXGKARGCB_FREE_ADL 
 
 /* ---- frame buffer save (WDDM 2.4; pin2: 2.9) ---- */
 
-/* At adapter initialization: one section for each physical adapter with a nonzero MaximumSize
- * (PHYS-090); an index once. */
+/* At adapter initialization: make one section for each physical adapter with a nonzero MaximumSize
+ * (PHYS-090). Called once for each index. */
 NTSTATUS physical_save_create(struct physical_adapter *adapter, UINT physical_index,
                               uint64_t maximum_bytes);
 NTSTATUS physical_save_pin(struct physical_adapter *adapter, DXGKARGCB_PINFRAMEBUFFERFORSAVE *args);

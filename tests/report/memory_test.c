@@ -57,7 +57,7 @@ static void allocate_as(uint64_t bytes, DXGK_MEMORY_CACHING_TYPE cache)
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {
         .NumberOfBytes = bytes, .HighestAcceptableAddress.QuadPart = -1, .CacheType = cache};
 
-    CHECK(physical_allocate_contiguous(t.adapter, &args) == STATUS_SUCCESS);
+    CHECK(physical_contiguous_allocate(t.adapter, &args) == STATUS_SUCCESS);
 }
 
 static void allocate(uint64_t bytes)
@@ -112,7 +112,7 @@ static void text_tells_how_memory_is_cached(void **state)
     allocate_as(MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
     allocate_as(2 * MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
     allocate_as(4096, DXGK_MEMORY_CACHING_TYPE_NON_CACHED);
-    CHECK(physical_allocate_pages_for_mdl(t.adapter, &pages) == STATUS_SUCCESS);
+    CHECK(physical_mdl_allocate(t.adapter, &pages) == STATUS_SUCCESS);
     object.Section.PageProtection = PAGE_READWRITE;
     object.Section.AllocationAttributes = SEC_COMMIT;
     CHECK(physical_object_create(t.physical, t.adapter, NULL, NULL, &object) == STATUS_SUCCESS);

@@ -15,14 +15,14 @@ static DXGKARGCB_ALLOCATECONTIGUOUSMEMORY ask(uint64_t bytes)
 
 static NTSTATUS take(DXGKARGCB_ALLOCATECONTIGUOUSMEMORY *args)
 {
-    return physical_allocate_contiguous(f.adapter, args);
+    return physical_contiguous_allocate(f.adapter, args);
 }
 
 static NTSTATUS give(HANDLE handle)
 {
     DXGKARGCB_FREECONTIGUOUSMEMORY args = {.hMemoryHandle = handle};
 
-    return physical_free_contiguous(f.adapter, &args);
+    return physical_contiguous_free(f.adapter, &args);
 }
 
 static DXGKARGCB_ALLOCATECONTIGUOUSMEMORY make(uint64_t bytes)
@@ -237,9 +237,8 @@ static void wrong_handles_change_nothing(void **state)
     (void)state;
     CHECK_RULE("PHYS-017",
                give(NULL) == STATUS_INVALID_HANDLE && give(args.pMemory) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-017",
-               physical_free_pages_from_mdl(f.adapter, &wrong_kind) == STATUS_INVALID_HANDLE);
-    CHECK_RULE("PHYS-017", physical_free_contiguous(other, &free_args) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-017", physical_mdl_free(f.adapter, &wrong_kind) == STATUS_INVALID_HANDLE);
+    CHECK_RULE("PHYS-017", physical_contiguous_free(other, &free_args) == STATUS_INVALID_HANDLE);
     CHECK_RULE("PHYS-006", reports("PHYS-017") == 4);
     CHECK_RULE("PHYS-017", pages_taken() == 2 && !traps(args.pMemory, true));
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
@@ -265,8 +264,8 @@ static void null_arguments_are_refused(void **state)
 {
     (void)state;
     CHECK_RULE("PHYS-015",
-               physical_allocate_contiguous(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("PHYS-015", physical_free_contiguous(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+               physical_contiguous_allocate(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-015", physical_contiguous_free(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015", reports("PHYS-015") == 2);
 }
 

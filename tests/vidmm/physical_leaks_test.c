@@ -22,7 +22,7 @@ static DXGKARGCB_ALLOCATEPAGESFORMDL make_pages(uint64_t bytes)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = {.TotalBytes = bytes, .HighAddress = address(ALL_ONES)};
 
-    CHECK(physical_allocate_pages_for_mdl(f.adapter, &args) == STATUS_SUCCESS);
+    CHECK(physical_mdl_allocate(f.adapter, &args) == STATUS_SUCCESS);
     return args;
 }
 
@@ -42,9 +42,9 @@ static void holdings_are_listed_in_order_with_size_and_caller(void **state)
     DXGK_ADL *adl;
 
     (void)state;
-    CHECK(physical_allocate_contiguous(f.adapter, &block) == STATUS_SUCCESS);
+    CHECK(physical_contiguous_allocate(f.adapter, &block) == STATUS_SUCCESS);
     mapped = (DXGKARGCB_MAPMDLTOIOMMU){.pMdl = pages.pMdl};
-    CHECK(physical_map_mdl_to_iommu(f.adapter, &mapped) == STATUS_SUCCESS);
+    CHECK(physical_iommu_mdl_map(f.adapter, &mapped) == STATUS_SUCCESS);
     object = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 12288);
     adl = make_adl(object.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     view = map(object.hPhysicalMemoryObject, 0, 12288);
@@ -57,11 +57,11 @@ static void holdings_are_listed_in_order_with_size_and_caller(void **state)
     unmap(&view);
     free_adl(object.hAdapterMemoryObject, adl);
     destroy_both(&object);
-    physical_unmap_mdl_from_iommu(
-        f.adapter, &(DXGKARGCB_UNMAPMDLFROMIOMMU){.hMemoryHandle = mapped.hMemoryHandle});
-    CHECK(physical_free_contiguous(f.adapter, &(DXGKARGCB_FREECONTIGUOUSMEMORY){
+    physical_iommu_mdl_unmap(f.adapter,
+                             &(DXGKARGCB_UNMAPMDLFROMIOMMU){.hMemoryHandle = mapped.hMemoryHandle});
+    CHECK(physical_contiguous_free(f.adapter, &(DXGKARGCB_FREECONTIGUOUSMEMORY){
                                                   .hMemoryHandle = block.hMemoryHandle}) == 0);
-    CHECK(physical_free_pages_from_mdl(
+    CHECK(physical_mdl_free(
               f.adapter, &(DXGKARGCB_FREEPAGESFROMMDL){.hMemoryHandle = pages.hMemoryHandle}) == 0);
     CHECK_RULE("PHYS-021",
                physical_holdings(f.memory, f.adapter, list, 8) == 0 && violations() == 0);
@@ -163,7 +163,7 @@ static void removal_reclaims_everything(void **state)
         make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_PREFER);
     }
     if (iommu_domain_mode(f.domain) != IOMMU_REMAP) {
-        CHECK(physical_allocate_contiguous(f.adapter, &block) == STATUS_SUCCESS);
+        CHECK(physical_contiguous_allocate(f.adapter, &block) == STATUS_SUCCESS);
         make_pages(5 * 4096);
     }
     CHECK(physical_save_create(f.adapter, 0, MIB) == STATUS_SUCCESS);

@@ -15,7 +15,7 @@ static DXGKARGCB_ALLOCATEPAGESFORMDL ask(uint64_t bytes)
 
 static NTSTATUS take(DXGKARGCB_ALLOCATEPAGESFORMDL *args)
 {
-    NTSTATUS status = physical_allocate_pages_for_mdl(f.adapter, args);
+    NTSTATUS status = physical_mdl_allocate(f.adapter, args);
 
     if (status != STATUS_SUCCESS)
         CHECK_RULE("PHYS-018", args->hMemoryHandle == NULL && args->pMdl == NULL);
@@ -26,7 +26,7 @@ static NTSTATUS give(HANDLE handle)
 {
     DXGKARGCB_FREEPAGESFROMMDL args = {.hMemoryHandle = handle};
 
-    return physical_free_pages_from_mdl(f.adapter, &args);
+    return physical_mdl_free(f.adapter, &args);
 }
 
 static DXGKARGCB_ALLOCATEPAGESFORMDL make(uint64_t bytes)
@@ -330,7 +330,7 @@ static void every_failing_allocation_is_undone(void **state)
         NTSTATUS status;
 
         f.heap.fail_at = f.heap.requests + n;
-        status = physical_allocate_pages_for_mdl(f.adapter, &args);
+        status = physical_mdl_allocate(f.adapter, &args);
         f.heap.fail_at = 0;
         if (status == STATUS_SUCCESS)
             break;
@@ -376,7 +376,7 @@ static struct driver_mdl driver_mdl(uint64_t first, uint64_t count)
 static NTSTATUS map_mdl(PMDL mdl, HANDLE *handle)
 {
     DXGKARGCB_MAPMDLTOIOMMU args = {.pMdl = mdl, .hMemoryHandle = (HANDLE)0x5A};
-    NTSTATUS status = physical_map_mdl_to_iommu(f.adapter, &args);
+    NTSTATUS status = physical_iommu_mdl_map(f.adapter, &args);
 
     CHECK((status == STATUS_SUCCESS) == (args.hMemoryHandle != NULL));
     *handle = args.hMemoryHandle;
@@ -387,7 +387,7 @@ static void unmap_mdl(HANDLE handle)
 {
     DXGKARGCB_UNMAPMDLFROMIOMMU args = {.hMemoryHandle = handle};
 
-    physical_unmap_mdl_from_iommu(f.adapter, &args);
+    physical_iommu_mdl_unmap(f.adapter, &args);
 }
 
 static void a_mapped_mdl_is_reachable_until_unmapped(void **state)

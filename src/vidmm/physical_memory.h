@@ -22,17 +22,18 @@ struct physical_memory;
 
 /* NULL: out of memory. */
 struct physical_memory *physical_memory_create(struct ram *ram, const struct physical_hooks *hooks);
-/* Frees whatever is left, without a word. Adapters first. */
+/* Frees whatever is left, without a report. The adapters must be gone. */
 void physical_memory_destroy(struct physical_memory *memory);
-/* Bytes of paging-file backed memory: promised, and the most that may be (default: twice the
- * RAM). */
+/* Bytes of memory backed by the paging file: how many are charged, and how many may be (default:
+ * twice the RAM). */
 uint64_t physical_memory_commit(const struct physical_memory *memory);
 void physical_memory_set_commit_limit(struct physical_memory *memory, uint64_t bytes);
-/* Hand pages of MDLs out in an order that is never ascending (PHYS-059). Default: true. */
+/* Hand out the pages of MDLs so that none comes right after its neighbour (PHYS-059). Default:
+ * true. */
 void physical_memory_set_scatter(struct physical_memory *memory, bool scatter);
 /* Give each contiguous block a kernel view of its own, which faults when touched after the free.
- * Costs two system calls and a mapping of the process a block. Default: true; without, the direct
- * view of RAM. */
+ * Each view costs two system calls and one of the mappings that a process may have. Default: true.
+ * False: blocks get the direct view of RAM. */
 void physical_memory_set_guard(struct physical_memory *memory, bool guard);
 /* Objects of a driver that belong to no adapter (PHYS-144), after DxgkDdiUnload: each is reported
  * and reclaimed. Returns how many. */

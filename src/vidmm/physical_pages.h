@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking frames of RAM where a driver's limits allow them: for all services that hand out
+/* Taking frames of RAM within the limits that a driver sets: for all services that hand out
  * memory. */
 #ifndef DXGK_VIDMM_PHYSICAL_PAGES_H
 #define DXGK_VIDMM_PHYSICAL_PAGES_H

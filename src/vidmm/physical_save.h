@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frame buffer save areas of an adapter: only their end is asked for here, when the adapter
- * goes. */
+/* The frame buffer save areas of an adapter, for who ends the adapter. What drivers do with them is
+ * in physical_services.h. */
 #ifndef DXGK_VIDMM_PHYSICAL_SAVE_H
 #define DXGK_VIDMM_PHYSICAL_SAVE_H
 

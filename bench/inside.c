@@ -6,12 +6,12 @@
 
 #include "bench.h"
 #include "iommu/iommu.h"
+#include "physmem/physical_adapter.h"
+#include "physmem/physical_memory.h"
+#include "physmem/physical_services.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "util/rng.h"
-#include "vidmm/physical_adapter.h"
-#include "vidmm/physical_memory.h"
-#include "vidmm/physical_services.h"
 
 /* ---- floors ---- */
 

@@ -30,12 +30,12 @@
 #include <string.h>
 
 #include "iommu/iommu.h"
+#include "physmem/physical_adapter.h"
+#include "physmem/physical_holding.h"
+#include "physmem/physical_memory.h"
+#include "physmem/physical_services.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
-#include "vidmm/physical_adapter.h"
-#include "vidmm/physical_holding.h"
-#include "vidmm/physical_memory.h"
-#include "vidmm/physical_services.h"
 
 #define MUST(condition)                                                                   \
     do {                                                                                  \

@@ -8,7 +8,7 @@
 
 #define PREFIX          0xD3D1u
 #define PREFIX_SHIFT    48u
-#define PHYSICAL_PREFIX 0xD3D0u /* of handles of physical memory (vidmm/physical_memory.c) */
+#define PHYSICAL_PREFIX 0xD3D0u /* of handles of physical memory (physmem/physical_tracked.c) */
 #define PHYSICAL_SHIFT  44u
 #define KIND_SHIFT      44u
 #define KIND_MASK       0xFu

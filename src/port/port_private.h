@@ -3,11 +3,11 @@
 #ifndef DXGK_PORT_PRIVATE_H
 #define DXGK_PORT_PRIVATE_H
 
+#include "physmem/physical_adapter.h"
+#include "physmem/physical_memory.h"
+#include "physmem/physical_services.h"
 #include "port/port.h"
 #include "util/checked.h"
-#include "vidmm/physical_adapter.h"
-#include "vidmm/physical_memory.h"
-#include "vidmm/physical_services.h"
 
 #define PORT_MAX_MESSAGES   32u
 #define PORT_MAX_NODES      DXGK_MAX_ASYMETRICAL_PROCESSING_NODES

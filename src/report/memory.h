@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "iommu/iommu.h"
+#include "physmem/physical_holding.h"
+#include "physmem/physical_memory.h"
 #include "ram/ram.h"
-#include "vidmm/physical_holding.h"
-#include "vidmm/physical_memory.h"
 
 struct report_adapter {
     const char *name;

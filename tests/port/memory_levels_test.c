@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "vidmm/physical_holding.h"
+#include "physmem/physical_holding.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define DXGK               p->state[0].dxgk

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "physmem/physical_adapter.h"
+#include "physmem/physical_services.h"
 #include "report/memory.h"
 #include "util/alloc.h"
-#include "vidmm/physical_adapter.h"
-#include "vidmm/physical_services.h"
 
 #define MIB ((uint64_t)1 << 20)
 

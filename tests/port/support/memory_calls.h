@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "physmem/physical_holding.h"
+#include "physmem/physical_memory.h"
 #include "ram/ram.h"
-#include "vidmm/physical_holding.h"
-#include "vidmm/physical_memory.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "physmem/physical_adl_arena.h"
+
+#include <assert.h>
+#include <sys/mman.h>
+
+#include "util/address.h"
+#include "util/alloc.h"
+
+#define ARENA_BYTES ((uint64_t)1 << 38)
+#define CHUNK_BYTES ((uint64_t)1 << 16)
+
+static void *map_sparse(uint64_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool physical_adl_arena_create(struct physical_adl_arena *arena)
+{
+    *arena = (struct physical_adl_arena){0};
+    if (util_fault_point())
+        return false;
+    arena->base = map_sparse(ARENA_BYTES);
+    arena->live = map_sparse(ARENA_BYTES / CHUNK_BYTES * sizeof(*arena->live));
+    if (arena->base && arena->live)
+        return true;
+    physical_adl_arena_destroy(arena);
+    return false;
+}
+
+void physical_adl_arena_destroy(struct physical_adl_arena *arena)
+{
+    if (arena->base)
+        munmap(arena->base, ARENA_BYTES);
+    if (arena->live)
+        munmap(arena->live, ARENA_BYTES / CHUNK_BYTES * sizeof(*arena->live));
+}
+
+void *physical_adl_arena_take(struct physical_adl_arena *arena, uint64_t bytes)
+{
+    uint64_t start = arena->used;
+
+    if (util_fault_point() || bytes > ARENA_BYTES - start)
+        return NULL;
+    arena->used = align_up(start + bytes, 16);
+    for (uint64_t chunk = start / CHUNK_BYTES; chunk <= (start + bytes - 1) / CHUNK_BYTES; chunk++)
+        arena->live[chunk]++;
+    return arena->base + start;
+}
+
+void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes)
+{
+    uint64_t start = (uint64_t)((char *)memory - arena->base);
+
+    for (uint64_t chunk = start / CHUNK_BYTES; chunk <= (start + bytes - 1) / CHUNK_BYTES; chunk++) {
+        assert(arena->live[chunk] > 0);
+        if (--arena->live[chunk] == 0 && (chunk + 1) * CHUNK_BYTES <= arena->used)
+            madvise(arena->base + chunk * CHUNK_BYTES, CHUNK_BYTES, MADV_DONTNEED);
+    }
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* ADLs: forms by flags and mode, what the device reaches through them, their life. */
+#include "physmem/physical_fixture.h"
+
+enum { TYPES = 4 };
+
+static const DXGK_PHYSICAL_MEMORY_TYPE types[TYPES] = {
+    DXGK_PHYSICAL_MEMORY_TYPE_MDL, DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
+    DXGK_PHYSICAL_MEMORY_TYPE_SECTION, DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE};
+
+/* The table of the companion, for one mode. */
+static void check_forms(bool logical)
+{
+    for (unsigned i = 0; i < TYPES; i++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[i], 5 * 4096);
+        bool contiguous = types[i] == DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY ||
+                          types[i] == DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE;
+        HANDLE opened = args.hAdapterMemoryObject;
+        DXGK_ADL *adl = make_adl(opened, 0, 5 * 4096, ADL_ANY);
+
+        CHECK_RULE("PHYS-163", adl->PageCount == 5);
+        CHECK_RULE("PHYS-169", adl->Flags.Value == 0);
+        if (contiguous || logical)
+            for (unsigned k = 0; k < 5; k++)
+                CHECK_RULE("PHYS-169", adl->Pages[k] == adl->Pages[0] + k);
+        free_adl(opened, adl);
+
+        adl = make_adl(opened, 0, 5 * 4096, ADL_PREFER);
+        CHECK_RULE("PHYS-168",
+                   adl->Flags.Value ==
+                       (contiguous || logical)); /* scattered ones never happen to be consecutive */
+        free_adl(opened, adl);
+
+        if (contiguous) {
+            adl = make_adl(opened, 0, 5 * 4096, ADL_REQUIRE);
+            CHECK_RULE("PHYS-167", adl->Flags.Value == 1);
+            free_adl(opened, adl);
+            adl = make_adl(opened, 0, 5 * 4096, ADL_REQUIRE | ADL_PREFER);
+            CHECK_RULE("PHYS-170", adl->Flags.Contiguous == 1);
+            free_adl(opened, adl);
+        } else {
+            CHECK_RULE("PHYS-167", adl_status(opened, 0, 5 * 4096, ADL_REQUIRE, NULL) ==
+                                       STATUS_INVALID_PARAMETER);
+            CHECK_RULE("PHYS-170", adl_status(opened, 0, 5 * 4096, ADL_REQUIRE | ADL_PREFER,
+                                              NULL) == STATUS_INVALID_PARAMETER);
+        }
+        destroy_both(&args);
+    }
+    CHECK(back_to_start() && reports("PHYS-167") == 4 && violations() == 4);
+}
+
+static void forms_in_physical_mode(void **state)
+{
+    (void)state;
+    check_forms(false);
+}
+
+static void forms_in_isolated_mode(void **state)
+{
+    (void)state;
+    check_forms(false);
+}
+
+static void forms_in_logical_mode(void **state)
+{
+    (void)state;
+    check_forms(true);
+}
+
+static void consecutive_pages_may_be_told_as_such(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args;
+
+    (void)state;
+    physical_memory_set_scatter(f.memory, false);
+    args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 5 * 4096);
+    CHECK_RULE("PHYS-168",
+               make_adl(args.hAdapterMemoryObject, 0, 5 * 4096, ADL_PREFER)->Flags.Contiguous);
+    CHECK_RULE("PHYS-169",
+               !make_adl(args.hAdapterMemoryObject, 0, 5 * 4096, ADL_ANY)->Flags.Contiguous);
+}
+
+static void both_forms_list_the_same_pages(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
+        DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 6 * 4096);
+    DXGK_ADL *run = make_adl(args.hAdapterMemoryObject, 8192, 3 * 4096, ADL_REQUIRE);
+    DXGK_ADL *list = make_adl(args.hAdapterMemoryObject, 8192, 3 * 4096, ADL_ANY);
+    struct view view = map(args.hPhysicalMemoryObject, 8192, 3 * 4096);
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_RULE("PHYS-164", list->Pages[i] == run->BasePageNumber + i);
+        CHECK_RULE("PHYS-165", list->Pages[i] * 4096 == physical_of(view.data + i * 4096));
+    }
+    CHECK_RULE("PHYS-166", sizeof(list->Pages[0]) == 8);
+    unmap(&view);
+}
+
+/* A device writes through the list, the CPU reads, and the other way round. */
+static void check_bytes_in_order(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[i], 6 * 4096);
+        struct view view = map(args.hPhysicalMemoryObject, 4096, 4 * 4096);
+
+        for (unsigned k = 0; k < 4; k++)
+            view.data[k * 4096] = (char)('a' + k);
+        for (UINT32 flags = 0; flags <= ADL_PREFER; flags += ADL_PREFER) {
+            DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 4 * 4096, flags);
+
+            for (unsigned k = 0; k < 4; k++) {
+                CHECK_RULE("PHYS-160", *device_bytes(adl_page(adl, k)) == view.data[k * 4096]);
+                CHECK_RULE("IOMMU-032", *device_bytes(adl_page(adl, k)) == view.data[k * 4096]);
+                device_bytes(adl_page(adl, k))[1] = (char)(flags + k);
+                CHECK_RULE("PHYS-145", view.data[k * 4096 + 1] == (char)(flags + k));
+            }
+            free_adl(args.hAdapterMemoryObject, adl);
+        }
+        CHECK_RULE("PHYS-179", view.data[0] == 'a' && view.data[3 * 4096 + 1] == ADL_PREFER + 3);
+        unmap(&view);
+        destroy_both(&args);
+    }
+    CHECK_RULE("IOMMU-096", back_to_start() && violations() == 0);
+}
+
+static void bytes_in_order_in_physical_mode(void **state)
+{
+    (void)state;
+    check_bytes_in_order();
+}
+
+static void bytes_in_order_in_isolated_mode(void **state)
+{
+    (void)state;
+    check_bytes_in_order();
+}
+
+static void bytes_in_order_in_logical_mode(void **state)
+{
+    (void)state;
+    check_bytes_in_order();
+}
+
+static void only_the_pages_of_the_adl_are_reachable(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
+        DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 8 * 4096);
+    DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 2 * 4096, 2 * 4096, ADL_REQUIRE);
+    uint64_t base = adl->BasePageNumber - 2;
+
+    (void)state;
+    for (uint64_t i = 0; i < 8; i++)
+        CHECK_RULE("PHYS-173", device_reach(base + i) == (i == 2 || i == 3 ? base + i : 0));
+    free_adl(args.hAdapterMemoryObject, adl);
+    CHECK_RULE("PHYS-180", device_reach(base + 2) == 0 && device_reach(base + 3) == 0);
+}
+
+static void offsets_and_sizes_are_checked(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
+                                                               4 * 4096);
+    HANDLE opened = args.hAdapterMemoryObject;
+
+    (void)state;
+    CHECK_RULE("PHYS-161", adl_status(opened, 0x800, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-161", adl_status(opened, 0, 0x1800, 0, NULL) == STATUS_INVALID_PARAMETER &&
+                               reports("PHYS-161") == 2);
+    CHECK_RULE("PHYS-162", adl_status(opened, 0, 0, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162", adl_status(opened, 4 * 4096, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162", adl_status(opened, 3 * 4096, 8192, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162",
+               adl_status(opened, (uint64_t)0 - 4096, 8192, 0, NULL) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("PHYS-162", reports("PHYS-162") == 4);
+    CHECK_RULE("PHYS-171", adl_status(opened, 0, 4096, 4, NULL) == STATUS_INVALID_PARAMETER &&
+                               reports("PHYS-171") == 1);
+    CHECK_RULE("PHYS-162", adl_status(opened, 3 * 4096, 4096, 0, NULL) == STATUS_SUCCESS);
+}
+
+static void memory_is_locked_once_for_each_adl(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
+        DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 4096);
+    DXGK_ADL *a = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY),
+             *b = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
+    struct page_number page = {device_reach(a->Pages[0])};
+
+    (void)state;
+    CHECK_RULE("PHYS-177", ram_page_locks(f.ram, page) == 2 && a->Pages[0] != b->Pages[0]);
+    CHECK_RULE("PHYS-177", device_reach(b->Pages[0]) == page.value);
+    free_adl(args.hAdapterMemoryObject, a);
+    CHECK_RULE("PHYS-180", ram_page_locks(f.ram, page) == 1);
+    CHECK_RULE("PHYS-177", device_reach(b->Pages[0]) == page.value);
+    free_adl(args.hAdapterMemoryObject, b);
+    CHECK_RULE("PHYS-172", ram_page_locks(f.ram, page) == 0);
+}
+
+/* Behind each list of RAM stand locked frames, and the host's own check of it stays silent. */
+static void every_page_of_a_list_is_locked(void **state)
+{
+    static const DXGK_PHYSICAL_MEMORY_TYPE lockable[] = {DXGK_PHYSICAL_MEMORY_TYPE_MDL,
+                                                         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
+                                                         DXGK_PHYSICAL_MEMORY_TYPE_SECTION};
+
+    (void)state;
+    for (unsigned t = 0; t < 3; t++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(lockable[t], 6 * 4096);
+        DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 4 * 4096, ADL_ANY);
+
+        for (unsigned i = 0; i < 4; i++)
+            CHECK_RULE("PHYS-175",
+                       ram_page_locks(f.ram, (struct page_number){device_reach(adl_page(adl, i))}) >
+                               0 &&
+                           reports("PHYS-175") == 0);
+        free_adl(args.hAdapterMemoryObject, adl);
+        destroy_both(&args);
+    }
+}
+
+static void a_retired_address_is_not_used_again(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
+    HANDLE opened = args.hAdapterMemoryObject;
+    DXGK_ADL *last = NULL;
+    uint64_t logical = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 10000; i++) {
+        DXGK_ADL *adl = make_adl(opened, 0, 4096, ADL_PREFER);
+
+        CHECK_RULE("PHYS-016", adl > last);
+        CHECK_RULE("IOMMU-033", adl->BasePageNumber != logical);
+        logical = adl->BasePageNumber;
+        last = adl;
+        free_adl(opened, adl);
+    }
+    free_adl(opened, last);
+    CHECK_RULE("PHYS-016", reports("PHYS-017") == 1);
+}
+
+static void writing_to_the_list_is_reported_and_not_believed(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
+                                                               4 * 4096);
+    DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
+
+    (void)state;
+    ((DXGK_PAGE_NUMBER *)(uintptr_t)adl->Pages)[2] = 12345;
+    free_adl(args.hAdapterMemoryObject, adl);
+    CHECK_RULE("PHYS-178", reports("PHYS-178") == 1 && iommu_domain_mapped_pages(f.domain) == 0);
+    adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
+    adl->PageCount = 1;
+    free_adl(args.hAdapterMemoryObject, adl);
+    adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
+    adl->Flags.Contiguous = 1;
+    free_adl(args.hAdapterMemoryObject, adl);
+    CHECK_RULE("PHYS-178", reports("PHYS-178") == 3 && iommu_domain_mapped_pages(f.domain) == 0);
+}
+
+static void an_adl_is_freed_with_its_own_adapter_object(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT a = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT b = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
+    DXGK_ADL *adl = make_adl(a.hAdapterMemoryObject, 0, 4096, ADL_ANY);
+
+    (void)state;
+    free_adl(b.hAdapterMemoryObject, adl);
+    CHECK_RULE("PHYS-180", reports("PHYS-180") == 1 && device_reach(adl->Pages[0]) == adl->Pages[0]);
+    free_adl(a.hAdapterMemoryObject, adl);
+    CHECK_RULE("PHYS-180", violations() == 1 && iommu_domain_mapped_pages(f.domain) == 0);
+}
+
+static void io_space_is_reached_through_an_adl(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
+                                                               4 * 4096);
+    DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 8192, ADL_REQUIRE);
+
+    (void)state;
+    CHECK_RULE("PHYS-174", device_reach(adl->BasePageNumber) == 0xE0001 &&
+                               device_reach(adl->BasePageNumber + 1) == 0xE0002);
+    if (iommu_domain_mode(f.domain) != IOMMU_REMAP)
+        CHECK_RULE("PHYS-174", adl->BasePageNumber == 0xE0001);
+    free_adl(args.hAdapterMemoryObject, adl);
+}
+
+static void logical_space_runs_out_without_a_trace(void **state)
+{
+    struct iommu_domain *domain = iommu_domain_create(f.ram, IOMMU_REMAP,
+                                                      (struct logical_addr){16 * PAGE_BYTES - 1});
+    struct physical_adapter *adapter = fixture_adapter("adapter 2", domain);
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(
+        DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 32 * 4096);
+    DXGK_ADL *adl;
+
+    (void)state;
+    args.ContiguousMemory.LowestAcceptableAddress = address(32 * MIB);
+    CHECK(physical_object_create(f.memory, adapter, &f, NULL, &args) == STATUS_SUCCESS);
+    CHECK_RULE("PHYS-176", adl_status(args.hAdapterMemoryObject, 0, 32 * 4096, ADL_ANY, NULL) ==
+                               STATUS_INSUFFICIENT_RESOURCES);
+    CHECK_RULE("PHYS-176", ram_page_locks(f.ram, (struct page_number){32 * MIB / 4096}) == 0);
+    CHECK_RULE("PHYS-006", violations() == 0);
+    adl = make_adl(args.hAdapterMemoryObject, 0, 8 * 4096, ADL_ANY);
+    for (unsigned i = 0; i < 8; i++) {
+        CHECK_RULE("PHYS-121",
+                   adl->Pages[i] < 16 && device_reach_in(domain, adl->Pages[i]) >= 32 * MIB / 4096);
+        CHECK_RULE("IOMMU-029", adl->Pages[i] < 16);
+        CHECK_RULE("IOMMU-030", adl->Pages[i] != 0);
+    }
+    physical_adapter_destroy(adapter);
+    iommu_domain_destroy(domain);
+}
+
+static void sections_that_cannot_become_resident_are_refused(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
+                                                               FIXTURE_BYTES + 4096);
+    HANDLE opened = args.hAdapterMemoryObject;
+
+    (void)state;
+    CHECK_RULE("PHYS-176", adl_status(opened, 0, FIXTURE_BYTES + 4096, 0, NULL) == STATUS_NO_MEMORY);
+    CHECK_RULE("PHYS-176",
+               ram_free_pages(f.ram) == f.free_pages && iommu_domain_mapped_pages(f.domain) == 0);
+    CHECK(adl_status(opened, 0, MIB, 0, NULL) == STATUS_SUCCESS);
+}
+
+static void section_content_survives_going_in_and_out(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
+                                                               64 * 4096);
+    HANDLE opened = args.hAdapterMemoryObject;
+    struct view view = map(args.hPhysicalMemoryObject, 0, 64 * 4096);
+    DXGK_ADL *half, *all;
+
+    (void)state;
+    for (unsigned i = 0; i < 64 * 4096; i++)
+        CHECK_RULE("PHYS-127", view.data[i] == 0);
+    for (unsigned i = 0; i < 64; i++)
+        view.data[i * 4096 + 9] = (char)i;
+    half = make_adl(opened, 0, 32 * 4096, ADL_ANY);
+    all = make_adl(opened, 0, 64 * 4096, ADL_ANY);
+    for (unsigned i = 0; i < 32; i++)
+        CHECK_RULE("PHYS-172", device_reach(half->Pages[i]) == device_reach(all->Pages[i]));
+    for (unsigned i = 0; i < 64; i++) {
+        CHECK(device_bytes(all->Pages[i])[9] == (char)i);
+        device_bytes(all->Pages[i])[10] = 'd';
+        view.data[i * 4096 + 11] = 'c';
+    }
+    free_adl(opened, all);
+    CHECK(ram_free_pages(f.ram) == f.free_pages - 32 && physical_memory_validate(f.memory));
+    for (unsigned i = 0; i < 32; i++)
+        CHECK_RULE("PHYS-172", device_bytes(half->Pages[i])[11] == 'c' &&
+                                   device_bytes(half->Pages[i])[9] == (char)i);
+    free_adl(opened, half);
+    for (unsigned i = 0; i < 64; i++)
+        CHECK(view.data[i * 4096 + 9] == (char)i && view.data[i * 4096 + 10] == 'd' &&
+              view.data[i * 4096 + 11] == 'c');
+    unmap(&view);
+    destroy_both(&args);
+    CHECK(back_to_start() && violations() == 0);
+}
+
+static void a_read_only_section_is_writable_for_the_device(void **state)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
+                                                               4096);
+    struct view view;
+    DXGK_ADL *adl;
+
+    (void)state;
+    args.hAdapter = (HANDLE)1;
+    args.Section.PageProtection = PAGE_READONLY;
+    CHECK(create(&args) == STATUS_SUCCESS);
+    view = map(args.hPhysicalMemoryObject, 0, 4096);
+    adl = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
+    strcpy(device_bytes(adl->Pages[0]), "device");
+    CHECK_RULE("IOMMU-052", strcmp(view.data, "device") == 0 && traps(view.data, true));
+}
+
+static void every_failing_adl_is_undone(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < TYPES; i++) {
+        DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[i], 30 * 4096);
+        uint64_t free_pages = ram_free_pages(f.ram);
+        unsigned failures = 0;
+
+        for (uint64_t n = 1;; n++) {
+            NTSTATUS status;
+            DXGK_ADL *adl;
+
+            f.heap.fail_at = f.heap.requests + n;
+            status = adl_status(args.hAdapterMemoryObject, 4096, 28 * 4096, ADL_ANY, &adl);
+            f.heap.fail_at = 0;
+            CHECK(physical_memory_validate(f.memory));
+            if (status == STATUS_SUCCESS) {
+                free_adl(args.hAdapterMemoryObject, adl);
+                break;
+            }
+            failures++;
+            CHECK(status == STATUS_INSUFFICIENT_RESOURCES || status == STATUS_NO_MEMORY);
+            CHECK_RULE("PHYS-018", ram_free_pages(f.ram) == free_pages &&
+                                       iommu_domain_mapped_pages(f.domain) == 0);
+        }
+        CHECK(failures >= 2 && violations() == 0);
+        destroy_both(&args);
+        CHECK_RULE("PHYS-176",
+                   back_to_start()); /* no lock was left: locked pages would be quarantined */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(forms_in_physical_mode, up_physical, down),
+        cmocka_unit_test_setup_teardown(forms_in_isolated_mode, up_isolated, down),
+        cmocka_unit_test_setup_teardown(forms_in_logical_mode, up_logical, down),
+        cmocka_unit_test_setup_teardown(consecutive_pages_may_be_told_as_such, up_isolated, down),
+        cmocka_unit_test_setup_teardown(both_forms_list_the_same_pages, up_isolated, down),
+        cmocka_unit_test_setup_teardown(bytes_in_order_in_physical_mode, up_physical, down),
+        cmocka_unit_test_setup_teardown(bytes_in_order_in_isolated_mode, up_isolated, down),
+        cmocka_unit_test_setup_teardown(bytes_in_order_in_logical_mode, up_logical, down),
+        cmocka_unit_test_setup_teardown(only_the_pages_of_the_adl_are_reachable, up_isolated, down),
+        cmocka_unit_test_setup_teardown(offsets_and_sizes_are_checked, up_isolated, down),
+        cmocka_unit_test_setup_teardown(memory_is_locked_once_for_each_adl, up_logical, down),
+        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_isolated, down),
+        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_logical, down),
+        cmocka_unit_test_setup_teardown(a_retired_address_is_not_used_again, up_logical, down),
+        cmocka_unit_test_setup_teardown(writing_to_the_list_is_reported_and_not_believed,
+                                        up_isolated, down),
+        cmocka_unit_test_setup_teardown(an_adl_is_freed_with_its_own_adapter_object, up_isolated,
+                                        down),
+        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_physical, down),
+        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_isolated, down),
+        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_logical, down),
+        cmocka_unit_test_setup_teardown(logical_space_runs_out_without_a_trace, up_physical, down),
+        cmocka_unit_test_setup_teardown(sections_that_cannot_become_resident_are_refused,
+                                        up_isolated, down),
+        cmocka_unit_test_setup_teardown(section_content_survives_going_in_and_out, up_isolated,
+                                        down),
+        cmocka_unit_test_setup_teardown(section_content_survives_going_in_and_out, up_logical, down),
+        cmocka_unit_test_setup_teardown(a_read_only_section_is_writable_for_the_device, up_isolated,
+                                        down),
+        cmocka_unit_test_setup_teardown(every_failing_adl_is_undone, up_isolated, down),
+        cmocka_unit_test_setup_teardown(every_failing_adl_is_undone, up_logical, down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

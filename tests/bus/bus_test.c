@@ -125,12 +125,11 @@ static void default_description(void)
     refuse_create = false;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     const struct sim_config config = {.seed = 5, .processors = 1};
     const struct ram_config ram_config = {.bytes = 32u << 20};
 
-    (void)state;
     machine = sim_machine_create(&config);
     sim_enter(machine);
     ram = ram_create(&ram_config);
@@ -140,9 +139,8 @@ static int setup(void **state)
     return bus && domain ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     bus_destroy(bus);
     iommu_domain_destroy(domain);
     ram_destroy(ram);
@@ -151,6 +149,11 @@ static int teardown(void **state)
     sim_machine_destroy(machine);
     return 0;
 }
+
+#define RIG_ARGUMENT_bus void
+#define RIG_RUN_bus(body)         \
+    test_set_up(setup, teardown); \
+    body()
 
 static struct bus_device *add(void)
 {
@@ -171,13 +174,12 @@ static void refused_with(const char *part)
 
 /* ---- coming and going ---- */
 
-static void bad_models_are_refused_with_a_reason(void **state)
+TEST_WITH(bus, bad_models_are_refused_with_a_reason)
 {
     static const char *const option[] = {"vram=1"};
     const struct dxgk_device_config config = {1, option};
     struct dxgk_device_model broken = model;
 
-    (void)state;
     refusal = "vram is too small";
     refused_with("vram is too small");
     description.bar[0].bytes = 5000;
@@ -207,9 +209,8 @@ static void bad_models_are_refused_with_a_reason(void **state)
     assert_int_equal(options, 1);
 }
 
-static void bad_files_are_refused_with_a_reason(void **state)
+TEST_WITH(bus, bad_files_are_refused_with_a_reason)
 {
-    (void)state;
     assert_null(bus_device_load(bus, "/nowhere/gpu.so", NULL, error, sizeof(error)));
     assert_non_null(strstr(error, "/nowhere/gpu.so"));
     assert_null(strchr(error, '\n'));
@@ -220,14 +221,13 @@ static void bad_files_are_refused_with_a_reason(void **state)
 }
 
 /* The reference GPU, if it has been built. */
-static void a_file_can_be_loaded_twice(void **state)
+TEST_WITH(bus, a_file_can_be_loaded_twice)
 {
     const char *build = getenv("DXGK_BUILD");
     char path[1024];
     struct bus_device *a, *b;
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/devices/refgpu.so", build ? build : ".");
     file = fopen(path, "rb");
     if (!file)
@@ -241,11 +241,10 @@ static void a_file_can_be_loaded_twice(void **state)
     bus_device_reset(b);
 }
 
-static void each_internal_failure_is_survived(void **state)
+TEST_WITH(bus, each_internal_failure_is_survived)
 {
     uint64_t live = machine->heap.live_blocks;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         struct bus_device *device;
 
@@ -262,12 +261,11 @@ static void each_internal_failure_is_survived(void **state)
 
 /* ---- addresses ---- */
 
-static void bars_stand_above_ram_and_apart(void **state)
+TEST_WITH(bus, bars_stand_above_ram_and_apart)
 {
     struct bus_device *a = add(), *b = add();
     struct bus_device *const device[] = {a, b};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned bar = 0; bar < DXGK_DEVICE_BARS; bar++) {
             uint64_t bytes = bus_device_description(device[i])->bar[bar].bytes;
@@ -284,13 +282,12 @@ static void bars_stand_above_ram_and_apart(void **state)
     assert_false(bus_claims(bus, (struct phys_addr){0x1000}, 16));
 }
 
-static void ports_have_a_space_of_their_own(void **state)
+TEST_WITH(bus, ports_have_a_space_of_their_own)
 {
     struct bus_device *device = NULL;
     uint32_t before = 0;
     uint32_t value;
 
-    (void)state;
     description.bar[5] = (struct dxgk_device_bar){.kind = DXGK_BAR_PORTS, .bytes = 256};
     for (unsigned i = 0; i < 3; i++) {
         uint32_t port;
@@ -323,7 +320,7 @@ static void ports_have_a_space_of_their_own(void **state)
     default_description();
 }
 
-static void register_windows_reach_the_model(void **state)
+TEST_WITH(bus, register_windows_reach_the_model)
 {
     struct bus_device *device = add();
     struct phys_addr bar = bus_device_bar(device, 0);
@@ -331,7 +328,6 @@ static void register_windows_reach_the_model(void **state)
     struct phys_addr back;
     uint64_t value;
 
-    (void)state;
     assert_int_equal((uintptr_t)r % 4096, 0x104);
     assert_true(bus_register_write(bus, r, 4, 0x1122334455667788));
     assert_int_equal(probe->reg[0x100 / 8], 0x5566778800000000);
@@ -356,13 +352,12 @@ static void register_windows_reach_the_model(void **state)
     assert_null(bus_map(bus, (struct phys_addr){0x1000}, 16));
 }
 
-static void others_may_run_before_and_after_each_access(void **state)
+TEST_WITH(bus, others_may_run_before_and_after_each_access)
 {
     struct bus_device *device = add();
     uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
     uint64_t before = sim_now(), value;
 
-    (void)state;
     bus_register_read(bus, r, 4, &value);
     bus_register_write(bus, r, 4, 0);
     assert_int_equal(sim_now(), before + 4 * SIM_POINT_NS);
@@ -381,14 +376,13 @@ static bool there(const uint8_t *address)
     return done;
 }
 
-static void memory_windows_are_plain_memory(void **state)
+TEST_WITH(bus, memory_windows_are_plain_memory)
 {
     struct bus_device *device = add();
     uint8_t *a = bus_map(bus, bus_device_bar(device, 2), 4096);
     uint8_t *b = bus_map(bus, bus_device_bar(device, 2), 100);
     uint8_t *whole = probe->services->memory(probe->host, DXGK_DEVICE_BARS);
 
-    (void)state;
     CHECK_RULE("PHYS-194", a != b);
     a[77] = 0x5A;
     assert_int_equal(b[77], 0x5A);
@@ -408,14 +402,13 @@ static void memory_windows_are_plain_memory(void **state)
 
 /* Windows of any part, each with an address of its own, whose physical address can be told; gone ones lead nowhere, and
  * their addresses do not come back soon. */
-static void windows_are_independent(void **state)
+TEST_WITH(bus, windows_are_independent)
 {
     struct bus_device *device = add();
     struct phys_addr bar = bus_device_bar(device, 2), back;
     uint8_t *first = bus_map(bus, bar, 4096), *seen[64];
     char text[96];
 
-    (void)state;
     for (unsigned i = 0; i < 64; i++) {
         seen[i] = bus_map(bus, (struct phys_addr){bar.value + 4096 + 16u * i}, 8192);
         assert_non_null(seen[i]);
@@ -442,13 +435,12 @@ static void windows_are_independent(void **state)
 }
 
 /* Each mapping that fails, for whatever the machine is short of, leaves nothing. */
-static void a_failing_mapping_leaves_nothing(void **state)
+TEST_WITH(bus, a_failing_mapping_leaves_nothing)
 {
     struct bus_device *device = add();
     struct util_heap *heap = util_heap_current;
     unsigned failures = 0;
 
-    (void)state;
     for (unsigned bar = 0; bar <= 2; bar += 2) /* tables grow once */
         assert_true(bus_unmap(bus, bus_map(bus, bus_device_bar(device, bar), 4096)));
     for (unsigned bar = 0; bar <= 2; bar += 2)
@@ -470,20 +462,19 @@ static void a_failing_mapping_leaves_nothing(void **state)
     assert_int_equal(bus_mappings(bus), 0);
 }
 
-static void removal_takes_the_windows_along(void **state)
+TEST_WITH(bus, removal_takes_the_windows_along)
 {
     struct bus_device *device = add();
     uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
     uint64_t value;
 
-    (void)state;
     bus_map(bus, bus_device_bar(device, 2), 4096);
     bus_device_remove(device);
     assert_int_equal(bus_mappings(bus), 0);
     assert_false(bus_register_read(bus, r, 4, &value));
 }
 
-static void an_unplugged_device_is_all_ones(void **state)
+TEST_WITH(bus, an_unplugged_device_is_all_ones)
 {
     struct bus_device *device = add();
     uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
@@ -491,7 +482,6 @@ static void an_unplugged_device_is_all_ones(void **state)
     uint64_t value;
     uint8_t byte = 1;
 
-    (void)state;
     bus_device_attach(device, domain);
     bus_device_unplug(device);
     assert_true(bus_register_read(bus, r, 4, &value));
@@ -521,7 +511,7 @@ static void note_fault(void *context, const struct iommu_fault *fault)
     last_fault = *fault;
 }
 
-static void dma_goes_through_the_domain(void **state)
+TEST_WITH(bus, dma_goes_through_the_domain)
 {
     struct bus_device *device = add();
     struct ram_request request = {.pages = 8, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
@@ -531,7 +521,6 @@ static void dma_goes_through_the_domain(void **state)
     uint64_t base;
     size_t run;
 
-    (void)state;
     faults = 0;
     s = probe->services;
     bus_device_on_fault(device, note_fault, &faults);
@@ -591,7 +580,7 @@ static void dma_goes_through_the_domain(void **state)
 }
 
 /* IOMMU-073: 3 pages with a hole in the middle, ten times by one command, then by another. */
-static void a_hole_faults_alone(void **state)
+TEST_WITH(bus, a_hole_faults_alone)
 {
     struct bus_device *device = add();
     struct ram_request request = {.pages = 2, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
@@ -599,7 +588,6 @@ static void a_hole_faults_alone(void **state)
     struct page_number page, at[2] = {{100}, {102}};
     uint8_t out[3 * 4096], in[3 * 4096];
 
-    (void)state;
     faults = 0;
     bus_device_on_fault(device, note_fault, &faults);
     bus_device_attach(device, domain);
@@ -629,7 +617,7 @@ static void a_hole_faults_alone(void **state)
 }
 
 /* A window for reading and writing needs both rights. */
-static void a_window_asks_for_all_it_will_do(void **state)
+TEST_WITH(bus, a_window_asks_for_all_it_will_do)
 {
     struct bus_device *device = add();
     struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
@@ -637,7 +625,6 @@ static void a_window_asks_for_all_it_will_do(void **state)
     struct page_number page, logical;
     size_t run;
 
-    (void)state;
     bus_device_attach(device, domain);
     assert_true(ram_take_contiguous(ram, &request, &page));
     assert_true(iommu_map_run(domain, page, 1, IOMMU_READ, &logical));
@@ -649,7 +636,7 @@ static void a_window_asks_for_all_it_will_do(void **state)
 }
 
 /* What goes through and should not is told: RAM that nobody holds, and a stale translation. */
-static void accesses_to_memory_that_nobody_holds_are_told(void **state)
+TEST_WITH(bus, accesses_to_memory_that_nobody_holds_are_told)
 {
     struct bus_device *device = add();
     struct iommu_domain *books = iommu_domain_create(ram, IOMMU_OFF, (struct logical_addr){0});
@@ -658,7 +645,6 @@ static void accesses_to_memory_that_nobody_holds_are_told(void **state)
     struct page_number page, logical;
     uint32_t word = 7;
 
-    (void)state;
     faults = 0;
     bus_device_on_fault(device, note_fault, &faults);
     bus_device_attach(device, books);
@@ -696,7 +682,7 @@ static void accesses_to_memory_that_nobody_holds_are_told(void **state)
 }
 
 /* Two devices of one logical adapter share a domain, a third has its own (IOMMU-043). */
-static void linked_devices_share_a_domain(void **state)
+TEST_WITH(bus, linked_devices_share_a_domain)
 {
     struct bus_device *lead = add();
     struct probe *first = probe;
@@ -709,7 +695,6 @@ static void linked_devices_share_a_domain(void **state)
     struct page_number page, logical;
     uint32_t word = 0x1234;
 
-    (void)state;
     bus_device_attach(lead, domain);
     bus_device_attach(linked, domain);
     bus_device_attach(alone, other);
@@ -731,14 +716,13 @@ static void linked_devices_share_a_domain(void **state)
     ram_give_contiguous(ram, page, 3);
 }
 
-static void rights_are_kept(void **state)
+TEST_WITH(bus, rights_are_kept)
 {
     struct bus_device *device = add();
     struct ram_request request = {.pages = 1, .owner = RAM_HOST, .cache = RAM_CACHED, .zero = true};
     struct page_number page, logical;
     uint8_t byte = 9;
 
-    (void)state;
     bus_device_attach(device, domain);
     assert_true(ram_take_contiguous(ram, &request, &page));
     assert_true(iommu_map_run(domain, page, 1, IOMMU_READ, &logical));
@@ -749,7 +733,7 @@ static void rights_are_kept(void **state)
     ram_give_contiguous(ram, page, 1);
 }
 
-static void without_translation_ram_is_one_run(void **state)
+TEST_WITH(bus, without_translation_ram_is_one_run)
 {
     struct bus_device *device = add();
     struct iommu_domain *off = iommu_domain_create(ram, IOMMU_OFF,
@@ -759,7 +743,6 @@ static void without_translation_ram_is_one_run(void **state)
     uint32_t command = 0x0002; /* memory, no bus master */
     size_t run;
 
-    (void)state;
     bus_device_attach(device, off);
     assert_non_null(probe->services->dma_window(probe->host, 0x5123, DXGK_DMA_READ, 1 << 20, &run));
     assert_int_equal(run, 1 << 20);
@@ -784,11 +767,10 @@ static bool serve(void *context, uint32_t message)
     return true;
 }
 
-static void messages_arrive(void **state)
+TEST_WITH(bus, messages_arrive)
 {
     struct bus_device *device = add();
 
-    (void)state;
     memset(served, 0, sizeof(served));
     for (uint32_t i = 0; i < 3; i++)
         sim_interrupt_connect(bus_device_interrupt(device, i), serve, NULL, i, SIM_IRQL_DEVICE);
@@ -803,12 +785,11 @@ static void messages_arrive(void **state)
     assert_int_equal(bus_device_interrupts(device), 1);
 }
 
-static void timers_fire_at_their_time(void **state)
+TEST_WITH(bus, timers_fire_at_their_time)
 {
     struct bus_device *device = add();
     uint64_t now = sim_now();
 
-    (void)state;
     probe->services->timer_arm(probe->host, 3, 5000);
     probe->services->timer_arm(probe->host, 3, 9000);
     probe->services->timer_arm(probe->host, 4, 100);
@@ -825,13 +806,12 @@ static void timers_fire_at_their_time(void **state)
     assert_int_equal(probe->timers, 1);
 }
 
-static void a_timer_survives_shortage(void **state)
+TEST_WITH(bus, a_timer_survives_shortage)
 {
     struct bus_device *device = add();
     uint8_t *r = bus_map(bus, bus_device_bar(device, 0), 4096);
     uint64_t value;
 
-    (void)state;
     machine->heap.fail_at = machine->heap.requests + 1;
     machine->heap.fail_onward = true;
     for (unsigned i = 0; i < DXGK_DEVICE_TIMERS; i++)
@@ -853,7 +833,7 @@ static uint32_t config(struct bus_device *device, uint32_t offset, unsigned byte
     return value;
 }
 
-static void configuration_space_describes_the_function(void **state)
+TEST_WITH(bus, configuration_space_describes_the_function)
 {
     struct bus_device *device = add();
     uint32_t ones = 0xFFFFFFFF;
@@ -861,7 +841,6 @@ static void configuration_space_describes_the_function(void **state)
     uint16_t reset_bit = 0x8000;
     uint32_t capability = 0;
 
-    (void)state;
     assert_int_equal(config(device, 0, 4), 0x10501AF4);
     assert_int_equal(config(device, 8, 4), 0x03800007);
     assert_int_equal(config(device, 0x2C, 4), 0x00020001);
@@ -884,38 +863,4 @@ static void configuration_space_describes_the_function(void **state)
     assert_int_not_equal(capability, 0);
     bus_config_write(device, capability + 8, &reset_bit, 2);
     assert_int_equal(probe->resets, 1);
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(bad_models_are_refused_with_a_reason),
-        WITH(bad_files_are_refused_with_a_reason),
-        WITH(a_file_can_be_loaded_twice),
-        WITH(each_internal_failure_is_survived),
-        WITH(bars_stand_above_ram_and_apart),
-        WITH(ports_have_a_space_of_their_own),
-        WITH(register_windows_reach_the_model),
-        WITH(others_may_run_before_and_after_each_access),
-        WITH(memory_windows_are_plain_memory),
-        WITH(windows_are_independent),
-        WITH(a_failing_mapping_leaves_nothing),
-        WITH(removal_takes_the_windows_along),
-        WITH(an_unplugged_device_is_all_ones),
-        WITH(dma_goes_through_the_domain),
-        WITH(a_hole_faults_alone),
-        WITH(a_window_asks_for_all_it_will_do),
-        WITH(accesses_to_memory_that_nobody_holds_are_told),
-        WITH(linked_devices_share_a_domain),
-        WITH(rights_are_kept),
-        WITH(without_translation_ram_is_one_run),
-        WITH(messages_arrive),
-        WITH(timers_fire_at_their_time),
-        WITH(a_timer_survives_shortage),
-        WITH(configuration_space_describes_the_function),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,21 +205,12 @@ static void attack(enum iommu_mode mode, uint64_t seed)
     free(w.shadow);
 }
 
-static void isolated(void **state)
+TEST(isolated)
 {
-    (void)state;
     attack(IOMMU_ISOLATION, 21);
 }
 
-static void logical(void **state)
+TEST(logical)
 {
-    (void)state;
     attack(IOMMU_REMAP, 22);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(isolated), cmocka_unit_test(logical)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,11 +192,10 @@ static void pairs_body(struct probe *p)
     CHECK_RULE("THREAD-012", wrong == 0);
 }
 
-static void every_pair_meets_as_its_levels_say(void **state)
+TEST(every_pair_meets_as_its_levels_say)
 {
     struct probe *p = start(1);
 
-    (void)state;
     CHECK(probe_run(p, pairs_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -235,11 +234,10 @@ static void process_body(struct probe *p)
                meets(p, find(PROBE_BuildPagingBuffer), create, nt_process_system(), one));
 }
 
-static void threads_of_one_process_take_turns(void **state)
+TEST(threads_of_one_process_take_turns)
 {
     struct probe *p = start(1);
 
-    (void)state;
     CHECK(probe_run(p, process_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -260,11 +258,10 @@ static void adapters_body(struct probe *p)
                meets(p, find(PROBE_BuildPagingBuffer), find(PROBE_BuildPagingBuffer), one, two));
 }
 
-static void levels_hold_for_one_adapter(void **state)
+TEST(levels_hold_for_one_adapter)
 {
     struct probe *p = start(2);
 
-    (void)state;
     CHECK(probe_run(p, adapters_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -303,11 +300,10 @@ static void driver_thread_body(struct probe *p)
     nt_image_enter(outer);
 }
 
-static void a_thread_of_the_driver_is_not_inside_it(void **state)
+TEST(a_thread_of_the_driver_is_not_inside_it)
 {
     struct probe *p = start(1);
 
-    (void)state;
     CHECK(probe_run(p, driver_thread_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -349,24 +345,10 @@ static void watchdog_body(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void whoever_waits_to_be_alone_says_for_whom(void **state)
+TEST(whoever_waits_to_be_alone_says_for_whom)
 {
     struct probe *p = start(1);
 
-    (void)state;
     probe_run(p, watchdog_body);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pair_meets_as_its_levels_say),
-        cmocka_unit_test(threads_of_one_process_take_turns),
-        cmocka_unit_test(levels_hold_for_one_adapter),
-        cmocka_unit_test(a_thread_of_the_driver_is_not_inside_it),
-        cmocka_unit_test(whoever_waits_to_be_alone_says_for_whom),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,11 +43,10 @@ static void each_body(struct probe *p)
             CHECK_RULE(catalogue[i].irql_rule, level_of(p, &catalogue[i]) == catalogue[i].irql);
 }
 
-static void each_entry_has_its_level(void **state)
+TEST(each_entry_has_its_level)
 {
     struct probe *p = start();
 
-    (void)state;
     CHECK(probe_run(p, each_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -68,11 +67,10 @@ static void low_preempt_body(struct probe *p)
     CHECK_RULE("THREAD-039", level_of(p, find(PROBE_SubmitCommand)) == DISPATCH_LEVEL);
 }
 
-static void preemption_may_come_at_passive_level(void **state)
+TEST(preemption_may_come_at_passive_level)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->caps.SchedulingCaps.LowIrqlPreemptCommand = 1;
     CHECK(NT_SUCCESS(probe_start(p)));
     catalogue_provide(p);
@@ -94,11 +92,10 @@ static void any_level_body(struct probe *p)
     }
 }
 
-static void reset_device_at_any_level(void **state)
+TEST(reset_device_at_any_level)
 {
     struct probe *p = start();
 
-    (void)state;
     CHECK(probe_run(p, any_level_body) == SIM_DONE);
     probe_destroy(p);
 }
@@ -124,24 +121,11 @@ static void process_body(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void calls_run_in_a_process(void **state)
+TEST(calls_run_in_a_process)
 {
     struct probe *p = start();
 
-    (void)state;
     CHECK(probe_count(p, PROBE_BuildPagingBuffer) > 0); /* of the host itself, at the start */
     CHECK(probe_run(p, process_body) == SIM_DONE);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_entry_has_its_level),
-        cmocka_unit_test(preemption_may_come_at_passive_level),
-        cmocka_unit_test(reset_device_at_any_level),
-        cmocka_unit_test(calls_run_in_a_process),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

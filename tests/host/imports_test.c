@@ -67,13 +67,12 @@ static void client(void *argument)
     *(bool *)argument = NT_SUCCESS(D3DKMTEnumAdapters(&enumeration)) && enumeration.NumAdapters == 1;
 }
 
-static void one_forbidden_import_is_one_violation(void **state)
+TEST(one_forbidden_import_is_one_violation)
 {
     static const char *const drivers[] = {"tests/drivers/isolated_locks.so",
                                           "tests/drivers/gcc/isolated_locks.sys"};
     struct machine m;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         bool seen = false;
 
@@ -89,11 +88,10 @@ static void one_forbidden_import_is_one_violation(void **state)
     }
 }
 
-static void each_forbidden_import_is_told(void **state)
+TEST(each_forbidden_import_is_told)
 {
     struct machine m;
 
-    (void)state;
     for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
         start(&m, (enum dxgk_iommu)mode, "tests/drivers/isolated_all.so");
         for (size_t i = 0; i < FORBIDDEN; i++)
@@ -103,26 +101,14 @@ static void each_forbidden_import_is_told(void **state)
     }
 }
 
-static void others_may_import_them(void **state)
+TEST(others_may_import_them)
 {
     struct machine m;
 
-    (void)state;
     start(&m, DXGK_IOMMU_OFF, "tests/drivers/isolated_no_cap.so");
     CHECK_RULE("CAPS-065", all_reports(&m) == 0);
     finish(&m);
     start(&m, DXGK_IOMMU_OFF, "drivers/refgpu.so");
     CHECK(all_reports(&m) == 0);
     finish(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_forbidden_import_is_one_violation),
-        cmocka_unit_test(each_forbidden_import_is_told),
-        cmocka_unit_test(others_may_import_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,11 +86,10 @@ static void all_kinds_of_work(struct client *c)
         SHOW(c, "IOMMU-019", fault_count() == 0);
 }
 
-static void work_never_faults(void **state)
+TEST(work_never_faults)
 {
     struct machine m;
 
-    (void)state;
     for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
         machine_begin(&m, (enum dxgk_iommu)mode);
         machine_run(&m, all_kinds_of_work);
@@ -132,11 +131,10 @@ static void loaded(struct client *c)
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }
 
-static void a_switch_under_load_loses_nothing(void **state)
+TEST(a_switch_under_load_loses_nothing)
 {
     struct machine m;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct dxgk_machine_config config;
 
@@ -174,11 +172,10 @@ static void check_flags(uint32_t flags, UINT wanted)
     machine_end(&m);
 }
 
-static void flags_say_what_isolation_consists_of(void **state)
+TEST(flags_say_what_isolation_consists_of)
 {
     const uint32_t all = DXGK_IOMMU_DOMAIN | DXGK_IOMMU_MAPPINGS | DXGK_IOMMU_ATTACH;
 
-    (void)state;
     check_flags(0, 0);
     check_flags(DXGK_IOMMU_ATTACH | DXGK_IOMMU_MAPPINGS, 0);
     check_flags(DXGK_IOMMU_DOMAIN | DXGK_IOMMU_ATTACH, DXGK_IOMMU_DOMAIN);
@@ -196,12 +193,11 @@ static enum iommu_mode mode_of(struct machine *m)
     return mode;
 }
 
-static void a_secure_virtual_machine_isolates(void **state)
+TEST(a_secure_virtual_machine_isolates)
 {
     struct dxgk_machine_config config;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     CHECK(dxgk_machine_create_secure_vm(m.dxgk, m.error, sizeof(m.error)) == DXGK_ERROR);
     CHECK(strstr(m.error, "STATUS_NOT_SUPPORTED") && mode_of(&m) == IOMMU_OFF);
@@ -221,12 +217,11 @@ static void a_secure_virtual_machine_isolates(void **state)
     machine_end(&m);
 }
 
-static void a_driver_installed_without_remapping_is_not_remapped(void **state)
+TEST(a_driver_installed_without_remapping_is_not_remapped)
 {
     struct dxgk_machine_config config;
     struct machine m;
 
-    (void)state;
     machine_config(&m, &config);
     config.iommu = DXGK_IOMMU_REMAP;
     config.remapping_opt_out = true;
@@ -240,13 +235,12 @@ static void a_driver_installed_without_remapping_is_not_remapped(void **state)
 }
 
 /* What the model does is shown with a driver that has it (tests/port); here, that a user can ask for it. */
-static void a_machine_offers_to_share_address_spaces(void **state)
+TEST(a_machine_offers_to_share_address_spaces)
 {
     struct dxgk_machine_config config;
     struct machine m;
     bool entered;
 
-    (void)state;
     for (int offered = 0; offered < 2; offered++) {
         machine_config(&m, &config);
         config.shared_address_space = offered;
@@ -270,12 +264,11 @@ static uint64_t heap_after(struct machine *m, unsigned processes)
     return m->dxgk->sim->heap.live_bytes;
 }
 
-static void processes_leave_nothing_behind(void **state)
+TEST(processes_leave_nothing_behind)
 {
     uint64_t first, then;
     struct machine m;
 
-    (void)state;
     for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
         machine_begin(&m, (enum dxgk_iommu)mode);
         (void)heap_after(&m, 500); /* what is kept for later use is there by then */
@@ -287,19 +280,4 @@ static void processes_leave_nothing_behind(void **state)
         CHECK(then <= first + 2 * 4200); /* an IO page table or two, kept for the next need */
         machine_end(&m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_never_faults),
-        cmocka_unit_test(a_switch_under_load_loses_nothing),
-        cmocka_unit_test(flags_say_what_isolation_consists_of),
-        cmocka_unit_test(a_secure_virtual_machine_isolates),
-        cmocka_unit_test(a_driver_installed_without_remapping_is_not_remapped),
-        cmocka_unit_test(a_machine_offers_to_share_address_spaces),
-        cmocka_unit_test(processes_leave_nothing_behind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

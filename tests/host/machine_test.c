@@ -9,12 +9,11 @@
 
 /* ---- configuration and creation ---- */
 
-static void impossible_configurations_are_refused(void **state)
+TEST(impossible_configurations_are_refused)
 {
     struct dxgk_machine_config config;
     char error[128];
 
-    (void)state;
     for (unsigned i = 0; i < 8; i++) {
         dxgk_machine_config_init(&config);
         switch (i) {
@@ -59,7 +58,7 @@ static void registry_file(const char *path, const char *text)
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void a_registry_is_loaded_from_a_file(void **state)
+TEST(a_registry_is_loaded_from_a_file)
 {
     static const char key[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\mygpu";
     struct dxgk_machine_config config;
@@ -69,7 +68,6 @@ static void a_registry_is_loaded_from_a_file(void **state)
     uint32_t type, bytes;
     bool entered;
 
-    (void)state;
     snprintf(path, sizeof(path), "/tmp/dxgkhost-registry-%d", (int)getpid());
     machine_config(&m, &config);
     machine_create(&m, &config);
@@ -88,12 +86,11 @@ static void a_registry_is_loaded_from_a_file(void **state)
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void extreme_configurations_work(void **state)
+TEST(extreme_configurations_work)
 {
     struct dxgk_machine_config config;
     struct machine m;
 
-    (void)state;
     machine_config(&m, &config);
     config.ram_bytes = (uint64_t)1 << 40;
     config.processors = 64;
@@ -106,12 +103,11 @@ static void extreme_configurations_work(void **state)
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void creation_survives_every_failing_allocation(void **state)
+TEST(creation_survives_every_failing_allocation)
 {
     struct dxgk_machine *machine = NULL;
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1; !machine; n++) {
         struct dxgk_machine_config config;
         char error[128] = "";
@@ -134,13 +130,12 @@ static void creation_survives_every_failing_allocation(void **state)
 
 /* ---- devices ---- */
 
-static void bad_devices_are_explained(void **state)
+TEST(bad_devices_are_explained)
 {
     static const char *const option[] = {"vram=123"};
     struct dxgk_machine_config config;
     struct machine m;
 
-    (void)state;
     machine_config(&m, &config);
     machine_create(&m, &config);
     CHECK(dxgk_machine_add_device(m.dxgk, "/nowhere/device.so", NULL, 0, m.error,
@@ -187,23 +182,21 @@ static void check_says(const struct machine *m, const char *text)
     CHECK(!strchr(m->error, '\n'));
 }
 
-static void missing_imports_are_an_error(void **state)
+TEST(missing_imports_are_an_error)
 {
     struct machine m;
 
-    (void)state;
     CHECK(load_bad(&m, "missing_imports", 0) == DXGK_ERROR);
     check_says(&m, "ExAnotherMissingRoutine, KeNoSuchRoutine");
     CHECK_RULE("LIFE-005", violated(&m, "LIFE-005"));
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void a_failing_entry_leaves_nothing(void **state)
+TEST(a_failing_entry_leaves_nothing)
 {
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     CHECK_RULE("LIFE-009", load_bad(&m, "fails_entry", 0) == DXGK_ERROR);
     check_says(&m, "fails_entry.so");
     check_says(&m, "STATUS_DEVICE_CONFIGURATION_ERROR");
@@ -218,24 +211,22 @@ static void a_failing_entry_leaves_nothing(void **state)
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void an_incomplete_table_is_named(void **state)
+TEST(an_incomplete_table_is_named)
 {
     struct machine m;
 
-    (void)state;
     CHECK_RULE("LIFE-021", load_bad(&m, "incomplete_table", 0) == DXGK_ERROR);
     check_says(&m, "LIFE-021");
     check_says(&m, "is NULL");
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void a_crash_is_a_bug_check_with_a_place(void **state)
+TEST(a_crash_is_a_bug_check_with_a_place)
 {
     struct dxgk_violation v;
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     CHECK_RULE("LIFE-002", load_bad(&m, "crashes_entry", 0) == DXGK_DRIVER_STOPPED);
     check_says(&m, "crashes_entry.so!write_to");
     check_says(&m, "0x18");
@@ -256,14 +247,13 @@ static void hear(void *context, const char *line)
     *(bool *)context |= strcmp(line, "driver said: last words at level 15, 8 bytes") == 0;
 }
 
-static void a_bug_check_lets_drivers_have_their_last_words(void **state)
+TEST(a_bug_check_lets_drivers_have_their_last_words)
 {
     struct dxgk_machine_config config;
     struct dxgk_statistics s;
     struct machine m;
     bool heard = false;
 
-    (void)state;
     machine_config(&m, &config);
     config.special_pool = true;
     config.log = hear;
@@ -282,32 +272,29 @@ static void a_bug_check_lets_drivers_have_their_last_words(void **state)
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void a_loop_is_found_by_the_watchdog(void **state)
+TEST(a_loop_is_found_by_the_watchdog)
 {
     struct machine m;
 
-    (void)state;
     CHECK(load_bad(&m, "loops_entry", 500) == DXGK_DRIVER_STOPPED);
     check_says(&m, "DriverEntry did not return");
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void a_wait_for_ever_is_a_deadlock(void **state)
+TEST(a_wait_for_ever_is_a_deadlock)
 {
     struct machine m;
 
-    (void)state;
     CHECK(load_bad(&m, "waits_entry", 0) == DXGK_DEADLOCK);
     CHECK(m.error[0]);
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
     dxgk_machine_destroy(m.dxgk);
 }
 
-static void the_client_interface_is_not_for_drivers(void **state)
+TEST(the_client_interface_is_not_for_drivers)
 {
     struct machine m;
 
-    (void)state;
     CHECK_RULE("KMT-003", load_bad(&m, "calls_client", 0) == DXGK_ERROR);
     check_says(&m, "KMT-003");
     CHECK_RULE("KMT-003", violated(&m, "KMT-003"));
@@ -316,13 +303,12 @@ static void the_client_interface_is_not_for_drivers(void **state)
 
 /* ---- severities ---- */
 
-static void severities_can_be_set(void **state)
+TEST(severities_can_be_set)
 {
     struct dxgk_machine_config config;
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     machine_config(&m, &config);
     machine_create(&m, &config);
     CHECK(!dxgk_machine_set_severity(m.dxgk, "NONE-001", 1));
@@ -370,13 +356,12 @@ static void crowd_program(struct client *c)
     }
 }
 
-static void a_run_ends_with_its_last_thread(void **state)
+TEST(a_run_ends_with_its_last_thread)
 {
     struct client *c = calloc(1, sizeof(*c));
     struct crowd crowd = {0};
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     c->context = &crowd;
     machine_run_with(&m, c, crowd_program, DXGK_OK);
@@ -395,13 +380,12 @@ static void sleep_long(struct client *c)
     c->context = c;
 }
 
-static void time_limits_end_a_run(void **state)
+TEST(time_limits_end_a_run)
 {
     struct client *c = calloc(1, sizeof(*c));
     struct dxgk_machine_config config;
     struct machine m;
 
-    (void)state;
     machine_config(&m, &config);
     config.time_limit_ns = 1000000;
     machine_create(&m, &config);
@@ -451,13 +435,12 @@ static char *traced_run(uint64_t seed, struct dxgk_depot *depot, size_t *bytes)
     return text;
 }
 
-static void the_same_seed_gives_the_same_trace(void **state)
+TEST(the_same_seed_gives_the_same_trace)
 {
     size_t first_bytes, second_bytes, other_bytes;
     char *first = traced_run(42, NULL, &first_bytes), *second = traced_run(42, NULL, &second_bytes),
          *other = traced_run(43, NULL, &other_bytes);
 
-    (void)state;
     CHECK(first_bytes > 1000 && first_bytes == second_bytes &&
           memcmp(first, second, first_bytes) == 0);
     CHECK(other_bytes != first_bytes || memcmp(first, other, first_bytes) != 0);
@@ -468,13 +451,12 @@ static void the_same_seed_gives_the_same_trace(void **state)
 }
 
 /* Memory that others have written to comes back as new. */
-static void what_a_machine_leaves_does_not_show_in_the_next(void **state)
+TEST(what_a_machine_leaves_does_not_show_in_the_next)
 {
     struct dxgk_depot *depot = dxgk_depot_create();
     size_t alone_bytes, after_bytes;
     char *alone = traced_run(42, NULL, &alone_bytes), *after;
 
-    (void)state;
     CHECK(depot);
     for (uint64_t seed = 50; seed < 53; seed++)
         free(traced_run(seed, depot, &after_bytes));
@@ -485,12 +467,11 @@ static void what_a_machine_leaves_does_not_show_in_the_next(void **state)
     dxgk_depot_destroy(depot);
 }
 
-static void statistics_add_up(void **state)
+TEST(statistics_add_up)
 {
     struct dxgk_statistics before, after;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_REMAP);
     machine_run(&m, work);
     dxgk_machine_statistics(m.dxgk, &before);
@@ -565,13 +546,12 @@ static void whole_life(bool crash)
     free(c);
 }
 
-static void machines_leave_no_trace_in_the_process(void **state)
+TEST(machines_leave_no_trace_in_the_process)
 {
     enum { LIVES = 10 };
     struct mappings before, after;
     unsigned descriptors;
 
-    (void)state;
     whole_life(false);
     whole_life(true);
     before = count_mappings();
@@ -588,12 +568,11 @@ static void machines_leave_no_trace_in_the_process(void **state)
 
 /* ---- several machines ---- */
 
-static void machines_do_not_disturb_each_other(void **state)
+TEST(machines_do_not_disturb_each_other)
 {
     struct machine a, b;
     struct client *c = calloc(1, sizeof(*c));
 
-    (void)state;
     machine_begin(&a, DXGK_IOMMU_OFF);
     machine_begin(&b, DXGK_IOMMU_REMAP);
     machine_run(&a, work);
@@ -603,33 +582,4 @@ static void machines_do_not_disturb_each_other(void **state)
     machine_run(&a, work);
     machine_end(&a);
     free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(impossible_configurations_are_refused),
-        cmocka_unit_test(a_registry_is_loaded_from_a_file),
-        cmocka_unit_test(extreme_configurations_work),
-        cmocka_unit_test(creation_survives_every_failing_allocation),
-        cmocka_unit_test(bad_devices_are_explained),
-        cmocka_unit_test(missing_imports_are_an_error),
-        cmocka_unit_test(a_failing_entry_leaves_nothing),
-        cmocka_unit_test(an_incomplete_table_is_named),
-        cmocka_unit_test(a_crash_is_a_bug_check_with_a_place),
-        cmocka_unit_test(a_bug_check_lets_drivers_have_their_last_words),
-        cmocka_unit_test(a_loop_is_found_by_the_watchdog),
-        cmocka_unit_test(a_wait_for_ever_is_a_deadlock),
-        cmocka_unit_test(the_client_interface_is_not_for_drivers),
-        cmocka_unit_test(severities_can_be_set),
-        cmocka_unit_test(a_run_ends_with_its_last_thread),
-        cmocka_unit_test(time_limits_end_a_run),
-        cmocka_unit_test(the_same_seed_gives_the_same_trace),
-        cmocka_unit_test(what_a_machine_leaves_does_not_show_in_the_next),
-        cmocka_unit_test(statistics_add_up),
-        cmocka_unit_test(machines_leave_no_trace_in_the_process),
-        cmocka_unit_test(machines_do_not_disturb_each_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,11 +110,10 @@ static void contents(struct client *c)
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }
 
-static void video_memory_survives_a_loss_of_power(void **state)
+TEST(video_memory_survives_a_loss_of_power)
 {
     struct machine m;
 
-    (void)state;
     for (int mode = DXGK_IOMMU_OFF; mode <= DXGK_IOMMU_REMAP; mode++) {
         machine_begin(&m, (enum dxgk_iommu)mode);
         machine_run(&m, contents);
@@ -159,11 +158,10 @@ static void loaded(struct client *c)
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }
 
-static void work_goes_on_after_each(void **state)
+TEST(work_goes_on_after_each)
 {
     struct machine m;
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct dxgk_machine_config config;
 
@@ -193,7 +191,7 @@ static NTSTATUS counters(const struct gpu *g, bool asleep_is_fine)
     return D3DKMTEscape(&escape);
 }
 
-static void asleep(struct client *c)
+TEST_WITH(client, who_wants_the_adapter_wakes_it)
 {
     struct memory more;
     struct work w;
@@ -212,17 +210,8 @@ static void asleep(struct client *c)
     TRY(c, gpu_end(&w.g) == STATUS_SUCCESS);
 }
 
-static void who_wants_the_adapter_wakes_it(void **state)
-{
-    struct machine m;
-
-    (void)state;
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, asleep);
-    machine_end(&m);
-}
-
-static void left_asleep(struct client *c)
+/* The process ends, and the adapter stops, while it is asleep. */
+TEST_WITH(client, the_end_wakes_it)
 {
     struct work w;
 
@@ -239,7 +228,7 @@ static bool says(const char *error, const char *part)
     return strstr(error, port_adapter_name(adapter())) && strstr(error, part);
 }
 
-static void told(struct client *c)
+TEST_WITH(client, a_failure_names_its_adapter)
 {
     char error[256] = "";
 
@@ -251,38 +240,4 @@ static void told(struct client *c)
     TRY(c, dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
     adapter()->unplugged = false;
     TRY(c, dxgk_client_power() == 0 && says(error, "no change of ") && says(error, "was removed"));
-}
-
-static void a_failure_names_its_adapter(void **state)
-{
-    struct machine m;
-
-    (void)state;
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, told);
-    machine_end(&m);
-}
-
-/* The process ends, and the adapter stops, while it is asleep. */
-static void the_end_wakes_it(void **state)
-{
-    struct machine m;
-
-    (void)state;
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, left_asleep);
-    machine_end(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(video_memory_survives_a_loss_of_power),
-        cmocka_unit_test(work_goes_on_after_each),
-        cmocka_unit_test(who_wants_the_adapter_wakes_it),
-        cmocka_unit_test(the_end_wakes_it),
-        cmocka_unit_test(a_failure_names_its_adapter),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

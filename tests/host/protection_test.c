@@ -112,18 +112,16 @@ static void commands_fault(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void a_mapping_runs_with_execute_alone(void **state)
+TEST(a_mapping_runs_with_execute_alone)
 {
-    (void)state;
     run("no_execute=1", WRITE | EXECUTE, commands_run);
     run("no_execute=1", EXECUTE, commands_run);
     run("no_execute=1", WRITE, commands_fault);
     run("no_execute=1", 0, commands_fault);
 }
 
-static void without_the_cap_all_of_it_runs(void **state)
+TEST(without_the_cap_all_of_it_runs)
 {
-    (void)state;
     run(NULL, WRITE | EXECUTE, commands_run);
     run(NULL, WRITE, commands_run);
     run("no_execute=0", 0, commands_run);
@@ -199,23 +197,11 @@ static void area_faults(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void a_context_allocation_runs_with_execute_alone(void **state)
+TEST(a_context_allocation_runs_with_execute_alone)
 {
-    (void)state;
     executable_area = true;
     run("no_execute=1", 0, area_runs);
     executable_area = false;
     run("no_execute=1", 0, area_faults);
     run(NULL, 0, area_runs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mapping_runs_with_execute_alone),
-        cmocka_unit_test(without_the_cap_all_of_it_runs),
-        cmocka_unit_test(a_context_allocation_runs_with_execute_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

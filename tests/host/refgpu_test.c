@@ -17,18 +17,15 @@ static void on_each_iommu(void (*program)(struct client *c))
     }
 }
 
-static void nothing(struct client *c)
+#define RIG_ARGUMENT_each_iommu     struct client *c
+#define RIG_RUN_each_iommu(program) on_each_iommu(program)
+
+TEST_WITH(each_iommu, adapter_starts_and_stops)
 {
     (void)c;
 }
 
-static void adapter_starts_and_stops(void **state)
-{
-    (void)state;
-    on_each_iommu(nothing);
-}
-
-static void make_device(struct client *c)
+TEST_WITH(each_iommu, device_and_contexts_come_and_go)
 {
     struct gpu g;
 
@@ -36,14 +33,8 @@ static void make_device(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void device_and_contexts_come_and_go(void **state)
-{
-    (void)state;
-    on_each_iommu(make_device);
-}
-
 /* Node 1: copy through GPU virtual addresses, from system memory to video memory and back. */
-static void copy_there_and_back(struct client *c)
+TEST_WITH(each_iommu, copy_engine_moves_bytes)
 {
     struct gpu g;
     struct memory commands, from, middle, to;
@@ -74,14 +65,8 @@ static void copy_there_and_back(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void copy_engine_moves_bytes(void **state)
-{
-    (void)state;
-    on_each_iommu(copy_there_and_back);
-}
-
 /* Node 0: commands with references, translated and patched by the driver. */
-static void fill_by_render(struct client *c)
+TEST_WITH(each_iommu, render_engine_fills)
 {
     struct gpu g;
     struct memory target;
@@ -108,26 +93,14 @@ static void fill_by_render(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void render_engine_fills(void **state)
-{
-    (void)state;
-    on_each_iommu(fill_by_render);
-}
-
 /* What a client leaves is taken down at the end of its process. */
-static void leave_everything(struct client *c)
+TEST_WITH(each_iommu, process_end_cleans_up)
 {
     struct gpu g;
     struct memory m;
 
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     TRY(c, gpu_memory(&g, BYTES, REFGPU_ALLOCATION_CPU_VISIBLE, 0, &m) == STATUS_SUCCESS);
-}
-
-static void process_end_cleans_up(void **state)
-{
-    (void)state;
-    on_each_iommu(leave_everything);
 }
 
 /* ---- many fences ---- */
@@ -155,7 +128,7 @@ static NTSTATUS open_gate(const struct gpu *g, D3DKMT_HANDLE gate, UINT64 value)
 
 /* Fences are destroyed while signals to them wait in a queue. So each goes when the scheduler has carried out its signal, and
  * the last of a page takes the page with it, which needs a paging operation, which the scheduler has to submit. */
-static void destroy_fences_in_use(struct client *c)
+TEST_WITH(each_iommu, fences_may_go_before_the_work_that_signals_them)
 {
     static const unsigned rounds = 3;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 gate, last, fence[2];
@@ -194,24 +167,4 @@ static void destroy_fences_in_use(struct client *c)
     }
     TRY(c, open_gate(&g, gate.hSyncObject, rounds + 1) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
-}
-
-static void fences_may_go_before_the_work_that_signals_them(void **state)
-{
-    (void)state;
-    on_each_iommu(destroy_fences_in_use);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adapter_starts_and_stops),
-        cmocka_unit_test(device_and_contexts_come_and_go),
-        cmocka_unit_test(copy_engine_moves_bytes),
-        cmocka_unit_test(render_engine_fills),
-        cmocka_unit_test(process_end_cleans_up),
-        cmocka_unit_test(fences_may_go_before_the_work_that_signals_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,11 +126,10 @@ static void program(struct client *c)
     }
 }
 
-static void devices_have_buffers_and_contexts_are_the_hosts(void **state)
+TEST(devices_have_buffers_and_contexts_are_the_hosts)
 {
     struct machine m;
 
-    (void)state;
     begin(&m, "tests/drivers/single_engine.so");
     machine_run(&m, program);
     machine_end(&m);
@@ -233,11 +232,10 @@ static void asleep(struct client *c)
     TRY(c, end_work(&w));
 }
 
-static void content_outlives_a_loss_of_power(void **state)
+TEST(content_outlives_a_loss_of_power)
 {
     static const char *const drivers[] = {"examples/blitter.so", "tests/drivers/single_engine.so"};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct machine m;
 
@@ -289,37 +287,23 @@ static void short_of_memory(struct client *c)
     TRY(c, end_work(&w));
 }
 
-static void a_shortage_of_memory_is_told(void **state)
+TEST(a_shortage_of_memory_is_told)
 {
     struct machine m;
 
-    (void)state;
     begin(&m, "examples/blitter.so");
     machine_run(&m, short_of_memory);
     machine_end(&m);
 }
 
-static void only_states_that_there_are(void **state)
+TEST(only_states_that_there_are)
 {
     char error[256];
     struct machine m;
 
-    (void)state;
     begin(&m, "examples/blitter.so");
     machine_run(&m, wrong_states);
     CHECK(dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
     CHECK(strstr(error, "client"));
     machine_end(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_have_buffers_and_contexts_are_the_hosts),
-        cmocka_unit_test(content_outlives_a_loss_of_power),
-        cmocka_unit_test(a_shortage_of_memory_is_told),
-        cmocka_unit_test(only_states_that_there_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,10 @@ static struct sim_machine *machine;
 static struct verify_log *reports;
 static struct ram *ram;
 
-static int set_up(void **state)
+static int set_up(void)
 {
     const struct sim_config config = {.seed = 3, .processors = 2};
 
-    (void)state;
     reports = verify_log_create();
     verify_log_install(reports);
     machine = sim_machine_create(&config);
@@ -28,9 +27,8 @@ static int set_up(void **state)
     return ram ? 0 : -1;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     ram_destroy(ram);
     sim_leave();
     sim_machine_destroy(machine);
@@ -38,6 +36,11 @@ static int tear_down(void **state)
     verify_log_destroy(reports);
     return 0;
 }
+
+#define RIG_ARGUMENT_device void
+#define RIG_RUN_device(body)        \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static struct iommu_domain *make(enum iommu_mode mode)
 {
@@ -65,12 +68,11 @@ static uint64_t reach(const struct iommu_domain *domain, uint64_t logical)
 
 /* ---- attachment ---- */
 
-static void a_device_has_one_domain_at_most(void **state)
+TEST_WITH(device, a_device_has_one_domain_at_most)
 {
     struct iommu_domain *one = make(IOMMU_ISOLATION), *other = make(IOMMU_REMAP);
     struct iommu_device device = {.requester = 1}, second = {.requester = 2};
 
-    (void)state;
     CHECK_RULE("IOMMU-045", iommu_detach(one, &device) == IOMMU_NOT_ATTACHED);
     CHECK_RULE("IOMMU-045", iommu_attach(one, &device) == IOMMU_DONE && device.domain == one);
     CHECK_RULE("IOMMU-045", iommu_attach(one, &device) == IOMMU_ATTACHED);
@@ -89,13 +91,12 @@ static void a_device_has_one_domain_at_most(void **state)
     iommu_domain_destroy(other);
 }
 
-static void a_domain_in_use_is_not_deleted(void **state)
+TEST_WITH(device, a_domain_in_use_is_not_deleted)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP);
     struct iommu_device device = {.requester = 1};
     struct page_number at;
 
-    (void)state;
     CHECK(iommu_attach(domain, &device) == IOMMU_DONE);
     CHECK_RULE("IOMMU-047", iommu_domain_delete(domain) == IOMMU_IN_USE);
     CHECK(iommu_map_run(domain, page(50), 3, BOTH, &at));
@@ -140,7 +141,7 @@ static void run_changers(struct changer *changers, unsigned count)
     sim_run(NULL, NULL, SIM_FOREVER);
 }
 
-static void changes_of_one_device_never_overlap(void **state)
+TEST_WITH(device, changes_of_one_device_never_overlap)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION);
     struct iommu_device device = {.requester = 1}, second = {.requester = 2};
@@ -149,7 +150,6 @@ static void changes_of_one_device_never_overlap(void **state)
     struct changer together[2] = {{.domain = domain, .device = &device},
                                   {.domain = domain, .device = &device}};
 
-    (void)state;
     run_changers(apart, 2);
     CHECK(apart[0].done == CHANGES && apart[1].done == CHANGES);
     CHECK(verify_rule_count(reports, "IOMMU-046") == 0);
@@ -163,7 +163,7 @@ static void changes_of_one_device_never_overlap(void **state)
 
 /* ---- chosen addresses ---- */
 
-static void each_kind_of_domain_places_in_its_way(void **state)
+TEST_WITH(device, each_kind_of_domain_places_in_its_way)
 {
     const struct iommu_region region = {page(100), 16};
     struct iommu_domain *placing = iommu_domain_create_placing(
@@ -171,7 +171,6 @@ static void each_kind_of_domain_places_in_its_way(void **state)
     struct iommu_domain *host = make(IOMMU_REMAP);
     struct page_number at, chosen = page(40), inside = page(104);
 
-    (void)state;
     CHECK(placing != NULL);
     CHECK_RULE("IOMMU-053",
                iommu_map_at(placing, &chosen, page(40), 1, BOTH, &at) == IOMMU_UNSUPPORTED);
@@ -197,12 +196,11 @@ static void each_kind_of_domain_places_in_its_way(void **state)
 
 /* ---- large leaves and the IOTLB ---- */
 
-static void large_leaves_are_translated_and_flushed(void **state)
+TEST_WITH(device, large_leaves_are_translated_and_flushed)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION);
     const uint64_t gib = (1 << 18);
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(gib), 2 * gib, BOTH, NULL));
     CHECK(iommu_domain_large_pages(domain) == 2 && iommu_domain_bytes(domain) < 100000);
     CHECK(reach(domain, gib + 5) == gib + 5 && reach(domain, 2 * gib + 777) == 2 * gib + 777);
@@ -222,12 +220,11 @@ static void large_leaves_are_translated_and_flushed(void **state)
     CHECK(iommu_domain_delete(domain) == IOMMU_DONE);
 }
 
-static void a_lost_flush_leaves_the_old_page_in_reach(void **state)
+TEST_WITH(device, a_lost_flush_leaves_the_old_page_in_reach)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP);
     struct page_number at;
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(70), 1, BOTH, &at) && reach(domain, at.value) == 70);
     iommu_domain_lose_flushes(domain, 1);
     iommu_unmap_run(domain, at, 1);
@@ -238,12 +235,11 @@ static void a_lost_flush_leaves_the_old_page_in_reach(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void rights_grow_without_a_flush(void **state)
+TEST_WITH(device, rights_grow_without_a_flush)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION);
     struct phys_addr physical;
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(70), 1, IOMMU_READ, NULL));
     CHECK(iommu_translate(domain, (struct logical_addr){70 << 12}, IOMMU_READ, &physical));
     CHECK(reach(domain, 70) == 0 && iommu_refusal(domain, (struct logical_addr){70 << 12},
@@ -253,12 +249,11 @@ static void rights_grow_without_a_flush(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void isolation_is_taken_back_only_before_its_use(void **state)
+TEST_WITH(device, isolation_is_taken_back_only_before_its_use)
 {
     struct iommu_domain *domain = make(IOMMU_OFF);
     struct iommu_device device = {.requester = 1};
 
-    (void)state;
     CHECK(!iommu_domain_relax(domain));
     CHECK(iommu_domain_isolate(domain) && iommu_domain_relax(domain) &&
           iommu_domain_mode(domain) == IOMMU_OFF);
@@ -266,22 +261,4 @@ static void isolation_is_taken_back_only_before_its_use(void **state)
     CHECK_RULE("IOMMU-005",
                !iommu_domain_relax(domain) && iommu_domain_mode(domain) == IOMMU_ISOLATION);
     iommu_domain_destroy(domain);
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(a_device_has_one_domain_at_most),
-        WITH(a_domain_in_use_is_not_deleted),
-        WITH(changes_of_one_device_never_overlap),
-        WITH(each_kind_of_domain_places_in_its_way),
-        WITH(large_leaves_are_translated_and_flushed),
-        WITH(a_lost_flush_leaves_the_old_page_in_reach),
-        WITH(rights_grow_without_a_flush),
-        WITH(isolation_is_taken_back_only_before_its_use),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,22 +15,25 @@ enum { BOTH = IOMMU_READ | IOMMU_WRITE };
 static struct ram *ram;
 static struct util_heap heap;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     heap = (struct util_heap){0};
     util_heap_current = &heap;
     ram = ram_create(&(struct ram_config){.bytes = 64 * MIB});
     return ram ? 0 : -1;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     ram_destroy(ram);
     util_heap_current = NULL;
     return heap.live_blocks == 0 ? 0 : -1;
 }
+
+#define RIG_ARGUMENT_domain void
+#define RIG_RUN_domain(body)        \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static struct iommu_domain *make(enum iommu_mode mode, uint64_t highest)
 {
@@ -56,11 +59,10 @@ static uint64_t reach(const struct iommu_domain *domain, uint64_t logical, enum 
     return physical.value / PAGE_BYTES;
 }
 
-static void off_passes_everything_and_keeps_books(void **state)
+TEST_WITH(domain, off_passes_everything_and_keeps_books)
 {
     struct iommu_domain *domain = make(IOMMU_OFF, 0);
 
-    (void)state;
     CHECK(reach(domain, 77, IOMMU_WRITE) == 77);
     CHECK(!iommu_page_mapped(domain, page(77)));
     CHECK(iommu_map_run(domain, page(77), 1, BOTH, NULL));
@@ -70,13 +72,12 @@ static void off_passes_everything_and_keeps_books(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void isolation_passes_mapped_pages_only(void **state)
+TEST_WITH(domain, isolation_passes_mapped_pages_only)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
     struct page_number logical[3], pages[3] = {{9}, {5}, {700}};
     uint64_t reached = 0;
 
-    (void)state;
     CHECK(iommu_map(domain, pages, 3, BOTH, logical));
     CHECK_RULE("IOMMU-001", memcmp(logical, pages, sizeof(pages)) == 0);
     for (uint64_t i = 0; i < ram_bytes(ram) / PAGE_BYTES + 100; i++)
@@ -89,11 +90,10 @@ static void isolation_passes_mapped_pages_only(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void isolation_counts_the_mappings_of_a_page(void **state)
+TEST_WITH(domain, isolation_counts_the_mappings_of_a_page)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(40), 8, BOTH, NULL));
     CHECK(iommu_map_run(domain, page(44), 8, BOTH, NULL));
     CHECK(ram_page_iommu_maps(ram, page(45)) == 2 && iommu_domain_mapped_pages(domain) == 12);
@@ -106,23 +106,21 @@ static void isolation_counts_the_mappings_of_a_page(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void rights_are_checked(void **state)
+TEST_WITH(domain, rights_are_checked)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(3), 1, IOMMU_READ, NULL));
     CHECK(reach(domain, 3, IOMMU_READ) == 3);
     CHECK_RULE("IOMMU-051", reach(domain, 3, IOMMU_WRITE) == 0);
     iommu_domain_destroy(domain);
 }
 
-static void remap_keeps_order_and_stays_below_the_limit(void **state)
+TEST_WITH(domain, remap_keeps_order_and_stays_below_the_limit)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
     struct page_number pages[6] = {{900}, {3}, {777}, {4}, {5}, {16000}}, logical[6];
 
-    (void)state;
     CHECK(iommu_map(domain, pages, 6, BOTH, logical));
     for (unsigned i = 0; i < 6; i++) {
         CHECK_RULE("IOMMU-032", logical[i].value == logical[0].value + i);
@@ -136,13 +134,12 @@ static void remap_keeps_order_and_stays_below_the_limit(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void remap_never_maps_page_zero_and_uses_all_others(void **state)
+TEST_WITH(domain, remap_never_maps_page_zero_and_uses_all_others)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
     struct page_number logical;
     unsigned mapped = 0;
 
-    (void)state;
     while (iommu_map_run(domain, page(50), 1, BOTH, &logical)) {
         CHECK_RULE("IOMMU-030", logical.value != 0);
         CHECK_RULE("IOMMU-029", logical.value <= MIB / PAGE_BYTES - 1);
@@ -154,12 +151,11 @@ static void remap_never_maps_page_zero_and_uses_all_others(void **state)
     CHECK(ram_page_iommu_maps(ram, page(50)) == 0);
 }
 
-static void remap_reuses_as_late_as_possible(void **state)
+TEST_WITH(domain, remap_reuses_as_late_as_possible)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, 16 * PAGE_BYTES - 1); /* 15 pages */
     struct page_number first, second, logical;
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(50), 1, BOTH, &first));
     CHECK(iommu_map_run(domain, page(51), 1, BOTH, &second));
     iommu_unmap_run(domain, second, 1);
@@ -179,11 +175,10 @@ static void remap_reuses_as_late_as_possible(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void stale_translations_last_until_the_flush(void **state)
+TEST_WITH(domain, stale_translations_last_until_the_flush)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
     CHECK(reach(domain, 61, IOMMU_READ) == 61);
     iommu_unmap_run_unflushed(domain, page(60), 4);
@@ -223,12 +218,11 @@ static void flush_some(struct rng *rng, struct iommu_domain *domain, uint64_t fr
 }
 
 /* As many translations as the IOTLB holds, of pages and of leaves of 2 MiB. */
-static void flushes_drop_what_they_name_and_nothing_else(void **state)
+TEST_WITH(domain, flushes_drop_what_they_name_and_nothing_else)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, (1ull << 40) - 1);
     struct rng rng = {.state = 31};
 
-    (void)state;
     for (unsigned round = 0; round < 200; round++) {
         flush_some(&rng, domain, (1 << 20) + 1, 4096, rng_below(&rng, 3000), 1024, 1);
         flush_some(&rng, domain, 1 << 20, 64 * 512, 0, 64, 512);
@@ -237,11 +231,10 @@ static void flushes_drop_what_they_name_and_nothing_else(void **state)
     CHECK(iommu_domain_delete(domain) == IOMMU_DONE);
 }
 
-static void isolating_changes_no_address(void **state)
+TEST_WITH(domain, isolating_changes_no_address)
 {
     struct iommu_domain *domain = make(IOMMU_OFF, 0);
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(60), 4, BOTH, NULL));
     CHECK_RULE("IOMMU-003", iommu_domain_isolate(domain));
     CHECK_RULE("IOMMU-004", reach(domain, 61, IOMMU_WRITE) == 61);
@@ -255,12 +248,11 @@ static void isolating_changes_no_address(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void identity_ranges_stand_beside_chosen_ones(void **state)
+TEST_WITH(domain, identity_ranges_stand_beside_chosen_ones)
 {
     struct iommu_domain *domain = make(IOMMU_REMAP, MIB - 1);
     struct page_number logical;
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(50), 8, BOTH, &logical));
     CHECK(iommu_map_identity_run(domain, page(100), 4, BOTH));
     CHECK(reach(domain, 102, IOMMU_WRITE) == 102);
@@ -271,12 +263,11 @@ static void identity_ranges_stand_beside_chosen_ones(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void device_windows_far_above_ram_can_be_mapped(void **state)
+TEST_WITH(domain, device_windows_far_above_ram_can_be_mapped)
 {
     struct iommu_domain *domain = make(IOMMU_ISOLATION, 0);
     uint64_t far = ((uint64_t)1 << 39) + 511;
 
-    (void)state;
     CHECK(iommu_map_run(domain, page(7), 1, BOTH, NULL));
     CHECK(iommu_map_run(domain, page(far), 3, BOTH, NULL));
     CHECK(reach(domain, far + 2, IOMMU_WRITE) == far + 2 && reach(domain, 7, IOMMU_READ) == 7);
@@ -288,11 +279,10 @@ static void device_windows_far_above_ram_can_be_mapped(void **state)
 }
 
 /* Every allocation inside a map fails once; nothing must have changed after the failure. */
-static void maps_without_memory_change_nothing(void **state)
+TEST_WITH(domain, maps_without_memory_change_nothing)
 {
     struct page_number pages[1100], logical[1100];
 
-    (void)state;
     for (unsigned i = 0; i < 1100; i++)
         pages[i] = page((uint64_t)(i * 7919) % 16000 + 1);
     for (int mode = IOMMU_OFF; mode <= IOMMU_REMAP; mode++) {
@@ -321,7 +311,7 @@ static void maps_without_memory_change_nothing(void **state)
 enum { MODEL_PAGES = 2000, MODEL_RUNS = 60 };
 
 /* Random runs against an array of counts. */
-static void agrees_with_a_model_of_counts(void **state)
+TEST_WITH(domain, agrees_with_a_model_of_counts)
 {
     struct run {
         uint64_t first, count;
@@ -331,7 +321,6 @@ static void agrees_with_a_model_of_counts(void **state)
     struct rng rng = {.state = 11};
     unsigned live = 0;
 
-    (void)state;
     memset(counts, 0, sizeof(counts));
     for (unsigned step = 0; step < 2000; step++) {
         struct run run;
@@ -359,30 +348,4 @@ static void agrees_with_a_model_of_counts(void **state)
         CHECK(iommu_validate(domain));
     }
     iommu_domain_destroy(domain);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(off_passes_everything_and_keeps_books, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(isolation_passes_mapped_pages_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(isolation_counts_the_mappings_of_a_page, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rights_are_checked, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(remap_keeps_order_and_stays_below_the_limit, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(remap_never_maps_page_zero_and_uses_all_others, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(remap_reuses_as_late_as_possible, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(stale_translations_last_until_the_flush, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(flushes_drop_what_they_name_and_nothing_else, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(isolating_changes_no_address, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(identity_ranges_stand_beside_chosen_ones, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(device_windows_far_above_ram_can_be_mapped, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(maps_without_memory_change_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(agrees_with_a_model_of_counts, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

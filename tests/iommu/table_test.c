@@ -15,20 +15,23 @@
 
 static struct util_heap heap;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     heap = (struct util_heap){0};
     util_heap_current = &heap;
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     util_heap_current = NULL;
     return heap.live_blocks == 0 ? 0 : -1;
 }
+
+#define RIG_ARGUMENT_table void
+#define RIG_RUN_table(body)         \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static uint64_t operations(uint64_t usual)
 {
@@ -48,13 +51,12 @@ static uint64_t frame_of(const struct io_tables *t, uint64_t page, uint64_t *cou
 
 /* ---- large leaves ---- */
 
-static void aligned_runs_get_large_leaves(void **state)
+TEST_WITH(table, aligned_runs_get_large_leaves)
 {
     struct io_tables t;
     unsigned level;
     uint64_t count, rights;
 
-    (void)state;
     io_tables_init(&t, false);
     CHECK(io_tables_map(&t, 3 << 18, NULL, 5 << 18, (1 << 18) + 512 + 3, 3) == IO_DONE);
     CHECK(t.large == 2 && t.pages == (1 << 18) + 512 + 3 && io_tables_validate(&t));
@@ -73,12 +75,11 @@ static void aligned_runs_get_large_leaves(void **state)
     io_tables_finish(&t);
 }
 
-static void a_leaf_is_split_where_a_part_of_it_goes(void **state)
+TEST_WITH(table, a_leaf_is_split_where_a_part_of_it_goes)
 {
     struct io_tables t;
     uint64_t count, rights;
 
-    (void)state;
     io_tables_init(&t, false);
     CHECK(io_tables_map(&t, 1 << 18, NULL, 1 << 18, 1 << 18, 3) == IO_DONE && t.large == 1);
     io_tables_unmap(&t, (1 << 18) + 1000, 1, NULL, NULL);
@@ -91,11 +92,10 @@ static void a_leaf_is_split_where_a_part_of_it_goes(void **state)
 }
 
 /* Without memory for the split all of the leaf goes: less is reachable, never more. */
-static void a_split_without_memory_unmaps_the_whole_leaf(void **state)
+TEST_WITH(table, a_split_without_memory_unmaps_the_whole_leaf)
 {
     struct io_tables t;
 
-    (void)state;
     io_tables_init(&t, false);
     CHECK(io_tables_map(&t, 1024, NULL, 2048, 512, 3) == IO_DONE && t.large == 1);
     heap.fail_at = heap.requests + 1;
@@ -108,12 +108,11 @@ static void a_split_without_memory_unmaps_the_whole_leaf(void **state)
     io_tables_finish(&t);
 }
 
-static void shared_large_leaves_count(void **state)
+TEST_WITH(table, shared_large_leaves_count)
 {
     struct io_tables t;
     uint64_t count, rights;
 
-    (void)state;
     io_tables_init(&t, true);
     CHECK(io_tables_map(&t, 1024, NULL, 1024, 1024, 1) == IO_DONE && t.large == 2);
     CHECK(io_tables_map(&t, 1024, NULL, 1024, 512, 3) == IO_DONE && t.large == 2);
@@ -132,12 +131,11 @@ static void shared_large_leaves_count(void **state)
     io_tables_finish(&t);
 }
 
-static void what_is_taken_stays(void **state)
+TEST_WITH(table, what_is_taken_stays)
 {
     struct io_tables t;
     struct page_number frames[3] = {{7}, {8}, {(uint64_t)1 << 40}};
 
-    (void)state;
     io_tables_init(&t, false);
     CHECK(io_tables_map(&t, 600, NULL, 9, 4, 3) == IO_DONE);
     CHECK(io_tables_map(&t, 0, NULL, 5000, 601, 3) == IO_TAKEN && t.pages == 4);
@@ -152,12 +150,11 @@ static void what_is_taken_stays(void **state)
 /* ---- tables kept for later ---- */
 
 /* What is mapped and unmapped in turns needs no memory, and no more is kept than is said. */
-static void empty_tables_wait_for_their_next_use(void **state)
+TEST_WITH(table, empty_tables_wait_for_their_next_use)
 {
     struct io_tables t;
     uint64_t requests;
 
-    (void)state;
     io_tables_init(&t, false);
     for (uint64_t i = 0; i < IO_NEAR_TABLES; i++)
         CHECK(io_tables_map(&t, i * 512, NULL, 7, 1, 3) == IO_DONE);
@@ -185,12 +182,11 @@ static void empty_tables_wait_for_their_next_use(void **state)
     io_tables_finish(&t);
 }
 
-static void empty_tables_are_not_in_the_way_of_large_leaves(void **state)
+TEST_WITH(table, empty_tables_are_not_in_the_way_of_large_leaves)
 {
     struct io_tables t;
     unsigned level;
 
-    (void)state;
     io_tables_init(&t, false);
     for (uint64_t i = 0; i < 8; i++) {
         CHECK(io_tables_map(&t, (1 << 18) + i * 512 + 5, NULL, 7, 1, 3) == IO_DONE);
@@ -207,12 +203,11 @@ static void empty_tables_are_not_in_the_way_of_large_leaves(void **state)
 }
 
 /* A stretch of more tables than the walk cache has places for, that needs more than there is. */
-static void a_failed_mapping_leaves_no_tables(void **state)
+TEST_WITH(table, a_failed_mapping_leaves_no_tables)
 {
     struct io_tables t;
     uint64_t live;
 
-    (void)state;
     io_tables_init(&t, false);
     CHECK(io_tables_map(&t, 100 * 512 + 3, NULL, 7, 1, 3) == IO_DONE);
     CHECK(io_tables_map(&t, 300 * 512 + 3, NULL, 7, 1, 3) == IO_DONE);
@@ -267,13 +262,12 @@ static void vectors_agree_with_loops(const struct io_entry_work *work, uint64_t 
     CHECK(entries[count] == guard);
 }
 
-static void entries_are_the_same_with_any_instructions(void **state)
+TEST_WITH(table, entries_are_the_same_with_any_instructions)
 {
     static const char *const sets[] = {"baseline", "avx2"};
     static uint64_t entries[IO_TABLE_ENTRIES + 2];
     static struct page_number frames[IO_TABLE_ENTRIES];
 
-    (void)state;
     for (uint64_t i = 0; i < IO_TABLE_ENTRIES; i++)
         frames[i].value = i * 7919 % 100003;
     CHECK(io_entry_work_named("none such") == NULL);
@@ -436,16 +430,14 @@ static void agree(bool shared, uint64_t base, uint64_t seed)
     io_tables_finish(&t);
 }
 
-static void tables_agree_with_arrays(void **state)
+TEST_WITH(table, tables_agree_with_arrays)
 {
-    (void)state;
     agree(false, (uint64_t)1 << 28, 41);
     agree(false, 0, 42);
 }
 
-static void shared_tables_agree_with_arrays(void **state)
+TEST_WITH(table, shared_tables_agree_with_arrays)
 {
-    (void)state;
     agree(true, (uint64_t)1 << 20, 43);
 }
 
@@ -478,7 +470,7 @@ static bool has_room(const bool *taken, uint64_t count)
     return false;
 }
 
-static void logical_addresses_agree_with_a_bitmap(void **state)
+TEST_WITH(table, logical_addresses_agree_with_a_bitmap)
 {
     struct ram *ram = ram_create(&(struct ram_config){.bytes = 64u << 20});
     struct iommu_domain *domain = iommu_domain_create(
@@ -489,7 +481,6 @@ static void logical_addresses_agree_with_a_bitmap(void **state)
     uint64_t total = operations(100000), mapped = 0;
     unsigned live = 0;
 
-    (void)state;
     memset(taken, 0, sizeof(taken));
     CHECK(ram && domain);
     for (uint64_t step = 0; step < total; step++) {
@@ -531,7 +522,7 @@ static void logical_addresses_agree_with_a_bitmap(void **state)
 /* ---- books ---- */
 
 /* Where and how often things were mapped must not matter for what is kept. */
-static void books_follow_what_is_mapped(void **state)
+TEST_WITH(table, books_follow_what_is_mapped)
 {
     struct ram *ram = ram_create(&(struct ram_config){.bytes = (uint64_t)1 << 40});
     struct iommu_domain *domain = iommu_domain_create(
@@ -539,7 +530,6 @@ static void books_follow_what_is_mapped(void **state)
     struct page_number at;
     uint64_t once;
 
-    (void)state;
     CHECK(ram && domain);
     CHECK(iommu_map_run(domain, (struct page_number){12345}, 4, 3, &at));
     CHECK(heap.live_bytes < (uint64_t)1 << 20);
@@ -557,27 +547,4 @@ static void books_follow_what_is_mapped(void **state)
     CHECK(iommu_domain_bytes(domain) < 400000);
     iommu_domain_destroy(domain);
     ram_destroy(ram);
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(aligned_runs_get_large_leaves),
-        WITH(a_leaf_is_split_where_a_part_of_it_goes),
-        WITH(a_split_without_memory_unmaps_the_whole_leaf),
-        WITH(shared_large_leaves_count),
-        WITH(what_is_taken_stays),
-        WITH(empty_tables_wait_for_their_next_use),
-        WITH(empty_tables_are_not_in_the_way_of_large_leaves),
-        WITH(a_failed_mapping_leaves_no_tables),
-        WITH(entries_are_the_same_with_any_instructions),
-        WITH(tables_agree_with_arrays),
-        WITH(shared_tables_agree_with_arrays),
-        WITH(logical_addresses_agree_with_a_bitmap),
-        WITH(books_follow_what_is_mapped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,6 @@
 /* Enumerating, opening, closing adapters, and asking them. */
 #include "host/support/refgpu_client.h"
 
-static void run(void (*program)(struct client *c))
-{
-    struct machine m;
-
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, program);
-    machine_end(&m);
-}
-
 static NTSTATUS close_handle(D3DKMT_HANDLE handle)
 {
     D3DKMT_CLOSEADAPTER close = {handle};
@@ -20,7 +11,7 @@ static NTSTATUS close_handle(D3DKMT_HANDLE handle)
 
 /* ---- enumeration ---- */
 
-static void enumerations(struct client *c)
+TEST_WITH(client, adapters_are_enumerated)
 {
     D3DKMT_ENUMADAPTERS one;
     D3DKMT_ENUMADAPTERS2 two;
@@ -75,13 +66,7 @@ static void enumerations(struct client *c)
     TRY(c, close_handle(one.Adapters[0].hAdapter) == STATUS_SUCCESS);
 }
 
-static void adapters_are_enumerated(void **state)
-{
-    (void)state;
-    run(enumerations);
-}
-
-static void opening(struct client *c)
+TEST_WITH(client, adapters_are_opened_by_luid)
 {
     D3DKMT_ENUMADAPTERS all = {0};
     D3DKMT_OPENADAPTERFROMLUID open;
@@ -99,13 +84,7 @@ static void opening(struct client *c)
     SHOW(c, "KMT-050", close_handle(open.hAdapter) == STATUS_INVALID_PARAMETER);
 }
 
-static void adapters_are_opened_by_luid(void **state)
-{
-    (void)state;
-    run(opening);
-}
-
-static void device_outlives_handle(struct client *c)
+TEST_WITH(client, a_device_keeps_the_adapter_open)
 {
     struct gpu g;
     D3DKMT_CREATEDEVICE create;
@@ -118,12 +97,6 @@ static void device_outlives_handle(struct client *c)
     create.hAdapter = g.adapter;
     TRY(c, D3DKMTCreateDevice(&create) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_destroy_device(&g) == STATUS_SUCCESS);
-}
-
-static void a_device_keeps_the_adapter_open(void **state)
-{
-    (void)state;
-    run(device_outlives_handle);
 }
 
 /* DxgkDdiCreateProcess and DestroyProcess, told by the count of DDI calls. */
@@ -143,12 +116,11 @@ static void only_queries(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void opening_alone_creates_no_process(void **state)
+TEST(opening_alone_creates_no_process)
 {
     struct dxgk_statistics before, after;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     dxgk_machine_statistics(m.dxgk, &before);
     machine_run(&m, only_queries);
@@ -171,7 +143,7 @@ static NTSTATUS ask(const struct gpu *g, KMTQUERYADAPTERINFOTYPE type, void *ans
     return D3DKMTQueryAdapterInfo(&query);
 }
 
-static void query_sizes(struct client *c)
+TEST_WITH(client, query_buffers_are_checked)
 {
     struct {
         D3DKMT_SEGMENTSIZEINFO sizes;
@@ -198,13 +170,7 @@ static void query_sizes(struct client *c)
     TRY(c, ask(&g, KMTQAITYPE_GETSEGMENTSIZE, &large, sizeof(large)) == STATUS_INVALID_PARAMETER);
 }
 
-static void query_buffers_are_checked(void **state)
-{
-    (void)state;
-    run(query_sizes);
-}
-
-static void display_queries(struct client *c)
+TEST_WITH(client, what_a_display_would_answer)
 {
     static const KMTQUERYADAPTERINFOTYPE unsupported[] = {
         KMTQAITYPE_FLIPQUEUEINFO,
@@ -252,13 +218,7 @@ static void display_queries(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void what_a_display_would_answer(void **state)
-{
-    (void)state;
-    run(display_queries);
-}
-
-static void identity(struct client *c)
+TEST_WITH(client, the_adapter_says_who_it_is)
 {
     D3DKMT_ADAPTERTYPE type, type_render;
     D3DKMT_ADAPTERREGISTRYINFO texts;
@@ -330,13 +290,7 @@ static void identity(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void the_adapter_says_who_it_is(void **state)
-{
-    (void)state;
-    run(identity);
-}
-
-static void caps(struct client *c)
+TEST_WITH(client, the_adapter_says_what_it_can)
 {
     D3DKMT_WDDM_1_2_CAPS caps12;
     D3DKMT_WDDM_1_3_CAPS caps13;
@@ -397,12 +351,6 @@ static void caps(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void the_adapter_says_what_it_can(void **state)
-{
-    (void)state;
-    run(caps);
-}
-
 /* The driver is asked each time, sees a copy, and answers into the client's buffer. */
 static void private_query(struct client *c)
 {
@@ -420,12 +368,11 @@ static void private_query(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void the_driver_answers_private_queries(void **state)
+TEST(the_driver_answers_private_queries)
 {
     struct dxgk_statistics before, after;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     dxgk_machine_statistics(m.dxgk, &before);
     machine_run(&m, private_query);
@@ -433,21 +380,4 @@ static void the_driver_answers_private_queries(void **state)
     CHECK_RULE("KMT-064",
                after.ddi_calls == before.ddi_calls + 2); /* no cache, and none for a size of 0 */
     machine_end(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adapters_are_enumerated),
-        cmocka_unit_test(adapters_are_opened_by_luid),
-        cmocka_unit_test(a_device_keeps_the_adapter_open),
-        cmocka_unit_test(opening_alone_creates_no_process),
-        cmocka_unit_test(query_buffers_are_checked),
-        cmocka_unit_test(what_a_display_would_answer),
-        cmocka_unit_test(the_adapter_says_who_it_is),
-        cmocka_unit_test(the_adapter_says_what_it_can),
-        cmocka_unit_test(the_driver_answers_private_queries),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,25 +73,15 @@ static void *wild(void)
     return (void *)(uintptr_t)0x1000;
 }
 
-static void run(void (*program)(struct client *c))
-{
-    struct machine m;
-
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, program);
-    machine_end(&m);
-}
-
 /* ---- names ---- */
 
-static void every_name_exists(void **state)
+TEST(every_name_exists)
 {
     const char *source = getenv("DXGK_SOURCE");
     char path[512], line[1024];
     unsigned found = 0;
     FILE *table;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/include/wdk/d3dkmthk.h", source ? source : ".");
     table = fopen(path, "r");
     CHECK(table != NULL);
@@ -110,7 +100,7 @@ static void every_name_exists(void **state)
     CHECK_RULE("KMT-001", found > 150);
 }
 
-static void unsupported_calls(struct client *c)
+TEST_WITH(client, what_needs_a_display_is_not_supported)
 {
     static const char *const names[] = {
         "SetGammaRamp", "CreateOverlay",      "CreateOutputDupl",    "CreateProtectedSession",
@@ -123,13 +113,7 @@ static void unsupported_calls(struct client *c)
     SHOW(c, "KMT-049", find("OpenAdapterFromGdiDisplayName")(wild()) == STATUS_NOT_SUPPORTED);
 }
 
-static void what_needs_a_display_is_not_supported(void **state)
-{
-    (void)state;
-    run(unsupported_calls);
-}
-
-static void looked_up_pointers(struct client *c)
+TEST_WITH(client, calls_by_pointer_are_the_same)
 {
     D3DKMT_ENUMADAPTERS2 direct = {0}, looked_up = {0};
 
@@ -139,19 +123,12 @@ static void looked_up_pointers(struct client *c)
              looked_up.NumAdapters == direct.NumAdapters);
 }
 
-static void calls_by_pointer_are_the_same(void **state)
-{
-    (void)state;
-    run(looked_up_pointers);
-}
-
 /* ---- who may call ---- */
 
-static void calls_need_a_client_thread(void **state)
+TEST(calls_need_a_client_thread)
 {
     D3DKMT_ENUMADAPTERS2 enumerate = {0};
 
-    (void)state;
     CHECK(D3DKMTEnumAdapters2(&enumerate) == STATUS_INVALID_DEVICE_STATE);
 }
 
@@ -168,12 +145,11 @@ static void null_and_wild(struct client *c)
     }
 }
 
-static void null_and_wild_arguments_are_refused(void **state)
+TEST(null_and_wild_arguments_are_refused)
 {
     struct dxgk_statistics before, after;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     dxgk_machine_statistics(m.dxgk, &before);
     machine_run(&m, null_and_wild);
@@ -183,7 +159,7 @@ static void null_and_wild_arguments_are_refused(void **state)
 }
 
 /* Arrays: null with a count, wild ones, zero counts with any pointer. */
-static void arrays(struct client *c)
+TEST_WITH(client, arrays_are_checked)
 {
     struct gpu g;
     D3DKMT_CREATEALLOCATION create;
@@ -220,15 +196,9 @@ static void arrays(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void arrays_are_checked(void **state)
-{
-    (void)state;
-    run(arrays);
-}
-
 /* ---- sizes ---- */
 
-static void sizes(struct client *c)
+TEST_WITH(client, absurd_sizes_are_refused)
 {
     struct gpu g;
     struct refgpu_allocation_data data = {.magic = REFGPU_UMD_MAGIC, .bytes = 4096};
@@ -263,15 +233,9 @@ static void sizes(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void absurd_sizes_are_refused(void **state)
-{
-    (void)state;
-    run(sizes);
-}
-
 /* ---- reserved bits ---- */
 
-static void reserved_bits(struct client *c)
+TEST_WITH(client, reserved_bits_are_refused)
 {
     struct gpu g;
 
@@ -314,15 +278,9 @@ static void reserved_bits(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void reserved_bits_are_refused(void **state)
-{
-    (void)state;
-    run(reserved_bits);
-}
-
 /* ---- handles ---- */
 
-static void kinds_of_handle(struct client *c)
+TEST_WITH(client, handles_of_another_kind_are_refused)
 {
     struct gpu g;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
@@ -375,13 +333,7 @@ static void kinds_of_handle(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void handles_of_another_kind_are_refused(void **state)
-{
-    (void)state;
-    run(kinds_of_handle);
-}
-
-static void ends(struct client *c)
+TEST_WITH(client, handles_end_once_and_with_their_parent)
 {
     struct gpu g;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
@@ -420,12 +372,6 @@ static void ends(struct client *c)
     SHOW(c, "KMT-032", gpu_close_adapter(&g) == STATUS_INVALID_PARAMETER);
 }
 
-static void handles_end_once_and_with_their_parent(void **state)
-{
-    (void)state;
-    run(ends);
-}
-
 /* Another process does not see them. */
 struct other {
     struct client *client;
@@ -445,7 +391,7 @@ static void other_process(void *argument)
     o->done = true;
 }
 
-static void two_processes(struct client *c)
+TEST_WITH(client, handles_belong_to_one_process)
 {
     struct gpu g;
     struct other o = {.client = c, .gpu = &g};
@@ -461,13 +407,7 @@ static void two_processes(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void handles_belong_to_one_process(void **state)
-{
-    (void)state;
-    run(two_processes);
-}
-
-static void another_device(struct client *c)
+TEST_WITH(client, allocations_belong_to_one_device)
 {
     struct gpu g, h;
     struct memory m;
@@ -481,12 +421,6 @@ static void another_device(struct client *c)
     TRY(c, gpu_lock(&g, &m) == STATUS_SUCCESS);
     TRY(c, gpu_end(&h) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
-}
-
-static void allocations_belong_to_one_device(void **state)
-{
-    (void)state;
-    run(another_device);
 }
 
 /* ---- two runs give the same handles ---- */
@@ -505,11 +439,10 @@ static void collect_handles(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void equal_runs_give_equal_handles(void **state)
+TEST(equal_runs_give_equal_handles)
 {
     D3DKMT_HANDLE handles[2][5];
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct client *c = calloc(1, sizeof(*c));
         struct machine m;
@@ -521,25 +454,4 @@ static void equal_runs_give_equal_handles(void **state)
         free(c);
     }
     CHECK_RULE("KMT-028", memcmp(handles[0], handles[1], sizeof(handles[0])) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_exists),
-        cmocka_unit_test(what_needs_a_display_is_not_supported),
-        cmocka_unit_test(calls_by_pointer_are_the_same),
-        cmocka_unit_test(calls_need_a_client_thread),
-        cmocka_unit_test(null_and_wild_arguments_are_refused),
-        cmocka_unit_test(arrays_are_checked),
-        cmocka_unit_test(absurd_sizes_are_refused),
-        cmocka_unit_test(reserved_bits_are_refused),
-        cmocka_unit_test(handles_of_another_kind_are_refused),
-        cmocka_unit_test(handles_end_once_and_with_their_parent),
-        cmocka_unit_test(handles_belong_to_one_process),
-        cmocka_unit_test(allocations_belong_to_one_device),
-        cmocka_unit_test(equal_runs_give_equal_handles),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,12 +103,11 @@ static void whole_way(struct client *c)
 
 /* The n-th allocation after creation fails, for every n that comes while the client works. A driver may say otherwise than
  * STATUS_NO_MEMORY, and paging that fails later loses the device; what counts is that nothing breaks and nothing is left. */
-static void every_failing_allocation_is_survived(void **state)
+TEST(every_failing_allocation_is_survived)
 {
     uint64_t start, n;
     unsigned failed = 0, no_memory = 0;
 
-    (void)state;
     {
         struct machine m;
         struct dxgk_statistics s;
@@ -176,12 +175,11 @@ static void many_processes(struct client *c)
 }
 
 /* Once what is kept for reuse has its size, more processes change nothing. */
-static void processes_come_and_go(void **state)
+TEST(processes_come_and_go)
 {
     struct machine m;
     uint64_t bytes;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     for (unsigned i = 0; i < 6; i++)
         machine_run(&m, many_processes);
@@ -262,9 +260,8 @@ static void race(struct client *c)
     free(r);
 }
 
-static void use_and_destruction_race(void **state)
+TEST(use_and_destruction_race)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct dxgk_machine_config config;
         struct machine m;
@@ -300,12 +297,11 @@ static void wait_for_nobody(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void a_call_that_waits_for_ever_returns(void **state)
+TEST(a_call_that_waits_for_ever_returns)
 {
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     machine_run(&m, wait_for_nobody);
     dxgk_machine_statistics(m.dxgk, &s);
@@ -324,12 +320,11 @@ static void leave_a_blocked_packet(struct client *c)
     TRY(c, gpu_submit(g.copy, 0x10000, 0) == STATUS_SUCCESS);
 }
 
-static void a_blocked_packet_does_not_hold_up_the_end(void **state)
+TEST(a_blocked_packet_does_not_hold_up_the_end)
 {
     struct client *c = calloc(1, sizeof(*c));
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     c->program = leave_a_blocked_packet;
     CHECK_RULE("KMT-473",
@@ -350,12 +345,11 @@ static void wait_on_cpu(struct client *c)
 }
 
 /* The embedding is told, and can shut down in good order all the same: the process is killed. */
-static void a_client_that_waits_for_ever_is_a_deadlock(void **state)
+TEST(a_client_that_waits_for_ever_is_a_deadlock)
 {
     struct client *c = calloc(1, sizeof(*c));
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     machine_run_with(&m, c, wait_on_cpu, DXGK_DEADLOCK);
     c->failed = NULL;
@@ -399,12 +393,11 @@ static void hang(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void a_hang_loses_the_device(void **state)
+TEST(a_hang_loses_the_device)
 {
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     machine_run(&m, hang);
     dxgk_machine_statistics(m.dxgk, &s);
@@ -448,12 +441,11 @@ static void forced_timeouts(struct client *c)
     }
 }
 
-static void timeouts_can_be_forced(void **state)
+TEST(timeouts_can_be_forced)
 {
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     machine_run(&m, forced_timeouts);
     dxgk_machine_statistics(m.dxgk, &s);
@@ -485,13 +477,12 @@ static void crash(struct client *c)
              gpu_close_adapter(&g) == STATUS_DEVICE_REMOVED);
 }
 
-static void a_bug_check_stops_the_machine_only(void **state)
+TEST(a_bug_check_stops_the_machine_only)
 {
     struct client *c = calloc(1, sizeof(*c));
     struct dxgk_statistics s;
     struct machine m;
 
-    (void)state;
     machine_begin(&m, DXGK_IOMMU_OFF);
     machine_run_with(&m, c, crash, DXGK_DRIVER_STOPPED);
     dxgk_machine_statistics(m.dxgk, &s);
@@ -500,21 +491,4 @@ static void a_bug_check_stops_the_machine_only(void **state)
     CHECK(dxgk_machine_shutdown(m.dxgk) == DXGK_DRIVER_STOPPED);
     dxgk_machine_destroy(m.dxgk);
     free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_come_and_go),
-        cmocka_unit_test(use_and_destruction_race),
-        cmocka_unit_test(a_call_that_waits_for_ever_returns),
-        cmocka_unit_test(a_blocked_packet_does_not_hold_up_the_end),
-        cmocka_unit_test(a_client_that_waits_for_ever_is_a_deadlock),
-        cmocka_unit_test(a_hang_loses_the_device),
-        cmocka_unit_test(timeouts_can_be_forced),
-        cmocka_unit_test(a_bug_check_stops_the_machine_only),
-        cmocka_unit_test(every_failing_allocation_is_survived),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,9 @@
 /* Residency, addresses, offers, priorities, the older lock calls. */
 #include "host/support/refgpu_client.h"
 
-static void run(void (*program)(struct client *c))
-{
-    struct machine m;
-
-    machine_begin(&m, DXGK_IOMMU_REMAP);
-    machine_run(&m, program);
-    machine_end(&m);
-}
-
 /* ---- residency ---- */
 
-static void residency(struct client *c)
+TEST_WITH(remapped_client, allocations_become_resident_and_are_evicted)
 {
     D3DDDI_MAKERESIDENT resident;
     D3DKMT_QUERYALLOCATIONRESIDENCY query;
@@ -55,14 +46,8 @@ static void residency(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void allocations_become_resident_and_are_evicted(void **state)
-{
-    (void)state;
-    run(residency);
-}
-
 /* More than there is: the call fails, says how much, and changes nothing. */
-static void too_much(struct client *c)
+TEST_WITH(remapped_client, too_much_at_once_is_refused)
 {
     struct refgpu_adapter_info info;
     D3DKMT_QUERYADAPTERINFO query;
@@ -92,13 +77,7 @@ static void too_much(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void too_much_at_once_is_refused(void **state)
-{
-    (void)state;
-    run(too_much);
-}
-
-static void queues(struct client *c)
+TEST_WITH(remapped_client, paging_queues_have_their_own_fence)
 {
     D3DKMT_CREATEPAGINGQUEUE create;
     D3DDDI_DESTROYPAGINGQUEUE destroy;
@@ -130,15 +109,9 @@ static void queues(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void paging_queues_have_their_own_fence(void **state)
-{
-    (void)state;
-    run(queues);
-}
-
 /* ---- addresses ---- */
 
-static void addresses(struct client *c)
+TEST_WITH(remapped_client, addresses_are_reserved_mapped_and_freed)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS reserve;
     D3DKMT_FREEGPUVIRTUALADDRESS release;
@@ -175,15 +148,9 @@ static void addresses(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void addresses_are_reserved_mapped_and_freed(void **state)
-{
-    (void)state;
-    run(addresses);
-}
-
 /* ---- offers ---- */
 
-static void offers(struct client *c)
+TEST_WITH(remapped_client, offered_memory_comes_back)
 {
     D3DKMT_OFFERALLOCATIONS offer;
     D3DKMT_RECLAIMALLOCATIONS2 reclaim;
@@ -230,13 +197,7 @@ static void offers(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void offered_memory_comes_back(void **state)
-{
-    (void)state;
-    run(offers);
-}
-
-static void priorities(struct client *c)
+TEST_WITH(remapped_client, priorities_are_set_and_read)
 {
     D3DKMT_SETALLOCATIONPRIORITY set;
     D3DKMT_GETALLOCATIONPRIORITY get;
@@ -265,15 +226,9 @@ static void priorities(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void priorities_are_set_and_read(void **state)
-{
-    (void)state;
-    run(priorities);
-}
-
 /* ---- the older locks ---- */
 
-static void old_locks(struct client *c)
+TEST_WITH(remapped_client, old_and_new_locks_share_a_count)
 {
     D3DKMT_UNLOCK unlock;
     D3DKMT_LOCK lock;
@@ -315,25 +270,4 @@ static void old_locks(struct client *c)
          D3DKMTUnlock(&unlock) == STATUS_SUCCESS &&
              D3DKMTUnlock(&unlock) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
-}
-
-static void old_and_new_locks_share_a_count(void **state)
-{
-    (void)state;
-    run(old_locks);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_become_resident_and_are_evicted),
-        cmocka_unit_test(too_much_at_once_is_refused),
-        cmocka_unit_test(paging_queues_have_their_own_fence),
-        cmocka_unit_test(addresses_are_reserved_mapped_and_freed),
-        cmocka_unit_test(offered_memory_comes_back),
-        cmocka_unit_test(priorities_are_set_and_read),
-        cmocka_unit_test(old_and_new_locks_share_a_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

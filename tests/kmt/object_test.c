@@ -2,15 +2,6 @@
 /* Devices, contexts, allocations and escapes: what the calls check, return and leave. */
 #include "host/support/refgpu_client.h"
 
-static void run(void (*program)(struct client *c))
-{
-    struct machine m;
-
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, program);
-    machine_end(&m);
-}
-
 /* ---- devices ---- */
 
 static NTSTATUS state_of(const struct gpu *g, D3DKMT_DEVICESTATE_TYPE type,
@@ -22,7 +13,7 @@ static NTSTATUS state_of(const struct gpu *g, D3DKMT_DEVICESTATE_TYPE type,
     return D3DKMTGetDeviceState(state);
 }
 
-static void devices(struct client *c)
+TEST_WITH(client, devices_say_their_state)
 {
     struct gpu g = {0};
     D3DKMT_CREATEDEVICE create;
@@ -57,12 +48,6 @@ static void devices(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void devices_say_their_state(void **state)
-{
-    (void)state;
-    run(devices);
-}
-
 static NTSTATUS mark(const struct gpu *g, D3DKMT_DEVICE_ERROR_REASON reason)
 {
     D3DKMT_MARKDEVICEASERROR args = {g->device, reason};
@@ -71,7 +56,7 @@ static NTSTATUS mark(const struct gpu *g, D3DKMT_DEVICE_ERROR_REASON reason)
 }
 
 /* A device in error: what still works, what says what, and that the neighbour does not notice. */
-static void device_in_error(struct client *c)
+TEST_WITH(client, a_device_in_error_can_only_be_left)
 {
     struct gpu g, neighbour;
     D3DKMT_GETDEVICESTATE state;
@@ -115,15 +100,9 @@ static void device_in_error(struct client *c)
     TRY(c, gpu_end(&neighbour) == STATUS_SUCCESS);
 }
 
-static void a_device_in_error_can_only_be_left(void **state)
-{
-    (void)state;
-    run(device_in_error);
-}
-
 /* ---- contexts ---- */
 
-static void contexts(struct client *c)
+TEST_WITH(client, contexts_are_of_their_node)
 {
     struct gpu g;
     D3DKMT_CREATECONTEXT physical;
@@ -179,14 +158,8 @@ static void contexts(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void contexts_are_of_their_node(void **state)
-{
-    (void)state;
-    run(contexts);
-}
-
 /* Destroying a context finishes what it has. */
-static void queued_work(struct client *c)
+TEST_WITH(client, destroying_waits_for_queued_work)
 {
     struct gpu g;
     struct memory commands, target;
@@ -219,12 +192,6 @@ static void queued_work(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void destroying_waits_for_queued_work(void **state)
-{
-    (void)state;
-    run(queued_work);
-}
-
 /* ---- allocations ---- */
 
 static NTSTATUS create(const struct gpu *g, D3DKMT_CREATEALLOCATIONFLAGS flags,
@@ -249,7 +216,7 @@ static NTSTATUS create(const struct gpu *g, D3DKMT_CREATEALLOCATIONFLAGS flags,
     return D3DKMTCreateAllocation2(args);
 }
 
-static void allocations(struct client *c)
+TEST_WITH(client, allocations_come_together)
 {
     D3DKMT_CREATEALLOCATIONFLAGS none = {0}, flags = {0};
     D3DDDI_ALLOCATIONINFO2 info[3];
@@ -327,14 +294,8 @@ static void allocations(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void allocations_come_together(void **state)
-{
-    (void)state;
-    run(allocations);
-}
-
 /* One element that the driver refuses: none comes into being. */
-static void refused_element(struct client *c)
+TEST_WITH(client, a_refused_element_refuses_all)
 {
     D3DKMT_CREATEALLOCATIONFLAGS none = {0};
     D3DDDI_ALLOCATIONINFO2 info[2];
@@ -363,14 +324,8 @@ static void refused_element(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void a_refused_element_refuses_all(void **state)
-{
-    (void)state;
-    run(refused_element);
-}
-
 /* The old form: other elements, the same driver calls. */
-static void old_calls(struct client *c)
+TEST_WITH(client, old_calls_still_work)
 {
     struct refgpu_allocation_data data = {.magic = REFGPU_UMD_MAGIC, .bytes = 4096};
     D3DDDI_ALLOCATIONINFO info;
@@ -396,13 +351,7 @@ static void old_calls(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void old_calls_still_work(void **state)
-{
-    (void)state;
-    run(old_calls);
-}
-
-static void locks(struct client *c)
+TEST_WITH(client, locks_nest)
 {
     struct gpu g;
     struct memory m;
@@ -424,15 +373,9 @@ static void locks(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void locks_nest(void **state)
-{
-    (void)state;
-    run(locks);
-}
-
 /* ---- budgets ---- */
 
-static void budgets(struct client *c)
+TEST_WITH(client, budgets_can_be_asked_without_device)
 {
     D3DKMT_QUERYVIDEOMEMORYINFO info;
     struct gpu g;
@@ -451,15 +394,9 @@ static void budgets(struct client *c)
     TRY(c, gpu_close_adapter(&g) == STATUS_SUCCESS);
 }
 
-static void budgets_can_be_asked_without_device(void **state)
-{
-    (void)state;
-    run(budgets);
-}
-
 /* ---- escapes ---- */
 
-static void escapes(struct client *c)
+TEST_WITH(client, escapes_reach_driver_or_host)
 {
     struct refgpu_escape_counters counters;
     D3DKMT_ESCAPE escape;
@@ -526,12 +463,6 @@ static void escapes(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void escapes_reach_driver_or_host(void **state)
-{
-    (void)state;
-    run(escapes);
-}
-
 /* A long packet, and an escape behind it: has the packet's last word been written when the driver has had the escape? */
 static NTSTATUS escape_behind_work(struct gpu *g, const struct memory *m, uint32_t pattern,
                                    bool hardware, bool *done)
@@ -563,7 +494,7 @@ static NTSTATUS escape_behind_work(struct gpu *g, const struct memory *m, uint32
     return NT_SUCCESS(status) ? gpu_wait_idle(g) : status;
 }
 
-static void hardware_access(struct client *c)
+TEST_WITH(client, hardware_access_waits_until_the_gpu_is_idle)
 {
     struct memory m;
     struct gpu g;
@@ -584,29 +515,4 @@ static void hardware_access(struct client *c)
     TRY(c, gpu_unlock(&g, &m) == STATUS_SUCCESS);
     TRY(c, gpu_destroy_memory(&g, &m) == STATUS_SUCCESS);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
-}
-
-static void hardware_access_waits_until_the_gpu_is_idle(void **state)
-{
-    (void)state;
-    run(hardware_access);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_say_their_state),
-        cmocka_unit_test(a_device_in_error_can_only_be_left),
-        cmocka_unit_test(contexts_are_of_their_node),
-        cmocka_unit_test(destroying_waits_for_queued_work),
-        cmocka_unit_test(allocations_come_together),
-        cmocka_unit_test(a_refused_element_refuses_all),
-        cmocka_unit_test(old_calls_still_work),
-        cmocka_unit_test(locks_nest),
-        cmocka_unit_test(budgets_can_be_asked_without_device),
-        cmocka_unit_test(escapes_reach_driver_or_host),
-        cmocka_unit_test(hardware_access_waits_until_the_gpu_is_idle),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

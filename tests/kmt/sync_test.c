@@ -2,15 +2,6 @@
 /* Synchronization objects: creation, waits and signals from CPU and contexts, old and new forms. */
 #include "host/support/refgpu_client.h"
 
-static void run(void (*program)(struct client *c))
-{
-    struct machine m;
-
-    machine_begin(&m, DXGK_IOMMU_OFF);
-    machine_run(&m, program);
-    machine_end(&m);
-}
-
 static NTSTATUS create(const struct gpu *g, D3DDDI_SYNCHRONIZATIONOBJECT_TYPE type, UINT flags,
                        UINT64 value, D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
 {
@@ -57,7 +48,7 @@ static UINT64 read_fence(const D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *fence)
 
 /* ---- creation ---- */
 
-static void creation(struct client *c)
+TEST_WITH(client, objects_are_created)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;
     D3DKMT_CREATESYNCHRONIZATIONOBJECT old;
@@ -105,15 +96,9 @@ static void creation(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void objects_are_created(void **state)
-{
-    (void)state;
-    run(creation);
-}
-
 /* ---- CPU ---- */
 
-static void from_cpu(struct client *c)
+TEST_WITH(client, fences_from_the_cpu)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 a, b, old, no_signal;
     D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait;
@@ -174,12 +159,6 @@ static void from_cpu(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void fences_from_the_cpu(void **state)
-{
-    (void)state;
-    run(from_cpu);
-}
-
 /* ---- two threads ---- */
 
 struct waiter {
@@ -199,7 +178,7 @@ static void wait_for_seven(void *argument)
     w->done = true;
 }
 
-static void one_waits_one_signals(struct client *c)
+TEST_WITH(client, a_wait_ends_by_signal_or_destruction)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence;
     struct waiter w = {0};
@@ -240,15 +219,9 @@ static void one_waits_one_signals(struct client *c)
     TRY(c, w.done && !NT_SUCCESS(w.status));
 }
 
-static void a_wait_ends_by_signal_or_destruction(void **state)
-{
-    (void)state;
-    run(one_waits_one_signals);
-}
-
 /* ---- contexts ---- */
 
-static void queued(struct client *c)
+TEST_WITH(client, queued_waits_hold_back_later_work)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 gate, done, other;
     struct memory commands, target;
@@ -283,13 +256,7 @@ static void queued(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void queued_waits_hold_back_later_work(void **state)
-{
-    (void)state;
-    run(queued);
-}
-
-static void old_forms(struct client *c)
+TEST_WITH(client, old_forms_take_old_objects)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 semaphore, fence, monitored;
     D3DKMT_WAITFORSYNCHRONIZATIONOBJECT2 wait;
@@ -377,14 +344,8 @@ static void old_forms(struct client *c)
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }
 
-static void old_forms_take_old_objects(void **state)
-{
-    (void)state;
-    run(old_forms);
-}
-
 /* A mutex that a context owns keeps it alive. */
-static void mutexes(struct client *c)
+TEST_WITH(client, an_owner_cannot_be_destroyed)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 mutex;
     D3DKMT_WAITFORSYNCHRONIZATIONOBJECT wait;
@@ -409,24 +370,4 @@ static void mutexes(struct client *c)
     wait.hContext = g.render;
     TRY(c, D3DKMTWaitForSynchronizationObject(&wait) == STATUS_SUCCESS);
     SHOW(c, "KMT-160", gpu_end(&g) == STATUS_SUCCESS); /* the device takes the owner along */
-}
-
-static void an_owner_cannot_be_destroyed(void **state)
-{
-    (void)state;
-    run(mutexes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_are_created),
-        cmocka_unit_test(fences_from_the_cpu),
-        cmocka_unit_test(a_wait_ends_by_signal_or_destruction),
-        cmocka_unit_test(queued_waits_hold_back_later_work),
-        cmocka_unit_test(old_forms_take_old_objects),
-        cmocka_unit_test(an_owner_cannot_be_destroyed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

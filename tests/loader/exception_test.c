@@ -113,9 +113,8 @@ static bool took(const struct fixture *f, uint32_t code, unsigned parameters)
 
 /* ---- faults ---- */
 
-static void faults_of_memory_are_access_violations(void **state)
+TEST(faults_of_memory_are_access_violations)
 {
-    (void)state;
     {
         PLAY(f, SEH_READ)
         {
@@ -141,9 +140,8 @@ CHECK(f->report.parameter[0] == 8 && f->report.parameter[1] == 0x20);
 }
 }
 
-static void divisions_tell_zero_from_overflow(void **state)
+TEST(divisions_tell_zero_from_overflow)
 {
-    (void)state;
     {
         PLAY(f, SEH_DIVIDE)
         CHECK(took(f, 0xC0000094, 0) && in_place(f));
@@ -159,9 +157,8 @@ static void divisions_tell_zero_from_overflow(void **state)
     }
 }
 
-static void instructions_have_their_codes(void **state)
+TEST(instructions_have_their_codes)
 {
-    (void)state;
     {
         PLAY(f, SEH_ILLEGAL)
         CHECK(took(f, 0xC000001D, 0) && f->report.address == f->report.place);
@@ -179,9 +176,8 @@ static void instructions_have_their_codes(void **state)
 
 /* ---- raised by software ---- */
 
-static void statuses_are_raised(void **state)
+TEST(statuses_are_raised)
 {
-    (void)state;
     {
         PLAY(f, SEH_STATUS)
         CHECK(took(f, 0xE0001234, 0) && in_place(f) && f->report.flags == 1);
@@ -201,9 +197,8 @@ static void statuses_are_raised(void **state)
     }
 }
 
-static void a_filter_continues_behind_the_raise(void **state)
+TEST(a_filter_continues_behind_the_raise)
 {
-    (void)state;
     PLAY(f, SEH_EXCEPTION_CONTINUED)
     {
         CHECK(f->returned && reported(f, 0) && passed(f, "5 6"));
@@ -213,9 +208,8 @@ static void a_filter_continues_behind_the_raise(void **state)
     PLAYED();
 }
 
-static void a_filter_repairs_a_register_and_continues(void **state)
+TEST(a_filter_repairs_a_register_and_continues)
 {
-    (void)state;
     PLAY(f, SEH_REPAIRED)
     {
         CHECK(f->returned && reported(f, 0) && passed(f, "1 2 3"));
@@ -224,18 +218,16 @@ static void a_filter_repairs_a_register_and_continues(void **state)
     PLAYED();
 }
 
-static void what_cannot_continue_is_raised_on_top(void **state)
+TEST(what_cannot_continue_is_raised_on_top)
 {
-    (void)state;
     PLAY(f, SEH_NOT_CONTINUABLE)
     CHECK(f->returned && reported(f, 0) && passed(f, "1 1 2 3") &&
           f->report.code == (uint32_t)STATUS_NONCONTINUABLE_EXCEPTION);
     PLAYED();
 }
 
-static void a_filter_dismisses(void **state)
+TEST(a_filter_dismisses)
 {
-    (void)state;
     PLAY(f, SEH_DISMISSED)
     CHECK(f->returned && reported(f, 0) && passed(f, "1 2 3"));
     PLAYED();
@@ -243,9 +235,8 @@ static void a_filter_dismisses(void **state)
 
 /* ---- termination handlers ---- */
 
-static void termination_handlers_run_from_inside_outwards(void **state)
+TEST(termination_handlers_run_from_inside_outwards)
 {
-    (void)state;
     {
         PLAY(f, SEH_FINALLY_ORDER)
         CHECK(f->returned && reported(f, 0) && passed(f, "1 2 3 4 5") && f->report.value == 2);
@@ -257,9 +248,8 @@ static void termination_handlers_run_from_inside_outwards(void **state)
     }
 }
 
-static void guarded_code_may_be_left(void **state)
+TEST(guarded_code_may_be_left)
 {
-    (void)state;
     {
         PLAY(f, SEH_LEAVE)
         CHECK(f->returned && passed(f, "1 2 3"));
@@ -277,9 +267,8 @@ static void guarded_code_may_be_left(void **state)
 
 /* ---- exceptions of handlers ---- */
 
-static void a_filter_may_have_exceptions_of_its_own(void **state)
+TEST(a_filter_may_have_exceptions_of_its_own)
 {
-    (void)state;
     {
         PLAY(f, SEH_NESTED_IN_FILTER)
         CHECK(f->returned && reported(f, 0) && passed(f, "1 2 3 4 5"));
@@ -292,9 +281,8 @@ static void a_filter_may_have_exceptions_of_its_own(void **state)
     }
 }
 
-static void unwinding_collides(void **state)
+TEST(unwinding_collides)
 {
-    (void)state;
     {
         PLAY(f, SEH_COLLIDED)
         CHECK(f->returned && reported(f, 0) && passed(f, "3 1 2 3 4 5") &&
@@ -314,17 +302,15 @@ static void unwinding_collides(void **state)
 
 /* ---- registers and frames ---- */
 
-static void callers_keep_their_registers(void **state)
+TEST(callers_keep_their_registers)
 {
-    (void)state;
     PLAY(f, SEH_REGISTERS)
     CHECK(f->returned && passed(f, "1") && f->report.value == 0);
     PLAYED();
 }
 
-static void frames_may_be_deep_or_dynamic(void **state)
+TEST(frames_may_be_deep_or_dynamic)
 {
-    (void)state;
     {
         PLAY(f, SEH_DEEP)
         CHECK(f->returned && reported(f, 0) && passed(f, "1") && f->report.value == 20);
@@ -336,9 +322,8 @@ static void frames_may_be_deep_or_dynamic(void **state)
     }
 }
 
-static void exceptions_leave_nothing_behind(void **state)
+TEST(exceptions_leave_nothing_behind)
 {
-    (void)state;
     PLAY(f, SEH_MANY)
     CHECK(f->returned && reported(f, 0) && passed(f, "1") && f->report.value == 5000);
     PLAYED();
@@ -346,9 +331,8 @@ static void exceptions_leave_nothing_behind(void **state)
 
 /* ---- services ---- */
 
-static void a_copy_raises_in_its_caller(void **state)
+TEST(a_copy_raises_in_its_caller)
 {
-    (void)state;
     {
         PLAY(f, SEH_COPY_FROM)
         {
@@ -370,9 +354,8 @@ static void a_copy_raises_in_its_caller(void **state)
     }
 }
 
-static void probes_raise(void **state)
+TEST(probes_raise)
 {
-    (void)state;
     {
         PLAY(f, SEH_PROBE_READ)
         CHECK_RULE("NT-108", took(f, 0xC0000005, 0));
@@ -388,9 +371,8 @@ static void probes_raise(void **state)
     }
 }
 
-static void a_driver_looks_at_its_own_stack(void **state)
+TEST(a_driver_looks_at_its_own_stack)
 {
-    (void)state;
     {
         PLAY(f, SEH_BACK_TRACE)
         {
@@ -411,9 +393,8 @@ static void a_driver_looks_at_its_own_stack(void **state)
 
 /* ---- nobody takes it ---- */
 
-static void what_nobody_takes_is_a_bug_check(void **state)
+TEST(what_nobody_takes_is_a_bug_check)
 {
-    (void)state;
     {
         PLAY(f, SEH_UNHANDLED_READ)
         {
@@ -443,9 +424,8 @@ static void what_nobody_takes_is_a_bug_check(void **state)
     }
 }
 
-static void some_faults_are_no_exceptions(void **state)
+TEST(some_faults_are_no_exceptions)
 {
-    (void)state;
     {
         PLAY(f, SEH_KERNEL_ADDRESS)
         CHECK(!f->returned && reported(f, 0x50) && passed(f, "") &&
@@ -464,9 +444,8 @@ static void some_faults_are_no_exceptions(void **state)
     }
 }
 
-static void exceptions_do_not_go_through_the_host(void **state)
+TEST(exceptions_do_not_go_through_the_host)
 {
-    (void)state;
     PLAY(f, SEH_THROUGH_HOST)
     {
         CHECK(!f->returned && reported(f, 0x1E) && passed(f, "1"));
@@ -474,33 +453,4 @@ static void exceptions_do_not_go_through_the_host(void **state)
         CHECK(stack_has(f, "\nseh.sys!queried+") && stack_has(f, "\nseh.sys!through_host+"));
     }
     PLAYED();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faults_of_memory_are_access_violations),
-        cmocka_unit_test(divisions_tell_zero_from_overflow),
-        cmocka_unit_test(instructions_have_their_codes),
-        cmocka_unit_test(statuses_are_raised),
-        cmocka_unit_test(a_filter_continues_behind_the_raise),
-        cmocka_unit_test(a_filter_repairs_a_register_and_continues),
-        cmocka_unit_test(what_cannot_continue_is_raised_on_top),
-        cmocka_unit_test(a_filter_dismisses),
-        cmocka_unit_test(termination_handlers_run_from_inside_outwards),
-        cmocka_unit_test(guarded_code_may_be_left),
-        cmocka_unit_test(a_filter_may_have_exceptions_of_its_own),
-        cmocka_unit_test(unwinding_collides),
-        cmocka_unit_test(callers_keep_their_registers),
-        cmocka_unit_test(frames_may_be_deep_or_dynamic),
-        cmocka_unit_test(exceptions_leave_nothing_behind),
-        cmocka_unit_test(a_copy_raises_in_its_caller),
-        cmocka_unit_test(probes_raise),
-        cmocka_unit_test(a_driver_looks_at_its_own_stack),
-        cmocka_unit_test(what_nobody_takes_is_a_bug_check),
-        cmocka_unit_test(some_faults_are_no_exceptions),
-        cmocka_unit_test(exceptions_do_not_go_through_the_host),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,11 +68,10 @@ static bool stopped(const struct fixture *f, uint32_t code)
     if (!play(f, scenario))                  \
     skip()
 
-static void exception_passes_a_frame_with_a_cookie(void **state)
+TEST(exception_passes_a_frame_with_a_cookie)
 {
     static const enum guard_scenario scenario[] = {GUARD_PLAIN, GUARD_ALIGNED};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         PLAY(f, scenario[i]);
         /* looked at, taken outside, looked at again, gone on */
@@ -81,14 +80,13 @@ static void exception_passes_a_frame_with_a_cookie(void **state)
     }
 }
 
-static void overrun_is_found_before_a_filter_runs(void **state)
+TEST(overrun_is_found_before_a_filter_runs)
 {
     static const struct {
         enum guard_scenario scenario;
         const char *events;
     } cases[] = {{GUARD_PLAIN_BROKEN, "11"}, {GUARD_ALIGNED_BROKEN, "11"}, {GUARD_SEH_BROKEN, "13"}};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         PLAY(f, cases[i].scenario);
         CHECK(stopped(f, 0xF7) && passed(f, cases[i].events));
@@ -96,25 +94,22 @@ static void overrun_is_found_before_a_filter_runs(void **state)
     }
 }
 
-static void frame_with_a_cookie_takes_its_exception(void **state)
+TEST(frame_with_a_cookie_takes_its_exception)
 {
     PLAY(f, GUARD_SEH);
-    (void)state;
     CHECK(fine(f) && passed(f, "13 1 14") && f->report.value == 1);
     finish(f);
 }
 
-static void frame_with_a_cookie_runs_its_termination_handler(void **state)
+TEST(frame_with_a_cookie_runs_its_termination_handler)
 {
     PLAY(f, GUARD_SEH_FINALLY);
-    (void)state;
     CHECK(fine(f) && passed(f, "13 1 14 2 4"));
     finish(f);
 }
 
-static void cookie_is_checked_at_return(void **state)
+TEST(cookie_is_checked_at_return)
 {
-    (void)state;
     {
         PLAY(f, GUARD_RETURN);
         CHECK(fine(f) && f->report.value == 780);
@@ -127,45 +122,26 @@ static void cookie_is_checked_at_return(void **state)
     }
 }
 
-static void local_unwind_runs_the_handlers_on_the_way(void **state)
+TEST(local_unwind_runs_the_handlers_on_the_way)
 {
     PLAY(f, GUARD_LOCAL_UNWIND);
-    (void)state;
     CHECK(fine(f) && passed(f, "2") && f->report.value == 5);
     finish(f);
 }
 
-static void language_handler_of_a_driver_unwinds(void **state)
+TEST(language_handler_of_a_driver_unwinds)
 {
     PLAY(f, GUARD_OWN_HANDLER);
-    (void)state;
     /* asked, then the handler between, then the target; registers are those of the frame, the value is in rax */
     CHECK(fine(f) && passed(f, "21 2 22") && f->report.value == 1077);
     CHECK(f->report.code == 0xC0000005);
     finish(f);
 }
 
-static void unwinding_to_no_frame_is_a_bug_check(void **state)
+TEST(unwinding_to_no_frame_is_a_bug_check)
 {
     PLAY(f, GUARD_NO_SUCH_FRAME);
-    (void)state;
     CHECK(stopped(f, 0x1E));
     CHECK(f->report.count >= 1 && f->report.event[0] == 21);
     finish(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exception_passes_a_frame_with_a_cookie),
-        cmocka_unit_test(overrun_is_found_before_a_filter_runs),
-        cmocka_unit_test(frame_with_a_cookie_takes_its_exception),
-        cmocka_unit_test(frame_with_a_cookie_runs_its_termination_handler),
-        cmocka_unit_test(cookie_is_checked_at_return),
-        cmocka_unit_test(local_unwind_runs_the_handlers_on_the_way),
-        cmocka_unit_test(language_handler_of_a_driver_unwinds),
-        cmocka_unit_test(unwinding_to_no_frame_is_a_bug_check),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

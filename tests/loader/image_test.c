@@ -63,12 +63,11 @@ static bool one_line(const char *text)
 
 /* ---- files that are no drivers ---- */
 
-static void missing_file_is_named(void **state)
+TEST(missing_file_is_named)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
 
-    (void)state;
     CHECK(load(f, "/nowhere/driver.so", &image) == STATUS_OBJECT_NAME_NOT_FOUND);
     CHECK(!image && strstr(f->error, "/nowhere/driver.so") && strstr(f->error, "No such file"));
     end(f);
@@ -113,14 +112,13 @@ static void *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-static void foreign_files_are_told_apart(void **state)
+TEST(foreign_files_are_told_apart)
 {
     struct fixture fixture, *f = begin(&fixture);
     size_t size;
     char *bytes = read_file(driver("counter"), &size);
     Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
 
-    (void)state;
     refuses(f, "", 0, "empty");
     refuses(f, "#!/bin/sh\n", 10, "neither an ELF file nor a Windows image");
     refuses(f, "MZ\x90\0\3", 5, "DOS header is not complete");
@@ -142,19 +140,18 @@ static void foreign_files_are_told_apart(void **state)
     end(f);
 }
 
-static void directory_is_no_driver(void **state)
+TEST(directory_is_no_driver)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
 
-    (void)state;
     CHECK(!NT_SUCCESS(load(f, "/tmp", &image)) && one_line(f->error));
     end(f);
 }
 
 /* Any damage is either refused with a line or harmless; nothing is executed, since a damaged file is never mapped here: DriverEntry
  * is renamed first. */
-static void damaged_files_never_crash(void **state)
+TEST(damaged_files_never_crash)
 {
     struct fixture fixture, *f = begin(&fixture);
     size_t size;
@@ -162,7 +159,6 @@ static void damaged_files_never_crash(void **state)
     char *copy = malloc(size);
     struct rng rng = {.state = 7};
 
-    (void)state;
     CHECK(copy != NULL);
     for (size_t i = 0; i + 11 < size; i++)
         if (memcmp(bytes + i, "DriverEntry", 11) == 0)
@@ -187,12 +183,11 @@ static void damaged_files_never_crash(void **state)
 
 /* ---- drivers that cannot run ---- */
 
-static void driver_needs_an_exported_entry(void **state)
+TEST(driver_needs_an_exported_entry)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
 
-    (void)state;
     CHECK(load(f, driver("no_entry"), &image) == STATUS_DRIVER_ENTRYPOINT_NOT_FOUND);
     CHECK(strstr(f->error, "no DriverEntry"));
     CHECK(load(f, driver("hidden_entry"), &image) == STATUS_DRIVER_ENTRYPOINT_NOT_FOUND);
@@ -200,13 +195,12 @@ static void driver_needs_an_exported_entry(void **state)
     end(f);
 }
 
-static void all_missing_imports_are_listed_at_once(void **state)
+TEST(all_missing_imports_are_listed_at_once)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
     const struct verify_record *record;
 
-    (void)state;
     CHECK_RULE("LIFE-005", load(f, driver("missing_imports"), &image) == (NTSTATUS)0xC0000263);
     CHECK(!image);
     CHECK(strstr(f->error, "ExAnotherMissingRoutine, KeNoSuchRoutine") &&
@@ -220,12 +214,11 @@ static void all_missing_imports_are_listed_at_once(void **state)
 
 /* ---- drivers that load ---- */
 
-static void names_come_from_the_file(void **state)
+TEST(names_come_from_the_file)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
 
-    (void)state;
     CHECK(NT_SUCCESS(load(f, driver("counter"), &image)));
     CHECK(strcmp(loader_image_name(image), "counter.so") == 0);
     CHECK(strcmp(loader_image_service(image), "counter") == 0);
@@ -234,12 +227,11 @@ static void names_come_from_the_file(void **state)
     end(f);
 }
 
-static void imports_can_be_asked_for(void **state)
+TEST(imports_can_be_asked_for)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
 
-    (void)state;
     CHECK(NT_SUCCESS(load(f, driver("contiguous"), &image)));
     CHECK(loader_image_imports(image, "MmAllocateContiguousMemory"));
     CHECK(loader_image_imports(image, "MmFreeContiguousMemory"));
@@ -249,12 +241,11 @@ static void imports_can_be_asked_for(void **state)
     end(f);
 }
 
-static void two_images_of_one_file_share_no_globals(void **state)
+TEST(two_images_of_one_file_share_no_globals)
 {
     struct fixture first, second;
     struct loader_image *a, *b, *c;
 
-    (void)state;
     begin(&first);
     CHECK(NT_SUCCESS(load(&first, driver("counter"), &a)));
     begin(&second);
@@ -277,7 +268,7 @@ static void two_images_of_one_file_share_no_globals(void **state)
 
 /* ---- names of addresses ---- */
 
-static void addresses_get_names(void **state)
+TEST(addresses_get_names)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image;
@@ -285,7 +276,6 @@ static void addresses_get_names(void **state)
     char text[128];
     uintptr_t entry, function;
 
-    (void)state;
     CHECK(NT_SUCCESS(load(f, driver("counter"), &image)));
     loader_image_entry(image)(NULL, &path);
     entry = (uintptr_t)loader_image_entry(image);
@@ -306,14 +296,13 @@ static void addresses_get_names(void **state)
 
 /* ---- memory ---- */
 
-static void loading_survives_every_failing_allocation(void **state)
+TEST(loading_survives_every_failing_allocation)
 {
     struct fixture fixture, *f = begin(&fixture);
     struct loader_image *image = NULL;
     uint64_t live = 0;
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1; !image; n++) {
         NTSTATUS status;
 
@@ -331,23 +320,4 @@ static void loading_survives_every_failing_allocation(void **state)
     CHECK(failures >= 5);
     loader_image_unload(image);
     end(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_file_is_named),
-        cmocka_unit_test(foreign_files_are_told_apart),
-        cmocka_unit_test(directory_is_no_driver),
-        cmocka_unit_test(damaged_files_never_crash),
-        cmocka_unit_test(driver_needs_an_exported_entry),
-        cmocka_unit_test(all_missing_imports_are_listed_at_once),
-        cmocka_unit_test(names_come_from_the_file),
-        cmocka_unit_test(imports_can_be_asked_for),
-        cmocka_unit_test(two_images_of_one_file_share_no_globals),
-        cmocka_unit_test(addresses_get_names),
-        cmocka_unit_test(loading_survives_every_failing_allocation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static struct probe_report ask(struct machine *m, const struct loader_image *ima
     for (size_t c_ = 0; c_ < 2; c_++) \
         for (const char *path = windows_driver(compilers[c_], "probe"); path; path = NULL)
 
-static void image_is_relocated_and_bound(void **state)
+TEST(image_is_relocated_and_bound)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -46,13 +45,12 @@ static void image_is_relocated_and_bound(void **state)
     }
 }
 
-static void delayed_imports_are_bound_at_once(void **state)
+TEST(delayed_imports_are_bound_at_once)
 {
     const char *path = windows_driver("clang", "probe");
     struct machine machine, *m;
     struct loader_image *image;
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     CHECK(NT_SUCCESS(machine_load(m, path, &image)));
@@ -62,12 +60,11 @@ static void delayed_imports_are_bound_at_once(void **state)
     machine_end(m);
 }
 
-static void security_cookie_is_set_and_the_same_in_every_run(void **state)
+TEST(security_cookie_is_set_and_the_same_in_every_run)
 {
     const char *path = windows_driver("clang", "probe");
     uint64_t cookie[2];
 
-    (void)state;
     NEED(path);
     for (unsigned i = 0; i < 2; i++) {
         struct machine machine, *m = machine_begin(&machine);
@@ -83,9 +80,8 @@ static void security_cookie_is_set_and_the_same_in_every_run(void **state)
     CHECK_RULE("LIFE-189", cookie[0] == cookie[1]);
 }
 
-static void two_images_of_one_file_share_nothing(void **state)
+TEST(two_images_of_one_file_share_nothing)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -100,14 +96,13 @@ static void two_images_of_one_file_share_nothing(void **state)
     }
 }
 
-static void stack_probe_of_microsofts_compilers_is_there(void **state)
+TEST(stack_probe_of_microsofts_compilers_is_there)
 {
     const char *path = windows_driver("clang", "msvc");
     struct machine machine, *m;
     struct loader_image *image;
     uint64_t sum = 0;
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     CHECK(NT_SUCCESS(machine_load(m, path, &image)));
@@ -118,9 +113,8 @@ static void stack_probe_of_microsofts_compilers_is_there(void **state)
     machine_end(m);
 }
 
-static void headers_supplement_is_what_windows_has(void **state)
+TEST(headers_supplement_is_what_windows_has)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const char *path = windows_driver(compilers[i], "supplement");
         struct supplement_report report = {0};
@@ -166,9 +160,8 @@ static const char *rights(uint64_t address)
     return text;
 }
 
-static void pages_have_the_rights_of_their_sections(void **state)
+TEST(pages_have_the_rights_of_their_sections)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -189,7 +182,7 @@ static void pages_have_the_rights_of_their_sections(void **state)
     }
 }
 
-static void initialization_code_goes_after_driver_entry(void **state)
+TEST(initialization_code_goes_after_driver_entry)
 {
     const char *path = windows_driver("clang", "probe");
     struct probe_report report = {.size = sizeof(report), .initialize = 1};
@@ -197,7 +190,6 @@ static void initialization_code_goes_after_driver_entry(void **state)
     struct loader_image *image;
     char text[128];
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     CHECK(NT_SUCCESS(machine_load(m, path, &image)));
@@ -215,9 +207,8 @@ static void initialization_code_goes_after_driver_entry(void **state)
 
 /* ---- names and tables ---- */
 
-static void addresses_get_names(void **state)
+TEST(addresses_get_names)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -239,9 +230,8 @@ static void addresses_get_names(void **state)
     }
 }
 
-static void function_table_is_registered(void **state)
+TEST(function_table_is_registered)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -265,9 +255,8 @@ static void function_table_is_registered(void **state)
 
 /* ---- memory ---- */
 
-static void loading_survives_every_failing_allocation(void **state)
+TEST(loading_survives_every_failing_allocation)
 {
-    (void)state;
     FOR_EACH_PROBE(path)
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -293,23 +282,4 @@ static void loading_survives_every_failing_allocation(void **state)
         loader_image_unload(image);
         machine_end(m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(image_is_relocated_and_bound),
-        cmocka_unit_test(delayed_imports_are_bound_at_once),
-        cmocka_unit_test(security_cookie_is_set_and_the_same_in_every_run),
-        cmocka_unit_test(two_images_of_one_file_share_nothing),
-        cmocka_unit_test(stack_probe_of_microsofts_compilers_is_there),
-        cmocka_unit_test(headers_supplement_is_what_windows_has),
-        cmocka_unit_test(pages_have_the_rights_of_their_sections),
-        cmocka_unit_test(initialization_code_goes_after_driver_entry),
-        cmocka_unit_test(addresses_get_names),
-        cmocka_unit_test(function_table_is_registered),
-        cmocka_unit_test(loading_survives_every_failing_allocation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static const char *const compilers[] = {"gcc", "clang"};
     for (size_t c_ = 0; c_ < 2; c_++) \
         for (const char *path = windows_driver(compilers[c_], name); path; path = NULL)
 
-static void all_missing_imports_are_listed_with_their_modules(void **state)
+TEST(all_missing_imports_are_listed_with_their_modules)
 {
-    (void)state;
     FOR_EACH(path, "missing")
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -33,9 +32,8 @@ static void all_missing_imports_are_listed_with_their_modules(void **state)
     }
 }
 
-static void ordinals_of_the_kernel_are_refused_by_module_and_number(void **state)
+TEST(ordinals_of_the_kernel_are_refused_by_module_and_number)
 {
-    (void)state;
     FOR_EACH(path, "ordinals")
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -50,9 +48,8 @@ static void ordinals_of_the_kernel_are_refused_by_module_and_number(void **state
     }
 }
 
-static void stood_in_imports_report_their_first_call(void **state)
+TEST(stood_in_imports_report_their_first_call)
 {
-    (void)state;
     FOR_EACH(path, "missing")
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -78,13 +75,12 @@ static void stood_in_imports_report_their_first_call(void **state)
     }
 }
 
-static void standing_in_survives_every_failing_allocation(void **state)
+TEST(standing_in_survives_every_failing_allocation)
 {
     const char *path = windows_driver("gcc", "missing");
     struct machine machine, *m;
     struct loader_image *image = NULL;
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     for (uint64_t n = 1; !image; n++) {
@@ -99,9 +95,8 @@ static void standing_in_survives_every_failing_allocation(void **state)
 
 /* ---- modules beside the importer ---- */
 
-static void modules_beside_the_importer_are_loaded(void **state)
+TEST(modules_beside_the_importer_are_loaded)
 {
-    (void)state;
     FOR_EACH(path, "uses_library")
     {
         struct machine machine, *m = machine_begin(&machine);
@@ -131,14 +126,13 @@ static void modules_beside_the_importer_are_loaded(void **state)
     }
 }
 
-static void modules_survive_every_failing_allocation(void **state)
+TEST(modules_survive_every_failing_allocation)
 {
     const char *path = windows_driver("gcc", "uses_library");
     struct machine machine, *m;
     struct loader_image *image = NULL;
     uint64_t live = 0;
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     for (uint64_t n = 1; !image; n++) {
@@ -154,18 +148,4 @@ static void modules_survive_every_failing_allocation(void **state)
     loader_image_unload(image);
     CHECK(m->sim->heap.live_blocks <= live + 2);
     machine_end(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_missing_imports_are_listed_with_their_modules),
-        cmocka_unit_test(ordinals_of_the_kernel_are_refused_by_module_and_number),
-        cmocka_unit_test(stood_in_imports_report_their_first_call),
-        cmocka_unit_test(standing_in_survives_every_failing_allocation),
-        cmocka_unit_test(modules_beside_the_importer_are_loaded),
-        cmocka_unit_test(modules_survive_every_failing_allocation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

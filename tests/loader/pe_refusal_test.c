@@ -88,9 +88,8 @@ static const char *good;
         NEED(good);                              \
     } while (0)
 
-static void truncated_headers(void **state)
+TEST(truncated_headers)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED("the DOS header is not complete", d.size = 40);
     REFUSED("no PE header at", d.size = *d.new_header + 3u);
@@ -105,9 +104,8 @@ static void truncated_headers(void **state)
             d.optional->header_bytes = 100);
 }
 
-static void foreign_programs(void **state)
+TEST(foreign_programs)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED("a DOS program", *d.signature = 0x454E);
     REFUSED("32-bit x86", d.file->machine = PE_MACHINE_X86);
@@ -120,9 +118,8 @@ static void foreign_programs(void **state)
     REFUSED("a .NET program", d.directory[PE_CLR] = (struct pe_directory){0x1000, 16});
 }
 
-static void lying_sizes(void **state)
+TEST(lying_sizes)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED("aligned to 0x20 bytes", d.optional->section_alignment = 0x20);
     REFUSED("aligned to 0x3000 bytes", d.optional->section_alignment = 0x3000);
@@ -139,9 +136,8 @@ static void lying_sizes(void **state)
     REFUSED("directory 3 (", d.directory[PE_EXCEPTIONS].bytes = UINT32_MAX);
 }
 
-static void lying_sections(void **state)
+TEST(lying_sections)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED("0 sections", d.file->sections = 0);
     REFUSED("65535 sections", d.file->sections = 65535);
@@ -157,9 +153,8 @@ static void lying_sections(void **state)
             d.section[1].address = 0x1001);
 }
 
-static void lying_entry(void **state)
+TEST(lying_entry)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED_AS(STATUS_DRIVER_ENTRYPOINT_NOT_FOUND, "no entry point", d.optional->entry = 0);
     REFUSED("entry point 0xffffffff is not code", d.optional->entry = UINT32_MAX);
@@ -167,9 +162,8 @@ static void lying_entry(void **state)
     REFUSED("is not code", d.optional->entry = 0x10);
 }
 
-static void lying_relocations(void **state)
+TEST(lying_relocations)
 {
-    (void)state;
     NEED_GOOD();
 #define BLOCK ((struct pe_relocation_block *)at(&d, d.directory[PE_RELOCATIONS].address))
 #define ENTRY ((uint16_t *)(void *)(BLOCK + 1))
@@ -216,9 +210,8 @@ static void set_first_name(const struct draft *d, uint64_t value)
     memcpy(first_entry(d), &value, sizeof(value));
 }
 
-static void lying_imports(void **state)
+TEST(lying_imports)
 {
-    (void)state;
     NEED_GOOD();
 #define MODULE ((struct pe_import_descriptor *)at(&d, d.directory[PE_IMPORTS].address))
 #define NAME   ((char *)at(&d, (uint32_t)first_name(&d)))
@@ -242,9 +235,8 @@ static void lying_imports(void **state)
 #undef NAME
 }
 
-static void lying_delayed_imports(void **state)
+TEST(lying_delayed_imports)
 {
-    (void)state;
     NEED_GOOD();
 #define DELAYED ((struct pe_delay_descriptor *)at(&d, d.directory[PE_DELAY_IMPORTS].address))
     REFUSED("its delayed imports do not end inside it",
@@ -256,9 +248,8 @@ static void lying_delayed_imports(void **state)
 #undef DELAYED
 }
 
-static void lying_functions(void **state)
+TEST(lying_functions)
 {
-    (void)state;
     NEED_GOOD();
 #define FUNCTIONS ((uint32_t(*)[3])at(&d, d.directory[PE_EXCEPTIONS].address))
     REFUSED("an exception table of 0x", d.directory[PE_EXCEPTIONS].bytes -= 1);
@@ -269,17 +260,15 @@ static void lying_functions(void **state)
 #undef FUNCTIONS
 }
 
-static void what_a_driver_cannot_have(void **state)
+TEST(what_a_driver_cannot_have)
 {
-    (void)state;
     NEED_GOOD();
     REFUSED("thread-local variables", d.directory[PE_TLS] = (struct pe_directory){0x1000, 40});
     check_rule_record("LIFE-186", __FILE__, __LINE__, __func__);
 }
 
-static void lying_cookie(void **state)
+TEST(lying_cookie)
 {
-    (void)state;
     NEED_GOOD();
 #define CONFIG ((uint8_t *)at(&d, d.directory[PE_LOAD_CONFIG].address))
     REFUSED("a load configuration of 0xffffffff bytes", memset(CONFIG, 0xFF, 4));
@@ -288,14 +277,13 @@ static void lying_cookie(void **state)
 }
 
 /* What is wrong without harm is not refused: an empty TLS directory, a symbol table that lies, exports that lie. */
-static void harmless_damage_is_let_through(void **state)
+TEST(harmless_damage_is_let_through)
 {
     struct machine machine, *m;
     struct loader_image *image;
     struct draft d;
     char text[128];
 
-    (void)state;
     NEED_GOOD();
     m = machine_begin(&machine);
     d = draft(good);
@@ -310,13 +298,12 @@ static void harmless_damage_is_let_through(void **state)
 }
 
 /* Nothing runs while an image is loaded, so that any damage may be tried here: it is refused with a line, or harmless. */
-static void random_damage_never_crashes(void **state)
+TEST(random_damage_never_crashes)
 {
     const char *path[2] = {windows_driver("gcc", "probe"), windows_driver("clang", "probe")};
     struct rng rng = {.state = 7};
     unsigned refused = 0, loaded = 0;
 
-    (void)state;
     NEED(path[0] && path[1] ? path[0] : NULL);
     for (unsigned i = 0; i < 2; i++) {
         struct machine machine, *m = machine_begin(&machine);
@@ -343,25 +330,4 @@ static void random_damage_never_crashes(void **state)
         machine_end(m);
     }
     CHECK(refused > 100 && loaded > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truncated_headers),
-        cmocka_unit_test(foreign_programs),
-        cmocka_unit_test(lying_sizes),
-        cmocka_unit_test(lying_sections),
-        cmocka_unit_test(lying_entry),
-        cmocka_unit_test(lying_relocations),
-        cmocka_unit_test(lying_imports),
-        cmocka_unit_test(lying_delayed_imports),
-        cmocka_unit_test(lying_functions),
-        cmocka_unit_test(what_a_driver_cannot_have),
-        cmocka_unit_test(lying_cookie),
-        cmocka_unit_test(harmless_damage_is_let_through),
-        cmocka_unit_test(random_damage_never_crashes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

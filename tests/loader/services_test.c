@@ -66,29 +66,39 @@ static void holds(enum services_scenario scenario)
     }
 }
 
-#define HOLDS(name, scenario)      \
-    static void name(void **state) \
-    {                              \
-        (void)state;               \
-        holds(scenario);           \
-    }
-
-HOLDS(each_dispatcher_object_works, SERVICES_OBJECTS)
-HOLDS(each_kind_of_wait_works, SERVICES_WAITS)
-HOLDS(mdls_live_and_die, SERVICES_MDL)
-HOLDS(registry_is_there, SERVICES_REGISTRY)
-HOLDS(dpcs_compute_with_floating_point, SERVICES_FLOAT)
-
-static void code_runs_in_executable_pool(void **state)
+TEST(each_dispatcher_object_works)
 {
-    (void)state;
+    holds(SERVICES_OBJECTS);
+}
+
+TEST(each_kind_of_wait_works)
+{
+    holds(SERVICES_WAITS);
+}
+
+TEST(mdls_live_and_die)
+{
+    holds(SERVICES_MDL);
+}
+
+TEST(registry_is_there)
+{
+    holds(SERVICES_REGISTRY);
+}
+
+TEST(dpcs_compute_with_floating_point)
+{
+    holds(SERVICES_FLOAT);
+}
+
+TEST(code_runs_in_executable_pool)
+{
     holds(SERVICES_EXECUTABLE);
     check_rule_record("NT-012", __FILE__, __LINE__, __func__);
 }
 
-static void code_in_other_pool_is_a_bug_check(void **state)
+TEST(code_in_other_pool_is_a_bug_check)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const char *path = windows_driver(compilers[i], "services");
         struct fixture f;
@@ -102,9 +112,8 @@ static void code_in_other_pool_is_a_bug_check(void **state)
     }
 }
 
-static void timer_set_at_the_end_is_reported(void **state)
+TEST(timer_set_at_the_end_is_reported)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const char *path = windows_driver(compilers[i], "services");
         struct fixture f;
@@ -122,14 +131,13 @@ static void timer_set_at_the_end_is_reported(void **state)
 
 /* ---- C++ ---- */
 
-static void cpp_for_microsofts_abi_runs(void **state)
+TEST(cpp_for_microsofts_abi_runs)
 {
     const char *path = windows_driver("msvc", "classes");
     struct classes_report report = {0};
     struct machine machine, *m;
     struct loader_image *image;
 
-    (void)state;
     NEED(path);
     m = machine_begin(&machine);
     m->owner = nt_image_create("classes");
@@ -142,21 +150,4 @@ static void cpp_for_microsofts_abi_runs(void **state)
     nt_image_destroy(m->owner);
     loader_image_unload(image);
     machine_end(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_dispatcher_object_works),
-        cmocka_unit_test(each_kind_of_wait_works),
-        cmocka_unit_test(mdls_live_and_die),
-        cmocka_unit_test(registry_is_there),
-        cmocka_unit_test(dpcs_compute_with_floating_point),
-        cmocka_unit_test(code_runs_in_executable_pool),
-        cmocka_unit_test(code_in_other_pool_is_a_bug_check),
-        cmocka_unit_test(timer_set_at_the_end_is_reported),
-        cmocka_unit_test(cpp_for_microsofts_abi_runs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void boot(unsigned processors)
     struct nt_config extra = {.symbolize = symbolize, .waits = collect, .deadlock_detection = true};
 
     lines[0] = '\0';
-    harness_teardown(NULL);
+    harness_teardown();
     harness_boot(processors, 1, &extra);
 }
 
@@ -77,9 +77,8 @@ static void spin_body(void)
     start("two", drv_take_both, &lock_b);
 }
 
-static void processors_that_wait_for_each_other_are_found(void **state)
+TEST_WITH(machine_smp, processors_that_wait_for_each_other_are_found)
 {
-    (void)state;
     boot(2);
     CHECK_RULE("THREAD-073", run_within(spin_body, 10000000)); /* else they would spin for ever */
     CHECK_RULE("THREAD-073", reported("THREAD-073", 0xC4, 0x1001));
@@ -127,9 +126,8 @@ static void mutex_body(void)
     h.threads_left += 3;
 }
 
-static void a_deadlock_names_threads_objects_owners_and_stacks(void **state)
+TEST_WITH(machine_smp, a_deadlock_names_threads_objects_owners_and_stacks)
 {
-    (void)state;
     boot(4);
     run(mutex_body);
     CHECK(holding == 0);
@@ -141,14 +139,4 @@ static void a_deadlock_names_threads_objects_owners_and_stacks(void **state)
                    says("thread three waits for event 3, in KeWaitForSingleObject") &&
                    says("test.so!drv_lock_both") && says("test.so!drv_wait") &&
                    says("holds lock 2") && says("holds lock 1"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SMP(processors_that_wait_for_each_other_are_found),
-        WITH_SMP(a_deadlock_names_threads_objects_owners_and_stacks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

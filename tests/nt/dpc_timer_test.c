@@ -52,14 +52,13 @@ static void check_insert(void)
     CHECK_RULE("NT-086", seen[1].runs == 0 && KeRemoveQueueDpc(&dpc[0]) == FALSE);
 }
 
-static void a_dpc_is_queued_once(void **state)
+TEST_WITH(machine, a_dpc_is_queued_once)
 {
-    (void)state;
     run(check_insert);
     assert_int_equal(errors(), 0);
 }
 
-static void check_order(void)
+TEST_WITH(driver, importance_decides_the_place)
 {
     KIRQL old;
 
@@ -72,13 +71,7 @@ static void check_order(void)
     CHECK_RULE("NT-084", seen[2].order == 1 && seen[0].order == 2 && seen[1].order == 3);
 }
 
-static void importance_decides_the_place(void **state)
-{
-    (void)state;
-    run(check_order);
-}
-
-static void check_target(void)
+TEST_WITH(driver_smp, a_target_processor_is_kept)
 {
     for (unsigned i = 0; i < 4; i++) {
         init_dpcs();
@@ -89,12 +82,6 @@ static void check_target(void)
     }
     KeSetTargetProcessorDpc(&dpc[0], 9);
     CHECK_RULE("NT-084", broken("NT-084"));
-}
-
-static void a_target_processor_is_kept(void **state)
-{
-    (void)state;
-    run(check_target);
 }
 
 static volatile bool inside;
@@ -116,7 +103,7 @@ static VOID NTAPI slow(PKDPC self, PVOID context, PVOID a, PVOID b)
     slow_runs++;
 }
 
-static void check_flush(void)
+TEST_WITH(driver_smp, flush_waits_and_dpcs_may_overlap)
 {
     inside = false;
     overlap = slow_runs = 0;
@@ -130,17 +117,11 @@ static void check_flush(void)
     CHECK_RULE("NT-085", overlap == 1);
 }
 
-static void flush_waits_and_dpcs_may_overlap(void **state)
-{
-    (void)state;
-    run(check_flush);
-}
-
 /* ---- timers ---- */
 
 static KTIMER timer;
 
-static void check_timer(void)
+TEST_WITH(driver, timers_fire_once)
 {
     LARGE_INTEGER ms = relative_ms(1), ten = relative_ms(10);
 
@@ -164,13 +145,7 @@ static void check_timer(void)
     CHECK_RULE("NT-082", seen[1].runs == 0);
 }
 
-static void timers_fire_once(void **state)
-{
-    (void)state;
-    run(check_timer);
-}
-
-static void check_periodic(void)
+TEST_WITH(driver, periodic_timers_go_on)
 {
     LARGE_INTEGER ms = relative_ms(1);
     KIRQL old;
@@ -193,12 +168,6 @@ static void check_periodic(void)
     CHECK_RULE("NT-082", seen[1].runs == 1);
 }
 
-static void periodic_timers_go_on(void **state)
-{
-    (void)state;
-    run(check_periodic);
-}
-
 static unsigned released;
 
 static void wait_timer(void *arg)
@@ -208,7 +177,7 @@ static void wait_timer(void *arg)
     released++;
 }
 
-static void check_timer_types(void)
+TEST_WITH(driver, timers_release_all_or_one)
 {
     LARGE_INTEGER ms = relative_ms(1);
 
@@ -227,12 +196,6 @@ static void check_timer_types(void)
     }
 }
 
-static void timers_release_all_or_one(void **state)
-{
-    (void)state;
-    run(check_timer_types);
-}
-
 /* ---- timers of the system ---- */
 
 static PEX_TIMER ex_timer;
@@ -249,7 +212,7 @@ static VOID NTAPI ex_callback(PEX_TIMER t, PVOID context)
         ExDeleteTimer(t, TRUE, TRUE, NULL);
 }
 
-static void check_ex_timer(void)
+TEST_WITH(driver, system_timers_call_back)
 {
     ex_runs = 0;
     delete_inside = false;
@@ -267,12 +230,6 @@ static void check_ex_timer(void)
     CHECK_RULE("NT-087", broken("NT-087") && verify_bugcheck_state(h.log)->happened);
     ExDeleteTimer(ex_timer, TRUE, TRUE, NULL);
     assert_int_equal(nt_image_leak_check(h.image), 0);
-}
-
-static void system_timers_call_back(void **state)
-{
-    (void)state;
-    run(check_ex_timer);
 }
 
 /* ---- clocks ---- */
@@ -295,7 +252,7 @@ static void sample_counter(void *arg)
     samples++;
 }
 
-static void check_counter(void)
+TEST_WITH(driver_smp, counters_never_go_back)
 {
     last_counter.QuadPart = 0;
     samples = 0;
@@ -306,12 +263,6 @@ static void check_counter(void)
     CHECK_RULE("NT-163", KeQueryActiveProcessorCountEx(0) == 4);
     CHECK_RULE("NT-163", KeQueryActiveProcessorCountEx(1) == 0);
     CHECK_RULE("NT-163", KeGetCurrentProcessorNumberEx(NULL) < 4);
-}
-
-static void counters_never_go_back(void **state)
-{
-    (void)state;
-    run(check_counter);
 }
 
 static void check_times(void)
@@ -355,9 +306,8 @@ static void check_stall(void)
     CHECK_RULE("NT-047", broken("NT-047") && errors() == 1);
 }
 
-static void clocks_agree(void **state)
+TEST_WITH(machine, clocks_agree)
 {
-    (void)state;
     run(check_times);
     forget_reports();
     run(check_stall);
@@ -419,9 +369,8 @@ static void check_work_item(void)
     nt_device_object_unregister(&device);
 }
 
-static void work_items_run_at_passive_level(void **state)
+TEST_WITH(machine, work_items_run_at_passive_level)
 {
-    (void)state;
     run(check_work_item);
     h.threads_left = 4;
 }
@@ -458,9 +407,8 @@ static void check_dependence(void)
     CHECK_RULE("NT-098", (IoFreeWorkItem(second), errors() == 0));
 }
 
-static void dependent_items_do_not_deadlock(void **state)
+TEST_WITH(machine, dependent_items_do_not_deadlock)
 {
-    (void)state;
     run(check_dependence);
     h.threads_left = 4;
 }
@@ -499,30 +447,8 @@ static void check_ex_work_item(void)
     KeLowerIrql(old);
 }
 
-static void executive_items_are_the_drivers(void **state)
+TEST_WITH(machine, executive_items_are_the_drivers)
 {
-    (void)state;
     run(check_ex_work_item);
     h.threads_left = 4;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(a_dpc_is_queued_once),
-        WITH(importance_decides_the_place),
-        WITH_SMP(a_target_processor_is_kept),
-        WITH_SMP(flush_waits_and_dpcs_may_overlap),
-        WITH(timers_fire_once),
-        WITH(periodic_timers_go_on),
-        WITH(timers_release_all_or_one),
-        WITH(system_timers_call_back),
-        WITH_SMP(counters_never_go_back),
-        WITH(clocks_agree),
-        WITH(work_items_run_at_passive_level),
-        WITH(dependent_items_do_not_deadlock),
-        WITH(executive_items_are_the_drivers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

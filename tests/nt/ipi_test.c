@@ -44,9 +44,8 @@ static void every_level(void)
     CHECK_RULE("NT-162", errors() == 0);
 }
 
-static void the_routine_runs_everywhere(void **state)
+TEST_WITH(machine_smp, the_routine_runs_everywhere)
 {
-    (void)state;
     CHECK_RULE("NT-162", run_within(every_level, 1000000000));
 }
 
@@ -91,9 +90,8 @@ static void several(void)
         start("busy", busy, NULL);
 }
 
-static void several_broadcasts_take_turns(void **state)
+TEST_WITH(machine_smp, several_broadcasts_take_turns)
 {
-    (void)state;
     CHECK_RULE("NT-162", run_within(several, 1000000000));
     CHECK_RULE("NT-162", rounds == 60 && runs == 60 * PROCESSORS && errors() == 0);
 }
@@ -136,9 +134,8 @@ static void one_is_late(void)
     start("caller", caller, NULL);
 }
 
-static void all_start_together(void **state)
+TEST_WITH(machine_smp, all_start_together)
 {
-    (void)state;
     CHECK(run_within(one_is_late, 1000000000));
     CHECK_RULE("NT-162", runs == PROCESSORS && !early);
     CHECK(errors() == 0);
@@ -155,20 +152,7 @@ static void too_high(void)
     CHECK_RULE("NT-162", broken("NT-162"));
 }
 
-static void at_its_own_level_it_is_refused(void **state)
+TEST_WITH(machine_smp, at_its_own_level_it_is_refused)
 {
-    (void)state;
     CHECK(run_within(too_high, 1000000000));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SMP(the_routine_runs_everywhere),
-        WITH_SMP(all_start_together),
-        WITH_SMP(several_broadcasts_take_turns),
-        WITH_SMP(at_its_own_level_it_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

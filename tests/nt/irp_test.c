@@ -60,14 +60,13 @@ static void check_requests(void)
     nt_device_object_unregister(&driver);
 }
 
-static void requests_are_sent_and_completed(void **state)
+TEST_WITH(machine, requests_are_sent_and_completed)
 {
-    (void)state;
     run(check_requests);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
 
-static void check_absent(void)
+TEST_WITH(driver, what_is_absent_is_not_found)
 {
     OBJECT_ATTRIBUTES attributes;
     UNICODE_STRING name;
@@ -87,20 +86,4 @@ static void check_absent(void)
         ZwWriteFile((HANDLE)(uintptr_t)8, NULL, NULL, NULL, &status, NULL, 0, NULL, NULL),
         STATUS_INVALID_HANDLE);
     assert_int_equal(errors(), 0);
-}
-
-static void what_is_absent_is_not_found(void **state)
-{
-    (void)state;
-    run(check_absent);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(requests_are_sent_and_completed),
-        WITH(what_is_absent_is_not_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void raise_to_dpc_level(void)
     KeRaiseIrqlToDpcLevel();
 }
 
-static void check_irql(void)
+TEST_WITH(driver, levels_go_up_and_down)
 {
     FAST_MUTEX mutex;
     KIRQL old, inner;
@@ -54,12 +54,6 @@ static void check_irql(void)
     CHECK_RULE("NT-078", broken("NT-078") && verify_bugcheck_state(h.log)->happened);
 }
 
-static void levels_go_up_and_down(void **state)
-{
-    (void)state;
-    run(check_irql);
-}
-
 static unsigned dpc_runs;
 
 static VOID NTAPI count_dpc(PKDPC dpc, PVOID context, PVOID a, PVOID b)
@@ -71,7 +65,7 @@ static VOID NTAPI count_dpc(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     dpc_runs++;
 }
 
-static void check_pending_dpc(void)
+TEST_WITH(driver, dpcs_wait_for_a_low_level)
 {
     static KDPC dpc;
     KIRQL old;
@@ -87,12 +81,6 @@ static void check_pending_dpc(void)
     CHECK_RULE("THREAD-003", dpc_runs == 1);
 }
 
-static void dpcs_wait_for_a_low_level(void **state)
-{
-    (void)state;
-    run(check_pending_dpc);
-}
-
 static unsigned serviced;
 
 static bool count_interrupt(void *context, uint32_t message)
@@ -103,7 +91,7 @@ static bool count_interrupt(void *context, uint32_t message)
     return true;
 }
 
-static void check_masked_interrupt(void)
+TEST_WITH(driver, interrupts_wait_for_a_low_level)
 {
     struct sim_interrupt interrupt;
     KIRQL old;
@@ -120,12 +108,6 @@ static void check_masked_interrupt(void)
     sim_interrupt_disconnect(&interrupt);
 }
 
-static void interrupts_wait_for_a_low_level(void **state)
-{
-    (void)state;
-    run(check_masked_interrupt);
-}
-
 static bool other_ran;
 
 static void raise_shortly(void *arg)
@@ -138,7 +120,7 @@ static void raise_shortly(void *arg)
     KeLowerIrql(old);
 }
 
-static void check_exclusive_processor(void)
+TEST_WITH(driver, dispatch_level_owns_the_processor)
 {
     KIRQL old;
 
@@ -150,12 +132,6 @@ static void check_exclusive_processor(void)
     KeLowerIrql(old);
     pause_ns(1000000);
     CHECK_RULE("THREAD-002", other_ran);
-}
-
-static void dispatch_level_owns_the_processor(void **state)
-{
-    (void)state;
-    run(check_exclusive_processor);
 }
 
 /* ---- spin locks ---- */
@@ -170,7 +146,7 @@ static void acquire_lock(void)
     KeReleaseSpinLock(&lock, old);
 }
 
-static void check_spin_lock(void)
+TEST_WITH(driver, spin_locks_are_checked)
 {
     KIRQL old = 77;
 
@@ -203,13 +179,7 @@ static void check_spin_lock(void)
     CHECK_RULE("NT-052", reported("NT-052", 0x10, (uintptr_t)&lock));
 }
 
-static void spin_locks_are_checked(void **state)
-{
-    (void)state;
-    run(check_spin_lock);
-}
-
-static void check_at_dpc_level(void)
+TEST_WITH(driver, dpc_level_forms_are_checked)
 {
     KIRQL old;
 
@@ -237,12 +207,6 @@ static void check_at_dpc_level(void)
     CHECK_RULE("NT-055", broken("NT-055"));
 }
 
-static void dpc_level_forms_are_checked(void **state)
-{
-    (void)state;
-    run(check_at_dpc_level);
-}
-
 static volatile bool holding, go_on;
 
 static void hold_lock(void *arg)
@@ -257,7 +221,7 @@ static void hold_lock(void *arg)
     KeReleaseSpinLock(&lock, old);
 }
 
-static void check_held_by_other(void)
+TEST_WITH(driver_smp, locks_exclude_other_processors)
 {
     KLOCK_QUEUE_HANDLE queued;
     KIRQL old;
@@ -274,12 +238,6 @@ static void check_held_by_other(void)
     CHECK_RULE("NT-054", reported("NT-054", 0xC4, 0x1008));
     KeReleaseInStackQueuedSpinLockFromDpcLevel(&queued);
     KeLowerIrql(old);
-}
-
-static void locks_exclude_other_processors(void **state)
-{
-    (void)state;
-    run(check_held_by_other);
 }
 
 static unsigned counter, arrivals;
@@ -311,9 +269,8 @@ static void check_exclusion(void)
     CHECK_RULE("NT-049", counter == 8000);
 }
 
-static void spin_locks_exclude(void **state)
+TEST_WITH(machine_smp, spin_locks_exclude)
 {
-    (void)state;
     run(check_exclusion);
     assert_int_equal(errors(), 0);
 }
@@ -355,9 +312,8 @@ static void check_queued_order(void)
     CHECK_RULE("NT-056", memcmp(arrival_order, grant_order, sizeof(grant_order)) == 0);
 }
 
-static void queued_locks_are_fair(void **state)
+TEST_WITH(machine_smp, queued_locks_are_fair)
 {
-    (void)state;
     run(check_queued_order);
     assert_int_equal(errors(), 0);
 }
@@ -394,7 +350,7 @@ static void write_locked(void *arg)
     arrivals++;
 }
 
-static void check_rw_lock(void)
+TEST_WITH(driver_smp, readers_share_writers_do_not)
 {
     KIRQL old;
 
@@ -412,13 +368,7 @@ static void check_rw_lock(void)
     ExReleaseSpinLockExclusive(&rw_lock, old);
 }
 
-static void readers_share_writers_do_not(void **state)
-{
-    (void)state;
-    run(check_rw_lock);
-}
-
-static void check_lock_memory(void)
+TEST_WITH(driver, locks_need_good_memory)
 {
     KSPIN_LOCK *fresh = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*fresh), TAG);
     KSPIN_LOCK *paged = ExAllocatePoolWithTag(PagedPool, sizeof(*paged), TAG);
@@ -431,12 +381,6 @@ static void check_lock_memory(void)
     CHECK_RULE("NT-004", reported("NT-004", 0xC4, 0xE1));
     ExFreePool(fresh);
     ExFreePool(paged);
-}
-
-static void locks_need_good_memory(void **state)
-{
-    (void)state;
-    run(check_lock_memory);
 }
 
 /* ---- fast mutexes ---- */
@@ -466,7 +410,7 @@ static void release_fast(void *arg)
     KeLowerIrql(old);
 }
 
-static void check_fast_mutex(void)
+TEST_WITH(driver, fast_mutexes_are_checked)
 {
     static uint64_t storage[16];
     FAST_MUTEX *unaligned = (FAST_MUTEX *)(void *)((uint8_t *)storage + 4);
@@ -502,13 +446,7 @@ static void check_fast_mutex(void)
     CHECK_RULE("NT-060", broken("NT-060"));
 }
 
-static void fast_mutexes_are_checked(void **state)
-{
-    (void)state;
-    run(check_fast_mutex);
-}
-
-static void check_unsafe_mutex(void)
+TEST_WITH(driver, unsafe_forms_need_a_region)
 {
     ExInitializeFastMutex(&fast);
     ExAcquireFastMutexUnsafe(&fast);
@@ -526,13 +464,7 @@ static void check_unsafe_mutex(void)
     KeLeaveCriticalRegion();
 }
 
-static void unsafe_forms_need_a_region(void **state)
-{
-    (void)state;
-    run(check_unsafe_mutex);
-}
-
-static void check_guarded_mutex(void)
+TEST_WITH(driver, guarded_mutexes_count_as_apc_level)
 {
     static KGUARDED_MUTEX guarded;
     HANDLE handle;
@@ -549,12 +481,6 @@ static void check_guarded_mutex(void)
     ObDereferenceObject(handle);
 }
 
-static void guarded_mutexes_count_as_apc_level(void **state)
-{
-    (void)state;
-    run(check_guarded_mutex);
-}
-
 /* ---- regions ---- */
 
 static void enter_region(void)
@@ -567,7 +493,7 @@ static void leave_region(void)
     KeLeaveCriticalRegion();
 }
 
-static void check_regions(void)
+TEST_WITH(driver, regions_nest_and_balance)
 {
     KeEnterCriticalRegion();
     KeEnterCriticalRegion();
@@ -587,12 +513,6 @@ static void check_regions(void)
     CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x11B));
 }
 
-static void regions_nest_and_balance(void **state)
-{
-    (void)state;
-    run(check_regions);
-}
-
 /* ---- push locks, rundown protection ---- */
 
 static EX_PUSH_LOCK push;
@@ -607,7 +527,7 @@ static void take_push(void *arg)
     KeLeaveCriticalRegion();
 }
 
-static void check_push_lock(void)
+TEST_WITH(driver, push_locks_are_checked)
 {
     ExInitializePushLock(&push);
     ExAcquirePushLockSharedEx(&push, 0);
@@ -635,12 +555,6 @@ static void check_push_lock(void)
     KeLeaveCriticalRegion();
 }
 
-static void push_locks_are_checked(void **state)
-{
-    (void)state;
-    run(check_push_lock);
-}
-
 static EX_RUNDOWN_REF rundown;
 static bool rundown_over;
 
@@ -651,7 +565,7 @@ static void wait_rundown(void *arg)
     rundown_over = true;
 }
 
-static void check_rundown(void)
+TEST_WITH(driver, rundown_waits_for_holders)
 {
     rundown_over = false;
     ExInitializeRundownProtection(&rundown);
@@ -668,12 +582,6 @@ static void check_rundown(void)
     CHECK_RULE("NT-072", rundown_over && errors() == 0);
 }
 
-static void rundown_waits_for_holders(void **state)
-{
-    (void)state;
-    run(check_rundown);
-}
-
 /* ---- resources ---- */
 
 static ERESOURCE *resource;
@@ -688,7 +596,7 @@ static void take_resource(void *arg)
     KeLeaveCriticalRegion();
 }
 
-static void check_resource(void)
+TEST_WITH(driver, resources_are_recursive_and_shared)
 {
     resource = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*resource), TAG);
     ExInitializeResourceLite(resource);
@@ -720,12 +628,6 @@ static void check_resource(void)
     CHECK_RULE("NT-006", reported("NT-006", 0xC4, 0xD2));
 }
 
-static void resources_are_recursive_and_shared(void **state)
-{
-    (void)state;
-    run(check_resource);
-}
-
 /* ---- what a call leaves behind ---- */
 
 static VOID NTAPI leave_raised(PKDPC dpc, PVOID context, PVOID a, PVOID b)
@@ -739,7 +641,7 @@ static VOID NTAPI leave_raised(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     KeEnterCriticalRegion();
 }
 
-static void check_call_state(void)
+TEST_WITH(driver, routines_return_as_they_were_called)
 {
     static KDPC dpc;
     KIRQL old;
@@ -756,12 +658,6 @@ static void check_call_state(void)
     KeAcquireSpinLock(&lock, &old);
     KeReleaseSpinLock(&lock, old);
     assert_int_equal(errors(), 0);
-}
-
-static void routines_return_as_they_were_called(void **state)
-{
-    (void)state;
-    run(check_call_state);
 }
 
 static DEVICE_OBJECT some_device;
@@ -784,9 +680,8 @@ static void check_kept_mutex(void)
     IoFreeWorkItem(item);
 }
 
-static void kept_mutexes_are_noted(void **state)
+TEST_WITH(machine, kept_mutexes_are_noted)
 {
-    (void)state;
     run(check_kept_mutex);
     h.threads_left = 4;
 }
@@ -838,40 +733,11 @@ static void check_lock_order(void)
     CHECK_RULE("NT-059", reported("NT-059", 0xC4, 0x1007));
 }
 
-static void order_inversions_are_found(void **state)
+TEST_WITH(machine, order_inversions_are_found)
 {
     const struct nt_config config = {.deadlock_detection = true};
 
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     run(check_lock_order);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(levels_go_up_and_down),
-        WITH(dpcs_wait_for_a_low_level),
-        WITH(interrupts_wait_for_a_low_level),
-        WITH(dispatch_level_owns_the_processor),
-        WITH(spin_locks_are_checked),
-        WITH(dpc_level_forms_are_checked),
-        WITH_SMP(locks_exclude_other_processors),
-        WITH_SMP(spin_locks_exclude),
-        WITH_SMP(queued_locks_are_fair),
-        WITH_SMP(readers_share_writers_do_not),
-        WITH(locks_need_good_memory),
-        WITH(fast_mutexes_are_checked),
-        WITH(unsafe_forms_need_a_region),
-        WITH(guarded_mutexes_count_as_apc_level),
-        WITH(regions_nest_and_balance),
-        WITH(push_locks_are_checked),
-        WITH(rundown_waits_for_holders),
-        WITH(resources_are_recursive_and_shared),
-        WITH(routines_return_as_they_were_called),
-        WITH(kept_mutexes_are_noted),
-        WITH(order_inversions_are_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

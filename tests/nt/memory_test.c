@@ -74,9 +74,8 @@ static void check_nonpaged(void)
     ExFreePool(paged);
 }
 
-static void mdls_describe_memory(void **state)
+TEST_WITH(machine, mdls_describe_memory)
 {
-    (void)state;
     run(check_allocation);
     forget_reports();
     run(check_nonpaged);
@@ -167,9 +166,8 @@ static void check_lock(void)
     ExFreePool(block);
 }
 
-static void pages_are_locked_and_unlocked(void **state)
+TEST_WITH(machine, pages_are_locked_and_unlocked)
 {
-    (void)state;
     run(check_host_mdl);
     forget_reports();
     run(check_lock);
@@ -215,14 +213,13 @@ static void check_mdl_levels(void)
     ExFreePool(block);
 }
 
-static void mapping_is_checked(void **state)
+TEST_WITH(machine, mapping_is_checked)
 {
-    (void)state;
     run(check_mdl_levels);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
 
-static void check_mapping_failure(void)
+TEST_WITH(driver, mapping_may_fail)
 {
     uint8_t *block = pool(NonPagedPoolNx, PAGE_SIZE);
     PMDL mdl = mdl_for(block, PAGE_SIZE);
@@ -235,12 +232,6 @@ static void check_mapping_failure(void)
     IoFreeMdl(mdl);
     ExFreePool(block);
     assert_int_equal(errors(), 0);
-}
-
-static void mapping_may_fail(void **state)
-{
-    (void)state;
-    run(check_mapping_failure);
 }
 
 static void check_partial(void)
@@ -286,9 +277,8 @@ static void check_partial(void)
     ExFreePool(block);
 }
 
-static void partial_mdls_share_their_source(void **state)
+TEST_WITH(machine, partial_mdls_share_their_source)
 {
-    (void)state;
     run(check_partial);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
@@ -347,9 +337,8 @@ static void check_pages_level(void)
     ExFreePool(dpc_mdl);
 }
 
-static void pages_come_and_go(void **state)
+TEST_WITH(machine, pages_come_and_go)
 {
-    (void)state;
     run(check_pages);
     forget_reports();
     CHECK_RULE("NT-130", nt_image_leak_check(h.image) == 1); /* without ExFreePool */
@@ -411,14 +400,13 @@ static void unmap_elsewhere(void)
     CHECK_RULE("NT-126", reported("NT-126", 0xC4, 0xB9));
 }
 
-static void client_memory_is_probed(void **state)
+TEST_WITH(machine, client_memory_is_probed)
 {
     struct nt_process *client = nt_process_create("client");
     struct ram_request request = {.pages = 2, .owner = RAM_CLIENT, .cache = RAM_CACHED};
     struct page_number pages[2];
     uint8_t *view = ram_view_reserve(h.ram, 2);
 
-    (void)state;
     assert_true(ram_take_pages(h.ram, &request, pages));
     assert_true(ram_view_point(h.ram, view, 0, pages, 1, true));
     assert_true(ram_view_point(h.ram, view, 1, pages + 1, 1, false));
@@ -467,14 +455,13 @@ static void check_contiguous(void)
     CHECK_RULE("NT-132", MmAllocateContiguousMemory(128 << 20, top) == NULL);
 }
 
-static void contiguous_blocks_keep_their_limits(void **state)
+TEST_WITH(machine, contiguous_blocks_keep_their_limits)
 {
-    (void)state;
     run(check_contiguous);
     assert_int_equal(nt_image_leak_check(h.image), 19);
 }
 
-static void check_physical_misuse(void)
+TEST_WITH(driver, physical_addresses_are_of_lasting_memory)
 {
     uint8_t *paged = pool(PagedPool, 100), *block = pool(NonPagedPoolNx, 100);
     uint8_t on_stack;
@@ -487,12 +474,6 @@ static void check_physical_misuse(void)
     MmGetPhysicalAddress(&on_stack);
     assert_true(broken("NT-138"));
     ExFreePool(paged);
-}
-
-static void physical_addresses_are_of_lasting_memory(void **state)
-{
-    (void)state;
-    run(check_physical_misuse);
 }
 
 /* ---- device memory ---- */
@@ -578,9 +559,8 @@ static void check_io_space(void)
     MmMapIoSpace(bar, 4096, MmNonCached);
 }
 
-static void device_memory_is_mapped(void **state)
+TEST_WITH(machine, device_memory_is_mapped)
 {
-    (void)state;
     device = test_device_add(h.bus);
     assert_non_null(device);
     run(check_registers);
@@ -589,22 +569,4 @@ static void device_memory_is_mapped(void **state)
     forget_reports();
     CHECK_RULE("NT-135", nt_image_leak_check(h.image) == 1 && broken("NT-135"));
     assert_int_equal(bus_mappings(h.bus), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(mdls_describe_memory),
-        WITH(pages_are_locked_and_unlocked),
-        WITH(mapping_is_checked),
-        WITH(mapping_may_fail),
-        WITH(partial_mdls_share_their_source),
-        WITH(pages_come_and_go),
-        WITH(client_memory_is_probed),
-        WITH(contiguous_blocks_keep_their_limits),
-        WITH(physical_addresses_are_of_lasting_memory),
-        WITH(device_memory_is_mapped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,26 +12,11 @@ __attribute__((visibility("default"), noinline)) void paged_routine(void)
     PAGED_CODE();
 }
 
-static void check_paged_code(void)
+TEST_WITH(driver, paged_code_checks_the_level)
 {
     paged_routine();
     CHECK_RULE("NT-077", errors() == 0);
     in_dpc(paged_routine);
     CHECK_RULE("NT-077", broken("NT-077"));
     CHECK_RULE("NT-077", strstr(verify_record_at(h.log, 0)->seen, "paged_routine"));
-}
-
-static void paged_code_checks_the_level(void **state)
-{
-    (void)state;
-    run(check_paged_code);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(paged_code_checks_the_level),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,14 +39,13 @@ static void check_alignment(void)
     }
 }
 
-static void blocks_are_aligned_and_cross_no_page(void **state)
+TEST_WITH(machine, blocks_are_aligned_and_cross_no_page)
 {
-    (void)state;
     run(check_alignment);
     assert_int_equal(errors(), 0);
 }
 
-static void check_contents(void)
+TEST_WITH(driver, contents_are_as_asked)
 {
     uint8_t *block = allocate(NonPagedPoolNx, 200);
 
@@ -69,31 +68,19 @@ static void check_contents(void)
     release(block);
 }
 
-static void contents_are_as_asked(void **state)
-{
-    (void)state;
-    run(check_contents);
-}
-
 static void allocate_both(void)
 {
     release(allocate(NonPagedPoolNx, 10));
     allocate(PagedPool, 10);
 }
 
-static void check_dispatch_level(void)
+TEST_WITH(driver, level_limits_of_allocation)
 {
     in_dpc(allocate_both);
     CHECK_RULE("NT-009", reported("NT-009", 0xC4, 0x01));
     CHECK_RULE("NT-009", !reported("NT-009", 0xC4, 0x02));
     in_interrupt(allocate_both);
     CHECK_RULE("NT-009", reported("NT-009", 0xC4, 0x02));
-}
-
-static void level_limits_of_allocation(void **state)
-{
-    (void)state;
-    run(check_dispatch_level);
 }
 
 static void *paged_block;
@@ -110,7 +97,7 @@ static void free_nonpaged(void)
     release(nonpaged_block);
 }
 
-static void check_free_level(void)
+TEST_WITH(driver, level_limits_of_freeing)
 {
     paged_block = allocate(PagedPool, 64);
     nonpaged_block = allocate(NonPagedPoolNx, 64);
@@ -120,13 +107,7 @@ static void check_free_level(void)
     CHECK_RULE("NT-020", reported("NT-020", 0xC4, 0x12));
 }
 
-static void level_limits_of_freeing(void **state)
-{
-    (void)state;
-    run(check_free_level);
-}
-
-static void check_zero_bytes(void)
+TEST_WITH(driver, zero_bytes_are_reported_and_give_a_block)
 {
     void *a = allocate(NonPagedPoolNx, 0);
     void *b = allocate(NonPagedPoolNx, 0);
@@ -140,13 +121,7 @@ static void check_zero_bytes(void)
     CHECK_RULE("NT-010", errors() == 0);
 }
 
-static void zero_bytes_are_reported_and_give_a_block(void **state)
-{
-    (void)state;
-    run(check_zero_bytes);
-}
-
-static void check_tags(void)
+TEST_WITH(driver, tags_are_checked)
 {
     ExFreePool(ExAllocatePoolWithTag(NonPagedPoolNx, 8, 0));
     CHECK_RULE("NT-011", reported("NT-011", 0xC2, 0x9B));
@@ -160,13 +135,7 @@ static void check_tags(void)
     CHECK_RULE("NT-011", errors() == 0);
 }
 
-static void tags_are_checked(void **state)
-{
-    (void)state;
-    run(check_tags);
-}
-
-static void check_types(void)
+TEST_WITH(driver, types_are_checked)
 {
     ExFreePool(allocate(NonPagedPoolMustSucceed, 8));
     CHECK_RULE("NT-012", reported("NT-012", 0xC2, 0x9A));
@@ -178,18 +147,12 @@ static void check_types(void)
     CHECK_RULE("NT-013", !broken("NT-012"));
 }
 
-static void types_are_checked(void **state)
-{
-    (void)state;
-    run(check_types);
-}
-
 static void fail_next(void)
 {
     h.machine->heap.fail_at = h.machine->heap.requests + 1;
 }
 
-static void check_failure(void)
+TEST_WITH(driver, failure_is_null_or_an_exception)
 {
     void *block;
 
@@ -214,30 +177,18 @@ static void check_failure(void)
     h.machine->heap.fail_at = 0;
 }
 
-static void failure_is_null_or_an_exception(void **state)
-{
-    (void)state;
-    run(check_failure);
-}
-
 static void allocate_quota(void)
 {
     release(ExAllocatePoolWithQuotaTag(NonPagedPoolNx, 8, TAG));
 }
 
-static void check_quota(void)
+TEST_WITH(driver, quota_needs_a_thread)
 {
     in_dpc(allocate_quota);
     CHECK_RULE("NT-014", reported("NT-014", 0xC4, 0x10B));
 }
 
-static void quota_needs_a_thread(void **state)
-{
-    (void)state;
-    run(check_quota);
-}
-
-static void check_flags(void)
+TEST_WITH(driver, flags_of_pool2_are_checked)
 {
     void *block;
 
@@ -250,13 +201,7 @@ static void check_flags(void)
     CHECK_RULE("NT-018", ExAllocatePool2(0, 8, TAG) == NULL);
 }
 
-static void flags_of_pool2_are_checked(void **state)
-{
-    (void)state;
-    run(check_flags);
-}
-
-static void check_parameters(void)
+TEST_WITH(driver, parameters_of_pool3_are_checked)
 {
     POOL_EXTENDED_PARAMETER parameter = {.Type = PoolExtendedParameterPriority};
     void *block = ExAllocatePool3(POOL_FLAG_NON_PAGED, 8, TAG, &parameter, 1);
@@ -268,13 +213,7 @@ static void check_parameters(void)
     CHECK_RULE("NT-019", ExAllocatePool3(POOL_FLAG_NON_PAGED, 8, TAG, NULL, 1) == NULL);
 }
 
-static void parameters_of_pool3_are_checked(void **state)
-{
-    (void)state;
-    run(check_parameters);
-}
-
-static void check_wrong_tag(void)
+TEST_WITH(driver, tags_must_match)
 {
     struct nt_pool_statistics before, after;
     void *block = allocate(NonPagedPoolNx, 24);
@@ -291,13 +230,7 @@ static void check_wrong_tag(void)
     CHECK_RULE("NT-022", errors() == 0);
 }
 
-static void tags_must_match(void **state)
-{
-    (void)state;
-    run(check_wrong_tag);
-}
-
-static void check_bad_addresses(void)
+TEST_WITH(driver, bad_addresses_are_named)
 {
     static uint8_t not_pool[64];
     struct nt_pool_statistics before, after;
@@ -319,13 +252,7 @@ static void check_bad_addresses(void)
     CHECK_RULE("NT-024", reported("NT-024", 0xC4, 0x10));
 }
 
-static void bad_addresses_are_named(void **state)
-{
-    (void)state;
-    run(check_bad_addresses);
-}
-
-static void check_overrun(void)
+TEST_WITH(driver, overruns_are_found)
 {
     static const SIZE_T sizes[] = {1, 24, 100, 2000, 4095, 4096, 9000};
 
@@ -344,13 +271,7 @@ static void check_overrun(void)
     }
 }
 
-static void overruns_are_found(void **state)
-{
-    (void)state;
-    run(check_overrun);
-}
-
-static void check_freed(void)
+TEST_WITH(driver, freed_memory_is_watched)
 {
     uint8_t *block = allocate(NonPagedPoolNx, 100);
 
@@ -363,12 +284,6 @@ static void check_freed(void)
     CHECK_RULE("NT-026", broken("NT-026"));
 }
 
-static void freed_memory_is_watched(void **state)
-{
-    (void)state;
-    run(check_freed);
-}
-
 static void leak_two(void)
 {
     allocate(NonPagedPoolNx, 123);
@@ -377,11 +292,10 @@ static void leak_two(void)
     release(allocate(NonPagedPoolNx, 8));
 }
 
-static void leaks_are_listed(void **state)
+TEST_WITH(machine, leaks_are_listed)
 {
     struct nt_pool_statistics statistics;
 
-    (void)state;
     run(leak_two);
     CHECK_RULE("NT-027", reported("NT-027", 0xC4, 0x61));
     forget_reports();
@@ -392,7 +306,7 @@ static void leaks_are_listed(void **state)
     assert_int_equal(statistics.live_blocks, 0);
 }
 
-static void check_active_objects(void)
+TEST_WITH(driver, active_objects_in_freed_memory_are_found)
 {
     KTIMER *timer = allocate(NonPagedPoolNx, sizeof(*timer));
 
@@ -409,13 +323,7 @@ static void check_active_objects(void)
     CHECK_RULE("NT-006", errors() == 0);
 }
 
-static void active_objects_in_freed_memory_are_found(void **state)
-{
-    (void)state;
-    run(check_active_objects);
-}
-
-static void check_physical(void)
+TEST_WITH(driver, blocks_are_simulated_ram)
 {
     uint8_t *block = allocate(NonPagedPoolNx, 10000);
     PHYSICAL_ADDRESS first = MmGetPhysicalAddress(block);
@@ -428,12 +336,6 @@ static void check_physical(void)
     }
     assert_int_not_equal(first.QuadPart, 0);
     release(block);
-}
-
-static void blocks_are_simulated_ram(void **state)
-{
-    (void)state;
-    run(check_physical);
 }
 
 /* Random allocations and frees, with a shadow of what each block must hold. */
@@ -464,11 +366,10 @@ static void stress(void)
     }
 }
 
-static void random_use_keeps_blocks_apart(void **state)
+TEST_WITH(machine, random_use_keeps_blocks_apart)
 {
     uint64_t pages = ram_free_pages(h.ram);
 
-    (void)state;
     run(stress);
     assert_int_equal(errors(), 0);
     run(check_alignment);
@@ -476,7 +377,7 @@ static void random_use_keeps_blocks_apart(void **state)
     assert_true(ram_free_pages(h.ram) <= pages);
 }
 
-static void try_with_failures(void)
+TEST_WITH(driver, each_internal_failure_is_survived)
 {
     unsigned failed = 0;
 
@@ -494,12 +395,6 @@ static void try_with_failures(void)
     CHECK_RULE("NT-003", failed > 1);
 }
 
-static void each_internal_failure_is_survived(void **state)
-{
-    (void)state;
-    run(try_with_failures);
-}
-
 static unsigned share_failed;
 
 static void allocate_many(void)
@@ -514,11 +409,11 @@ static void allocate_many(void)
     }
 }
 
-static void a_share_of_requests_can_fail(void **state)
+TEST_WITH(machine, a_share_of_requests_can_fail)
 {
     const struct nt_config config = {.fail_percent = 6};
 
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 3, &config);
     share_failed = 0;
     run(allocate_many);
@@ -571,55 +466,25 @@ static void double_free_special(void)
     CHECK_RULE("NT-023", reported("NT-023", 0xC4, 0x13));
 }
 
-static void special_pool_faults_at_the_access(void **state)
+TEST_WITH(machine, special_pool_faults_at_the_access)
 {
     const struct nt_config config = {.special_pool = true};
 
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     sim_on_fault(note_fault);
     run(overrun_special);
     CHECK_RULE("NT-025", fault_code == 0xCD);
     h.threads_left = 1;
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     sim_on_fault(note_fault);
     run(use_freed_special);
     CHECK_RULE("NT-025", fault_code == 0xCC);
     h.threads_left = 1;
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     run(double_free_special);
     run(stress);
     assert_int_equal(nt_image_leak_check(h.image), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(blocks_are_aligned_and_cross_no_page),
-        WITH(contents_are_as_asked),
-        WITH(level_limits_of_allocation),
-        WITH(level_limits_of_freeing),
-        WITH(zero_bytes_are_reported_and_give_a_block),
-        WITH(tags_are_checked),
-        WITH(types_are_checked),
-        WITH(failure_is_null_or_an_exception),
-        WITH(quota_needs_a_thread),
-        WITH(flags_of_pool2_are_checked),
-        WITH(parameters_of_pool3_are_checked),
-        WITH(tags_must_match),
-        WITH(bad_addresses_are_named),
-        WITH(overruns_are_found),
-        WITH(freed_memory_is_watched),
-        WITH(leaks_are_listed),
-        WITH(active_objects_in_freed_memory_are_found),
-        WITH(blocks_are_simulated_ram),
-        WITH(random_use_keeps_blocks_apart),
-        WITH(each_internal_failure_is_survived),
-        WITH(a_share_of_requests_can_fail),
-        WITH(special_pool_faults_at_the_access),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,15 +134,14 @@ static void check_values(void)
     assert_int_equal(errors(), 0);
 }
 
-static void keys_hold_values(void **state)
+TEST_WITH(machine, keys_hold_values)
 {
-    (void)state;
     run(check_keys);
     run(check_values);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
 
-static void check_zw_rules(void)
+TEST_WITH(driver, services_check_their_arguments)
 {
     UNICODE_STRING bad = text(L"name");
     OBJECT_ATTRIBUTES attributes;
@@ -167,12 +166,6 @@ static void check_zw_rules(void)
     CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE3));
 }
 
-static void services_check_their_arguments(void **state)
-{
-    (void)state;
-    run(check_zw_rules);
-}
-
 static void open_without_kernel_handle(void)
 {
     HANDLE key;
@@ -186,11 +179,10 @@ static void open_without_kernel_handle(void)
     ZwClose(key);
 }
 
-static void client_context_needs_kernel_handles(void **state)
+TEST_WITH(machine, client_context_needs_kernel_handles)
 {
     struct nt_process *client = nt_process_create("client");
 
-    (void)state;
     run_client(client, open_without_kernel_handle);
     nt_process_destroy(client);
 }
@@ -215,7 +207,7 @@ static NTSTATUS query_table(PRTL_QUERY_REGISTRY_TABLE entry)
     return RtlQueryRegistryValues(RTL_REGISTRY_SERVICES, L"probe", table, NULL, NULL);
 }
 
-static void check_tables(void)
+TEST_WITH(driver, tables_are_walked)
 {
     ULONG value = 0, stored = 42, fallback = 9;
     RTL_QUERY_REGISTRY_TABLE entry = {
@@ -252,12 +244,6 @@ static void check_tables(void)
     CHECK_RULE("NT-147", broken("NT-147") && errors() == 0);
 }
 
-static void tables_are_walked(void **state)
-{
-    (void)state;
-    run(check_tables);
-}
-
 /* ---- saving ---- */
 
 static void write_some(void)
@@ -288,7 +274,7 @@ static void read_some(void)
                              STATUS_OBJECT_NAME_NOT_FOUND);
 }
 
-static void the_registry_survives_in_a_file(void **state)
+TEST_WITH(machine, the_registry_survives_in_a_file)
 {
     char *saved = NULL;
     size_t bytes = 0;
@@ -297,7 +283,7 @@ static void the_registry_survives_in_a_file(void **state)
     run(write_some);
     assert_true(nt_registry_save(file));
     fclose(file);
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 2, NULL);
     file = fmemopen(saved, bytes, "r");
     assert_true(nt_registry_load(file));
@@ -375,29 +361,14 @@ static void check_device_keys(void)
                                                  &hardware) == STATUS_INVALID_PARAMETER);
 }
 
-static void devices_have_properties_and_keys(void **state)
+TEST_WITH(machine, devices_have_properties_and_keys)
 {
     struct nt_device_info info = {.service = "probe", .bus = 3, .slot = 5};
 
-    (void)state;
     info.device = test_device_add(h.bus);
     assert_true(nt_pdo_register(&pdo, &info));
     run(check_properties);
     run(check_device_keys);
     assert_int_equal(errors(), 0);
     nt_device_object_unregister(&pdo);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(keys_hold_values),
-        WITH(services_check_their_arguments),
-        WITH(client_context_needs_kernel_handles),
-        WITH(tables_are_walked),
-        WITH(the_registry_survives_in_a_file),
-        WITH(devices_have_properties_and_keys),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,28 +123,18 @@ static uint64_t play(uint64_t seed)
     if (errors() != 0)
         fail_msg("%s", verify_record_at(h.log, 0)->seen);
     assert_int_equal(nt_image_leak_check(h.image), 0);
-    harness_teardown(NULL);
+    harness_teardown();
     free(shift);
     return result;
 }
 
-static void the_same_seed_gives_the_same_run(void **state)
+TEST(the_same_seed_gives_the_same_run)
 {
     uint64_t first[6];
 
-    (void)state;
     for (uint64_t seed = 0; seed < 6; seed++)
         first[seed] = play(seed);
     for (uint64_t seed = 6; seed-- > 0;)
         assert_true(play(seed) == first[seed]);
     assert_true(first[0] != first[1] && first[1] != first[2]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_seed_gives_the_same_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void compare_strings(void)
     RtlEqualUnicodeString(&a, &b, TRUE);
 }
 
-static void check_strings(void)
+TEST_WITH(driver, strings_are_counted)
 {
     WCHAR buffer[4] = L"xyz";
     UNICODE_STRING string = text(L"ab"), small = {0, 3 * sizeof(WCHAR), buffer}, before;
@@ -57,13 +57,7 @@ static void check_strings(void)
     CHECK_RULE("NT-155", nt_image_leak_check(h.image) == 1);
 }
 
-static void strings_are_counted(void **state)
-{
-    (void)state;
-    run(check_strings);
-}
-
-static void check_memory(void)
+TEST_WITH(driver, memory_is_compared)
 {
     void *(NTAPI * copy)(void *, const void *, size_t);
     uint8_t a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
@@ -79,12 +73,6 @@ static void check_memory(void)
     CHECK_RULE("NT-152", memcmp(a, b, 8) == 0 && errors() == 0);
     copy(a + 1, a, 7);
     CHECK_RULE("NT-152", reported("NT-152", 0xC4, 0xF0));
-}
-
-static void memory_is_compared(void **state)
-{
-    (void)state;
-    run(check_memory);
 }
 
 static void check_numbers(void)
@@ -109,14 +97,13 @@ static void check_numbers(void)
     RtlFreeUnicodeString(&string);
 }
 
-static void numbers_and_guids_are_text(void **state)
+TEST_WITH(machine, numbers_and_guids_are_text)
 {
-    (void)state;
     run(check_numbers);
     assert_int_equal(errors(), 0);
 }
 
-static void check_bitmap(void)
+TEST_WITH(driver, bitmaps_are_searched)
 {
     ULONG bits[4];
     RTL_BITMAP map;
@@ -139,13 +126,7 @@ static void check_bitmap(void)
     assert_int_equal(errors(), 1);
 }
 
-static void bitmaps_are_searched(void **state)
-{
-    (void)state;
-    run(check_bitmap);
-}
-
-static void check_safe_strings(void)
+TEST_WITH(driver, safe_strings_are_cut)
 {
     WCHAR small[2], large[16];
 
@@ -157,12 +138,6 @@ static void check_safe_strings(void)
                    memcmp(large, L"12-abc", 14) == 0);
     CHECK_RULE("NT-156",
                RtlStringCchPrintfW(small, 2, L"ab") == STATUS_BUFFER_OVERFLOW && small[1] == 0);
-}
-
-static void safe_strings_are_cut(void **state)
-{
-    (void)state;
-    run(check_safe_strings);
 }
 
 /* ---- lists ---- */
@@ -256,9 +231,8 @@ static void check_interlocked(void)
     CHECK_RULE("NT-110", shared_count == 80000);
 }
 
-static void lists_are_atomic(void **state)
+TEST_WITH(machine_smp, lists_are_atomic)
 {
-    (void)state;
     run(check_interlocked_lists);
     forget_reports();
     run(check_sequenced_list);
@@ -387,9 +361,8 @@ static void check_lookaside_threads(void)
     CHECK_RULE("NT-030", entries_seen == 2400 && nt_image_leak_check(h.image) == 0);
 }
 
-static void lookaside_lists_keep_entries(void **state)
+TEST_WITH(machine_smp, lookaside_lists_keep_entries)
 {
-    (void)state;
     run(check_lookaside);
     forget_reports();
     run(check_lookaside_memory);
@@ -445,12 +418,12 @@ static void check_filtered(void)
     CHECK_RULE("NT-165", h.lines == 1);
 }
 
-static void debug_text_is_formatted(void **state)
+TEST_WITH(machine, debug_text_is_formatted)
 {
     const struct nt_config config = {.debug_mask = 1u << DPFLTR_ERROR_LEVEL};
 
     run(check_debug_print);
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     run(check_filtered);
 }
@@ -487,11 +460,10 @@ static void start_bugcheck(void)
     start("bug check", bugcheck_thread, NULL);
 }
 
-static void bug_checks_do_not_return(void **state)
+TEST_WITH(machine, bug_checks_do_not_return)
 {
     const struct verify_bugcheck *bugcheck;
 
-    (void)state;
     callbacks = 0;
     came_back = false;
     run(start_bugcheck);
@@ -522,11 +494,11 @@ static void check_version(void)
     CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == (PVOID)(uintptr_t)KeSetEvent);
 }
 
-static void versions_are_as_configured(void **state)
+TEST_WITH(machine, versions_are_as_configured)
 {
     const struct nt_config config = {.os_build = 18362};
 
-    harness_teardown(state);
+    harness_teardown();
     harness_boot(1, 1, &config);
     run(check_version);
 }
@@ -543,7 +515,7 @@ static VOID NTAPI save_and_return(PKDPC dpc, PVOID context, PVOID a, PVOID b)
         KeRestoreFloatingPointState(&save);
 }
 
-static void check_floating(void)
+TEST_WITH(driver, floating_state_is_restored)
 {
     static KDPC dpc;
 
@@ -554,12 +526,6 @@ static void check_floating(void)
     KeInsertQueueDpc(&dpc, NULL, NULL);
     KeFlushQueuedDpcs();
     CHECK_RULE("NT-160", broken("NT-160"));
-}
-
-static void floating_state_is_restored(void **state)
-{
-    (void)state;
-    run(check_floating);
 }
 
 static void check_etw(void)
@@ -581,16 +547,15 @@ static void check_etw(void)
     EtwRegister(&id, NULL, NULL, &handle);
 }
 
-static void events_need_a_registration(void **state)
+TEST_WITH(machine, events_need_a_registration)
 {
-    (void)state;
     run(check_etw);
     nt_image_leak_check(h.image);
     CHECK_RULE("NT-168", reported("NT-168", 0xC4, 0xDD));
 }
 
 /* The committed table of names is what the sources export. */
-static void every_export_has_a_name(void **state)
+TEST_WITH(machine, every_export_has_a_name)
 {
     static const char *const names[] = {"KeSetEvent",  "READ_REGISTER_BUFFER_ULONG64",
                                         "ZwOpenKey",   "RtlGetVersion",
@@ -599,7 +564,6 @@ static void every_export_has_a_name(void **state)
     int(NTAPI * printing)(char *, const char *, ...) = NULL;
     char buffer[32];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         assert_ptr_equal(nt_routine_find(names[i]), dlsym(RTLD_DEFAULT, names[i]));
     assert_ptr_equal(*thread_type, *PsThreadType);
@@ -612,25 +576,4 @@ static void every_export_has_a_name(void **state)
     assert_string_equal(nt_status_name(STATUS_NO_MEMORY), "STATUS_NO_MEMORY");
     assert_string_equal(nt_status_name(STATUS_SUCCESS), "STATUS_SUCCESS");
     assert_null(nt_status_name((NTSTATUS)0x12345678));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(strings_are_counted),
-        WITH(memory_is_compared),
-        WITH(numbers_and_guids_are_text),
-        WITH(bitmaps_are_searched),
-        WITH(safe_strings_are_cut),
-        WITH_SMP(lists_are_atomic),
-        WITH_SMP(lookaside_lists_keep_entries),
-        WITH(debug_text_is_formatted),
-        WITH(bug_checks_do_not_return),
-        WITH(versions_are_as_configured),
-        WITH(floating_state_is_restored),
-        WITH(events_need_a_registration),
-        WITH(every_export_has_a_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

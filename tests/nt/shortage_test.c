@@ -224,30 +224,18 @@ static void sweep(bool onward)
                      verify_record_at(h.log, verify_records(h.log) - 1)->seen);
         CHECK_RULE("NT-003", nt_image_leak_check(h.image) == 0);
         assert_int_equal(ram_validate(h.ram), true);
-        harness_teardown(NULL);
+        harness_teardown();
     } while (failures != 0);
     assert_true(n > 50);
     assert_int_equal(ran, 6);
 }
 
-static void any_single_request_may_fail(void **state)
+TEST(any_single_request_may_fail)
 {
-    (void)state;
     sweep(false);
 }
 
-static void all_later_requests_may_fail(void **state)
+TEST(all_later_requests_may_fail)
 {
-    (void)state;
     sweep(true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_single_request_may_fail),
-        cmocka_unit_test(all_later_requests_may_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

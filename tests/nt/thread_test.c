@@ -63,9 +63,8 @@ static void check_system_thread(void)
     CHECK_RULE("NT-094", !NT_SUCCESS(PsTerminateSystemThread(STATUS_SUCCESS)));
 }
 
-static void system_threads_live_and_end(void **state)
+TEST_WITH(machine, system_threads_live_and_end)
 {
-    (void)state;
     run(check_system_thread);
     assert_int_equal(errors(), 1);
     assert_int_equal(nt_image_leak_check(h.image), 0);
@@ -85,7 +84,7 @@ static VOID NTAPI end_in_region(PVOID context)
     KeEnterCriticalRegion();
 }
 
-static void check_bad_ends(void)
+TEST_WITH(driver, threads_end_tidily)
 {
     HANDLE handle;
 
@@ -99,12 +98,6 @@ static void check_bad_ends(void)
     pause_ns(1000000);
     CHECK_RULE("NT-096", reported("NT-096", 0x20, 0));
     CHECK_RULE("NT-096", KeGetCurrentIrql() == PASSIVE_LEVEL);
-}
-
-static void threads_end_tidily(void **state)
-{
-    (void)state;
-    run(check_bad_ends);
 }
 
 static NTSTATUS create_with(ULONG flags, HANDLE *handle)
@@ -130,16 +123,15 @@ static void check_attributes(void)
     ZwClose(handle);
 }
 
-static void attributes_are_checked(void **state)
+TEST_WITH(machine, attributes_are_checked)
 {
     struct nt_process *process = nt_process_create("client");
 
-    (void)state;
     run_client(process, check_attributes);
     nt_process_destroy(process);
 }
 
-static void check_priority(void)
+TEST_WITH(driver, priorities_are_recorded)
 {
     PKTHREAD self = KeGetCurrentThread();
     KPRIORITY first = KeQueryPriorityThread(self);
@@ -147,12 +139,6 @@ static void check_priority(void)
     CHECK_RULE("NT-097", KeSetPriorityThread(self, 12) == first);
     CHECK_RULE("NT-097", KeSetPriorityThread(self, LOW_REALTIME_PRIORITY) == 12);
     CHECK_RULE("NT-097", KeQueryPriorityThread(self) == LOW_REALTIME_PRIORITY);
-}
-
-static void priorities_are_recorded(void **state)
-{
-    (void)state;
-    run(check_priority);
 }
 
 static struct nt_process *client;
@@ -169,9 +155,8 @@ static void check_system_context(void)
     CHECK(nt_process_current() == nt_process_system());
 }
 
-static void client_threads_have_their_process(void **state)
+TEST_WITH(machine, client_threads_have_their_process)
 {
-    (void)state;
     client = nt_process_create("client");
     run_client(client, check_client_context);
     run(check_system_context);
@@ -224,9 +209,8 @@ static void check_references(void)
     CHECK_RULE("NT-105", reported("NT-105", 0xC4, 0x3F));
 }
 
-static void references_and_handles_keep_objects(void **state)
+TEST_WITH(machine, references_and_handles_keep_objects)
 {
-    (void)state;
     run(check_references);
     assert_int_equal(nt_image_leak_check(h.image), 0);
 }
@@ -259,9 +243,8 @@ static void check_foreign_handle(void)
     assert_int_equal(ZwClose(user_handle), STATUS_INVALID_HANDLE);
 }
 
-static void user_handles_belong_to_a_process(void **state)
+TEST_WITH(machine, user_handles_belong_to_a_process)
 {
-    (void)state;
     client = nt_process_create("client");
     run_client(client, open_user_handle);
     run(check_foreign_handle);
@@ -276,9 +259,8 @@ static void leak_handle(void)
     assert_non_null(IoCreateNotificationEvent(NULL, &handle));
 }
 
-static void leaked_handles_are_listed(void **state)
+TEST_WITH(machine, leaked_handles_are_listed)
 {
-    (void)state;
     run(leak_handle);
     CHECK_RULE("NT-109", nt_image_leak_check(h.image) == 1 && broken("NT-109"));
     assert_non_null(strstr(verify_record_at(h.log, verify_records(h.log) - 1)->seen, "event"));
@@ -307,26 +289,8 @@ static void create_with_failures(void)
     fail();
 }
 
-static void failed_creation_leaves_nothing(void **state)
+TEST_WITH(machine, failed_creation_leaves_nothing)
 {
-    (void)state;
     run(create_with_failures);
     assert_int_equal(errors(), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(system_threads_live_and_end),
-        WITH(threads_end_tidily),
-        WITH(attributes_are_checked),
-        WITH(priorities_are_recorded),
-        WITH(client_threads_have_their_process),
-        WITH(references_and_handles_keep_objects),
-        WITH(user_handles_belong_to_a_process),
-        WITH(leaked_handles_are_listed),
-        WITH(failed_creation_leaves_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

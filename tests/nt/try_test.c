@@ -18,13 +18,12 @@ static void check_services(void)
     assert_int_equal(h.raises, 0); /* nobody else was asked */
 }
 
-static void what_a_service_raises_is_handled(void **state)
+TEST_WITH(machine, what_a_service_raises_is_handled)
 {
-    (void)state;
     run_client(nt_process_create("client"), check_services);
 }
 
-static void check_filters(void)
+TEST_WITH(driver, filters_and_termination_handlers_run)
 {
     assert_int_equal(SampleFilter(STATUS_SUCCESS, STATUS_NO_MEMORY), 4);
     assert_int_equal(SampleFilter(STATUS_NO_MEMORY, STATUS_NO_MEMORY), 1);
@@ -37,14 +36,8 @@ static void check_filters(void)
     assert_int_equal(errors(), 0);
 }
 
-static void filters_and_termination_handlers_run(void **state)
-{
-    (void)state;
-    run(check_filters);
-}
-
 /* At DISPATCH_LEVEL, too, where the driver holds a lock: that is its own to give back. */
-static void check_levels(void)
+TEST_WITH(driver, levels_and_locks_stay)
 {
     KSPIN_LOCK lock;
     volatile KIRQL before = 99;
@@ -67,12 +60,6 @@ static void check_levels(void)
     assert_int_equal(KeGetCurrentIrql(), DISPATCH_LEVEL);
     KeReleaseSpinLock(&lock, before);
     assert_int_equal(KeGetCurrentIrql(), PASSIVE_LEVEL);
-}
-
-static void levels_and_locks_stay(void **state)
-{
-    (void)state;
-    run(check_levels);
 }
 
 /* What a function of this convention must keep is kept: values that the compiler holds in registers over the block. */
@@ -107,19 +94,13 @@ static NTAPI __attribute__((noinline)) double caller(const double *from)
     return x * 1000000 + y * 100000 + z;
 }
 
-static void check_registers(void)
+TEST_WITH(driver, registers_are_kept)
 {
     const double from[] = {1, 2, 3, 4, 5, 6, 7};
     unsigned control = _mm_getcsr();
 
     assert_true(caller(from) == 2 * 1000000 + 3 * 100000 + 2.5 + 6 + 15 + 28 + 567);
     assert_int_equal(_mm_getcsr() & ~0x3Fu, control & ~0x3Fu);
-}
-
-static void registers_are_kept(void **state)
-{
-    (void)state;
-    run(check_registers);
 }
 
 /* Each thread has its own blocks. */
@@ -141,7 +122,7 @@ static void other_thread(void *argument)
     KeSetEvent(&done, IO_NO_INCREMENT, FALSE);
 }
 
-static void check_threads(void)
+TEST_WITH(driver, threads_do_not_mix)
 {
     volatile NTSTATUS status = STATUS_SUCCESS;
 
@@ -162,13 +143,7 @@ static void check_threads(void)
     assert_int_equal(status, STATUS_PENDING);
 }
 
-static void threads_do_not_mix(void **state)
-{
-    (void)state;
-    run(check_threads);
-}
-
-static void check_no_block(void)
+TEST_WITH(driver, behind_the_block_nothing_is_handled)
 {
     KSEMAPHORE semaphore;
     volatile bool handled = false;
@@ -187,24 +162,4 @@ static void check_no_block(void)
     KeReleaseSemaphore(&semaphore, 0, 1, FALSE); /* the block is over: the harness is asked */
     assert_int_equal(h.raises, 1);
     assert_int_equal(h.raised, STATUS_SEMAPHORE_LIMIT_EXCEEDED);
-}
-
-static void behind_the_block_nothing_is_handled(void **state)
-{
-    (void)state;
-    run(check_no_block);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(what_a_service_raises_is_handled),
-        WITH(filters_and_termination_handlers_run),
-        WITH(levels_and_locks_stay),
-        WITH(registers_are_kept),
-        WITH(threads_do_not_mix),
-        WITH(behind_the_block_nothing_is_handled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@ static void check_initial_states(void)
     CHECK_RULE("NT-037", KeReadStateEvent(&event) == 0);
 }
 
-static void events_keep_their_state(void **state)
+TEST_WITH(machine, events_keep_their_state)
 {
-    (void)state;
     run(check_initial_states);
     assert_int_equal(errors(), 0);
 }
@@ -47,7 +46,7 @@ static void wait_shared(void *arg)
     released++;
 }
 
-static void check_release_counts(void)
+TEST_WITH(driver, set_event_releases_all_or_one)
 {
     released = 0;
     KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
@@ -71,18 +70,12 @@ static void check_release_counts(void)
     assert_int_equal(released, 2);
 }
 
-static void set_event_releases_all_or_one(void **state)
-{
-    (void)state;
-    run(check_release_counts);
-}
-
 static void set_in_interrupt(void)
 {
     KeSetEvent(&shared_event, 0, FALSE);
 }
 
-static void check_set_event_rules(void)
+TEST_WITH(driver, set_event_is_checked)
 {
     KeInitializeEvent(&shared_event, NotificationEvent, FALSE);
     in_dpc(set_in_interrupt);
@@ -98,13 +91,7 @@ static void check_set_event_rules(void)
     CHECK_RULE("NT-036", broken("NT-036"));
 }
 
-static void set_event_is_checked(void **state)
-{
-    (void)state;
-    run(check_set_event_rules);
-}
-
-static void check_storage(void)
+TEST_WITH(driver, objects_are_recognised)
 {
     static KEVENT zeroed;
     KEVENT *paged = ExAllocatePoolWithTag(PagedPool, sizeof(*paged), TAG);
@@ -126,12 +113,6 @@ static void check_storage(void)
     forget_reports();
     CHECK_RULE("NT-005", wait_for(&copy, &zero) == STATUS_UNSUCCESSFUL && broken("NT-005"));
     ExFreePool(paged);
-}
-
-static void objects_are_recognised(void **state)
-{
-    (void)state;
-    run(check_storage);
 }
 
 /* ---- time-outs ---- */
@@ -158,9 +139,8 @@ static void check_timeouts(void)
     CHECK_RULE("NT-046", sim_now() - before >= 5000000);
 }
 
-static void timeouts_are_relative_absolute_or_zero(void **state)
+TEST_WITH(machine, timeouts_are_relative_absolute_or_zero)
 {
-    (void)state;
     run(check_timeouts);
     assert_int_equal(errors(), 0);
 }
@@ -173,7 +153,7 @@ static void wait_absolute(void *arg)
     woken_at = sim_now();
 }
 
-static void check_clock_change(void)
+TEST_WITH(driver, absolute_timeouts_follow_the_clock)
 {
     LARGE_INTEGER now, due;
 
@@ -188,13 +168,7 @@ static void check_clock_change(void)
     CHECK_RULE("NT-039", woken_at != 0 && woken_at < 3000000);
 }
 
-static void absolute_timeouts_follow_the_clock(void **state)
-{
-    (void)state;
-    run(check_clock_change);
-}
-
-static void wait_one_hour(void)
+TEST_WITH(driver, an_hour_passes_at_once)
 {
     KEVENT event;
     LARGE_INTEGER hour = relative_ms(3600 * 1000);
@@ -211,12 +185,6 @@ static void wait_one_hour(void)
     CHECK_RULE("NT-091", later.QuadPart - counter.QuadPart >= 36000000000LL);
 }
 
-static void an_hour_passes_at_once(void **state)
-{
-    (void)state;
-    run(wait_one_hour);
-}
-
 /* ---- levels ---- */
 
 static LARGE_INTEGER one_ms = {.QuadPart = -10000};
@@ -231,7 +199,7 @@ static void wait_zero(void)
     wait_for(&shared_event, &zero);
 }
 
-static void check_wait_levels(void)
+TEST_WITH(driver, waits_need_a_low_level)
 {
     KIRQL old;
 
@@ -249,25 +217,13 @@ static void check_wait_levels(void)
     CHECK_RULE("NT-040", reported("NT-040", 0xB8, (uintptr_t)KeGetCurrentThread()));
 }
 
-static void waits_need_a_low_level(void **state)
-{
-    (void)state;
-    run(check_wait_levels);
-}
-
-static void check_wait_mode(void)
+TEST_WITH(driver, user_mode_waits_keep_off_the_stack)
 {
     KEVENT event;
 
     KeInitializeEvent(&event, NotificationEvent, TRUE);
     KeWaitForSingleObject(&event, UserRequest, UserMode, FALSE, NULL);
     CHECK_RULE("NT-041", reported("NT-041", 0xC4, 0x123));
-}
-
-static void user_mode_waits_keep_off_the_stack(void **state)
-{
-    (void)state;
-    run(check_wait_mode);
 }
 
 /* ---- several objects ---- */
@@ -304,9 +260,8 @@ static void check_wait_any(void)
     CHECK_RULE("NT-043", verify_bugcheck_state(h.log)->code == 0xC);
 }
 
-static void waits_on_several_objects(void **state)
+TEST_WITH(machine, waits_on_several_objects)
 {
-    (void)state;
     run(check_wait_all);
     run(check_wait_any);
 }
@@ -343,9 +298,8 @@ static void check_many(void)
         CHECK_RULE("NT-042", !KeReadStateEvent(&many[i]));
 }
 
-static void all_of_sixty_four(void **state)
+TEST_WITH(machine_smp, all_of_sixty_four)
 {
-    (void)state;
     run(check_many);
     assert_int_equal(errors(), 0);
 }
@@ -361,7 +315,7 @@ static void wait_semaphore(void *arg)
     released++;
 }
 
-static void check_semaphore(void)
+TEST_WITH(driver, semaphores_count)
 {
     released = 0;
     KeInitializeSemaphore(&semaphore, 0, 2);
@@ -388,12 +342,6 @@ static void check_semaphore(void)
     CHECK_RULE("NT-070", broken("NT-070"));
 }
 
-static void semaphores_count(void **state)
-{
-    (void)state;
-    run(check_semaphore);
-}
-
 /* ---- mutexes ---- */
 
 static KMUTEX mutex;
@@ -413,7 +361,7 @@ static void release_foreign(void *arg)
     KeReleaseMutex(&mutex, FALSE);
 }
 
-static void check_mutex(void)
+TEST_WITH(driver_smp, mutexes_have_an_owner)
 {
     KeInitializeMutex(&mutex, 0);
     CHECK_RULE("NT-067", KeReadStateMutex(&mutex) == 1);
@@ -439,12 +387,6 @@ static void check_mutex(void)
     CHECK_RULE("NT-068", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 1);
 }
 
-static void mutexes_have_an_owner(void **state)
-{
-    (void)state;
-    run(check_mutex);
-}
-
 static VOID NTAPI end_owning(PVOID context)
 {
     (void)context;
@@ -452,7 +394,7 @@ static VOID NTAPI end_owning(PVOID context)
     PsTerminateSystemThread(STATUS_SUCCESS);
 }
 
-static void check_abandoned(void)
+TEST_WITH(driver, abandoned_mutexes_say_so)
 {
     KEVENT event;
     void *objects[2] = {&event, &mutex};
@@ -468,32 +410,4 @@ static void check_abandoned(void)
     CHECK_RULE("NT-096", KeReadStateMutex(&mutex) == 0);
     CHECK_RULE("NT-045", KeReleaseMutex(&mutex, FALSE) == 0 && h.raises == 0);
     ZwClose(handle);
-}
-
-static void abandoned_mutexes_say_so(void **state)
-{
-    (void)state;
-    run(check_abandoned);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(events_keep_their_state),
-        WITH(set_event_releases_all_or_one),
-        WITH(set_event_is_checked),
-        WITH(objects_are_recognised),
-        WITH(timeouts_are_relative_absolute_or_zero),
-        WITH(absolute_timeouts_follow_the_clock),
-        WITH(an_hour_passes_at_once),
-        WITH(waits_need_a_low_level),
-        WITH(user_mode_waits_keep_off_the_stack),
-        WITH(waits_on_several_objects),
-        WITH_SMP(all_of_sixty_four),
-        WITH(semaphores_count),
-        WITH_SMP(mutexes_have_an_owner),
-        WITH(abandoned_mutexes_say_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

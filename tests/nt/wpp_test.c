@@ -13,7 +13,7 @@ static const char *line_with(const char *text)
     return NULL;
 }
 
-static void check_messages(void)
+TEST_WITH(driver, messages_are_printed)
 {
     DRIVER_OBJECT object = {0};
 
@@ -34,13 +34,7 @@ static void check_messages(void)
     assert_int_equal(errors(), 0);
 }
 
-static void messages_are_printed(void **state)
-{
-    (void)state;
-    run(check_messages);
-}
-
-static void check_translation(void)
+TEST_WITH(driver, formats_are_translated)
 {
     DXGK_WPP_FORMAT format = {.File = "f%.c", .Function = "f", .Line = 120, .Used = 0};
     char long_format[2 * DXGK_WPP_LONGEST];
@@ -68,20 +62,4 @@ static void check_translation(void)
         DxgkWppTranslate(&format, long_format);
         assert_true(strlen(format.Text) < DXGK_WPP_LONGEST);
     }
-}
-
-static void formats_are_translated(void **state)
-{
-    (void)state;
-    run(check_translation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(messages_are_printed),
-        WITH(formats_are_translated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,29 +49,25 @@ static void check_forms(bool logical)
     CHECK(back_to_start() && reports("PHYS-167") == 4 && violations() == 4);
 }
 
-static void forms_in_physical_mode(void **state)
+TEST_WITH(physical, forms_in_physical_mode)
 {
-    (void)state;
     check_forms(false);
 }
 
-static void forms_in_isolated_mode(void **state)
+TEST_WITH(isolated, forms_in_isolated_mode)
 {
-    (void)state;
     check_forms(false);
 }
 
-static void forms_in_logical_mode(void **state)
+TEST_WITH(logical, forms_in_logical_mode)
 {
-    (void)state;
     check_forms(true);
 }
 
-static void consecutive_pages_may_be_told_as_such(void **state)
+TEST_WITH(isolated, consecutive_pages_may_be_told_as_such)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args;
 
-    (void)state;
     physical_memory_set_scatter(f.memory, false);
     args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 5 * 4096);
     CHECK_RULE("PHYS-168",
@@ -80,7 +76,7 @@ static void consecutive_pages_may_be_told_as_such(void **state)
                !make_adl(args.hAdapterMemoryObject, 0, 5 * 4096, ADL_ANY)->Flags.Contiguous);
 }
 
-static void both_forms_list_the_same_pages(void **state)
+TEST_WITH(isolated, both_forms_list_the_same_pages)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 6 * 4096);
@@ -88,7 +84,6 @@ static void both_forms_list_the_same_pages(void **state)
     DXGK_ADL *list = make_adl(args.hAdapterMemoryObject, 8192, 3 * 4096, ADL_ANY);
     struct view view = map(args.hPhysicalMemoryObject, 8192, 3 * 4096);
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         CHECK_RULE("PHYS-164", list->Pages[i] == run->BasePageNumber + i);
         CHECK_RULE("PHYS-165", list->Pages[i] * 4096 == physical_of(view.data + i * 4096));
@@ -124,45 +119,40 @@ static void check_bytes_in_order(void)
     CHECK_RULE("IOMMU-096", back_to_start() && violations() == 0);
 }
 
-static void bytes_in_order_in_physical_mode(void **state)
+TEST_WITH(physical, bytes_in_order_in_physical_mode)
 {
-    (void)state;
     check_bytes_in_order();
 }
 
-static void bytes_in_order_in_isolated_mode(void **state)
+TEST_WITH(isolated, bytes_in_order_in_isolated_mode)
 {
-    (void)state;
     check_bytes_in_order();
 }
 
-static void bytes_in_order_in_logical_mode(void **state)
+TEST_WITH(logical, bytes_in_order_in_logical_mode)
 {
-    (void)state;
     check_bytes_in_order();
 }
 
-static void only_the_pages_of_the_adl_are_reachable(void **state)
+TEST_WITH(isolated, only_the_pages_of_the_adl_are_reachable)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 8 * 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 2 * 4096, 2 * 4096, ADL_REQUIRE);
     uint64_t base = adl->BasePageNumber - 2;
 
-    (void)state;
     for (uint64_t i = 0; i < 8; i++)
         CHECK_RULE("PHYS-173", device_reach(base + i) == (i == 2 || i == 3 ? base + i : 0));
     free_adl(args.hAdapterMemoryObject, adl);
     CHECK_RULE("PHYS-180", device_reach(base + 2) == 0 && device_reach(base + 3) == 0);
 }
 
-static void offsets_and_sizes_are_checked(void **state)
+TEST_WITH(isolated, offsets_and_sizes_are_checked)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                                4 * 4096);
     HANDLE opened = args.hAdapterMemoryObject;
 
-    (void)state;
     CHECK_RULE("PHYS-161", adl_status(opened, 0x800, 4096, 0, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-161", adl_status(opened, 0, 0x1800, 0, NULL) == STATUS_INVALID_PARAMETER &&
                                reports("PHYS-161") == 2);
@@ -177,7 +167,7 @@ static void offsets_and_sizes_are_checked(void **state)
     CHECK_RULE("PHYS-162", adl_status(opened, 3 * 4096, 4096, 0, NULL) == STATUS_SUCCESS);
 }
 
-static void memory_is_locked_once_for_each_adl(void **state)
+TEST_WITH(logical, memory_is_locked_once_for_each_adl)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(
         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 4096);
@@ -185,7 +175,6 @@ static void memory_is_locked_once_for_each_adl(void **state)
              *b = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     struct page_number page = {device_reach(a->Pages[0])};
 
-    (void)state;
     CHECK_RULE("PHYS-177", ram_page_locks(f.ram, page) == 2 && a->Pages[0] != b->Pages[0]);
     CHECK_RULE("PHYS-177", device_reach(b->Pages[0]) == page.value);
     free_adl(args.hAdapterMemoryObject, a);
@@ -196,13 +185,12 @@ static void memory_is_locked_once_for_each_adl(void **state)
 }
 
 /* Behind each list of RAM stand locked frames, and the host's own check of it stays silent. */
-static void every_page_of_a_list_is_locked(void **state)
+TEST_WITH(isolated, every_page_of_a_list_is_locked)
 {
     static const DXGK_PHYSICAL_MEMORY_TYPE lockable[] = {DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                          DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY,
                                                          DXGK_PHYSICAL_MEMORY_TYPE_SECTION};
 
-    (void)state;
     for (unsigned t = 0; t < 3; t++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(lockable[t], 6 * 4096);
         DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 4 * 4096, ADL_ANY);
@@ -216,15 +204,15 @@ static void every_page_of_a_list_is_locked(void **state)
         destroy_both(&args);
     }
 }
+TEST_ALSO(logical, every_page_of_a_list_is_locked, logical)
 
-static void a_retired_address_is_not_used_again(void **state)
+TEST_WITH(logical, a_retired_address_is_not_used_again)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     HANDLE opened = args.hAdapterMemoryObject;
     DXGK_ADL *last = NULL;
     uint64_t logical = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 10000; i++) {
         DXGK_ADL *adl = make_adl(opened, 0, 4096, ADL_PREFER);
 
@@ -238,13 +226,12 @@ static void a_retired_address_is_not_used_again(void **state)
     CHECK_RULE("PHYS-016", reports("PHYS-017") == 1);
 }
 
-static void writing_to_the_list_is_reported_and_not_believed(void **state)
+TEST_WITH(isolated, writing_to_the_list_is_reported_and_not_believed)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                                4 * 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 0, 4 * 4096, ADL_ANY);
 
-    (void)state;
     ((DXGK_PAGE_NUMBER *)(uintptr_t)adl->Pages)[2] = 12345;
     free_adl(args.hAdapterMemoryObject, adl);
     CHECK_RULE("PHYS-178", reports("PHYS-178") == 1 && iommu_domain_mapped_pages(f.domain) == 0);
@@ -257,34 +244,34 @@ static void writing_to_the_list_is_reported_and_not_believed(void **state)
     CHECK_RULE("PHYS-178", reports("PHYS-178") == 3 && iommu_domain_mapped_pages(f.domain) == 0);
 }
 
-static void an_adl_is_freed_with_its_own_adapter_object(void **state)
+TEST_WITH(isolated, an_adl_is_freed_with_its_own_adapter_object)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT a = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT b = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGK_ADL *adl = make_adl(a.hAdapterMemoryObject, 0, 4096, ADL_ANY);
 
-    (void)state;
     free_adl(b.hAdapterMemoryObject, adl);
     CHECK_RULE("PHYS-180", reports("PHYS-180") == 1 && device_reach(adl->Pages[0]) == adl->Pages[0]);
     free_adl(a.hAdapterMemoryObject, adl);
     CHECK_RULE("PHYS-180", violations() == 1 && iommu_domain_mapped_pages(f.domain) == 0);
 }
 
-static void io_space_is_reached_through_an_adl(void **state)
+TEST_WITH(physical, io_space_is_reached_through_an_adl)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
                                                                4 * 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 4096, 8192, ADL_REQUIRE);
 
-    (void)state;
     CHECK_RULE("PHYS-174", device_reach(adl->BasePageNumber) == 0xE0001 &&
                                device_reach(adl->BasePageNumber + 1) == 0xE0002);
     if (iommu_domain_mode(f.domain) != IOMMU_REMAP)
         CHECK_RULE("PHYS-174", adl->BasePageNumber == 0xE0001);
     free_adl(args.hAdapterMemoryObject, adl);
 }
+TEST_ALSO(isolated, io_space_is_reached_through_an_adl, isolated)
+TEST_ALSO(logical, io_space_is_reached_through_an_adl, logical)
 
-static void logical_space_runs_out_without_a_trace(void **state)
+TEST_WITH(physical, logical_space_runs_out_without_a_trace)
 {
     struct iommu_domain *domain = iommu_domain_create(f.ram, IOMMU_REMAP,
                                                       (struct logical_addr){16 * PAGE_BYTES - 1});
@@ -293,7 +280,6 @@ static void logical_space_runs_out_without_a_trace(void **state)
         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 32 * 4096);
     DXGK_ADL *adl;
 
-    (void)state;
     args.ContiguousMemory.LowestAcceptableAddress = address(32 * MIB);
     CHECK(physical_object_create(f.memory, adapter, &f, NULL, &args) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-176", adl_status(args.hAdapterMemoryObject, 0, 32 * 4096, ADL_ANY, NULL) ==
@@ -311,20 +297,19 @@ static void logical_space_runs_out_without_a_trace(void **state)
     iommu_domain_destroy(domain);
 }
 
-static void sections_that_cannot_become_resident_are_refused(void **state)
+TEST_WITH(isolated, sections_that_cannot_become_resident_are_refused)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                FIXTURE_BYTES + 4096);
     HANDLE opened = args.hAdapterMemoryObject;
 
-    (void)state;
     CHECK_RULE("PHYS-176", adl_status(opened, 0, FIXTURE_BYTES + 4096, 0, NULL) == STATUS_NO_MEMORY);
     CHECK_RULE("PHYS-176",
                ram_free_pages(f.ram) == f.free_pages && iommu_domain_mapped_pages(f.domain) == 0);
     CHECK(adl_status(opened, 0, MIB, 0, NULL) == STATUS_SUCCESS);
 }
 
-static void section_content_survives_going_in_and_out(void **state)
+TEST_WITH(isolated, section_content_survives_going_in_and_out)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                64 * 4096);
@@ -332,7 +317,6 @@ static void section_content_survives_going_in_and_out(void **state)
     struct view view = map(args.hPhysicalMemoryObject, 0, 64 * 4096);
     DXGK_ADL *half, *all;
 
-    (void)state;
     for (unsigned i = 0; i < 64 * 4096; i++)
         CHECK_RULE("PHYS-127", view.data[i] == 0);
     for (unsigned i = 0; i < 64; i++)
@@ -359,15 +343,15 @@ static void section_content_survives_going_in_and_out(void **state)
     destroy_both(&args);
     CHECK(back_to_start() && violations() == 0);
 }
+TEST_ALSO(logical, section_content_survives_going_in_and_out, logical)
 
-static void a_read_only_section_is_writable_for_the_device(void **state)
+TEST_WITH(isolated, a_read_only_section_is_writable_for_the_device)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                4096);
     struct view view;
     DXGK_ADL *adl;
 
-    (void)state;
     args.hAdapter = (HANDLE)1;
     args.Section.PageProtection = PAGE_READONLY;
     CHECK(create(&args) == STATUS_SUCCESS);
@@ -377,9 +361,8 @@ static void a_read_only_section_is_writable_for_the_device(void **state)
     CHECK_RULE("IOMMU-052", strcmp(view.data, "device") == 0 && traps(view.data, true));
 }
 
-static void every_failing_adl_is_undone(void **state)
+TEST_WITH(isolated, every_failing_adl_is_undone)
 {
-    (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(types[i], 30 * 4096);
         uint64_t free_pages = ram_free_pages(f.ram);
@@ -408,42 +391,4 @@ static void every_failing_adl_is_undone(void **state)
                    back_to_start()); /* no lock was left: locked pages would be quarantined */
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(forms_in_physical_mode, up_physical, down),
-        cmocka_unit_test_setup_teardown(forms_in_isolated_mode, up_isolated, down),
-        cmocka_unit_test_setup_teardown(forms_in_logical_mode, up_logical, down),
-        cmocka_unit_test_setup_teardown(consecutive_pages_may_be_told_as_such, up_isolated, down),
-        cmocka_unit_test_setup_teardown(both_forms_list_the_same_pages, up_isolated, down),
-        cmocka_unit_test_setup_teardown(bytes_in_order_in_physical_mode, up_physical, down),
-        cmocka_unit_test_setup_teardown(bytes_in_order_in_isolated_mode, up_isolated, down),
-        cmocka_unit_test_setup_teardown(bytes_in_order_in_logical_mode, up_logical, down),
-        cmocka_unit_test_setup_teardown(only_the_pages_of_the_adl_are_reachable, up_isolated, down),
-        cmocka_unit_test_setup_teardown(offsets_and_sizes_are_checked, up_isolated, down),
-        cmocka_unit_test_setup_teardown(memory_is_locked_once_for_each_adl, up_logical, down),
-        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_isolated, down),
-        cmocka_unit_test_setup_teardown(every_page_of_a_list_is_locked, up_logical, down),
-        cmocka_unit_test_setup_teardown(a_retired_address_is_not_used_again, up_logical, down),
-        cmocka_unit_test_setup_teardown(writing_to_the_list_is_reported_and_not_believed,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(an_adl_is_freed_with_its_own_adapter_object, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_physical, down),
-        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_isolated, down),
-        cmocka_unit_test_setup_teardown(io_space_is_reached_through_an_adl, up_logical, down),
-        cmocka_unit_test_setup_teardown(logical_space_runs_out_without_a_trace, up_physical, down),
-        cmocka_unit_test_setup_teardown(sections_that_cannot_become_resident_are_refused,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(section_content_survives_going_in_and_out, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(section_content_survives_going_in_and_out, up_logical, down),
-        cmocka_unit_test_setup_teardown(a_read_only_section_is_writable_for_the_device, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(every_failing_adl_is_undone, up_isolated, down),
-        cmocka_unit_test_setup_teardown(every_failing_adl_is_undone, up_logical, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_ALSO(logical, every_failing_adl_is_undone, logical)

@@ -38,13 +38,12 @@ static uint64_t pages_taken(void)
     return f.free_pages - ram_free_pages(f.ram);
 }
 
-static void a_block_is_mapped_and_physically_consecutive(void **state)
+TEST_WITH(physical, a_block_is_mapped_and_physically_consecutive)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(MIB);
     char *bytes = args.pMemory;
     uint64_t first = physical_of(bytes);
 
-    (void)state;
     CHECK(args.hMemoryHandle != NULL);
     for (uint64_t i = 0; i < MIB; i += PAGE_BYTES) {
         bytes[i] = (char)(i >> 12);
@@ -55,14 +54,13 @@ static void a_block_is_mapped_and_physically_consecutive(void **state)
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS && back_to_start());
 }
 
-static void size_is_rounded_up_to_pages_and_zero_refused(void **state)
+TEST_WITH(physical, size_is_rounded_up_to_pages_and_zero_refused)
 {
     static const struct {
         uint64_t bytes, pages;
     } sizes[] = {{1, 1}, {4096, 1}, {4097, 2}};
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(0);
 
-    (void)state;
     CHECK_RULE("PHYS-044", take(&args) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-018",
                args.pMemory == NULL && args.hMemoryHandle == NULL && args.NumberOfBytes == 0);
@@ -73,20 +71,18 @@ static void size_is_rounded_up_to_pages_and_zero_refused(void **state)
     }
 }
 
-static void a_block_starts_on_a_page(void **state)
+TEST_WITH(physical, a_block_starts_on_a_page)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(100);
 
-    (void)state;
     CHECK_RULE("PHYS-045",
                (uintptr_t)args.pMemory % 4096 == 0 && physical_of(args.pMemory) % 4096 == 0);
 }
 
-static void writing_behind_the_block_is_seen_at_free(void **state)
+TEST_WITH(physical, writing_behind_the_block_is_seen_at_free)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY good = make(100), bad = make(100);
 
-    (void)state;
     memset(good.pMemory, 1, 100);
     CHECK(give(good.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-046", reports("PHYS-046") == 0);
@@ -95,11 +91,10 @@ static void writing_behind_the_block_is_seen_at_free(void **state)
     CHECK_RULE("PHYS-046", reports("PHYS-046") == 1);
 }
 
-static void bounds_are_inclusive_and_checked(void **state)
+TEST_WITH(physical, bounds_are_inclusive_and_checked)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(8 * MIB);
 
-    (void)state;
     args.LowestAcceptableAddress = address(0x800000);
     args.HighestAcceptableAddress = address(0xFFFFFF);
     CHECK(take(&args) == STATUS_SUCCESS);
@@ -132,11 +127,10 @@ static void bounds_are_inclusive_and_checked(void **state)
     CHECK(take(&args) == STATUS_NO_MEMORY);
 }
 
-static void boundaries_are_powers_of_two_and_not_crossed(void **state)
+TEST_WITH(physical, boundaries_are_powers_of_two_and_not_crossed)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(100);
 
-    (void)state;
     args.BoundaryAddressMultiple = address(0x18000);
     CHECK_RULE("PHYS-049", take(&args) == STATUS_INVALID_PARAMETER);
     args.BoundaryAddressMultiple = address(0x10000);
@@ -159,19 +153,17 @@ static void boundaries_are_powers_of_two_and_not_crossed(void **state)
     CHECK(take(&args) == STATUS_SUCCESS);
 }
 
-static void content_is_not_zero(void **state)
+TEST_WITH(physical, content_is_not_zero)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(3 * 4096);
     const char *bytes = args.pMemory;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         CHECK_RULE("PHYS-052", bytes[i * 4096] != 0);
 }
 
-static void cache_types_are_the_three(void **state)
+TEST_WITH(physical, cache_types_are_the_three)
 {
-    (void)state;
     for (int type = 0; type < 3; type++) {
         DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(10);
         static const enum ram_cache expected[] = {RAM_NON_CACHED, RAM_CACHED, RAM_WRITE_COMBINED};
@@ -190,12 +182,11 @@ static void cache_types_are_the_three(void **state)
     }
 }
 
-static void the_device_reaches_a_block_until_it_is_freed(void **state)
+TEST_WITH(isolated, the_device_reaches_a_block_until_it_is_freed)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(8192);
     uint64_t page = physical_of(args.pMemory) / 4096;
 
-    (void)state;
     CHECK_RULE("PHYS-053", device_reach(page) == page && device_reach(page + 1) == page + 1);
     CHECK(device_reach(page + 2) == 0);
     CHECK_RULE("PHYS-054", give(args.hMemoryHandle) == STATUS_SUCCESS);
@@ -204,11 +195,10 @@ static void the_device_reaches_a_block_until_it_is_freed(void **state)
     CHECK(back_to_start());
 }
 
-static void an_unguarded_block_stands_in_the_direct_view(void **state)
+TEST_WITH(isolated, an_unguarded_block_stands_in_the_direct_view)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args;
 
-    (void)state;
     physical_memory_set_guard(f.memory, false);
     args = make(8192);
     CHECK(args.pMemory == ram_direct(f.ram, (struct phys_addr){physical_of(args.pMemory)}));
@@ -216,25 +206,23 @@ static void an_unguarded_block_stands_in_the_direct_view(void **state)
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS && back_to_start());
 }
 
-static void isolation_later_keeps_what_was_allocated_before(void **state)
+TEST_WITH(physical, isolation_later_keeps_what_was_allocated_before)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(8192);
     uint64_t page = physical_of(args.pMemory) / 4096;
 
-    (void)state;
     CHECK(iommu_domain_isolate(f.domain));
     CHECK_RULE("IOMMU-041", device_reach(page + 1) == page + 1);
     CHECK(device_reach(page + 2) == 0);
 }
 
-static void wrong_handles_change_nothing(void **state)
+TEST_WITH(isolated, wrong_handles_change_nothing)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(8192);
     struct physical_adapter *other = fixture_adapter("adapter 2", f.domain);
     DXGKARGCB_FREECONTIGUOUSMEMORY free_args = {.hMemoryHandle = args.hMemoryHandle};
     DXGKARGCB_FREEPAGESFROMMDL wrong_kind = {.hMemoryHandle = args.hMemoryHandle};
 
-    (void)state;
     CHECK_RULE("PHYS-017",
                give(NULL) == STATUS_INVALID_HANDLE && give(args.pMemory) == STATUS_INVALID_HANDLE);
     CHECK_RULE("PHYS-017", physical_mdl_free(f.adapter, &wrong_kind) == STATUS_INVALID_HANDLE);
@@ -246,11 +234,10 @@ static void wrong_handles_change_nothing(void **state)
     physical_adapter_destroy(other);
 }
 
-static void handles_are_never_issued_again(void **state)
+TEST_WITH(physical, handles_are_never_issued_again)
 {
     uint64_t last = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 10000; i++) {
         DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = make(1);
 
@@ -260,49 +247,44 @@ static void handles_are_never_issued_again(void **state)
     }
 }
 
-static void null_arguments_are_refused(void **state)
+TEST_WITH(physical, null_arguments_are_refused)
 {
-    (void)state;
     CHECK_RULE("PHYS-015",
                physical_contiguous_allocate(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015", physical_contiguous_free(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015", reports("PHYS-015") == 2);
 }
 
-static void remapping_drivers_are_refused(void **state)
+TEST_WITH(isolated, remapping_drivers_are_refused)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(10);
 
-    (void)state;
     physical_adapter_set_legacy_refused(f.adapter, true);
     CHECK_RULE("IOMMU-093", take(&args) == STATUS_NOT_SUPPORTED && reports("IOMMU-093") == 1);
 }
 
-static void logical_mode_refuses(void **state)
+TEST_WITH(logical, logical_mode_refuses)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(10);
 
-    (void)state;
     CHECK_RULE("IOMMU-094", take(&args) == STATUS_NOT_SUPPORTED && reports("IOMMU-094") == 1 &&
                                 violations() == 0);
 }
 
-static void a_stopped_adapter_may_free_only(void **state)
+TEST_WITH(physical, a_stopped_adapter_may_free_only)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY held = make(10), args = ask(10);
 
-    (void)state;
     physical_adapter_set_started(f.adapter, false);
     CHECK_RULE("PHYS-009", take(&args) == STATUS_INVALID_DEVICE_STATE);
     CHECK_RULE("LIFE-064", reports("LIFE-064") == 1);
     CHECK_RULE("PHYS-009", give(held.hMemoryHandle) == STATUS_SUCCESS);
 }
 
-static void every_failing_allocation_is_undone(void **state)
+TEST_WITH(isolated, every_failing_allocation_is_undone)
 {
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = ask(20000);
         NTSTATUS status;
@@ -321,36 +303,4 @@ static void every_failing_allocation_is_undone(void **state)
                    args.hMemoryHandle == NULL && args.pMemory == NULL && back_to_start());
     }
     CHECK(failures >= 2 && violations() == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_block_is_mapped_and_physically_consecutive, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(size_is_rounded_up_to_pages_and_zero_refused, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(a_block_starts_on_a_page, up_physical, down),
-        cmocka_unit_test_setup_teardown(writing_behind_the_block_is_seen_at_free, up_physical, down),
-        cmocka_unit_test_setup_teardown(bounds_are_inclusive_and_checked, up_physical, down),
-        cmocka_unit_test_setup_teardown(boundaries_are_powers_of_two_and_not_crossed, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(content_is_not_zero, up_physical, down),
-        cmocka_unit_test_setup_teardown(cache_types_are_the_three, up_physical, down),
-        cmocka_unit_test_setup_teardown(the_device_reaches_a_block_until_it_is_freed, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(an_unguarded_block_stands_in_the_direct_view, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(isolation_later_keeps_what_was_allocated_before,
-                                        up_physical, down),
-        cmocka_unit_test_setup_teardown(wrong_handles_change_nothing, up_isolated, down),
-        cmocka_unit_test_setup_teardown(handles_are_never_issued_again, up_physical, down),
-        cmocka_unit_test_setup_teardown(null_arguments_are_refused, up_physical, down),
-        cmocka_unit_test_setup_teardown(remapping_drivers_are_refused, up_isolated, down),
-        cmocka_unit_test_setup_teardown(logical_mode_refuses, up_logical, down),
-        cmocka_unit_test_setup_teardown(a_stopped_adapter_may_free_only, up_physical, down),
-        cmocka_unit_test_setup_teardown(every_failing_allocation_is_undone, up_isolated, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

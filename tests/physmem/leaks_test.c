@@ -26,7 +26,7 @@ static DXGKARGCB_ALLOCATEPAGESFORMDL make_pages(uint64_t bytes)
     return args;
 }
 
-static void holdings_are_listed_in_order_with_size_and_caller(void **state)
+TEST_WITH(isolated, holdings_are_listed_in_order_with_size_and_caller)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(8192);
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY block = {.NumberOfBytes = 100,
@@ -41,7 +41,6 @@ static void holdings_are_listed_in_order_with_size_and_caller(void **state)
     struct view view;
     DXGK_ADL *adl;
 
-    (void)state;
     CHECK(physical_contiguous_allocate(f.adapter, &block) == STATUS_SUCCESS);
     mapped = (DXGKARGCB_MAPMDLTOIOMMU){.pMdl = pages.pMdl};
     CHECK(physical_iommu_mdl_map(f.adapter, &mapped) == STATUS_SUCCESS);
@@ -67,11 +66,10 @@ static void holdings_are_listed_in_order_with_size_and_caller(void **state)
                physical_holdings(f.memory, f.adapter, list, 8) == 0 && violations() == 0);
 }
 
-static void a_forgotten_free_is_one_leak_and_usable_until_removal(void **state)
+TEST_WITH(isolated, a_forgotten_free_is_one_leak_and_usable_until_removal)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL pages = make_pages(8192);
 
-    (void)state;
     physical_adapter_set_started(f.adapter, false);
     CHECK_RULE("PHYS-022",
                physical_adapter_report_leaks(f.adapter) == 1 && reports("PHYS-022") == 1);
@@ -83,12 +81,11 @@ static void a_forgotten_free_is_one_leak_and_usable_until_removal(void **state)
     CHECK_RULE("PHYS-022", back_to_start());
 }
 
-static void the_context_of_an_object_is_shown(void **state)
+TEST_WITH(isolated, the_context_of_an_object_is_shown)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct physical_holding held;
 
-    (void)state;
     args.hAdapter = (HANDLE)1;
     args.Context = 0xDEADBEEF;
     CHECK(create(&args) == STATUS_SUCCESS);
@@ -101,11 +98,10 @@ static void the_context_of_an_object_is_shown(void **state)
     CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "adapter memory object"));
 }
 
-static void adls_left_are_fatal_after_the_plain_leaks(void **state)
+TEST_WITH(isolated, adls_left_are_fatal_after_the_plain_leaks)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
-    (void)state;
     make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
     make_pages(4096);
     CHECK_RULE("PHYS-143", physical_adapter_report_leaks(f.adapter) == 4);
@@ -117,13 +113,12 @@ static void adls_left_are_fatal_after_the_plain_leaks(void **state)
     CHECK_RULE("PHYS-143", strstr(only_report("PHYS-143"), "adapter memory object of 4096 bytes"));
 }
 
-static void an_object_without_adapter_outlives_it(void **state)
+TEST_WITH(isolated, an_object_without_adapter_outlives_it)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGKARGCB_OPEN_PHYSICAL_MEMORY_OBJECT open_args;
     struct view view;
 
-    (void)state;
     CHECK(create(&args) == STATUS_SUCCESS);
     view = map(args.hPhysicalMemoryObject, 0, 4096);
     strcpy(view.data, "kept");
@@ -148,12 +143,11 @@ static void an_object_without_adapter_outlives_it(void **state)
 
 /* One of each thing, none freed: the end of the adapter must bring everything back, in whatever
  * order it finds it. */
-static void removal_reclaims_everything(void **state)
+TEST_WITH(physical, removal_reclaims_everything)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY block = {.NumberOfBytes = 100,
                                                 .HighestAcceptableAddress = address(ALL_ONES)};
 
-    (void)state;
     for (int type = 0; type < 4; type++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object((DXGK_PHYSICAL_MEMORY_TYPE)type,
                                                                    4 * 4096);
@@ -176,22 +170,5 @@ static void removal_reclaims_everything(void **state)
     f.adapter = NULL;
     CHECK_RULE("PHYS-022", back_to_start() && f.io_mapped == 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(holdings_are_listed_in_order_with_size_and_caller,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_forgotten_free_is_one_leak_and_usable_until_removal,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(the_context_of_an_object_is_shown, up_isolated, down),
-        cmocka_unit_test_setup_teardown(adls_left_are_fatal_after_the_plain_leaks, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(an_object_without_adapter_outlives_it, up_isolated, down),
-        cmocka_unit_test_setup_teardown(removal_reclaims_everything, up_physical, down),
-        cmocka_unit_test_setup_teardown(removal_reclaims_everything, up_isolated, down),
-        cmocka_unit_test_setup_teardown(removal_reclaims_everything, up_logical, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_ALSO(isolated, removal_reclaims_everything, isolated)
+TEST_ALSO(logical, removal_reclaims_everything, logical)

@@ -5,7 +5,7 @@
 static struct nt_process *const process_a = (struct nt_process *)0x1000; /* only compared */
 static struct nt_process *const process_b = (struct nt_process *)0x2000;
 
-static void offsets_and_sizes_come_back_as_mapped(void **state)
+TEST_WITH(physical, offsets_and_sizes_come_back_as_mapped)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT mdl = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                               4 * 4096);
@@ -13,7 +13,6 @@ static void offsets_and_sizes_come_back_as_mapped(void **state)
                                                                   MIB);
     struct view view = map(mdl.hPhysicalMemoryObject, 0x1010, 0x20);
 
-    (void)state;
     CHECK_RULE("PHYS-146", view.args.Offset == 0x10 && view.args.Size == 0x1000);
     CHECK_RULE("PHYS-147", (uintptr_t)view.args.pMappedAddress % 4096 == 0);
     unmap(&view);
@@ -26,9 +25,8 @@ static void offsets_and_sizes_come_back_as_mapped(void **state)
     CHECK_RULE("PHYS-156", violations() == 0);
 }
 
-static void the_wanted_byte_is_behind_the_offset(void **state)
+TEST_WITH(physical, the_wanted_byte_is_behind_the_offset)
 {
-    (void)state;
     for (int type = 0; type < 3; type++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object((DXGK_PHYSICAL_MEMORY_TYPE)type,
                                                                    40 * 4096);
@@ -47,7 +45,7 @@ static void the_wanted_byte_is_behind_the_offset(void **state)
     CHECK(violations() == 0);
 }
 
-static void ranges_outside_the_object_are_refused(void **state)
+TEST_WITH(physical, ranges_outside_the_object_are_refused)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 8192);
     static const struct {
@@ -55,7 +53,6 @@ static void ranges_outside_the_object_are_refused(void **state)
     } bad[] = {{0, 0}, {8192, 1}, {0, 8193}, {ALL_ONES, 2}, {4096, ALL_ONES}};
     struct view view;
 
-    (void)state;
     for (unsigned i = 0; i < 5; i++) {
         CHECK_RULE("PHYS-148", map_status(args.hPhysicalMemoryObject, bad[i].offset, bad[i].size,
                                           DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
@@ -67,12 +64,11 @@ static void ranges_outside_the_object_are_refused(void **state)
                                       &view) == STATUS_INVALID_PARAMETER);
 }
 
-static void mappings_have_the_cache_attribute_of_the_object(void **state)
+TEST_WITH(physical, mappings_have_the_cache_attribute_of_the_object)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct view view;
 
-    (void)state;
     args.CacheType = DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED;
     CHECK(create(&args) == STATUS_SUCCESS);
     view = map(args.hPhysicalMemoryObject, 0, 4096);
@@ -83,7 +79,7 @@ static void mappings_have_the_cache_attribute_of_the_object(void **state)
     unmap(&view);
 }
 
-static void views_of_sections_follow_their_protection(void **state)
+TEST_WITH(physical, views_of_sections_follow_their_protection)
 {
     static const struct {
         ULONG protection;
@@ -93,7 +89,6 @@ static void views_of_sections_follow_their_protection(void **state)
                  {PAGE_EXECUTE, false},
                  {PAGE_WRITECOPY, true}};
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(
             DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 8192);
@@ -108,14 +103,13 @@ static void views_of_sections_follow_their_protection(void **state)
     }
 }
 
-static void write_copy_views_keep_their_private_bytes(void **state)
+TEST_WITH(isolated, write_copy_views_keep_their_private_bytes)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                8192);
     struct view writer, other;
     DXGK_ADL *adl;
 
-    (void)state;
     args.hAdapter = (HANDLE)1;
     args.Section.PageProtection = PAGE_WRITECOPY;
     CHECK(create(&args) == STATUS_SUCCESS);
@@ -136,13 +130,12 @@ static void write_copy_views_keep_their_private_bytes(void **state)
     unmap(&other);
 }
 
-static void io_space_is_for_the_kernel_only(void **state)
+TEST_WITH(physical, io_space_is_for_the_kernel_only)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
                                                                4 * 4096);
     struct view view;
 
-    (void)state;
     CHECK_RULE("PHYS-150",
                map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_USER_MODE,
                           process_a, &view) == STATUS_INVALID_PARAMETER);
@@ -154,13 +147,12 @@ static void io_space_is_for_the_kernel_only(void **state)
 }
 
 /* The hook here has one address for all ranges: a second record would replace the first. */
-static void a_taken_address_is_refused(void **state)
+TEST_WITH(physical, a_taken_address_is_refused)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
                                                                4 * 4096);
     struct view first = map(args.hPhysicalMemoryObject, 0, 4096), second;
 
-    (void)state;
     CHECK_RULE("PHYS-153",
                map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_KERNEL_MODE, NULL,
                           &second) == STATUS_INSUFFICIENT_RESOURCES &&
@@ -171,7 +163,7 @@ static void a_taken_address_is_refused(void **state)
     CHECK_RULE("PHYS-142", violations() == 0);
 }
 
-static void unmapping_wants_the_base_and_the_mapped_size(void **state)
+TEST_WITH(physical, unmapping_wants_the_base_and_the_mapped_size)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                                4 * 4096);
@@ -179,7 +171,6 @@ static void unmapping_wants_the_base_and_the_mapped_size(void **state)
     struct view view = map(args.hPhysicalMemoryObject, 0x10, 3 * 4096);
     struct view wrong = view;
 
-    (void)state;
     unmap_as(&view, (char *)view.args.pMappedAddress + 0x1000, view.args.Size, NULL);
     unmap_as(&view, view.data, view.args.Size, NULL);
     wrong.args.hPhysicalMemoryObject = other.hPhysicalMemoryObject;
@@ -191,13 +182,12 @@ static void unmapping_wants_the_base_and_the_mapped_size(void **state)
     CHECK_RULE("PHYS-157", reports("PHYS-157") == 5);
 }
 
-static void user_mappings_belong_to_their_process(void **state)
+TEST_WITH(physical, user_mappings_belong_to_their_process)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                4096);
     struct view view, kernel = map(args.hPhysicalMemoryObject, 0, 4096);
 
-    (void)state;
     CHECK_RULE("PHYS-149",
                map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_USER_MODE,
                           process_a, &view) == STATUS_SUCCESS);
@@ -212,12 +202,11 @@ static void user_mappings_belong_to_their_process(void **state)
     CHECK_RULE("PHYS-149", violations() == 1 && traps(kernel.data, false));
 }
 
-static void a_process_that_ends_loses_its_mappings(void **state)
+TEST_WITH(physical, a_process_that_ends_loses_its_mappings)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct view a, b, own, kernel = map(args.hPhysicalMemoryObject, 0, 4096);
 
-    (void)state;
     strcpy(kernel.data, "data");
     CHECK(map_status(args.hPhysicalMemoryObject, 0, 4096, DXGK_ACCESS_MODE_KERNEL_MODE, process_a,
                      &own) == STATUS_SUCCESS); /* made in its context, but the system's */
@@ -234,9 +223,8 @@ static void a_process_that_ends_loses_its_mappings(void **state)
     CHECK(reports("PHYS-157") == 1);
 }
 
-static void every_failing_mapping_is_undone(void **state)
+TEST_WITH(physical, every_failing_mapping_is_undone)
 {
-    (void)state;
     for (int type = 0; type < 4; type++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object((DXGK_PHYSICAL_MEMORY_TYPE)type,
                                                                    6 * 4096);
@@ -263,28 +251,4 @@ static void every_failing_mapping_is_undone(void **state)
         CHECK(failures >= 2 && violations() == 0);
         destroy_both(&args);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(offsets_and_sizes_come_back_as_mapped, up_physical, down),
-        cmocka_unit_test_setup_teardown(the_wanted_byte_is_behind_the_offset, up_physical, down),
-        cmocka_unit_test_setup_teardown(ranges_outside_the_object_are_refused, up_physical, down),
-        cmocka_unit_test_setup_teardown(mappings_have_the_cache_attribute_of_the_object,
-                                        up_physical, down),
-        cmocka_unit_test_setup_teardown(views_of_sections_follow_their_protection, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(write_copy_views_keep_their_private_bytes, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(io_space_is_for_the_kernel_only, up_physical, down),
-        cmocka_unit_test_setup_teardown(a_taken_address_is_refused, up_physical, down),
-        cmocka_unit_test_setup_teardown(unmapping_wants_the_base_and_the_mapped_size, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(user_mappings_belong_to_their_process, up_physical, down),
-        cmocka_unit_test_setup_teardown(a_process_that_ends_loses_its_mappings, up_physical, down),
-        cmocka_unit_test_setup_teardown(every_failing_mapping_is_undone, up_physical, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

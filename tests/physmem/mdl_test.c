@@ -59,11 +59,10 @@ static NTSTATUS status_with_flags(ULONG flags)
     return status;
 }
 
-static void an_mdl_names_distinct_pages(void **state)
+TEST_WITH(physical, an_mdl_names_distinct_pages)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(64 * 1024);
 
-    (void)state;
     CHECK_RULE("PHYS-057", (char *)MmGetMdlPfnArray(args.pMdl) == (char *)args.pMdl + sizeof(MDL));
     CHECK_RULE("PHYS-057", args.pMdl->MdlFlags & MDL_PAGES_LOCKED);
     CHECK_RULE("PHYS-056", !(args.pMdl->MdlFlags & MDL_MAPPED_TO_SYSTEM_VA) &&
@@ -77,18 +76,16 @@ static void an_mdl_names_distinct_pages(void **state)
     CHECK_RULE("PHYS-074", give(args.hMemoryHandle) == STATUS_SUCCESS && back_to_start());
 }
 
-static void byte_count_is_rounded_and_entries_are_wide(void **state)
+TEST_WITH(physical, byte_count_is_rounded_and_entries_are_wide)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(5000);
 
-    (void)state;
     CHECK_RULE("PHYS-058", sizeof(*MmGetMdlPfnArray(args.pMdl)) == 8);
     CHECK_RULE("PHYS-058", args.pMdl->ByteOffset == 0 && args.pMdl->ByteCount == 8192);
 }
 
-static void pages_do_not_follow_one_another(void **state)
+TEST_WITH(physical, pages_do_not_follow_one_another)
 {
-    (void)state;
     for (uint64_t count = 2; count < 40; count++) {
         DXGKARGCB_ALLOCATEPAGESFORMDL args = make(count * 4096);
 
@@ -106,11 +103,10 @@ static void pages_do_not_follow_one_another(void **state)
     }
 }
 
-static void pages_lie_inside_the_window(void **state)
+TEST_WITH(physical, pages_lie_inside_the_window)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(2 * MIB);
 
-    (void)state;
     args.LowAddress = address(16 * MIB);
     args.HighAddress = address(32 * MIB - 1);
     CHECK(take(&args) == STATUS_SUCCESS);
@@ -130,22 +126,20 @@ static void pages_lie_inside_the_window(void **state)
     CHECK_RULE("PHYS-064", take(&args) == STATUS_NO_MEMORY);
 }
 
-static void all_zero_limits_mean_anywhere(void **state)
+TEST_WITH(physical, all_zero_limits_mean_anywhere)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = {.TotalBytes = 4096,
                                           .CacheType = DXGK_MEMORY_CACHING_TYPE_CACHED};
 
-    (void)state;
     CHECK_RULE("PHYS-061",
                take(&args) == STATUS_SUCCESS && reports("PHYS-061") == 1 && violations() == 0);
 }
 
-static void skip_bytes_move_the_window(void **state)
+TEST_WITH(physical, skip_bytes_move_the_window)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(3 * MIB - 4096); /* page 0 is the host's */
     unsigned in_window[4] = {0};
 
-    (void)state;
     args.HighAddress = address(MIB - 1);
     args.SkipBytes = address(100);
     CHECK_RULE("PHYS-062", take(&args) == STATUS_INVALID_PARAMETER);
@@ -173,11 +167,10 @@ static void skip_bytes_move_the_window(void **state)
     CHECK_RULE("PHYS-060", take(&args) == STATUS_NO_MEMORY);
 }
 
-static void sizes_have_a_limit_and_all_or_nothing(void **state)
+TEST_WITH(physical, sizes_have_a_limit_and_all_or_nothing)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(0);
 
-    (void)state;
     CHECK_RULE("PHYS-065", take(&args) == STATUS_INVALID_PARAMETER);
     args = ask(0xFFFFF001);
     CHECK_RULE("PHYS-065", take(&args) == STATUS_INVALID_PARAMETER);
@@ -192,14 +185,13 @@ static void sizes_have_a_limit_and_all_or_nothing(void **state)
         CHECK_RULE("PHYS-004", pfn(&args, i) != 0);
 }
 
-static void flags_are_checked(void **state)
+TEST_WITH(physical, flags_are_checked)
 {
     static const ULONG harmless[] = {0, MM_DONT_ZERO_ALLOCATION, MM_ALLOCATE_FULLY_REQUIRED,
                                      MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS};
     static const ULONG ignored[] = {MM_ALLOCATE_FROM_LOCAL_NODE_ONLY, MM_ALLOCATE_NO_WAIT,
                                     MM_ALLOCATE_PREFER_CONTIGUOUS, MM_ALLOCATE_TRIM_IF_NECESSARY};
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         CHECK_RULE("PHYS-067", status_with_flags(harmless[i]) == STATUS_SUCCESS);
         CHECK_RULE("PHYS-073", status_with_flags(ignored[i]) == STATUS_SUCCESS);
@@ -212,11 +204,10 @@ static void flags_are_checked(void **state)
                status_with_flags(MM_ALLOCATE_FAST_LARGE_PAGES) == STATUS_INVALID_PARAMETER);
 }
 
-static void content_is_zero_unless_declined(void **state)
+TEST_WITH(physical, content_is_zero_unless_declined)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(8 * 4096);
 
-    (void)state;
     for (unsigned i = 0; i < 8; i++)
         memset(bytes_of(pfn(&args, i)), 0x77, 4096);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
@@ -231,11 +222,10 @@ static void content_is_zero_unless_declined(void **state)
         CHECK_RULE("PHYS-069", bytes_of(pfn(&args, i / 4096))[i % 4096] == 0);
 }
 
-static void contiguous_chunks_are_runs(void **state)
+TEST_WITH(physical, contiguous_chunks_are_runs)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(8 * 4096), blocker[64];
 
-    (void)state;
     args.Flags = MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS;
     args.LowAddress = address(MIB);
     args.HighAddress = address(MIB + 16 * 4096 - 1);
@@ -253,11 +243,10 @@ static void contiguous_chunks_are_runs(void **state)
                    pfn(&args, i) == pfn(&args, 0) + i && pfn(&args, 0) >= MIB / 4096 + 1);
 }
 
-static void chunks_of_skip_bytes_are_aligned(void **state)
+TEST_WITH(physical, chunks_of_skip_bytes_are_aligned)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(256 * 1024);
 
-    (void)state;
     args.Flags = MM_ALLOCATE_REQUIRE_CONTIGUOUS_CHUNKS;
     args.SkipBytes = address(64 * 1024);
     CHECK(take(&args) == STATUS_SUCCESS);
@@ -282,11 +271,10 @@ static void chunks_of_skip_bytes_are_aligned(void **state)
     CHECK_RULE("PHYS-072", take(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-072") == 2);
 }
 
-static void mappings_left_at_free_are_dropped(void **state)
+TEST_WITH(physical, mappings_left_at_free_are_dropped)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL system = make(4096), user = make(4096);
 
-    (void)state;
     CHECK(give(system.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-074", f.mdl_unmaps == 1 && violations() == 0);
     f.mdl_was_user_mapped = true;
@@ -294,11 +282,10 @@ static void mappings_left_at_free_are_dropped(void **state)
     CHECK_RULE("PHYS-076", reports("PHYS-076") == 1 && f.mdl_unmaps == 2);
 }
 
-static void a_changed_mdl_is_reported_and_not_believed(void **state)
+TEST_WITH(physical, a_changed_mdl_is_reported_and_not_believed)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(4 * 4096), other = make(4096);
 
-    (void)state;
     MmGetMdlPfnArray(args.pMdl)[0] = pfn(&other, 0);
     CHECK(give(args.hMemoryHandle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-077", reports("PHYS-077") == 1);
@@ -307,12 +294,11 @@ static void a_changed_mdl_is_reported_and_not_believed(void **state)
                ram_page_owner(f.ram, (struct page_number){pfn(&other, 0)}) == RAM_MDL_PAGES);
 }
 
-static void the_device_reaches_the_pages_until_the_free(void **state)
+TEST_WITH(isolated, the_device_reaches_the_pages_until_the_free)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL args = make(4 * 4096);
     uint64_t last = pfn(&args, 3);
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         CHECK_RULE("IOMMU-001", device_reach(pfn(&args, i)) == pfn(&args, i));
     CHECK(iommu_domain_mapped_pages(f.domain) == 4);
@@ -320,11 +306,10 @@ static void the_device_reaches_the_pages_until_the_free(void **state)
     CHECK_RULE("PHYS-074", device_reach(last) == 0);
 }
 
-static void every_failing_allocation_is_undone(void **state)
+TEST_WITH(isolated, every_failing_allocation_is_undone)
 {
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         DXGKARGCB_ALLOCATEPAGESFORMDL args = ask(100 * 4096);
         NTSTATUS status;
@@ -390,12 +375,11 @@ static void unmap_mdl(HANDLE handle)
     physical_iommu_mdl_unmap(f.adapter, &args);
 }
 
-static void a_mapped_mdl_is_reachable_until_unmapped(void **state)
+TEST_WITH(isolated, a_mapped_mdl_is_reachable_until_unmapped)
 {
     struct driver_mdl mdl = driver_mdl(500, 3);
     HANDLE handle;
 
-    (void)state;
     CHECK_RULE("PHYS-078", device_reach(501) == 0);
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-078", device_reach(501) == 501 && ram_free_pages(f.ram) == f.free_pages);
@@ -406,12 +390,11 @@ static void a_mapped_mdl_is_reachable_until_unmapped(void **state)
     CHECK_RULE("PHYS-017", reports("PHYS-017") == 1);
 }
 
-static void mdls_that_hold_no_locked_pages_are_refused(void **state)
+TEST_WITH(isolated, mdls_that_hold_no_locked_pages_are_refused)
 {
     struct driver_mdl mdl = driver_mdl(500, 1);
     HANDLE handle;
 
-    (void)state;
     CHECK_RULE("PHYS-079", map_mdl(NULL, &handle) == STATUS_INVALID_PARAMETER);
     mdl.mdl.MdlFlags = 0;
     CHECK_RULE("PHYS-079",
@@ -426,12 +409,11 @@ static void mdls_that_hold_no_locked_pages_are_refused(void **state)
                map_mdl(&mdl.mdl, &handle) == STATUS_INVALID_PARAMETER && reports("PHYS-080") == 1);
 }
 
-static void bytes_over_a_page_border_map_both_pages(void **state)
+TEST_WITH(isolated, bytes_over_a_page_border_map_both_pages)
 {
     struct driver_mdl mdl = driver_mdl(500, 2), next = driver_mdl(600, 1);
     HANDLE handle;
 
-    (void)state;
     mdl.mdl.ByteOffset = 4095;
     mdl.mdl.ByteCount = 2;
     mdl.mdl.Next = &next.mdl;
@@ -440,12 +422,11 @@ static void bytes_over_a_page_border_map_both_pages(void **state)
     CHECK_RULE("PHYS-080", device_reach(600) == 0);
 }
 
-static void mappings_count_per_page(void **state)
+TEST_WITH(isolated, mappings_count_per_page)
 {
     struct driver_mdl mdl = driver_mdl(500, 2);
     HANDLE first = NULL, second = NULL;
 
-    (void)state;
     CHECK(map_mdl(&mdl.mdl, &first) == STATUS_SUCCESS &&
           map_mdl(&mdl.mdl, &second) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-081", first != second);
@@ -455,26 +436,24 @@ static void mappings_count_per_page(void **state)
     CHECK_RULE("PHYS-081", device_reach(501) == 0);
 }
 
-static void a_changed_page_list_is_reported_and_not_believed(void **state)
+TEST_WITH(isolated, a_changed_page_list_is_reported_and_not_believed)
 {
     struct driver_mdl mdl = driver_mdl(500, 1);
     HANDLE handle;
 
-    (void)state;
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
     mdl.pages[0] = 700;
     unmap_mdl(handle);
     CHECK_RULE("PHYS-082", reports("PHYS-082") == 1 && device_reach(500) == 0);
 }
 
-static void pages_released_under_a_mapping_are_not_reused(void **state)
+TEST_WITH(isolated, pages_released_under_a_mapping_are_not_reused)
 {
     struct ram_request request = {.pages = 1, .owner = RAM_POOL};
     struct page_number page, other;
     struct driver_mdl mdl;
     HANDLE handle;
 
-    (void)state;
     CHECK(ram_take_contiguous(f.ram, &request, &page));
     mdl = driver_mdl(page.value, 1);
     CHECK(map_mdl(&mdl.mdl, &handle) == STATUS_SUCCESS);
@@ -489,13 +468,12 @@ static void pages_released_under_a_mapping_are_not_reused(void **state)
                ram_take_contiguous(f.ram, &request, &other) && other.value == page.value);
 }
 
-static void every_failing_mapping_is_undone(void **state)
+TEST_WITH(isolated, every_failing_mapping_is_undone)
 {
     struct driver_mdl mdl = driver_mdl(500, 4);
     unsigned failures = 0;
     HANDLE handle;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         NTSTATUS status;
 
@@ -508,40 +486,4 @@ static void every_failing_mapping_is_undone(void **state)
         CHECK_RULE("PHYS-018", status == STATUS_INSUFFICIENT_RESOURCES && back_to_start());
     }
     CHECK(failures >= 3 && violations() == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_mdl_names_distinct_pages, up_physical, down),
-        cmocka_unit_test_setup_teardown(byte_count_is_rounded_and_entries_are_wide, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(pages_do_not_follow_one_another, up_physical, down),
-        cmocka_unit_test_setup_teardown(pages_lie_inside_the_window, up_physical, down),
-        cmocka_unit_test_setup_teardown(all_zero_limits_mean_anywhere, up_physical, down),
-        cmocka_unit_test_setup_teardown(skip_bytes_move_the_window, up_physical, down),
-        cmocka_unit_test_setup_teardown(sizes_have_a_limit_and_all_or_nothing, up_physical, down),
-        cmocka_unit_test_setup_teardown(flags_are_checked, up_physical, down),
-        cmocka_unit_test_setup_teardown(content_is_zero_unless_declined, up_physical, down),
-        cmocka_unit_test_setup_teardown(contiguous_chunks_are_runs, up_physical, down),
-        cmocka_unit_test_setup_teardown(chunks_of_skip_bytes_are_aligned, up_physical, down),
-        cmocka_unit_test_setup_teardown(mappings_left_at_free_are_dropped, up_physical, down),
-        cmocka_unit_test_setup_teardown(a_changed_mdl_is_reported_and_not_believed, up_physical,
-                                        down),
-        cmocka_unit_test_setup_teardown(the_device_reaches_the_pages_until_the_free, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(every_failing_allocation_is_undone, up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_mapped_mdl_is_reachable_until_unmapped, up_isolated, down),
-        cmocka_unit_test_setup_teardown(mdls_that_hold_no_locked_pages_are_refused, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(bytes_over_a_page_border_map_both_pages, up_isolated, down),
-        cmocka_unit_test_setup_teardown(mappings_count_per_page, up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_changed_page_list_is_reported_and_not_believed,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(pages_released_under_a_mapping_are_not_reused, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(every_failing_mapping_is_undone, up_isolated, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

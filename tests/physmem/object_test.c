@@ -35,9 +35,8 @@ static bool bug_checked(uint64_t subcode)
     return state->happened && state->code == SYSMM_FATAL && state->parameter[0] == subcode;
 }
 
-static void objects_of_all_types_come_and_go(void **state)
+TEST_WITH(isolated, objects_of_all_types_come_and_go)
 {
-    (void)state;
     for (int type = 0; type < 4; type++) {
         DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args((DXGK_PHYSICAL_MEMORY_TYPE)type,
                                                                    8192);
@@ -55,11 +54,10 @@ static void objects_of_all_types_come_and_go(void **state)
     }
 }
 
-static void unknown_types_and_empty_objects_are_refused(void **state)
+TEST_WITH(isolated, unknown_types_and_empty_objects_are_refused)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
-    (void)state;
     args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)4;
     CHECK_RULE("PHYS-113", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-113") == 1);
     args.Type = (DXGK_PHYSICAL_MEMORY_TYPE)99;
@@ -77,13 +75,12 @@ static void unknown_types_and_empty_objects_are_refused(void **state)
     }
 }
 
-static void only_the_part_of_the_type_is_read(void **state)
+TEST_WITH(isolated, only_the_part_of_the_type_is_read)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
                                                                4096);
     PHYSICAL_ADDRESS base = args.IOSpace.BaseAddress;
 
-    (void)state;
     memset(&args.Mdl, 0xFF, sizeof(args.Mdl));
     args.IOSpace.BaseAddress = base;
     CHECK_RULE("PHYS-114", create(&args) == STATUS_SUCCESS);
@@ -92,11 +89,10 @@ static void only_the_part_of_the_type_is_read(void **state)
     CHECK_RULE("PHYS-114", create(&args) == STATUS_SUCCESS);
 }
 
-static void sizes_are_rounded_but_not_for_io_space(void **state)
+TEST_WITH(isolated, sizes_are_rounded_but_not_for_io_space)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 5000);
 
-    (void)state;
     CHECK_RULE("PHYS-115", make_adl(args.hAdapterMemoryObject, 0, 8192, ADL_ANY)->PageCount == 2);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE, 5000);
     CHECK_RULE("PHYS-115", create(&args) == STATUS_INVALID_PARAMETER);
@@ -108,13 +104,12 @@ static void sizes_are_rounded_but_not_for_io_space(void **state)
     CHECK(create(&args) == STATUS_SECTION_TOO_BIG);
 }
 
-static void mdl_objects_obey_the_rules_of_mdl_pages(void **state)
+TEST_WITH(isolated, mdl_objects_obey_the_rules_of_mdl_pages)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_MDL,
                                                                8 * 4096);
     DXGK_ADL *adl;
 
-    (void)state;
     args.hAdapter = (HANDLE)1;
     args.Mdl.LowAddress = address(16 * MIB);
     args.Mdl.HighAddress = address(17 * MIB - 1);
@@ -141,13 +136,12 @@ static void mdl_objects_obey_the_rules_of_mdl_pages(void **state)
                create(&args) == STATUS_NO_MEMORY && ram_free_pages(f.ram) == f.free_pages - 8);
 }
 
-static void contiguous_objects_obey_the_rules_of_contiguous_memory(void **state)
+TEST_WITH(isolated, contiguous_objects_obey_the_rules_of_contiguous_memory)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(
         DXGK_PHYSICAL_MEMORY_TYPE_CONTIGUOUS_MEMORY, 768 * 1024);
     struct view view;
 
-    (void)state;
     args.ContiguousMemory.LowestAcceptableAddress = address(9 * MIB - 4096);
     args.ContiguousMemory.HighestAcceptableAddress = address(10 * MIB - 1);
     args.ContiguousMemory.BoundaryAddressMultiple = address(MIB);
@@ -163,13 +157,12 @@ static void contiguous_objects_obey_the_rules_of_contiguous_memory(void **state)
     CHECK_RULE("PHYS-120", create(&args) == STATUS_NO_MEMORY);
 }
 
-static void sections_charge_commit_and_take_pages_only_for_adls(void **state)
+TEST_WITH(isolated, sections_charge_commit_and_take_pages_only_for_adls)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                16 * MIB);
     DXGK_ADL *adl;
 
-    (void)state;
     CHECK_RULE("PHYS-122", physical_memory_commit(f.memory) == 16 * MIB &&
                                ram_free_pages(f.ram) == f.free_pages);
     adl = make_adl(args.hAdapterMemoryObject, 0, 16 * MIB, ADL_ANY);
@@ -180,13 +173,12 @@ static void sections_charge_commit_and_take_pages_only_for_adls(void **state)
     CHECK_RULE("PHYS-137", back_to_start());
 }
 
-static void sections_check_protection_and_attributes(void **state)
+TEST_WITH(isolated, sections_check_protection_and_attributes)
 {
     static const ULONG good[] = {PAGE_READONLY, PAGE_READWRITE, PAGE_EXECUTE, PAGE_WRITECOPY};
     static const ULONG bad[] = {0, PAGE_READWRITE | 0x400, PAGE_READWRITE | PAGE_READONLY, 0x40};
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args;
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 4096);
         args.Section.PageProtection = good[i];
@@ -207,14 +199,13 @@ static void sections_check_protection_and_attributes(void **state)
     CHECK_RULE("PHYS-117", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-117") == 1);
 }
 
-static void sections_want_kernel_handles_in_a_process(void **state)
+TEST_WITH(isolated, sections_want_kernel_handles_in_a_process)
 {
     const struct nt_process *process = (const struct nt_process *)0x1000; /* only compared */
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                4096);
     OBJECT_ATTRIBUTES attributes = {.Length = sizeof(attributes)};
 
-    (void)state;
     CHECK_RULE("PHYS-125",
                physical_object_create(f.memory, NULL, &f, process, &args) == STATUS_SUCCESS &&
                    violations() == 0);
@@ -231,12 +222,11 @@ static void sections_want_kernel_handles_in_a_process(void **state)
                    reports("PHYS-125") == 1);
 }
 
-static void sections_have_limits(void **state)
+TEST_WITH(isolated, sections_have_limits)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION,
                                                                (uint64_t)1 << 60);
 
-    (void)state;
     CHECK_RULE("PHYS-126", create(&args) == STATUS_SECTION_TOO_BIG);
     physical_memory_set_commit_limit(f.memory, 3 * MIB);
     args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_SECTION, 3 * MIB + 1);
@@ -247,12 +237,11 @@ static void sections_have_limits(void **state)
     CHECK_RULE("PHYS-126", create(&args) == STATUS_COMMITMENT_LIMIT && violations() == 0);
 }
 
-static void io_ranges_are_aligned_and_away_from_ram(void **state)
+TEST_WITH(isolated, io_ranges_are_aligned_and_away_from_ram)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = object_args(DXGK_PHYSICAL_MEMORY_TYPE_IO_SPACE,
                                                                4096);
 
-    (void)state;
     args.IOSpace.BaseAddress = address(0xE0000100u);
     CHECK_RULE("PHYS-128", create(&args) == STATUS_INVALID_PARAMETER && reports("PHYS-128") == 1);
     args.IOSpace.BaseAddress = address(FIXTURE_BYTES - 4096);
@@ -265,13 +254,12 @@ static void io_ranges_are_aligned_and_away_from_ram(void **state)
     CHECK_RULE("PHYS-128", ram_free_pages(f.ram) == f.free_pages);
 }
 
-static void each_handle_serves_its_own_side(void **state)
+TEST_WITH(isolated, each_handle_serves_its_own_side)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct view view;
     HANDLE opened;
 
-    (void)state;
     CHECK_RULE("PHYS-130", adl_status(args.hPhysicalMemoryObject, 0, 4096, ADL_ANY, NULL) ==
                                STATUS_INVALID_HANDLE);
     CHECK_RULE("PHYS-130",
@@ -285,23 +273,21 @@ static void each_handle_serves_its_own_side(void **state)
     CHECK_RULE("PHYS-130", reports("PHYS-130") == 5 && ram_free_pages(f.ram) == f.free_pages - 1);
 }
 
-static void an_unattached_object_must_be_opened(void **state)
+TEST_WITH(isolated, an_unattached_object_must_be_opened)
 {
     HANDLE object = make_unopened(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096), opened;
 
-    (void)state;
     CHECK_RULE("PHYS-131", adl_status(object, 0, 4096, ADL_ANY, NULL) == STATUS_INVALID_HANDLE);
     CHECK_RULE("PHYS-131", open_object(f.adapter, object, &opened) == STATUS_SUCCESS);
     CHECK_RULE("PHYS-131", adl_status(opened, 0, 4096, ADL_ANY, NULL) == STATUS_SUCCESS);
 }
 
-static void an_object_is_open_once(void **state)
+TEST_WITH(isolated, an_object_is_open_once)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct physical_adapter *other = fixture_adapter("adapter 2", f.domain);
     HANDLE opened;
 
-    (void)state;
     CHECK_RULE("PHYS-132", open_object(f.adapter, args.hPhysicalMemoryObject, &opened) ==
                                STATUS_ALREADY_REGISTERED);
     CHECK_RULE("PHYS-133",
@@ -317,12 +303,11 @@ static void an_object_is_open_once(void **state)
     physical_adapter_destroy(other);
 }
 
-static void close_leaves_the_memory_alive(void **state)
+TEST_WITH(isolated, close_leaves_the_memory_alive)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     struct view view = map(args.hPhysicalMemoryObject, 0, 4096);
 
-    (void)state;
     strcpy(view.data, "alive");
     close_object(args.hAdapterMemoryObject);
     CHECK_RULE("PHYS-135", strcmp(view.data, "alive") == 0 && violations() == 0);
@@ -336,52 +321,47 @@ static void close_leaves_the_memory_alive(void **state)
     CHECK_RULE("PHYS-138", back_to_start() && reports("PHYS-130") == 2);
 }
 
-static void closing_over_an_adl_is_fatal_and_undone(void **state)
+TEST_WITH(isolated, closing_over_an_adl_is_fatal_and_undone)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
 
-    (void)state;
     close_object(args.hAdapterMemoryObject);
     CHECK_RULE("PHYS-136", bug_checked(7));
     CHECK_RULE("PHYS-005", device_reach(adl->Pages[0]) == adl->Pages[0]);
 }
 
-static void closing_after_the_adl_is_freed_is_fine(void **state)
+TEST_WITH(isolated, closing_after_the_adl_is_freed_is_fine)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
-    (void)state;
     free_adl(args.hAdapterMemoryObject, make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY));
     close_object(args.hAdapterMemoryObject);
     CHECK_RULE("PHYS-136", violations() == 0 && !verify_bugcheck_state(f.verify)->happened);
 }
 
-static void destroying_under_an_adl_is_fatal_and_undone(void **state)
+TEST_WITH(isolated, destroying_under_an_adl_is_fatal_and_undone)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGK_ADL *adl = make_adl(args.hAdapterMemoryObject, 0, 4096, ADL_ANY);
 
-    (void)state;
     destroy_both(&args);
     CHECK_RULE("PHYS-139", bug_checked(5) && device_reach(adl->Pages[0]) == adl->Pages[0]);
 }
 
-static void destroying_an_open_object_alone_is_fatal(void **state)
+TEST_WITH(isolated, destroying_an_open_object_alone_is_fatal)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
-    (void)state;
     destroy(args.hPhysicalMemoryObject, NULL);
     CHECK_RULE("PHYS-140", bug_checked(6) && ram_free_pages(f.ram) == f.free_pages - 1);
 }
 
-static void handles_that_do_not_belong_together_destroy_nothing(void **state)
+TEST_WITH(isolated, handles_that_do_not_belong_together_destroy_nothing)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT a = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT b = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 4096);
 
-    (void)state;
     destroy(a.hPhysicalMemoryObject, b.hAdapterMemoryObject);
     CHECK_RULE("PHYS-141", reports("PHYS-141") == 1 && ram_free_pages(f.ram) == f.free_pages - 2);
     destroy_both(&a);
@@ -389,22 +369,20 @@ static void handles_that_do_not_belong_together_destroy_nothing(void **state)
     CHECK_RULE("PHYS-141", back_to_start() && violations() == 1);
 }
 
-static void mappings_left_at_destroy_are_removed_and_reported(void **state)
+TEST_WITH(isolated, mappings_left_at_destroy_are_removed_and_reported)
 {
     DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT args = make_object(DXGK_PHYSICAL_MEMORY_TYPE_MDL, 8192);
     struct view first = map(args.hPhysicalMemoryObject, 0, 4096),
                 second = map(args.hPhysicalMemoryObject, 0, 8192);
 
-    (void)state;
     destroy_both(&args);
     CHECK_RULE("PHYS-142",
                reports("PHYS-142") == 2 && traps(first.data, false) && traps(second.data, false));
     CHECK(back_to_start());
 }
 
-static void null_arguments_are_refused(void **state)
+TEST_WITH(isolated, null_arguments_are_refused)
 {
-    (void)state;
     CHECK_RULE("PHYS-015", physical_object_create(f.memory, f.adapter, &f, NULL, NULL) ==
                                STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015",
@@ -418,9 +396,8 @@ static void null_arguments_are_refused(void **state)
     CHECK_RULE("PHYS-015", reports("PHYS-015") == 8);
 }
 
-static void every_failing_creation_is_undone(void **state)
+TEST_WITH(isolated, every_failing_creation_is_undone)
 {
-    (void)state;
     for (int type = 0; type < 4; type++) {
         unsigned failures = 0;
 
@@ -445,42 +422,4 @@ static void every_failing_creation_is_undone(void **state)
         }
         CHECK(failures >= 2 && violations() == 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(objects_of_all_types_come_and_go, up_isolated, down),
-        cmocka_unit_test_setup_teardown(unknown_types_and_empty_objects_are_refused, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(only_the_part_of_the_type_is_read, up_isolated, down),
-        cmocka_unit_test_setup_teardown(sizes_are_rounded_but_not_for_io_space, up_isolated, down),
-        cmocka_unit_test_setup_teardown(mdl_objects_obey_the_rules_of_mdl_pages, up_isolated, down),
-        cmocka_unit_test_setup_teardown(contiguous_objects_obey_the_rules_of_contiguous_memory,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(sections_charge_commit_and_take_pages_only_for_adls,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(sections_check_protection_and_attributes, up_isolated, down),
-        cmocka_unit_test_setup_teardown(sections_want_kernel_handles_in_a_process, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(sections_have_limits, up_isolated, down),
-        cmocka_unit_test_setup_teardown(io_ranges_are_aligned_and_away_from_ram, up_isolated, down),
-        cmocka_unit_test_setup_teardown(each_handle_serves_its_own_side, up_isolated, down),
-        cmocka_unit_test_setup_teardown(an_unattached_object_must_be_opened, up_isolated, down),
-        cmocka_unit_test_setup_teardown(an_object_is_open_once, up_isolated, down),
-        cmocka_unit_test_setup_teardown(close_leaves_the_memory_alive, up_isolated, down),
-        cmocka_unit_test_setup_teardown(closing_over_an_adl_is_fatal_and_undone, up_isolated, down),
-        cmocka_unit_test_setup_teardown(closing_after_the_adl_is_freed_is_fine, up_isolated, down),
-        cmocka_unit_test_setup_teardown(destroying_under_an_adl_is_fatal_and_undone, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(destroying_an_open_object_alone_is_fatal, up_isolated, down),
-        cmocka_unit_test_setup_teardown(handles_that_do_not_belong_together_destroy_nothing,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(mappings_left_at_destroy_are_removed_and_reported,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(null_arguments_are_refused, up_isolated, down),
-        cmocka_unit_test_setup_teardown(every_failing_creation_is_undone, up_isolated, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,30 +117,39 @@ static inline int fixture_up(enum iommu_mode mode)
     return f.adapter ? 0 : -1;
 }
 
-static inline int up_physical(void **state)
+static inline int up_physical(void)
 {
-    (void)state;
     return fixture_up(IOMMU_OFF);
 }
 
-static inline int up_isolated(void **state)
+static inline int up_isolated(void)
 {
-    (void)state;
     return fixture_up(IOMMU_ISOLATION);
 }
 
-static inline int up_logical(void **state)
+static inline int up_logical(void)
 {
-    (void)state;
     return fixture_up(IOMMU_REMAP);
 }
 
+#define RIG_ARGUMENT_physical void
+#define RIG_RUN_physical(body)      \
+    test_set_up(up_physical, down); \
+    body()
+#define RIG_ARGUMENT_isolated void
+#define RIG_RUN_isolated(body)      \
+    test_set_up(up_isolated, down); \
+    body()
+#define RIG_ARGUMENT_logical void
+#define RIG_RUN_logical(body)      \
+    test_set_up(up_logical, down); \
+    body()
+
 /* Whatever a test leaves must be reclaimed by the end of the adapter. */
-static inline int down(void **state)
+static inline int down(void)
 {
     bool clean;
 
-    (void)state;
     f.heap.fail_at = 0;
     clean = physical_memory_validate(f.memory);
     physical_adapter_destroy(f.adapter);

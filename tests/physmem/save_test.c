@@ -56,9 +56,8 @@ static void make_section(uint64_t bytes)
     CHECK(physical_save_create(f.adapter, 0, bytes) == STATUS_SUCCESS);
 }
 
-static void commit_is_charged_and_pages_are_not_taken(void **state)
+TEST_WITH(isolated, commit_is_charged_and_pages_are_not_taken)
 {
-    (void)state;
     make_section(8 * MIB);
     CHECK_RULE("PHYS-090", physical_memory_commit(f.memory) == 8 * MIB &&
                                ram_free_pages(f.ram) == f.free_pages);
@@ -71,11 +70,10 @@ static void commit_is_charged_and_pages_are_not_taken(void **state)
     CHECK_RULE("PHYS-091", physical_save_create(f.adapter, 1, 8 * MIB) == STATUS_COMMITMENT_LIMIT);
 }
 
-static void a_pin_gives_an_mdl_the_device_can_write(void **state)
+TEST_WITH(isolated, a_pin_gives_an_mdl_the_device_can_write)
 {
     PMDL mdl;
 
-    (void)state;
     make_section(2 * MIB);
     CHECK_RULE("PHYS-092", pin1(0, MIB, &mdl) == STATUS_SUCCESS && mdl->ByteCount == MIB);
     for (unsigned i = 0; i < 256; i++) {
@@ -88,13 +86,12 @@ static void a_pin_gives_an_mdl_the_device_can_write(void **state)
     CHECK_RULE("PHYS-100", unpin(0) == STATUS_INVALID_PARAMETER && reports("PHYS-100") == 1);
 }
 
-static void a_second_version_pin_gives_an_adl(void **state)
+TEST_WITH(isolated, a_second_version_pin_gives_an_adl)
 {
     bool logical = iommu_domain_mode(f.domain) == IOMMU_REMAP;
     DXGKARGCB_MAPFRAMEBUFFERPOINTER view;
     DXGK_ADL *adl;
 
-    (void)state;
     make_section(MIB);
     CHECK_RULE("PHYS-099",
                pin2(0, 5 * 4096, 2, &adl) == STATUS_INVALID_PARAMETER && reports("PHYS-099") == 1);
@@ -112,12 +109,12 @@ static void a_second_version_pin_gives_an_adl(void **state)
     for (unsigned i = 0; i < 5; i++)
         CHECK_RULE("PHYS-101", *device_bytes(adl_page(adl, i)) == (char)('a' + i));
 }
+TEST_ALSO(logical, a_second_version_pin_gives_an_adl, logical)
 
-static void sizes_and_indices_are_checked(void **state)
+TEST_WITH(isolated, sizes_and_indices_are_checked)
 {
     DXGK_ADL *adl;
 
-    (void)state;
     make_section(MIB);
     CHECK_RULE("PHYS-093", pin2(0, MIB + 4096, 0, &adl) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-093",
@@ -132,12 +129,11 @@ static void sizes_and_indices_are_checked(void **state)
     CHECK_RULE("PHYS-095", pin2(0, 4096, 0, &adl) == STATUS_SUCCESS);
 }
 
-static void a_pin_that_finds_no_pages_leaves_nothing(void **state)
+TEST_WITH(isolated, a_pin_that_finds_no_pages_leaves_nothing)
 {
     DXGKARGCB_MAPFRAMEBUFFERPOINTER view;
     DXGK_ADL *adl;
 
-    (void)state;
     make_section(FIXTURE_BYTES + MIB);
     CHECK_RULE("PHYS-096",
                pin2(0, FIXTURE_BYTES + MIB, 0, &adl) == STATUS_NO_MEMORY && violations() == 0);
@@ -146,24 +142,22 @@ static void a_pin_that_finds_no_pages_leaves_nothing(void **state)
     CHECK_RULE("PHYS-096", map_save(0, FIXTURE_BYTES, 4096, &view) == STATUS_SUCCESS);
 }
 
-static void the_first_version_is_refused_to_remapping_drivers(void **state)
+TEST_WITH(isolated, the_first_version_is_refused_to_remapping_drivers)
 {
     DXGK_ADL *adl;
     PMDL mdl;
 
-    (void)state;
     make_section(MIB);
     physical_adapter_set_legacy_refused(f.adapter, true);
     CHECK_RULE("IOMMU-095", pin1(0, 4096, &mdl) == STATUS_NOT_SUPPORTED);
     CHECK_RULE("IOMMU-095", pin2(0, 4096, 0, &adl) == STATUS_SUCCESS && unpin(0) == STATUS_SUCCESS);
 }
 
-static void pointers_need_no_pin_and_start_on_64_kib(void **state)
+TEST_WITH(isolated, pointers_need_no_pin_and_start_on_64_kib)
 {
     DXGKARGCB_MAPFRAMEBUFFERPOINTER view, other;
     PMDL mdl;
 
-    (void)state;
     make_section(MIB);
     CHECK_RULE("PHYS-104",
                map_save(0, 0x13000, 4096, &view) == STATUS_SUCCESS && view.Offset == 0x3000);
@@ -192,12 +186,11 @@ static void pointers_need_no_pin_and_start_on_64_kib(void **state)
                                traps(view.pBaseAddress, false));
 }
 
-static void pins_and_pointers_left_are_leaks(void **state)
+TEST_WITH(isolated, pins_and_pointers_left_are_leaks)
 {
     DXGKARGCB_MAPFRAMEBUFFERPOINTER view;
     DXGK_ADL *adl;
 
-    (void)state;
     make_section(MIB);
     CHECK_RULE("PHYS-109", physical_adapter_report_leaks(f.adapter) == 0);
     CHECK(pin2(0, 4096, 0, &adl) == STATUS_SUCCESS && map_save(0, 0, 4096, &view) == STATUS_SUCCESS);
@@ -205,9 +198,8 @@ static void pins_and_pointers_left_are_leaks(void **state)
                physical_adapter_report_leaks(f.adapter) == 2 && reports("PHYS-022") == 2);
 }
 
-static void null_arguments_are_refused(void **state)
+TEST_WITH(isolated, null_arguments_are_refused)
 {
-    (void)state;
     CHECK_RULE("PHYS-015", physical_save_pin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015", physical_save_pin2(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PHYS-015", physical_save_unpin(f.adapter, NULL) == STATUS_INVALID_PARAMETER);
@@ -216,11 +208,10 @@ static void null_arguments_are_refused(void **state)
                                reports("PHYS-015") == 5);
 }
 
-static void every_failing_step_is_undone(void **state)
+TEST_WITH(isolated, every_failing_step_is_undone)
 {
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         NTSTATUS status;
 
@@ -259,25 +250,4 @@ static void every_failing_step_is_undone(void **state)
         CHECK_RULE("PHYS-106", status == STATUS_INSUFFICIENT_RESOURCES && violations() == 0);
     }
     CHECK(failures >= 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commit_is_charged_and_pages_are_not_taken, up_isolated,
-                                        down),
-        cmocka_unit_test_setup_teardown(a_pin_gives_an_mdl_the_device_can_write, up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_second_version_pin_gives_an_adl, up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_second_version_pin_gives_an_adl, up_logical, down),
-        cmocka_unit_test_setup_teardown(sizes_and_indices_are_checked, up_isolated, down),
-        cmocka_unit_test_setup_teardown(a_pin_that_finds_no_pages_leaves_nothing, up_isolated, down),
-        cmocka_unit_test_setup_teardown(the_first_version_is_refused_to_remapping_drivers,
-                                        up_isolated, down),
-        cmocka_unit_test_setup_teardown(pointers_need_no_pin_and_start_on_64_kib, up_isolated, down),
-        cmocka_unit_test_setup_teardown(pins_and_pointers_left_are_leaks, up_isolated, down),
-        cmocka_unit_test_setup_teardown(null_arguments_are_refused, up_isolated, down),
-        cmocka_unit_test_setup_teardown(every_failing_step_is_undone, up_isolated, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

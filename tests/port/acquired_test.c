@@ -76,7 +76,7 @@ static void no_place(struct probe *p)
     (void)munmap(page, 4096);
 }
 
-static void no_place_body(struct probe *p)
+TEST_WITH(context_driver, what_cannot_be_told_is_not_held)
 {
     begin();
     context_rig_inside(0, no_place);
@@ -85,12 +85,6 @@ static void no_place_body(struct probe *p)
     CHECK_RULE("ALLOC-099", probe_count(p, PROBE_DestroyAllocation) == 1);
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
     CHECK_RULE("ALLOC-103", probe_rule(p, "ALLOC-103") == 0);
-}
-
-static void what_cannot_be_told_is_not_held(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), no_place_body);
 }
 
 /* ---- levels ---- */
@@ -116,19 +110,13 @@ static void raised(struct probe *p)
     CHECK_RULE("THREAD-009", probe_rule(p, "ALLOC-102") == 0);
 }
 
-static void raised_body(struct probe *p)
+TEST_WITH(context_driver, calls_at_dispatch_level_have_no_effect)
 {
     (void)p;
     begin();
     context_rig_inside(0, raised);
     destroy_resource();
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
-}
-
-static void calls_at_dispatch_level_have_no_effect(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), raised_body);
 }
 
 /* ---- resources ---- */
@@ -149,6 +137,9 @@ static struct probe *with_resources(void)
     return p;
 }
 
+#define RIG_ARGUMENT_resources  struct probe *p
+#define RIG_RUN_resources(body) context_rig_run(with_resources(), body)
+
 static void hold_resource(struct probe *p)
 {
     CHECK_RULE("ALLOC-099", acquire(p, resource, DXGK_HANDLE_RESOURCE, &held) != NULL);
@@ -164,7 +155,7 @@ static void release_resource(struct probe *p)
     CHECK_RULE("ALLOC-101", probe_rule(p, "ALLOC-102") == 1);
 }
 
-static void resource_body(struct probe *p)
+TEST_WITH(resources, a_resource_stays_while_it_is_held)
 {
     begin();
     context_rig_inside(0, hold_resource);
@@ -177,15 +168,9 @@ static void resource_body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
 }
 
-static void a_resource_stays_while_it_is_held(void **state)
-{
-    (void)state;
-    context_rig_run(with_resources(), resource_body);
-}
-
 /* ---- held to the end ---- */
 
-static void forgetful_body(struct probe *p)
+TEST_WITH(resources, what_is_forgotten_is_released_by_the_host)
 {
     begin();
     context_rig_inside(0, hold_resource);
@@ -198,13 +183,7 @@ static void forgetful_body(struct probe *p)
                                 probe_said(p, "ALLOC-102", "an acquired resource"));
 }
 
-static void what_is_forgotten_is_released_by_the_host(void **state)
-{
-    (void)state;
-    context_rig_run(with_resources(), forgetful_body);
-}
-
-static void removal_body(struct probe *p)
+TEST_WITH(resources, a_removed_adapter_gives_back_what_is_held)
 {
     begin();
     context_rig_inside(0, hold_resource);
@@ -214,23 +193,4 @@ static void removal_body(struct probe *p)
     release(p, held, DXGK_HANDLE_RESOURCE);
     CHECK_RULE("ALLOC-102", probe_rule(p, "ALLOC-102") == 1);
     (void)probe_gpu_end(G);
-}
-
-static void a_removed_adapter_gives_back_what_is_held(void **state)
-{
-    (void)state;
-    context_rig_run(with_resources(), removal_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_told_is_not_held),
-        cmocka_unit_test(calls_at_dispatch_level_have_no_effect),
-        cmocka_unit_test(a_resource_stays_while_it_is_held),
-        cmocka_unit_test(what_is_forgotten_is_released_by_the_host),
-        cmocka_unit_test(a_removed_adapter_gives_back_what_is_held),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

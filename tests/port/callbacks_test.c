@@ -10,23 +10,9 @@
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
 
-static struct probe *start(void)
-{
-    struct probe *p = probe_create(NULL);
-
-    CHECK(NT_SUCCESS(probe_start(p)));
-    return p;
-}
-
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 /* ---- handles and states ---- */
 
-static void handles_body(struct probe *p)
+TEST_WITH(probe, handles_are_checked)
 {
     DXGK_DEVICE_INFO info;
 
@@ -47,12 +33,6 @@ static void handles_body(struct probe *p)
     CHECK_RULE("LIFE-063", IS(DXGK.DxgkCbGetDeviceInformation(DXGK.DeviceHandle, &info),
                               STATUS_INVALID_PARAMETER) &&
                                probe_rule(p, "LIFE-063") == 5);
-}
-
-static void handles_are_checked(void **state)
-{
-    (void)state;
-    end(start(), handles_body);
 }
 
 static DXGKARGCB_ALLOCATECONTIGUOUSMEMORY contiguous;
@@ -80,12 +60,11 @@ static void use_after_stop(struct probe *p, struct probe_call *call)
     DXGK.DxgkCbLogEtwEvent(NULL, 0, 0, NULL);
 }
 
-static void after_stop_only_freeing_is_accepted(void **state)
+TEST(after_stop_only_freeing_is_accepted)
 {
-    struct probe *p = start();
+    struct probe *p = probe_started(NULL);
     uint64_t reports;
 
-    (void)state;
     p->before[PROBE_StopDevice] = allocate_block;
     p->before[PROBE_RemoveDevice] = use_after_stop;
     (void)probe_stop(p);
@@ -294,17 +273,16 @@ static void passive_body(struct probe *p)
     }
 }
 
-static void passive_callbacks(void **state)
+TEST(passive_callbacks)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_use_components(p, 1);
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, passive_body);
+    probe_end(p, passive_body);
 }
 
-static void lookups_body(struct probe *p)
+TEST_WITH(probe, handle_lookups)
 {
     DXGKARGCB_GETHANDLEDATA args = {.hObject = 1, .Type = DXGK_HANDLE_ALLOCATION};
     DXGKARG_RELEASE_HANDLE release;
@@ -324,13 +302,7 @@ static void lookups_body(struct probe *p)
     }
 }
 
-static void handle_lookups(void **state)
-{
-    (void)state;
-    end(start(), lookups_body);
-}
-
-static void feature_levels_body(struct probe *p)
+TEST_WITH(probe, feature_support_level)
 {
     DXGKARGCB_QUERYFEATURESUPPORT args = {.DeviceHandle = DXGK.DeviceHandle,
                                           .FeatureId = DXGK_FEATURE_HWSCH,
@@ -345,15 +317,9 @@ static void feature_levels_body(struct probe *p)
     CHECK_RULE("THREAD-054", probe_rule(p, "THREAD-054") == 1);
 }
 
-static void feature_support_level(void **state)
-{
-    (void)state;
-    end(start(), feature_levels_body);
-}
-
 /* ---- stubs ---- */
 
-static void stubs_body(struct probe *p)
+TEST_WITH(probe, stubs_say_so)
 {
     union {
         DXGKCB_COMPLETEPSTATETRANSITION complete;
@@ -363,24 +329,4 @@ static void stubs_body(struct probe *p)
     CHECK_RULE("LIFE-059", IS(reserved.plain(), STATUS_NOT_SUPPORTED) &&
                                probe_rule(p, "LIFE-059") == 1 &&
                                probe_said(p, "LIFE-059", "DxgkCbCompletePStateTransition"));
-}
-
-static void stubs_say_so(void **state)
-{
-    (void)state;
-    end(start(), stubs_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handles_are_checked),
-        cmocka_unit_test(after_stop_only_freeing_is_accepted),
-        cmocka_unit_test(passive_callbacks),
-        cmocka_unit_test(handle_lookups),
-        cmocka_unit_test(feature_support_level),
-        cmocka_unit_test(stubs_say_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,11 +44,10 @@ static void two_queries(struct probe *p)
     sim_thread_release(b);
 }
 
-static void queries_are_reentrant_at_passive_level(void **state)
+TEST(queries_are_reentrant_at_passive_level)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_QueryAdapterInfo] = linger;
     CHECK(probe_run(p, two_queries) == SIM_DONE);
@@ -60,11 +59,10 @@ static void queries_are_reentrant_at_passive_level(void **state)
     probe_destroy(p);
 }
 
-static void statuses_of_queries(void **state)
+TEST(statuses_of_queries)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-003", p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_NOT_IMPLEMENTED);
     REPORTED("CAPS-003", "CAPS-003", VERIFY_WARNING,
              p->query_status[DXGKQAITYPE_GPUVERSION] = STATUS_UNSUCCESSFUL);
@@ -114,12 +112,11 @@ static void write_input(struct probe *p, struct probe_call *call)
         *(uint8_t *)call->query.pInputData ^= 1;
 }
 
-static void buffers_of_queries(void **state)
+TEST(buffers_of_queries)
 {
     struct probe *p = probe_create(NULL);
     const struct probe_call *caps;
 
-    (void)state;
     zeroed = true;
     p->before[PROBE_QueryAdapterInfo] = look_at_output;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -134,7 +131,7 @@ static void buffers_of_queries(void **state)
 
 /* ---- versions of structures, and which types exist at which version ---- */
 
-static void sizes_and_types_follow_the_version(void **state)
+TEST(sizes_and_types_follow_the_version)
 {
     static const struct {
         UINT version, caps, physical;
@@ -151,7 +148,6 @@ static void sizes_and_types_follow_the_version(void **state)
          sizeof(DXGK_PHYSICALADAPTERCAPS), 35},
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
         const struct probe_options options = {.version = at[i].version};
         struct probe *p = probe_create(&options);
@@ -191,11 +187,10 @@ static void change_mind(struct probe *p, struct probe_call *call)
         ((DXGK_DRIVERCAPS *)call->query.pOutputData)->MaxAllocationListSlotId = 77;
 }
 
-static void caps_stay_what_they_were(void **state)
+TEST(caps_stay_what_they_were)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     caps_asked = 0;
     p->after[PROBE_QueryAdapterInfo] = change_mind;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -206,11 +201,10 @@ static void caps_stay_what_they_were(void **state)
 
 /* ---- members ---- */
 
-static void reserved_bits_are_warned_of_and_ignored(void **state)
+TEST(reserved_bits_are_warned_of_and_ignored)
 {
     struct probe *p;
 
-    (void)state;
     REPORTED("CAPS-019", "CAPS-019", VERIFY_WARNING, p->caps.SchedulingCaps.Value |= 1u << 31);
     REPORTED("CAPS-019", "CAPS-019", VERIFY_WARNING, p->caps.MemoryManagementCaps.Value |= 1u << 30);
     REPORTED("CAPS-019", "CAPS-019", VERIFY_WARNING, p->caps.MiscCaps.Value |= 1u << 20);
@@ -223,13 +217,12 @@ static void reserved_bits_are_warned_of_and_ignored(void **state)
     probe_destroy(p);
 }
 
-static void address_limits(void **state)
+TEST(address_limits)
 {
     const LONGLONG top = (64ll << 20) - 1; /* of the probe's RAM */
     const struct probe_options remap = {.port = {.iommu = IOMMU_REMAP}};
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-021", p->caps.HighestAcceptableAddress.QuadPart = top);
     ACCEPTED("IOMMU-023", p->caps.HighestAcceptableAddress.QuadPart = top);
     DECLINED("CAPS-021", p->caps.HighestAcceptableAddress.QuadPart = top - 4096);
@@ -240,13 +233,12 @@ static void address_limits(void **state)
     probe_destroy(p);
 }
 
-static void interrupt_message(void **state)
+TEST(interrupt_message)
 {
     static const char *const two[] = {"messages=2", NULL};
     const struct probe_options options = {.device = two};
     struct probe *p;
 
-    (void)state;
     REFUSED("CAPS-025", "CAPS-025", p->caps.InterruptMessageNumber = 1);
     p = probe_create(&options);
     p->caps.InterruptMessageNumber = 4;
@@ -255,11 +247,10 @@ static void interrupt_message(void **state)
     probe_destroy(p);
 }
 
-static void display_members_have_no_effect(void **state)
+TEST(display_members_have_no_effect)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-026", p->caps.MaxPointerWidth = 64, p->caps.MaxPointerHeight = 64,
              p->caps.PointerCaps.Color = 1, p->caps.MaxOverlays = 2,
              p->caps.GammaRampCaps.Value = 1, p->caps.MaxQueuedFlipOnVSync = 1);
@@ -278,13 +269,12 @@ static void display_members_have_no_effect(void **state)
              p->caps.MemoryManagementCaps.CrossAdapterResource = 1);
 }
 
-static void claimed_versions(void **state)
+TEST(claimed_versions)
 {
     const struct probe_options wddm2_0 = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_0};
     const struct probe_options wddm1 = {.version = DXGKDDI_INTERFACE_VERSION_WIN7};
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-032", p->caps.WDDMVersion = (DXGK_WDDMVERSION)0);
     REFUSED("CAPS-032", "CAPS-032", p->caps.WDDMVersion = (DXGK_WDDMVERSION)0x9999);
     REFUSED("CAPS-034", "CAPS-034", p->device_wddm = DXGKDDI_WDDMv2_6,
@@ -311,11 +301,10 @@ static void claimed_versions(void **state)
     probe_destroy(p);
 }
 
-static void preemption_and_removal(void **state)
+TEST(preemption_and_removal)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("CAPS-035", "CAPS-035",
             p->caps.PreemptionCaps.GraphicsPreemptionGranularity =
                 (D3DKMDT_GRAPHICS_PREEMPTION_GRANULARITY)50);
@@ -332,11 +321,10 @@ static void preemption_and_removal(void **state)
             probe_set_entry(p, PROBE_SetPowerComponentFState, true));
 }
 
-static void scheduling_dependencies(void **state)
+TEST(scheduling_dependencies)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("CAPS-048", "CAPS-048", p->caps.SchedulingCaps.Value = 0x4);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x8);
     REFUSED("CAPS-049", "CAPS-049", p->caps.SchedulingCaps.Value = 0x9);
@@ -354,11 +342,10 @@ static void scheduling_dependencies(void **state)
             p->physical.NumExecutionNodes = 0);
 }
 
-static void memory_caps(void **state)
+TEST(memory_caps)
 {
     struct probe *p;
 
-    (void)state;
     REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR,
              p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
     REPORTED("CAPS-058", "CAPS-058", VERIFY_ERROR,
@@ -387,11 +374,10 @@ static void memory_caps(void **state)
             p->caps.InternalGpuVirtualAddressRangeEnd = (1ull << 48) + 0x10000);
 }
 
-static void entries_that_caps_need(void **state)
+TEST(entries_that_caps_need)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(CreateContext));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(DestroyContext));
     REFUSED("LIFE-023", "LIFE-023", ONE_ENTRY_LESS(BuildPagingBuffer));
@@ -407,26 +393,4 @@ static void entries_that_caps_need(void **state)
     REFUSED("LIFE-034", "LIFE-034", p->segment[0].Flags.CpuVisible = 0,
             p->segment[0].Flags.SupportsCpuHostAperture = 1,
             probe_set_entry(p, PROBE_UnmapCpuHostAperture, true));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries_are_reentrant_at_passive_level),
-        cmocka_unit_test(statuses_of_queries),
-        cmocka_unit_test(buffers_of_queries),
-        cmocka_unit_test(sizes_and_types_follow_the_version),
-        cmocka_unit_test(caps_stay_what_they_were),
-        cmocka_unit_test(reserved_bits_are_warned_of_and_ignored),
-        cmocka_unit_test(address_limits),
-        cmocka_unit_test(interrupt_message),
-        cmocka_unit_test(display_members_have_no_effect),
-        cmocka_unit_test(claimed_versions),
-        cmocka_unit_test(preemption_and_removal),
-        cmocka_unit_test(scheduling_dependencies),
-        cmocka_unit_test(memory_caps),
-        cmocka_unit_test(entries_that_caps_need),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,11 +48,10 @@ static void look(struct probe *p)
     CHECK(IS(D3DKMTQueryAdapterInfo(&query), STATUS_SUCCESS));
 }
 
-static void the_kind_of_adapter_is_told(void **state)
+TEST(the_kind_of_adapter_is_told)
 {
     struct probe *p;
 
-    (void)state;
     run(probe_create(NULL), look);
     CHECK_RULE("CAPS-041", adapters_seen == 1 && !type.ComputeOnly);
     CHECK_RULE("CAPS-042", !type.Detachable);
@@ -109,9 +108,8 @@ static ULONG outstanding_with(UINT queue_entry, UINT cap)
     return most_outstanding;
 }
 
-static void a_node_gets_no_more_packets_than_it_takes(void **state)
+TEST(a_node_gets_no_more_packets_than_it_takes)
 {
-    (void)state;
     CHECK_RULE("LIFE-052", outstanding_with(1, 0) == 1);
     CHECK_RULE("LIFE-052", outstanding_with(3, 0) == 3);
     CHECK_RULE("LIFE-052", outstanding_with(7, 0) == 7);
@@ -146,11 +144,10 @@ static void first_holds_it(struct probe *p)
     p->user = second;
 }
 
-static void a_prototype_serves_one_process(void **state)
+TEST(a_prototype_serves_one_process)
 {
     struct probe *p;
 
-    (void)state;
     for (unsigned prototype = 0; prototype < 2; prototype++) {
         struct probe_client *client;
 
@@ -279,9 +276,8 @@ static struct probe *create(const struct probe_options *options)
     return p;
 }
 
-static void aperture_operations(void **state)
+TEST(aperture_operations)
 {
-    (void)state;
     for (unsigned second = 0; second < 2; second++) {
         struct probe *p = create(NULL);
 
@@ -311,11 +307,10 @@ static void use_much_memory(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
-static void logical_pages_stay_below_the_limit(void **state)
+TEST(logical_pages_stay_below_the_limit)
 {
     const struct probe_options options = {.port = {.iommu = IOMMU_REMAP}};
 
-    (void)state;
     for (unsigned low = 0; low < 2; low++) {
         struct probe *p = create(&options);
 
@@ -332,11 +327,10 @@ static void logical_pages_stay_below_the_limit(void **state)
     }
 }
 
-static void paging_buffers_are_as_asked_for(void **state)
+TEST(paging_buffers_are_as_asked_for)
 {
     static const UINT sizes[] = {4096, 0x10000};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct probe *p = create(NULL);
 
@@ -401,7 +395,7 @@ static uint64_t flags_with(UINT caps)
 }
 
 /* Each bit is there with its cap, and never without. */
-static void entries_use_what_the_gpu_has(void **state)
+TEST(entries_use_what_the_gpu_has)
 {
     const DXGK_PTE read_only = {.ReadOnly = 1}, no_execute = {.NoExecute = 1}, zero = {.Zero = 1},
                    coherent = {.CacheCoherent = 1}, large = {.LargePage = 1}, valid = {.Valid = 1};
@@ -411,7 +405,6 @@ static void entries_use_what_the_gpu_has(void **state)
                           with_no_execute = {.NoExecuteMemorySupported = 1},
                           with_zero = {.ZeroInPteSupported = 1};
 
-    (void)state;
     CHECK_RULE("CAPS-088", (flags_with(0) & (all | valid.Flags)) == valid.Flags);
     CHECK_RULE("CAPS-088", (flags_with(with_read_only.Value) & all) == read_only.Flags);
     CHECK_RULE("CAPS-088", (flags_with(with_no_execute.Value) & all) == no_execute.Flags);
@@ -439,29 +432,12 @@ static void lock_and_use(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
-static void without_swizzling_ranges_none_is_acquired(void **state)
+TEST(without_swizzling_ranges_none_is_acquired)
 {
     struct probe *p = create(NULL);
 
-    (void)state;
     probe_set_entry(p, PROBE_AcquireSwizzlingRange, true);
     probe_set_entry(p, PROBE_ReleaseSwizzlingRange, true);
     CHECK(p->caps.NumberOfSwizzlingRanges == 0);
     run(p, lock_and_use);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kind_of_adapter_is_told),
-        cmocka_unit_test(a_node_gets_no_more_packets_than_it_takes),
-        cmocka_unit_test(a_prototype_serves_one_process),
-        cmocka_unit_test(aperture_operations),
-        cmocka_unit_test(logical_pages_stay_below_the_limit),
-        cmocka_unit_test(paging_buffers_are_as_asked_for),
-        cmocka_unit_test(entries_use_what_the_gpu_has),
-        cmocka_unit_test(without_swizzling_ranges_none_is_acquired),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

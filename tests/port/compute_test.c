@@ -6,11 +6,10 @@
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 
-static void good_ones_start(void **state)
+TEST(good_ones_start)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-100", probe_make_compute_only(p),
              p->node[0].EngineType = p->node[1].EngineType = DXGK_ENGINE_TYPE_OTHER,
              p->node[1].FriendlyName[0] = L'd');
@@ -65,7 +64,7 @@ static NTSTATUS start_with(enum probe_ddi ddi, bool present, bool physical, cons
     return status;
 }
 
-static void each_required_entry(void **state)
+TEST(each_required_entry)
 {
     static const enum probe_ddi life[] = {PROBE_GetNodeMetadata,     PROBE_QueryChildRelations,
                                           PROBE_QueryChildStatus,    PROBE_QueryDeviceDescriptor,
@@ -83,7 +82,6 @@ static void each_required_entry(void **state)
         PROBE_CollectDbgInfo, PROBE_CalibrateGpuClock,         PROBE_FormatHistoryBuffer};
     bool named;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(life) / sizeof(life[0]); i++)
         CHECK_RULE("LIFE-026", IS(start_with(life[i], false, false, "LIFE-026", &named),
                                   STATUS_DEVICE_CONFIGURATION_ERROR) &&
@@ -98,7 +96,7 @@ static void each_required_entry(void **state)
                                    named);
 }
 
-static void each_prohibited_entry(void **state)
+TEST(each_prohibited_entry)
 {
     static const enum probe_ddi display[] = {
         PROBE_AcquireSwizzlingRange,
@@ -134,7 +132,6 @@ static void each_prohibited_entry(void **state)
     };
     bool named;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(display) / sizeof(display[0]); i++)
         CHECK_RULE("LIFE-029", IS(start_with(display[i], true, false, "LIFE-029", &named),
                                   STATUS_DEVICE_CONFIGURATION_ERROR) &&
@@ -145,7 +142,7 @@ static void each_prohibited_entry(void **state)
                                    named);
 }
 
-static void entries_of_the_addressing_mode(void **state)
+TEST(entries_of_the_addressing_mode)
 {
     static const enum probe_ddi physical[] = {PROBE_Patch, PROBE_Render, PROBE_SubmitCommand};
     static const enum probe_ddi virtual[] = {PROBE_CreateProcess, PROBE_DestroyProcess,
@@ -153,7 +150,6 @@ static void entries_of_the_addressing_mode(void **state)
                                              PROBE_GetRootPageTableSize};
     bool named;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         CHECK_RULE("LIFE-033", IS(start_with(physical[i], false, true, "LIFE-033", &named),
                                   STATUS_DEVICE_CONFIGURATION_ERROR) &&
@@ -167,7 +163,7 @@ static void entries_of_the_addressing_mode(void **state)
         CHECK_RULE("LIFE-033", NT_SUCCESS(start_with(virtual[i], false, true, NULL, &named)));
 }
 
-static void old_entries_are_never_called(void **state)
+TEST(old_entries_are_never_called)
 {
     static const enum probe_ddi old[] = {
         PROBE_RenderKm,
@@ -189,7 +185,6 @@ static void old_entries_are_never_called(void **state)
     struct probe *p = probe_create(NULL);
     size_t calls = 0;
 
-    (void)state;
     probe_make_compute_only(p);
     for (unsigned i = 0; i < sizeof(old) / sizeof(old[0]); i++)
         probe_set_entry(p, old[i], true);
@@ -204,11 +199,10 @@ static void old_entries_are_never_called(void **state)
 
 /* ---- caps ---- */
 
-static void members_that_must_be_zero(void **state)
+TEST(members_that_must_be_zero)
 {
     struct probe *p;
 
-    (void)state;
     COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxPointerWidth = 1);
     COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MaxPointerHeight = 1);
     COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.PointerCaps.Color = 1);
@@ -232,11 +226,10 @@ static void members_that_must_be_zero(void **state)
     COMPUTE_REFUSED("CAPS-027", "CAPS-027", p->caps.MiscCaps.Detachable = 1);
 }
 
-static void caps_of_compute_only_drivers(void **state)
+TEST(caps_of_compute_only_drivers)
 {
     struct probe *p;
 
-    (void)state;
     COMPUTE_REFUSED("CAPS-022", "CAPS-022", p->caps.MaxAllocationListSlotId = 1);
     COMPUTE_REFUSED("CAPS-023", "CAPS-023", p->caps.ApertureSegmentCommitLimit = 1);
     COMPUTE_REFUSED("CAPS-033", "CAPS-033", p->caps.WDDMVersion = p->device_wddm = DXGKDDI_WDDMv2_5);
@@ -265,7 +258,7 @@ static void caps_of_compute_only_drivers(void **state)
 
 /* ---- queries ---- */
 
-static void queries_they_must_answer(void **state)
+TEST(queries_they_must_answer)
 {
     static const DXGK_QUERYADAPTERINFOTYPE mandatory[] = {
         DXGKQAITYPE_DRIVERCAPS,
@@ -282,7 +275,6 @@ static void queries_they_must_answer(void **state)
     static const DXGK_QUERYADAPTERINFOTYPE optional[] = {
         DXGKQAITYPE_PHYSICALADAPTERCAPS, DXGKQAITYPE_GPUVERSION, DXGKQAITYPE_ADAPTERPERFDATA_CAPS};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(mandatory) / sizeof(mandatory[0]); i++) {
         struct probe *p = probe_create(NULL);
 
@@ -306,20 +298,4 @@ static void queries_they_must_answer(void **state)
                                        port_adapter_gpu_mmu(p->adapter[0]));
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_ones_start),
-        cmocka_unit_test(each_required_entry),
-        cmocka_unit_test(each_prohibited_entry),
-        cmocka_unit_test(entries_of_the_addressing_mode),
-        cmocka_unit_test(old_entries_are_never_called),
-        cmocka_unit_test(members_that_must_be_zero),
-        cmocka_unit_test(caps_of_compute_only_drivers),
-        cmocka_unit_test(queries_they_must_answer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

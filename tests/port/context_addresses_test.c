@@ -57,7 +57,7 @@ static void map_over_a_mapping(struct probe *p)
     CHECK_RULE("CTXA-046", context_map_at(p, context_item, mapped + 4096) == 0);
 }
 
-static void taken_body(struct probe *p)
+TEST_WITH(context, addresses_that_are_taken_are_an_outcome)
 {
     context_begin_client();
     reserve_and_map();
@@ -67,13 +67,7 @@ static void taken_body(struct probe *p)
     context_end_client();
 }
 
-static void addresses_that_are_taken_are_an_outcome(void **state)
-{
-    (void)state;
-    context_run(taken_body);
-}
-
-static void taken_mapping_body(struct probe *p)
+TEST_WITH(context, the_taker_may_be_a_mapping)
 {
     context_begin_client();
     reserve_and_map();
@@ -84,12 +78,6 @@ static void taken_mapping_body(struct probe *p)
                                       "(there, an allocation of 8192 bytes)"));
     context_rig_inside(0, context_destroy_item);
     context_end_client();
-}
-
-static void the_taker_may_be_a_mapping(void **state)
-{
-    (void)state;
-    context_run(taken_mapping_body);
 }
 
 static D3DKMT_HANDLE map_client(uint64_t base, uint64_t bytes)
@@ -115,7 +103,7 @@ static void map_into_a_reservation(struct probe *p)
                                       "(there, an allocation of 12288 bytes)"));
 }
 
-static void taken_inside_body(struct probe *p)
+TEST_WITH(context, the_taker_is_what_lies_at_the_place)
 {
     (void)p;
     context_begin_client();
@@ -126,12 +114,6 @@ static void taken_inside_body(struct probe *p)
     context_rig_inside(0, map_into_a_reservation);
     context_rig_inside(0, context_destroy_item);
     context_end_client();
-}
-
-static void the_taker_is_what_lies_at_the_place(void **state)
-{
-    (void)state;
-    context_run(taken_inside_body);
 }
 
 static void map_twice(struct probe *p)
@@ -145,18 +127,12 @@ static void map_twice(struct probe *p)
     CHECK(context_destroy(p, context_item) == STATUS_SUCCESS);
 }
 
-static void taken_context_body(struct probe *p)
+TEST_WITH(context, the_taker_may_be_a_context_allocation)
 {
     context_begin_client();
     context_rig_inside(0, map_twice);
     CHECK(context_errors(p) == 0);
     context_end_client();
-}
-
-static void the_taker_may_be_a_context_allocation(void **state)
-{
-    (void)state;
-    context_run(taken_context_body);
 }
 
 /* ---- windows ---- */
@@ -205,7 +181,7 @@ static void bad_windows(struct probe *p)
         round = 0;
 }
 
-static void windows_body(struct probe *p)
+TEST_WITH(context, windows_without_room_and_bad_ones)
 {
     context_begin_client();
     context_rig_inside(0, windows);
@@ -214,12 +190,6 @@ static void windows_body(struct probe *p)
     CHECK_RULE("CTXA-050", probe_record(p, "CTXA-050")->severity == VERIFY_ERROR);
     context_rig_inside(0, context_destroy_item);
     context_end_client();
-}
-
-static void windows_without_room_and_bad_ones(void **state)
-{
-    (void)state;
-    context_run(windows_body);
 }
 
 /* ---- malformed arguments ---- */
@@ -248,7 +218,7 @@ static void malformed_body(struct probe *p)
     context_end_client();
 }
 
-static void malformed_arguments_say_what_is_wrong(void **state)
+TEST(malformed_arguments_say_what_is_wrong)
 {
     static const struct {
         uint64_t base, offset, pages, protection;
@@ -267,7 +237,6 @@ static void malformed_arguments_say_what_is_wrong(void **state)
         {UINT64_MAX - 4095, 0, 1, 1, "outside the address space"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         DXGKARGCB_MAPCONTEXTALLOCATION args;
 
@@ -299,7 +268,7 @@ static void map_at_the_edges(struct probe *p)
                context_map_at(p, context_item, end - 4096) == 0 && probe_rule(p, "CTXA-050") == 2);
 }
 
-static void edges_body(struct probe *p)
+TEST_WITH(context, the_edges_of_the_address_space)
 {
     (void)p;
     context_begin_client();
@@ -307,25 +276,4 @@ static void edges_body(struct probe *p)
     context_rig_inside(0, map_at_the_edges);
     context_rig_inside(0, context_destroy_item);
     context_end_client();
-}
-
-static void the_edges_of_the_address_space(void **state)
-{
-    (void)state;
-    context_run(edges_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_that_are_taken_are_an_outcome),
-        cmocka_unit_test(the_taker_may_be_a_mapping),
-        cmocka_unit_test(the_taker_is_what_lies_at_the_place),
-        cmocka_unit_test(the_taker_may_be_a_context_allocation),
-        cmocka_unit_test(windows_without_room_and_bad_ones),
-        cmocka_unit_test(malformed_arguments_say_what_is_wrong),
-        cmocka_unit_test(the_edges_of_the_address_space),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

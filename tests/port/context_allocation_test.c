@@ -28,7 +28,7 @@ static void make_mapped_and_committed(struct probe *p)
     CHECK(context_update(p, context_item) == STATUS_SUCCESS);
 }
 
-static void freed_body(struct probe *p)
+TEST_WITH(context, addresses_are_free_at_once)
 {
     context_begin_client();
     context_rig_inside(0, make_mapped); /* never on the GPU */
@@ -42,12 +42,6 @@ static void freed_body(struct probe *p)
     context_end_client();
 }
 
-static void addresses_are_free_at_once(void **state)
-{
-    (void)state;
-    context_run(freed_body);
-}
-
 static void destroy_while_busy(struct probe *p)
 {
     HANDLE next;
@@ -58,7 +52,7 @@ static void destroy_while_busy(struct probe *p)
     context_item = next;
 }
 
-static void busy_body(struct probe *p)
+TEST_WITH(context, addresses_stay_while_the_context_runs)
 {
     context_begin_client();
     context_rig_inside(0, make_mapped_and_committed);
@@ -75,12 +69,6 @@ static void busy_body(struct probe *p)
     context_end_client();
 }
 
-static void addresses_stay_while_the_context_runs(void **state)
-{
-    (void)state;
-    context_run(busy_body);
-}
-
 /* What the GPU never had is free at once, whatever else of the context runs. */
 static void make_and_destroy_while_busy(struct probe *p)
 {
@@ -88,7 +76,7 @@ static void make_and_destroy_while_busy(struct probe *p)
     destroy_and_map_again(p);
 }
 
-static void unused_body(struct probe *p)
+TEST_WITH(context, addresses_of_what_was_not_used_are_free)
 {
     context_begin_client();
     probe_device_packet_ns = PROBE_SECOND / 10;
@@ -100,12 +88,6 @@ static void unused_body(struct probe *p)
     context_rig_inside(0, context_destroy_item);
     CHECK(context_errors(p) == 0);
     context_end_client();
-}
-
-static void addresses_of_what_was_not_used_are_free(void **state)
-{
-    (void)state;
-    context_run(unused_body);
 }
 
 /* Destroyed by another thread in the middle of an update: it stays until that is over. */
@@ -125,19 +107,13 @@ static void destroy_in_an_update(struct probe *p)
     CHECK_RULE("CTXA-063", context_destroy(p, context_item) == STATUS_INVALID_PARAMETER);
 }
 
-static void in_an_update_body(struct probe *p)
+TEST_WITH(context_beside, one_in_an_update_may_be_destroyed)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
     context_rig_inside(0, destroy_in_an_update);
     CHECK_RULE("CTXA-066", probe_rule(p, "CTXA-066") == 0);
     context_end_client();
-}
-
-static void one_in_an_update_may_be_destroyed(void **state)
-{
-    (void)state;
-    context_run_beside(in_an_update_body);
 }
 
 /* ---- owners ---- */
@@ -222,7 +198,7 @@ static void create_in_destroy_device(struct probe *p, struct probe_call *call)
                                probe_said(p, "CTXA-012", "DxgkDdiDestroyDevice of the device"));
 }
 
-static void another_device_body(struct probe *p)
+TEST_WITH(context, a_device_has_its_own)
 {
     D3DKMT_CREATEDEVICE device;
     D3DKMT_DESTROYDEVICE destroy;
@@ -240,12 +216,6 @@ static void another_device_body(struct probe *p)
     context_end_client();
 }
 
-static void a_device_has_its_own(void **state)
-{
-    (void)state;
-    context_run(another_device_body);
-}
-
 static void owners_body(struct probe *p)
 {
     context_begin_client();
@@ -259,28 +229,13 @@ static void owners_body(struct probe *p)
                                probe_said(p, "CTXA-012", "DxgkDdiDestroyContext"));
 }
 
-static void owners_while_they_are_made_and_go(void **state)
+TEST(owners_while_they_are_made_and_go)
 {
     struct probe *p = context_rig_create(NULL);
 
-    (void)state;
     context_item = NULL;
     p->before[PROBE_CreateDevice] = create_in_create_device;
     p->before[PROBE_CreateContext] = create_in_create_context;
     p->before[PROBE_DestroyContext] = create_in_destroy_context;
     context_rig_run(p, owners_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_free_at_once),
-        cmocka_unit_test(addresses_stay_while_the_context_runs),
-        cmocka_unit_test(addresses_of_what_was_not_used_are_free),
-        cmocka_unit_test(one_in_an_update_may_be_destroyed),
-        cmocka_unit_test(a_device_has_its_own),
-        cmocka_unit_test(owners_while_they_are_made_and_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

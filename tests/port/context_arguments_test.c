@@ -135,9 +135,8 @@ static void create_body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
 }
 
-static void each_bad_creation_says_what_is_wrong(void **state)
+TEST(each_bad_creation_says_what_is_wrong)
 {
-    (void)state;
     for (which = 0; which < sizeof(bad) / sizeof(bad[0]); which++)
         context_rig_run(context_rig_create(NULL), create_body);
 }
@@ -195,18 +194,12 @@ static void read_only_creation(struct probe *p)
     (void)munmap(args, 4096);
 }
 
-static void read_only_body(struct probe *p)
+TEST_WITH(context_driver, a_handle_that_cannot_be_written_is_none)
 {
     CHECK(NT_SUCCESS(probe_gpu_begin(G)));
     context_rig_inside(0, read_only_creation);
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
     CHECK_RULE("CTXA-066", probe_rule(p, "CTXA-066") == 0);
-}
-
-static void a_handle_that_cannot_be_written_is_none(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), read_only_body);
 }
 
 /* A driver of WDDM 1.x has the shorter structure, and fewer flags. */
@@ -237,17 +230,16 @@ static void short_body(struct probe *p)
     (void)probe_gpu_end(G);
 }
 
-static void older_drivers_have_the_shorter_structure(void **state)
+TEST(older_drivers_have_the_shorter_structure)
 {
     const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WIN8};
     struct probe *p = context_rig_create(&options);
 
-    (void)state;
     probe_make_1x(p);
     context_rig_run(p, short_body);
 }
 
-static void structures_body(struct probe *p)
+TEST_WITH(context_driver, structures_that_cannot_be_read)
 {
     (void)p;
     CHECK(NT_SUCCESS(probe_gpu_begin(G)));
@@ -256,12 +248,6 @@ static void structures_body(struct probe *p)
     context_rig_inside(0, bad_updates);
     context_rig_inside(0, unmake);
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
-}
-
-static void structures_that_cannot_be_read(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), structures_body);
 }
 
 /* ---- at the wrong time and level ---- */
@@ -293,11 +279,10 @@ static void after_stop(struct probe *p)
     probe_remove(p, 0);
 }
 
-static void the_start_comes_first(void **state)
+TEST(the_start_comes_first)
 {
     struct probe *p = context_rig_create(NULL);
 
-    (void)state;
     p->after[PROBE_StartDevice] = in_start;
     CHECK(NT_SUCCESS(probe_start(p)));
     for (unsigned i = 0; i < 3; i++)
@@ -328,7 +313,7 @@ static void raised(struct probe *p)
     CHECK_RULE("CTXA-002", probe_rule(p, "THREAD-047") == 2);
 }
 
-static void raised_body(struct probe *p)
+TEST_WITH(context_driver, levels_are_kept)
 {
     (void)p;
     CHECK(NT_SUCCESS(probe_gpu_begin(G)));
@@ -336,12 +321,6 @@ static void raised_body(struct probe *p)
     context_rig_inside(0, raised);
     context_rig_inside(0, unmake);
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
-}
-
-static void levels_are_kept(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), raised_body);
 }
 
 /* ---- contexts without virtual addressing ---- */
@@ -355,7 +334,7 @@ static void map_physical(struct probe *p)
     CHECK(context_destroy(p, item) == STATUS_SUCCESS);
 }
 
-static void physical_body(struct probe *p)
+TEST_WITH(context_driver, physical_contexts_have_no_addresses)
 {
     D3DKMT_CREATECONTEXT create;
 
@@ -366,25 +345,4 @@ static void physical_body(struct probe *p)
     CHECK(NT_SUCCESS(D3DKMTCreateContext(&create)));
     context_rig_inside(0, map_physical);
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
-}
-
-static void physical_contexts_have_no_addresses(void **state)
-{
-    (void)state;
-    context_rig_run(context_rig_create(NULL), physical_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_bad_creation_says_what_is_wrong),
-        cmocka_unit_test(structures_that_cannot_be_read),
-        cmocka_unit_test(a_handle_that_cannot_be_written_is_none),
-        cmocka_unit_test(older_drivers_have_the_shorter_structure),
-        cmocka_unit_test(the_start_comes_first),
-        cmocka_unit_test(levels_are_kept),
-        cmocka_unit_test(physical_contexts_have_no_addresses),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void rest_works(struct probe *p)
                context_destroy(p, other) == STATUS_SUCCESS && probe_rule(p, "CTXA-067") == 1);
 }
 
-static void standstill_body(struct probe *p)
+TEST_WITH(context, nothing_waits_for_paging_at_a_standstill)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
@@ -42,12 +42,6 @@ static void standstill_body(struct probe *p)
     context_rig_inside(HARDWARE_ACCESS, context_destroy_item); /* also of one that is in use */
     CHECK(context_errors(p) == 2 && sim_now() < PROBE_SECOND);
     context_end_client();
-}
-
-static void nothing_waits_for_paging_at_a_standstill(void **state)
-{
-    (void)state;
-    context_run(standstill_body);
 }
 
 /* The same in other places where nobody else gets into the driver. */
@@ -67,7 +61,7 @@ static void update_asleep(struct probe *p)
                                probe_said(p, "CTXA-060", "while the adapter is not in D0"));
 }
 
-static void asleep_body(struct probe *p)
+TEST_WITH(context, nothing_waits_for_paging_of_a_sleeping_adapter)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
@@ -92,12 +86,6 @@ static void asleep_body(struct probe *p)
     context_end_client();
 }
 
-static void nothing_waits_for_paging_of_a_sleeping_adapter(void **state)
-{
-    (void)state;
-    context_run(asleep_body);
-}
-
 static void NTAPI alone_routine(PVOID adapter, PVOID context, NTSTATUS status)
 {
     (void)adapter;
@@ -117,7 +105,7 @@ static void exclude(struct probe *p)
     CHECK_RULE("CTXA-054", context_update(p, context_item) == STATUS_SUCCESS);
 }
 
-static void exclusion_body(struct probe *p)
+TEST_WITH(context, nothing_waits_for_paging_in_an_exclusion)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
@@ -132,12 +120,6 @@ static void exclusion_body(struct probe *p)
     context_rig_inside(0, context_destroy_item);
     CHECK(sim_now() < PROBE_SECOND);
     context_end_client();
-}
-
-static void nothing_waits_for_paging_in_an_exclusion(void **state)
-{
-    (void)state;
-    context_run(exclusion_body);
 }
 
 /* A driver that is inside beside somebody who wants it for himself: it is let out first. */
@@ -176,12 +158,11 @@ static void beside_body(struct probe *p)
     context_end_client();
 }
 
-static void an_update_ends_beside_one_who_wants_the_driver(void **state)
+TEST(an_update_ends_beside_one_who_wants_the_driver)
 {
     struct probe *p = context_rig_create(NULL);
     struct probe_client *client;
 
-    (void)state;
     probe_clients_begin(p);
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, beside_body);
@@ -209,7 +190,7 @@ static void exclude_and_evict(struct probe *p)
     CHECK_RULE("CTXA-054", context_update(p, context_item) == STATUS_SUCCESS);
 }
 
-static void evicted_body(struct probe *p)
+TEST_WITH(context, an_update_ends_beside_one_who_empties_video_memory)
 {
     context_begin_client();
     context_rig_inside(0, context_make_item);
@@ -223,12 +204,6 @@ static void evicted_body(struct probe *p)
     context_rig_inside(0, context_destroy_item);
     CHECK(context_errors(p) == 0);
     context_end_client();
-}
-
-static void an_update_ends_beside_one_who_empties_video_memory(void **state)
-{
-    (void)state;
-    context_run(evicted_body);
 }
 
 static void sleep_beside(struct probe *p)
@@ -284,9 +259,8 @@ static void power_stays_body(struct probe *p)
     context_end_client();
 }
 
-static void an_update_ends_before_power_goes(void **state)
+TEST(an_update_ends_before_power_goes)
 {
-    (void)state;
     context_run_beside(power_goes_body);
     context_run_beside(power_stays_body);
 }
@@ -325,11 +299,10 @@ static void hang_body(struct probe *p)
     context_end_client();
 }
 
-static void a_reset_ends_the_wait_of_an_update(void **state)
+TEST(a_reset_ends_the_wait_of_an_update)
 {
     struct probe *p = context_rig_create(NULL);
 
-    (void)state;
     p->before[PROBE_ResetFromTimeout] = end_the_hang;
     context_rig_run(p, hang_body);
     probe_device_packet_ns = 1000;
@@ -371,29 +344,12 @@ static void inside_body(struct probe *p)
     context_item = NULL;
 }
 
-static void callbacks_inside_the_ddis_of_paging_are_refused(void **state)
+TEST(callbacks_inside_the_ddis_of_paging_are_refused)
 {
     struct probe *p = context_rig_create(NULL);
 
-    (void)state;
     context_item = NULL;
     inside_done = false;
     p->before[PROBE_BuildPagingBuffer] = callbacks_inside;
     context_rig_run(p, inside_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_waits_for_paging_at_a_standstill),
-        cmocka_unit_test(nothing_waits_for_paging_of_a_sleeping_adapter),
-        cmocka_unit_test(nothing_waits_for_paging_in_an_exclusion),
-        cmocka_unit_test(an_update_ends_beside_one_who_wants_the_driver),
-        cmocka_unit_test(an_update_ends_beside_one_who_empties_video_memory),
-        cmocka_unit_test(an_update_ends_before_power_goes),
-        cmocka_unit_test(a_reset_ends_the_wait_of_an_update),
-        cmocka_unit_test(callbacks_inside_the_ddis_of_paging_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,11 +86,10 @@ static void map_body(struct probe *p)
     context_end_client();
 }
 
-static void a_reset_ends_the_wait_of_a_mapping(void **state)
+TEST(a_reset_ends_the_wait_of_a_mapping)
 {
     struct probe *p = rig();
 
-    (void)state;
     p->mmu.PageTableUpdateRequireAddressSpaceIdle = 1;
     context_rig_run(p, map_body);
 }
@@ -141,11 +140,10 @@ static void update_body(struct probe *p)
     context_end_client();
 }
 
-static void a_reset_ends_the_wait_of_an_update_in_the_middle(void **state)
+TEST(a_reset_ends_the_wait_of_an_update_in_the_middle)
 {
     struct probe *p = rig();
 
-    (void)state;
     passes = 0;
     spread = wrong_data = false;
     p->before[PROBE_BuildPagingBuffer] = build_in_many_passes;
@@ -175,24 +173,12 @@ static void destroyed_body(struct probe *p)
     context_end_client();
 }
 
-static void what_was_updated_may_be_destroyed_before_the_reset(void **state)
+TEST(what_was_updated_may_be_destroyed_before_the_reset)
 {
     struct probe *p = rig();
 
-    (void)state;
     passes = 0;
     spread = wrong_data = false;
     p->before[PROBE_BuildPagingBuffer] = build_in_many_passes;
     context_rig_run(p, destroyed_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reset_ends_the_wait_of_a_mapping),
-        cmocka_unit_test(a_reset_ends_the_wait_of_an_update_in_the_middle),
-        cmocka_unit_test(what_was_updated_may_be_destroyed_before_the_reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,9 +151,8 @@ static void run(bool entries, void (*body)(struct probe *p))
     probe_destroy(p);
 }
 
-static void the_driver_signals_events(void **state)
+TEST(the_driver_signals_events)
 {
-    (void)state;
     run(true, objects_body);
 }
 
@@ -165,18 +164,7 @@ static void refused_body(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS) && NT_SUCCESS(ZwClose(event_handle)));
 }
 
-static void without_the_entries_there_are_none(void **state)
+TEST(without_the_entries_there_are_none)
 {
-    (void)state;
     run(false, refused_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_driver_signals_events),
-        cmocka_unit_test(without_the_entries_there_are_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

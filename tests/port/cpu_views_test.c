@@ -126,11 +126,10 @@ static void views_left_at_destroy(struct probe *p)
     }
 }
 
-static void views_of_an_object_are_independent(void **state)
+TEST(views_of_an_object_are_independent)
 {
-    (void)state;
-    end(start_with(NULL), two_views_of_each_type);
-    end(start_with(NULL), views_left_at_destroy);
+    probe_end(probe_started(NULL), two_views_of_each_type);
+    probe_end(probe_started(NULL), views_left_at_destroy);
 }
 
 /* ---- caching ---- */
@@ -234,13 +233,12 @@ static void contiguous_blocks_of_each_cache(struct probe *p)
     }
 }
 
-static void the_type_of_the_pages_counts(void **state)
+TEST(the_type_of_the_pages_counts)
 {
-    (void)state;
-    end(start_with(NULL), views_of_each_cache);
-    end(start_with(NULL), mdl_mappings_of_each_cache);
-    end(start_with(NULL), device_mappings_of_each_cache);
-    end(start_with(NULL), contiguous_blocks_of_each_cache);
+    probe_end(probe_started(NULL), views_of_each_cache);
+    probe_end(probe_started(NULL), mdl_mappings_of_each_cache);
+    probe_end(probe_started(NULL), device_mappings_of_each_cache);
+    probe_end(probe_started(NULL), contiguous_blocks_of_each_cache);
 }
 
 /* ---- device ranges ---- */
@@ -257,7 +255,7 @@ static char *map_bar(struct probe *p, uint64_t offset)
     return mapped;
 }
 
-static void two_views_of_device_memory(struct probe *p)
+TEST_WITH(probe, views_of_the_device_are_independent)
 {
     char *first = map_bar(p, 0x100), *second = map_bar(p, 0x100);
     char *third = MmMapIoSpace(bar(p, 1), 4096, MmWriteCombined);
@@ -287,12 +285,6 @@ static void two_views_of_device_memory(struct probe *p)
     }
 }
 
-static void views_of_the_device_are_independent(void **state)
-{
-    (void)state;
-    end(start_with(NULL), two_views_of_device_memory);
-}
-
 /* ---- use after the end ---- */
 
 static void (*within)(struct probe *p);
@@ -312,7 +304,7 @@ static void sleep_body(struct probe *p)
 /* The driver does this inside DxgkDdiSetPowerState. */
 static struct probe *run_inside(void (*body)(struct probe *p), enum sim_outcome wanted)
 {
-    struct probe *p = start_with(NULL);
+    struct probe *p = probe_started(NULL);
 
     within = body;
     p->before[PROBE_SetPowerState] = in_set_power;
@@ -395,7 +387,7 @@ static void read_under_a_handler(struct probe *p)
     fail_msg("the handler took it");
 }
 
-static void a_late_access_is_told_as_what_it_is(void **state)
+TEST(a_late_access_is_told_as_what_it_is)
 {
     static const struct {
         void (*body)(struct probe *p);
@@ -415,7 +407,6 @@ static void a_late_access_is_told_as_what_it_is(void **state)
          0x50},
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct probe *p = run_inside(cases[i].body, SIM_STOPPED);
 
@@ -431,7 +422,7 @@ static void a_late_access_is_told_as_what_it_is(void **state)
 }
 
 /* The last ones are known, each by the newest that stood at its address, with the rest of its pages. */
-static void the_last_ones_are_known(struct probe *p)
+TEST_WITH(probe, views_that_ended_are_remembered)
 {
     char text[192];
 
@@ -452,12 +443,6 @@ static void the_last_ones_are_known(struct probe *p)
     CHECK_RULE("PHYS-194", !nt_view_was_at((char *)0x7001000, text, sizeof(text)) &&
                                nt_view_was_at((char *)0x7000000, text, sizeof(text)) &&
                                nt_view_was_at((char *)0x8000000, text, sizeof(text)));
-}
-
-static void views_that_ended_are_remembered(void **state)
-{
-    (void)state;
-    end(start_with(NULL), the_last_ones_are_known);
 }
 
 static bool ended_by(const void *view, const char *routine)
@@ -485,7 +470,7 @@ static void *view_of_mdl(PMDL mdl)
 }
 
 /* What takes the pages away takes the view with it, and is named for it. */
-static void ends_of_pages_are_named(struct probe *p)
+TEST_WITH(probe, views_end_with_their_pages)
 {
     PVOID block = ExAllocatePool2(POOL_FLAG_NON_PAGED, 4096, 0x77656976);
     PMDL locked = IoAllocateMdl(block, 4096, FALSE, FALSE, NULL), freed = pages_for_mdl();
@@ -507,12 +492,6 @@ static void ends_of_pages_are_named(struct probe *p)
     ExFreePool(freed);
     IoFreeMdl(locked);
     ExFreePool(block);
-}
-
-static void views_end_with_their_pages(void **state)
-{
-    (void)state;
-    end(start_with(NULL), ends_of_pages_are_named);
 }
 
 /* Through the routines for registers it is a report, and ones. The first report at a place keeps its words. */
@@ -546,24 +525,8 @@ static void register_window_after_unmap(struct probe *p)
                                probe_said(p, "NT-139", "in a view of BAR 0 of "));
 }
 
-static void register_accesses_read_ones(void **state)
+TEST(register_accesses_read_ones)
 {
-    (void)state;
-    end(start_with(NULL), routines_after_unmap);
-    end(start_with(NULL), register_window_after_unmap);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_of_an_object_are_independent),
-        cmocka_unit_test(the_type_of_the_pages_counts),
-        cmocka_unit_test(views_of_the_device_are_independent),
-        cmocka_unit_test(a_late_access_is_told_as_what_it_is),
-        cmocka_unit_test(views_that_ended_are_remembered),
-        cmocka_unit_test(views_end_with_their_pages),
-        cmocka_unit_test(register_accesses_read_ones),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    probe_end(probe_started(NULL), routines_after_unmap);
+    probe_end(probe_started(NULL), register_window_after_unmap);
 }

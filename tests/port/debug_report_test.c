@@ -114,18 +114,16 @@ static void resets_body(struct probe *p)
                                probe_rule(p, "LIFE-141") == 0);
 }
 
-static void before_a_reset(void **state)
+TEST(before_a_reset)
 {
     const struct probe_options options = {.port = {.reset_device = true}};
     struct probe *p = create(&options);
 
-    (void)state;
     finish(p, start_client(p, resets_body));
 }
 
-static void before_a_bug_check(void **state)
+TEST(before_a_bug_check)
 {
-    (void)state;
     for (unsigned raised = 0; raised < 2; raised++) {
         struct probe *p = create(NULL);
 
@@ -188,7 +186,7 @@ static void report_body(struct probe *p)
     reset_engine(p);
 }
 
-static void the_buffer_is_guarded(void **state)
+TEST(the_buffer_is_guarded)
 {
     static const struct {
         probe_hook *hook;
@@ -202,7 +200,6 @@ static void the_buffer_is_guarded(void **state)
     };
     struct probe *p;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct probe_client *client;
 
@@ -224,13 +221,12 @@ static void the_buffer_is_guarded(void **state)
 
 /* ---- the screen of a bug check ---- */
 
-static void the_device_is_reset_for_the_screen(void **state)
+TEST(the_device_is_reset_for_the_screen)
 {
     const struct probe_options options = {.port = {.reset_device = true}};
     struct probe *p = create(&options);
     const struct probe_call *reset;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_QueryAdapterInfo] = crash;
     CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
@@ -239,16 +235,4 @@ static void the_device_is_reset_for_the_screen(void **state)
                                reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&
                                reset->arg[0] == (uint64_t)(uintptr_t)A->context);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before_a_reset),
-        cmocka_unit_test(before_a_bug_check),
-        cmocka_unit_test(the_buffer_is_guarded),
-        cmocka_unit_test(the_device_is_reset_for_the_screen),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,20 +12,6 @@
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
 
-static struct probe *start(void)
-{
-    struct probe *p = probe_create(NULL);
-
-    CHECK(NT_SUCCESS(probe_start(p)));
-    return p;
-}
-
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
 {
     const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
@@ -36,7 +22,7 @@ static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
 
 /* ---- information ---- */
 
-static void information_body(struct probe *p)
+TEST_WITH(probe, device_information)
 {
     const CM_PARTIAL_RESOURCE_LIST *list;
     DXGK_DEVICE_INFO info;
@@ -69,20 +55,13 @@ static void information_body(struct probe *p)
     CHECK_RULE("LIFE-090", list->PartialDescriptors[2].Flags & CM_RESOURCE_INTERRUPT_MESSAGE);
 }
 
-static void device_information(void **state)
-{
-    (void)state;
-    end(start(), information_body);
-}
-
-static void large_bars(void **state)
+TEST(large_bars)
 {
     static const char *const vram[] = {"vram=8589934592", "messages=2", NULL};
     const struct probe_options options = {.device = vram};
     struct probe *p = probe_create(&options);
     const CM_PARTIAL_RESOURCE_DESCRIPTOR *list;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     list = A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
     CHECK_RULE("LIFE-090",
@@ -111,23 +90,22 @@ static void read_the_list(struct probe *p, struct probe_call *call)
     A->device.DockingState = (DOCKING_STATE)A->device.TranslatedResourceList->Count;
 }
 
-static void resource_list_is_on_loan(void **state)
+TEST(resource_list_is_on_loan)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->before[PROBE_GetNodeMetadata] = write_the_list;
     (void)probe_start(p);
     CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "wrote to"));
     probe_destroy(p);
 
-    p = start();
+    p = probe_started(NULL);
     p->after[PROBE_StopDevice] = read_the_list; /* still there */
     (void)probe_stop(p);
     CHECK_RULE("LIFE-091", !p->sim->stopped && probe_rule(p, "LIFE-091") == 0);
     probe_destroy(p);
 
-    p = start();
+    p = probe_started(NULL);
     p->before[PROBE_RemoveDevice] = read_the_list;
     (void)probe_stop(p);
     CHECK_RULE("LIFE-091", p->sim->stopped && probe_said(p, "LIFE-091", "read from"));
@@ -145,7 +123,7 @@ static NTSTATUS space(struct probe *p, bool write, ULONG type, void *buffer, ULO
                : DXGK.DxgkCbReadDeviceSpace(DXGK.DeviceHandle, type, buffer, offset, length, moved);
 }
 
-static void spaces_body(struct probe *p)
+TEST_WITH(probe, device_spaces)
 {
     UCHAR bytes[16];
     USHORT id;
@@ -185,12 +163,6 @@ static void spaces_body(struct probe *p)
                    probe_record(p, "LIFE-095")->severity == VERIFY_WARNING &&
                    IS(space(p, false, DXGK_WHICHSPACE_CONFIG, &id, 0, 2, &moved), STATUS_SUCCESS) &&
                    id == 0x1AF4);
-}
-
-static void device_spaces(void **state)
-{
-    (void)state;
-    end(start(), spaces_body);
 }
 
 static void mappings_body(struct probe *p)
@@ -245,11 +217,10 @@ static void pointer_body(struct probe *p)
     CHECK(NT_SUCCESS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, address)));
 }
 
-static void mapped_registers_are_read_through_pointers(void **state)
+TEST(mapped_registers_are_read_through_pointers)
 {
-    struct probe *p = start();
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     CHECK(x64_create());
     CHECK(probe_run(p, pointer_body) == SIM_DONE);
     x64_destroy();
@@ -294,21 +265,20 @@ static void user_mappings_body(struct probe *p)
     in_process(p, process, unmap_here);
 }
 
-static void mappings(void **state)
+TEST(mappings)
 {
     struct probe *p;
 
-    (void)state;
-    end(start(), mappings_body);
-    end(start(), user_mappings_body);
-    p = start();
+    probe_end(probe_started(NULL), mappings_body);
+    probe_end(probe_started(NULL), user_mappings_body);
+    p = probe_started(NULL);
     A->registers = NULL; /* StopDevice forgets to unmap */
     (void)probe_stop(p);
     CHECK_RULE("LIFE-101", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
     probe_destroy(p);
 }
 
-static void presence_body(struct probe *p)
+TEST_WITH(probe, device_presence)
 {
     PCI_DEVICE_PRESENCE_PARAMETERS query = {
         .Size = sizeof(query), .Flags = PCI_USE_VENDEV_IDS, .VendorID = 0x1AF4, .DeviceID = 0x1234};
@@ -332,13 +302,7 @@ static void presence_body(struct probe *p)
                                !present);
 }
 
-static void device_presence(void **state)
-{
-    (void)state;
-    end(start(), presence_body);
-}
-
-static void firmware_body(struct probe *p)
+TEST_WITH(probe, firmware_and_displays)
 {
     ACPI_EVAL_INPUT_BUFFER_COMPLEX input = {.Signature = 0x12345678};
     UCHAR output[32];
@@ -367,26 +331,4 @@ static void firmware_body(struct probe *p)
                                   &(DXGK_CHILD_STATUS){.Type = StatusConnection, .ChildUid = 5}),
                               STATUS_INVALID_PARAMETER) &&
                                probe_rule(p, "LIFE-083") == 1);
-}
-
-static void firmware_and_displays(void **state)
-{
-    (void)state;
-    end(start(), firmware_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_information),
-        cmocka_unit_test(large_bars),
-        cmocka_unit_test(resource_list_is_on_loan),
-        cmocka_unit_test(device_spaces),
-        cmocka_unit_test(mappings),
-        cmocka_unit_test(mapped_registers_are_read_through_pointers),
-        cmocka_unit_test(device_presence),
-        cmocka_unit_test(firmware_and_displays),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

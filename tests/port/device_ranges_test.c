@@ -102,15 +102,14 @@ static void map_levels_body(struct probe *p)
     }
 }
 
-static void device_ranges_are_mapped_for_the_cpu(void **state)
+TEST(device_ranges_are_mapped_for_the_cpu)
 {
     struct probe *p;
 
-    (void)state;
-    end(start_with(NULL), mappings_body);
-    end(start_with(NULL), map_levels_body);
-    end(start_with(NULL), cache_types_body);
-    p = start_with(&isolated); /* mapped in StartDevice, switched after it */
+    probe_end(probe_started(NULL), mappings_body);
+    probe_end(probe_started(NULL), map_levels_body);
+    probe_end(probe_started(NULL), cache_types_body);
+    p = probe_started(&isolated); /* mapped in StartDevice, switched after it */
     CHECK_RULE("PHYS-042",
                iommu_domain_mode(port_adapter_domain(p->adapter[0])) == IOMMU_ISOLATION &&
                    probe_nth(p, PROBE_BeginExclusiveAccess, 0)->order >
@@ -131,11 +130,10 @@ static void forget_mapping(struct probe *p, struct probe_call *call)
     A->registers = NULL;
 }
 
-static void mappings_left_behind_are_removed(void **state)
+TEST(mappings_left_behind_are_removed)
 {
-    struct probe *p = start_with(NULL);
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     p->before[PROBE_StopDevice] = forget_mapping;
     (void)probe_stop(p);
     CHECK_RULE("PHYS-041", probe_rule(p, "LIFE-101") == 1 && bus_mappings(p->bus) == 0);
@@ -156,7 +154,7 @@ static void map_for_client(struct probe *p)
     *(volatile char *)client_mapping = 1;
 }
 
-static void end_of_a_client(struct probe *p)
+TEST_WITH(probe, an_ending_process_loses_its_mappings)
 {
     struct nt_process *process = probe_process(p, "client");
     size_t before = bus_mappings(p->bus);
@@ -170,21 +168,4 @@ static void end_of_a_client(struct probe *p)
     CHECK_RULE("PHYS-040", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, client_mapping),
                               STATUS_INVALID_PARAMETER) &&
                                probe_rule(p, "LIFE-100") == 2);
-}
-
-static void an_ending_process_loses_its_mappings(void **state)
-{
-    (void)state;
-    end(start_with(NULL), end_of_a_client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_ranges_are_mapped_for_the_cpu),
-        cmocka_unit_test(mappings_left_behind_are_removed),
-        cmocka_unit_test(an_ending_process_loses_its_mappings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

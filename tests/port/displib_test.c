@@ -53,11 +53,10 @@ static void withdraw_body(struct probe *p)
     CHECK(IS(displib_uninitialize(entry.object), STATUS_INVALID_PARAMETER));
 }
 
-static void a_driver_registers_by_the_library(void **state)
+TEST(a_driver_registers_by_the_library)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     forget();
     p->driver_entry = register_by_library;
     CHECK_RULE("LIFE-180", IS(probe_start(p), STATUS_SUCCESS) && p->adapters == 1 &&
@@ -85,11 +84,10 @@ static NTSTATUS register_a_bad_table(struct probe *p, PDRIVER_OBJECT object, PUN
     return entry.status[5];
 }
 
-static void what_the_port_driver_refuses_is_passed_on(void **state)
+TEST(what_the_port_driver_refuses_is_passed_on)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     forget();
     p->driver_entry = register_a_bad_table;
     CHECK(IS(probe_start(p), STATUS_REVISION_MISMATCH));
@@ -109,11 +107,10 @@ static NTSTATUS register_and_give_up(struct probe *p, PDRIVER_OBJECT object, PUN
     return STATUS_SUCCESS;
 }
 
-static void a_driver_can_give_up_in_its_entry(void **state)
+TEST(a_driver_can_give_up_in_its_entry)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     forget();
     p->driver_entry = register_and_give_up;
     CHECK(IS(probe_start(p), STATUS_UNSUCCESSFUL));
@@ -121,13 +118,12 @@ static void a_driver_can_give_up_in_its_entry(void **state)
 }
 
 /* With the n-th request for memory failing: nothing is registered by halves, and nothing left. */
-static void every_lack_of_memory_is_survived(void **state)
+TEST(every_lack_of_memory_is_survived)
 {
     struct probe *p;
     NTSTATUS status = STATUS_NO_MEMORY;
     uint64_t n;
 
-    (void)state;
     for (n = 1; !NT_SUCCESS(status) && n < 1000; n++) {
         p = probe_create(NULL);
         forget();
@@ -198,11 +194,10 @@ static NTSTATUS look_closely(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     return entry.status[0];
 }
 
-static void the_device_object_answers(void **state)
+TEST(the_device_object_answers)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     forget();
     p->driver_entry = look_closely;
     CHECK_RULE("LIFE-180", IS(probe_start(p), STATUS_SUCCESS));
@@ -246,11 +241,10 @@ static NTSTATUS look_for_nothing(struct probe *p, PDRIVER_OBJECT object, PUNICOD
     return STATUS_NOT_SUPPORTED;
 }
 
-static void nothing_else_is_found(void **state)
+TEST(nothing_else_is_found)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = look_for_nothing;
     CHECK(IS(probe_start(p), STATUS_NOT_SUPPORTED));
     probe_destroy(p);
@@ -271,29 +265,13 @@ static void unload_body(struct probe *p)
     CHECK_RULE("LIFE-182", IS(DxgkUnInitialize(entry.object), STATUS_INVALID_PARAMETER));
 }
 
-static void the_unload_routine_withdraws(void **state)
+TEST(the_unload_routine_withdraws)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     forget();
     p->driver_entry = keep;
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
     CHECK(probe_run(p, unload_body) == SIM_DONE);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_driver_registers_by_the_library),
-        cmocka_unit_test(what_the_port_driver_refuses_is_passed_on),
-        cmocka_unit_test(a_driver_can_give_up_in_its_entry),
-        cmocka_unit_test(every_lack_of_memory_is_survived),
-        cmocka_unit_test(the_device_object_answers),
-        cmocka_unit_test(nothing_else_is_found),
-        cmocka_unit_test(the_unload_routine_withdraws),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

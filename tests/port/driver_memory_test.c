@@ -42,11 +42,10 @@ static void foreign_mdl_frees(struct probe *p)
                                ram_free_pages(p->ram) == free_before + 2);
 }
 
-static void memory_ends_by_its_handle_only(void **state)
+TEST(memory_ends_by_its_handle_only)
 {
-    (void)state;
-    end(start_with(NULL), foreign_frees);
-    end(start_with(NULL), foreign_mdl_frees);
+    probe_end(probe_started(NULL), foreign_frees);
+    probe_end(probe_started(NULL), foreign_mdl_frees);
 }
 
 static void map_otherwise(struct probe *p)
@@ -97,11 +96,10 @@ static void free_under_a_client(struct probe *p)
                                !sim_copy_checked(&byte, (const void *)(uintptr_t)user_view, 1));
 }
 
-static void mdls_of_the_host_can_be_mapped(void **state)
+TEST(mdls_of_the_host_can_be_mapped)
 {
-    (void)state;
-    end(start_with(NULL), map_otherwise);
-    end(start_with(NULL), free_under_a_client);
+    probe_end(probe_started(NULL), map_otherwise);
+    probe_end(probe_started(NULL), free_under_a_client);
 }
 
 static void map_logical_pages(struct probe *p)
@@ -127,10 +125,9 @@ static void map_logical_pages(struct probe *p)
     destroy_object(p, &object);
 }
 
-static void logical_pages_cannot_be_mapped(void **state)
+TEST(logical_pages_cannot_be_mapped)
 {
-    (void)state;
-    end(start_with(&remapped), map_logical_pages);
+    probe_end(probe_started(&remapped), map_logical_pages);
 }
 
 /* ---- what the device reaches ---- */
@@ -168,29 +165,14 @@ static void after_the_free(struct probe *p)
     destroy_object(p, &object);
 }
 
-static void memory_obtained_elsewhere_is_out_of_reach(void **state)
+TEST(memory_obtained_elsewhere_is_out_of_reach)
 {
-    (void)state;
-    end(start_with(&isolated), pool_as_buffer);
+    probe_end(probe_started(&isolated), pool_as_buffer);
 }
 
-static void the_device_loses_a_freed_list(void **state)
+TEST(the_device_loses_a_freed_list)
 {
-    (void)state;
-    end(start_with(NULL), after_the_free);
-    end(start_with(&isolated), after_the_free);
-    end(start_with(&remapped), after_the_free);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_ends_by_its_handle_only),
-        cmocka_unit_test(mdls_of_the_host_can_be_mapped),
-        cmocka_unit_test(logical_pages_cannot_be_mapped),
-        cmocka_unit_test(memory_obtained_elsewhere_is_out_of_reach),
-        cmocka_unit_test(the_device_loses_a_freed_list),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    probe_end(probe_started(NULL), after_the_free);
+    probe_end(probe_started(&isolated), after_the_free);
+    probe_end(probe_started(&remapped), after_the_free);
 }

@@ -127,9 +127,8 @@ static void round_trip_body(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
-static void buffers_and_handles(void **state)
+TEST(buffers_and_handles)
 {
-    (void)state;
     run(round_trip_body, serve);
 }
 
@@ -161,9 +160,8 @@ static void flags_body(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
-static void flags_exclude_each_other(void **state)
+TEST(flags_exclude_each_other)
 {
-    (void)state;
     run(flags_body, serve);
 }
 
@@ -230,9 +228,8 @@ static void run_levels(UINT flags)
     probe_destroy(p);
 }
 
-static void hardware_access_is_exclusive(void **state)
+TEST(hardware_access_is_exclusive)
 {
-    (void)state;
     run_levels(HARDWARE_ACCESS);
     run_levels(0);
     run_levels(NO_ADAPTER_SYNC);
@@ -296,9 +293,8 @@ static void process_body(struct probe *p)
     CHECK_RULE("LIFE-140", probe_count(p, PROBE_DestroyProcess) == 1);
 }
 
-static void the_process_is_told_from_its_first_device_on(void **state)
+TEST(the_process_is_told_from_its_first_device_on)
 {
-    (void)state;
     run(process_body, serve);
 }
 
@@ -315,21 +311,7 @@ static void private_query_body(struct probe *p)
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }
 
-static void a_private_query_arrives_as_it_was_sent(void **state)
+TEST(a_private_query_arrives_as_it_was_sent)
 {
-    (void)state;
     run(private_query_body, serve);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers_and_handles),
-        cmocka_unit_test(flags_exclude_each_other),
-        cmocka_unit_test(hardware_access_is_exclusive),
-        cmocka_unit_test(the_process_is_told_from_its_first_device_on),
-        cmocka_unit_test(a_private_query_arrives_as_it_was_sent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,13 +158,12 @@ static void submit_again(struct probe *p)
     CHECK(IS(probe_gpu_wait_idle(&gpu), STATUS_SUCCESS));
 }
 
-static void video_memory_is_empty_before_power_goes(void **state)
+TEST(video_memory_is_empty_before_power_goes)
 {
     struct probe *p = create();
     struct probe_client *client;
     uint64_t from, down, up;
 
-    (void)state;
     p->after[PROBE_CreateContext] = note_context;
     p->before[PROBE_SubmitCommandVirtual] = note_submission;
     client = started(p);
@@ -210,13 +209,12 @@ static uint64_t moved_at(POWER_ACTION action, UINT flags, SIZE_T end)
     return bytes;
 }
 
-static void a_preserved_segment_stays(void **state)
+TEST(a_preserved_segment_stays)
 {
     DXGK_SEGMENTFLAGS standby = {.PreservedDuringStandby = 1};
     DXGK_SEGMENTFLAGS both = {.PreservedDuringStandby = 1, .PreservedDuringHibernate = 1};
     DXGK_SEGMENTFLAGS part = {.PreservedDuringStandby = 1, .PartiallyPreservedDuringHibernate = 1};
 
-    (void)state;
     CHECK_RULE("LIFE-154", moved_at(PowerActionSleep, standby.Value, 0) == 0);
     CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, standby.Value, 0) >= BYTES);
     CHECK_RULE("LIFE-154", moved_at(PowerActionHibernate, both.Value, 0) == 0);
@@ -260,9 +258,8 @@ static void exclude_body(struct probe *p)
         probe_sleep(1000000);
 }
 
-static void exclusive_access_can_empty_video_memory(void **state)
+TEST(exclusive_access_can_empty_video_memory)
 {
-    (void)state;
     for (unsigned evict = 0; evict < 2; evict++) {
         struct probe *p = create();
         struct probe_client *client = started(p);
@@ -322,9 +319,8 @@ static void told_why(bool in_driver, const char *why)
     finish(p, client);
 }
 
-static void what_keeps_the_gpu_from_its_rest_is_told(void **state)
+TEST(what_keeps_the_gpu_from_its_rest_is_told)
 {
-    (void)state;
     told_why(true, "DxgkDdiSetPowerState waited 60 s for the driver to be left by "
                    "DxgkDdiSubmitCommandVirtual");
     told_why(false, "DxgkDdiSetPowerState waited 60 s for the GPU to finish its work");
@@ -374,12 +370,11 @@ static void two_exclusions_body(struct probe *p)
     wait_for_callbacks(2);
 }
 
-static void overlapping_exclusions_each_find_video_memory_empty(void **state)
+TEST(overlapping_exclusions_each_find_video_memory_empty)
 {
     struct probe *p = create();
     struct probe_client *client = started(p);
 
-    (void)state;
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, two_exclusions_body) == SIM_DONE);
     CHECK_RULE("LIFE-109", !overlapping.paged);
@@ -395,12 +390,11 @@ static void two_at_once_body(struct probe *p)
     wait_for_callbacks(2);
 }
 
-static void exclusions_may_begin_together(void **state)
+TEST(exclusions_may_begin_together)
 {
     struct probe *p = create();
     struct probe_client *client = started(p);
 
-    (void)state;
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, two_at_once_body) == SIM_DONE);
     CHECK_RULE("LIFE-109", !overlapping.paged);
@@ -420,13 +414,12 @@ static void sleep_beside_body(struct probe *p)
     CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone), STATUS_SUCCESS));
 }
 
-static void an_exclusion_that_ends_leaves_a_sleeping_adapter_alone(void **state)
+TEST(an_exclusion_that_ends_leaves_a_sleeping_adapter_alone)
 {
     struct probe *p = create();
     struct probe_client *client = started(p);
     uint64_t down, up;
 
-    (void)state;
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, sleep_beside_body) == SIM_DONE);
     down = order_of(p, PROBE_SetPowerState, 0);
@@ -448,31 +441,14 @@ static void wake_beside_body(struct probe *p)
     wait_for_callbacks(1);
 }
 
-static void an_exclusion_outlasts_the_sleep_it_began_in(void **state)
+TEST(an_exclusion_outlasts_the_sleep_it_began_in)
 {
     struct probe *p = create();
     struct probe_client *client = started(p);
 
-    (void)state;
     memset(&overlapping, 0, sizeof(overlapping));
     CHECK(probe_run(p, wake_beside_body) == SIM_DONE);
     CHECK_RULE("LIFE-109", !overlapping.paged);
     probe_client_go_on(p, client, submit_again);
     finish(p, client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(video_memory_is_empty_before_power_goes),
-        cmocka_unit_test(a_preserved_segment_stays),
-        cmocka_unit_test(exclusive_access_can_empty_video_memory),
-        cmocka_unit_test(what_keeps_the_gpu_from_its_rest_is_told),
-        cmocka_unit_test(overlapping_exclusions_each_find_video_memory_empty),
-        cmocka_unit_test(exclusions_may_begin_together),
-        cmocka_unit_test(an_exclusion_that_ends_leaves_a_sleeping_adapter_alone),
-        cmocka_unit_test(an_exclusion_outlasts_the_sleep_it_began_in),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,11 +39,10 @@ static NTSTATUS fault_in_a_block(struct probe *p, PDRIVER_OBJECT object, PUNICOD
     return DxgkInitialize(object, path, &p->table);
 }
 
-static void a_fault_is_handled(void **state)
+TEST(a_fault_is_handled)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset((void *)&seen, 0, sizeof(seen));
     p->driver_entry = fault_in_a_block;
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
@@ -67,11 +66,10 @@ static NTSTATUS fault_behind_a_block(struct probe *p, PDRIVER_OBJECT object, PUN
     return DxgkInitialize(object, path, &p->table);
 }
 
-static void behind_the_block_it_is_a_bug_check(void **state)
+TEST(behind_the_block_it_is_a_bug_check)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset((void *)&seen, 0, sizeof(seen));
     p->driver_entry = fault_behind_a_block;
     CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED));
@@ -102,25 +100,13 @@ static void raise_through_the_host(struct probe *p, struct probe_call *call)
     }
 }
 
-static void an_exception_does_not_pass_the_host(void **state)
+TEST(an_exception_does_not_pass_the_host)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset((void *)&seen, 0, sizeof(seen));
     p->after[PROBE_StartDevice] = raise_through_the_host;
     CHECK(!NT_SUCCESS(probe_start(p)));
     CHECK_RULE("NT-002", seen.handled == 0 && probe_rule(p, "NT-002") == 1);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_is_handled),
-        cmocka_unit_test(behind_the_block_it_is_a_bug_check),
-        cmocka_unit_test(an_exception_does_not_pass_the_host),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

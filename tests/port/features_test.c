@@ -11,12 +11,6 @@
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
 
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 /* ---- features ---- */
 
 static bool enabled(struct probe *p, DXGK_FEATURE_ID feature, NTSTATUS *status)
@@ -75,16 +69,15 @@ static void ask_for_scheduling(struct probe *p, struct probe_call *call)
     (void)enabled(p, DXGK_FEATURE_HWSCH, &status);
 }
 
-static void features(void **state)
+TEST(features)
 {
-    (void)state;
     for (unsigned experiments = 0; experiments < 2; experiments++) {
         const struct probe_options options = {
             .port = {.features = 1u << DXGK_FEATURE_HWSCH, .experiments = experiments != 0}};
         struct probe *p = probe_create(&options);
 
         CHECK(NT_SUCCESS(probe_start(p)));
-        end(p, features_body);
+        probe_end(p, features_body);
     }
     for (unsigned asks = 0; asks < 2; asks++) {
         const struct probe_options options = {.port = {.features = 1u << DXGK_FEATURE_HWSCH}};
@@ -256,18 +249,17 @@ static void host_interface_body(struct probe *p)
                IS(status, STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "THREAD-047") == 1);
 }
 
-static void the_host_has_a_feature_interface(void **state)
+TEST(the_host_has_a_feature_interface)
 {
     struct probe *p = create_3_2(false, BIT(DXGK_FEATURE_HWSCH), NULL);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, fall_back_body);
+    probe_end(p, fall_back_body);
     p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), NULL);
     said[DXGK_FEATURE_HWSCH] = (struct said){1, 1, false};
     said[DXGK_FEATURE_HWFLIPQUEUE] = (struct said){1, 1, false};
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, host_interface_body);
+    probe_end(p, host_interface_body);
 }
 
 /* A driver without an interface of its own: what it asked for in the older way. */
@@ -280,14 +272,13 @@ static void older_way_body(struct probe *p)
                                enabled_at(p, DXGK_FEATURE_HWSCH, 1));
 }
 
-static void a_driver_may_lack_one(void **state)
+TEST(a_driver_may_lack_one)
 {
     struct probe *p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), NULL);
 
-    (void)state;
     probe_set_entry(p, PROBE_QueryInterface, false);
     CHECK(NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0);
-    end(p, older_way_body);
+    probe_end(p, older_way_body);
 }
 
 /* ---- versions ---- */
@@ -313,13 +304,12 @@ static void negotiation(UINT16 min, UINT16 max, struct said driver, void (*body)
                                probe_nth(p, PROBE_QueryInterface, 0)->irql == PASSIVE_LEVEL &&
                                asked[DXGK_FEATURE_HWSCH] == 1 &&
                                asked[DXGK_FEATURE_NATIVE_FENCE] == 1);
-    end(p, body);
+    probe_end(p, body);
     CHECK_RULE("LIFE-131", given_back == 1);
 }
 
-static void both_speak_a_version(void **state)
+TEST(both_speak_a_version)
 {
-    (void)state;
     negotiation(1, 4, (struct said){3, 5, false}, enabled_4);
     negotiation(2, 9, (struct said){1, 4, false}, enabled_4);
     negotiation(1, 2, (struct said){3, 5, false}, not_enabled);
@@ -328,14 +318,13 @@ static void both_speak_a_version(void **state)
     negotiation(1, 4, (struct said){0, 0, false}, not_enabled);
 }
 
-static void a_range_upside_down_is_reported(void **state)
+TEST(a_range_upside_down_is_reported)
 {
     struct probe *p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), NULL);
 
-    (void)state;
     said[DXGK_FEATURE_HWSCH] = (struct said){3, 2, false};
     CHECK_RULE("LIFE-128", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-128") == 1);
-    end(p, not_enabled);
+    probe_end(p, not_enabled);
 }
 
 /* ---- what a feature needs ---- */
@@ -352,9 +341,8 @@ static void needs_missing(struct probe *p)
                                enabled_at(p, DXGK_FEATURE_USER_MODE_SUBMISSION, 0));
 }
 
-static void features_need_others(void **state)
+TEST(features_need_others)
 {
-    (void)state;
     for (unsigned met = 0; met < 2; met++) {
         struct probe *p = create_3_2(true, UINT64_MAX, NULL);
 
@@ -362,14 +350,13 @@ static void features_need_others(void **state)
         said[DXGK_FEATURE_NATIVE_FENCE] = (struct said){1, 1, false};
         said[DXGK_FEATURE_USER_MODE_SUBMISSION] = (struct said){1, 1, false};
         CHECK(NT_SUCCESS(probe_start(p)));
-        end(p, met ? needs_met : needs_missing);
+        probe_end(p, met ? needs_met : needs_missing);
     }
 }
 
 /* What was negotiated need not be asked for again before it is announced. */
-static void a_negotiated_feature_is_granted(void **state)
+TEST(a_negotiated_feature_is_granted)
 {
-    (void)state;
     for (unsigned supports = 0; supports < 2; supports++) {
         struct probe *p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), NULL);
 
@@ -421,15 +408,14 @@ static void registry_body(struct probe *p)
     CHECK(asked[DXGK_FEATURE_HWSCH] == 5 && given_back == 4);
 }
 
-static void the_registry_narrows(void **state)
+TEST(the_registry_narrows)
 {
     const struct port_feature_versions versions = {DXGK_FEATURE_HWSCH, 1, 4};
     struct probe *p = create_3_2(true, BIT(DXGK_FEATURE_HWSCH), &versions);
 
-    (void)state;
     said[DXGK_FEATURE_HWSCH] = (struct said){1, 5, false};
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, registry_body);
+    probe_end(p, registry_body);
 }
 
 /* ---- before DxgkInitialize ---- */
@@ -454,9 +440,8 @@ static NTSTATUS ask_early(struct probe *p, PDRIVER_OBJECT object, PUNICODE_STRIN
     return DxgkInitialize(object, path, &p->table);
 }
 
-static void global_features_are_answered_before_registration(void **state)
+TEST(global_features_are_answered_before_registration)
 {
-    (void)state;
     for (unsigned on = 0; on < 2; on++) {
         struct probe *p = create_3_2(true, on ? BIT(DXGK_FEATURE_GPUVAIOMMU) : 0, NULL);
 
@@ -471,21 +456,4 @@ static void global_features_are_answered_before_registration(void **state)
                    IS(early[3], STATUS_INVALID_DEVICE_REQUEST) && probe_rule(p, "LIFE-038") == 1);
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features),
-        cmocka_unit_test(the_host_has_a_feature_interface),
-        cmocka_unit_test(a_driver_may_lack_one),
-        cmocka_unit_test(both_speak_a_version),
-        cmocka_unit_test(a_range_upside_down_is_reported),
-        cmocka_unit_test(features_need_others),
-        cmocka_unit_test(a_negotiated_feature_is_granted),
-        cmocka_unit_test(the_registry_narrows),
-        cmocka_unit_test(global_features_are_answered_before_registration),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,11 +287,10 @@ static void body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
 }
 
-static void every_callback_takes_its_own_kind_alone(void **state)
+TEST(every_callback_takes_its_own_kind_alone)
 {
     const struct probe_options options = {.adapters = 2};
 
-    (void)state;
     for (callback = 0; callback < CALLBACKS; callback++)
         for (kind = 0; kind < KINDS; kind++) {
             memset(handle, 0, sizeof(handle));
@@ -362,11 +361,10 @@ static void values_body(struct probe *p)
     CHECK(NT_SUCCESS(probe_gpu_end(G)));
 }
 
-static void values_say_kind_and_adapter(void **state)
+TEST(values_say_kind_and_adapter)
 {
     const struct probe_options options = {.adapters = 2};
 
-    (void)state;
     memset(handle, 0, sizeof(handle));
     context_rig_run(context_rig_create(&options), values_body);
 }
@@ -417,22 +415,10 @@ static void reservation_body(struct probe *p)
     CHECK(reservation_round == 1);
 }
 
-static void reservations_name_their_process(void **state)
+TEST(reservations_name_their_process)
 {
     struct probe *p = context_rig_create(NULL);
 
-    (void)state;
     p->before[PROBE_CreateProcess] = reserve_in_create_process;
     context_rig_run(p, reservation_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_callback_takes_its_own_kind_alone),
-        cmocka_unit_test(values_say_kind_and_adapter),
-        cmocka_unit_test(reservations_name_their_process),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,12 +22,6 @@ static struct probe *start_with(const struct probe_options *options,
     return p;
 }
 
-static void finish(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 /* ---- levels, messages, locks ---- */
 
 static uint8_t level_in_thread;
@@ -64,13 +58,12 @@ static void storm_body(struct probe *p)
     (void)p;
 }
 
-static void levels_messages_and_locks(void **state)
+TEST(levels_messages_and_locks)
 {
     const struct probe_options options = {.device = three_messages, .processors = 4};
     struct probe *p = start_with(&options, NULL);
     bool seen[3] = {false, false, false};
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = enter_isr;
     CHECK(probe_run(p, storm_body) == SIM_DONE);
     for (size_t i = 0; i < probe_count(p, PROBE_InterruptRoutine); i++) {
@@ -123,12 +116,11 @@ static void cause_body(struct probe *p)
     probe_sleep(1000000);
 }
 
-static void one_dpc_at_a_time(void **state)
+TEST(one_dpc_at_a_time)
 {
     const struct probe_options options = {.processors = 4};
     struct probe *p = start_with(&options, NULL);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = queue_twice;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-064", queued[0] && !queued[1] && probe_count(p, PROBE_DpcRoutine) == 1);
@@ -174,13 +166,12 @@ static void masked_body(struct probe *p)
     CHECK_RULE("THREAD-003", probe_count(p, PROBE_InterruptRoutine) == calls + 1);
 }
 
-static void levels_mask(void **state)
+TEST(levels_mask)
 {
     const struct probe_options single = {.processors = 1};
 
-    (void)state;
-    finish(start_with(&single, NULL), passive_queue_body);
-    finish(start_with(&single, NULL), masked_body);
+    probe_end(start_with(&single, NULL), passive_queue_body);
+    probe_end(start_with(&single, NULL), masked_body);
 }
 
 /* ---- notify ---- */
@@ -209,11 +200,10 @@ static void notify_and_queue(struct probe *p, struct probe_call *call)
     (void)DXGK.DxgkCbQueueDpc(DXGK.DeviceHandle);
 }
 
-static void an_isr_that_notifies_queues_a_dpc(void **state)
+TEST(an_isr_that_notifies_queues_a_dpc)
 {
     struct probe *p = start_with(NULL, NULL);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-061", probe_rule(p, "THREAD-061") == 0);
@@ -229,13 +219,12 @@ static void skip_call(struct probe *p, struct probe_call *call)
     call->answered = true;
 }
 
-static void a_dpc_processes_what_was_notified(void **state)
+TEST(a_dpc_processes_what_was_notified)
 {
     struct vidsch_statistics before, between, after;
     struct probe *p = start_with(NULL, NULL);
     struct vidsch *vidsch = port_adapter_vidsch(p->adapter[0]);
 
-    (void)state;
     vidsch_statistics(vidsch, &before);
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
     p->before[PROBE_DpcRoutine] = skip_call;
@@ -265,19 +254,18 @@ static void notify_dpc_body(struct probe *p)
     CHECK_RULE("THREAD-051", probe_rule(p, "THREAD-051") == 1);
 }
 
-static void notify_has_its_place(void **state)
+TEST(notify_has_its_place)
 {
     const struct probe_options options = {.device = three_messages};
     struct probe *p = start_with(NULL, NULL);
 
-    (void)state;
     p->before[PROBE_DpcRoutine] = notify_in_dpc;
     CHECK(probe_run(p, cause_body) == SIM_DONE);
     CHECK_RULE("THREAD-051",
                probe_rule(p, "THREAD-051") == 1 && probe_said(p, "THREAD-051", "DISPATCH_LEVEL"));
     probe_destroy(p);
 
-    finish(start_with(NULL, NULL), notify_dpc_body);
+    probe_end(start_with(NULL, NULL), notify_dpc_body);
 
     p = start_with(&options, NULL);
     p->before[PROBE_InterruptRoutine] = notify_and_queue;
@@ -308,11 +296,10 @@ static void call_others(struct probe *p, struct probe_call *call)
     CHECK_RULE("THREAD-060", probe_rule(p, "THREAD-060") == 2);
 }
 
-static void isr_has_three_callbacks(void **state)
+TEST(isr_has_three_callbacks)
 {
     struct probe *p = start_with(NULL, NULL);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = call_others;
     CHECK(probe_run(p, cause_body) == SIM_DONE && probe_rule(p, "THREAD-060") == 2);
     probe_destroy(p);
@@ -372,11 +359,10 @@ static void call_at_dirql(struct probe *p, struct probe_call *call)
     CHECK_RULE("THREAD-050", probe_rule(p, "THREAD-060") == reports + 5);
 }
 
-static void callbacks_up_to_dispatch_level(void **state)
+TEST(callbacks_up_to_dispatch_level)
 {
     struct probe *p = start_with(NULL, one_child);
 
-    (void)state;
     p->before[PROBE_DpcRoutine] = call_up_to_dispatch;
     CHECK(probe_run(p, cause_body) == SIM_DONE && synchronized);
     p->before[PROBE_DpcRoutine] = NULL;
@@ -400,15 +386,14 @@ static void log_at_passive(struct probe *p)
     CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-105") == 0);
 }
 
-static void event_sizes(void **state)
+TEST(event_sizes)
 {
     struct probe *p = start_with(NULL, NULL);
 
-    (void)state;
     p->before[PROBE_DpcRoutine] = log_too_much;
     CHECK(probe_run(p, cause_body) == SIM_DONE && probe_count(p, PROBE_DpcRoutine) == 1);
     probe_destroy(p);
-    finish(start_with(NULL, NULL), log_at_passive);
+    probe_end(start_with(NULL, NULL), log_at_passive);
 }
 
 /* ---- synchronized execution ---- */
@@ -499,15 +484,14 @@ static void sync_in_start(struct probe *p, struct probe_call *call)
     sync_status = DXGK.DxgkCbSynchronizeExecution(DXGK.DeviceHandle, sync_routine, NULL, 1, &result);
 }
 
-static void synchronized_execution(void **state)
+TEST(synchronized_execution)
 {
     const struct probe_options options = {.device = three_messages, .processors = 3};
     struct probe *p;
 
-    (void)state;
     p = start_with(&options, NULL);
     p->before[PROBE_InterruptRoutine] = isr_against_sync;
-    finish(p, sync_body);
+    probe_end(p, sync_body);
 
     p = start_with(NULL, NULL);
     sync.runs = 0;
@@ -554,9 +538,8 @@ static void ddi_body(struct probe *p)
     probe_sleep(1000000);
 }
 
-static void notifying_from_a_synchronized_routine(void **state)
+TEST(notifying_from_a_synchronized_routine)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct probe *p = start_with(NULL, NULL);
 
@@ -588,11 +571,10 @@ static void raise_often(struct probe *p)
     (void)p;
 }
 
-static void storms_are_masked(void **state)
+TEST(storms_are_masked)
 {
     struct probe *p = start_with(NULL, NULL);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = never_mine;
     CHECK(probe_run(p, raise_often) == SIM_DONE);
     CHECK_RULE("THREAD-057",
@@ -609,9 +591,8 @@ static void take_long(struct probe *p, struct probe_call *call)
             KeStallExecutionProcessor(49);
 }
 
-static void durations_are_measured_on_request(void **state)
+TEST(durations_are_measured_on_request)
 {
-    (void)state;
     for (unsigned measure = 0; measure < 2; measure++) {
         const struct probe_options options = {.port = {.measure_interrupts = measure != 0}};
         struct probe *p = start_with(&options, NULL);
@@ -624,25 +605,4 @@ static void durations_are_measured_on_request(void **state)
             CHECK_RULE("THREAD-067", probe_record(p, "THREAD-067")->severity == VERIFY_WARNING);
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_messages_and_locks),
-        cmocka_unit_test(one_dpc_at_a_time),
-        cmocka_unit_test(levels_mask),
-        cmocka_unit_test(an_isr_that_notifies_queues_a_dpc),
-        cmocka_unit_test(a_dpc_processes_what_was_notified),
-        cmocka_unit_test(notify_has_its_place),
-        cmocka_unit_test(isr_has_three_callbacks),
-        cmocka_unit_test(callbacks_up_to_dispatch_level),
-        cmocka_unit_test(event_sizes),
-        cmocka_unit_test(synchronized_execution),
-        cmocka_unit_test(notifying_from_a_synchronized_routine),
-        cmocka_unit_test(storms_are_masked),
-        cmocka_unit_test(durations_are_measured_on_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static struct probe *start(UINT flags, void (*prepare)(struct probe *p))
 
 /* ---- the bits ---- */
 
-static void bits_need_one_another(void **state)
+TEST(bits_need_one_another)
 {
     static const struct {
         UINT flags;
@@ -76,7 +76,6 @@ static void bits_need_one_another(void **state)
         {0x00, required, CREATED | MAPPED | ATTACHED, "IOMMU-015"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct probe *p = start(cases[i].flags, cases[i].prepare);
         bool isolated = cases[i].isolation & ATTACHED;
@@ -98,12 +97,11 @@ static void no_entries(struct probe *p)
     probe_set_entry(p, PROBE_EndExclusiveAccess, false);
 }
 
-static void flags_govern_isolation_only(void **state)
+TEST(flags_govern_isolation_only)
 {
     const struct probe_options forced = {.port = {.iommu = IOMMU_REMAP}};
     struct probe *p = probe_create(&forced);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("IOMMU-039", mode_of(p) == IOMMU_REMAP &&
                                 isolation_of(p) == (CREATED | MAPPED | ATTACHED) &&
@@ -114,14 +112,13 @@ static void flags_govern_isolation_only(void **state)
     probe_destroy(p);
 }
 
-static void opt_in_is_needed_for_remapping(void **state)
+TEST(opt_in_is_needed_for_remapping)
 {
     const struct probe_options out = {.port = {.iommu_present = true, .remapping_opt_out = true}};
     const struct probe_options in = {.port = {.iommu_present = true}};
     const ULONG three = 3, two = 2;
     struct probe *p;
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         bool counts = i == 1 || i == 2;
 
@@ -139,12 +136,11 @@ static void opt_in_is_needed_for_remapping(void **state)
     }
 }
 
-static void discrete_adapters_are_told_to_remap(void **state)
+TEST(discrete_adapters_are_told_to_remap)
 {
     const struct probe_options newer = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_0};
     struct probe *p;
 
-    (void)state;
     for (unsigned remaps = 0; remaps < 2; remaps++) {
         p = probe_create(&newer);
         p->iommu.DmaRemappingSupported = remaps & 1u;
@@ -157,11 +153,10 @@ static void discrete_adapters_are_told_to_remap(void **state)
 
 /* ---- failures ---- */
 
-static void failures_at_startup(void **state)
+TEST(failures_at_startup)
 {
     struct probe *p;
 
-    (void)state;
     p = make(0x07);
     iommu_of(p)->skip_attaches = 1; /* the one that lets it through before the start */
     iommu_of(p)->fail_attaches = 1;
@@ -201,11 +196,10 @@ static void begin_fails(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_DEVICE_BUSY;
 }
 
-static void a_failed_begin_switches_nothing(void **state)
+TEST(a_failed_begin_switches_nothing)
 {
     struct probe *p = make(0x17);
 
-    (void)state;
     p->after[PROBE_BeginExclusiveAccess] = begin_fails;
     CHECK_RULE("IOMMU-062", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_OFF &&
                                 probe_count(p, PROBE_EndExclusiveAccess) == 0);
@@ -270,7 +264,7 @@ static void wait_for_d0(struct probe *p)
                                     probe_nth(p, PROBE_SetPowerState, 1)->order);
 }
 
-static void changes_of_a_running_adapter(void **state)
+TEST(changes_of_a_running_adapter)
 {
     static const struct {
         UINT flags;
@@ -285,7 +279,6 @@ static void changes_of_a_running_adapter(void **state)
         {0x00, NULL, wait_for_d0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct probe *p = start(cases[i].flags, cases[i].prepare);
 
@@ -331,11 +324,10 @@ static void settle_body(struct probe *p)
     probe_sleep(20 * MS);
 }
 
-static void the_device_is_quiet_and_unheard_in_the_window(void **state)
+TEST(the_device_is_quiet_and_unheard_in_the_window)
 {
     struct probe *p = make(0x07);
 
-    (void)state;
     p->after[PROBE_BeginExclusiveAccess] = start_actor;
     p->after[PROBE_EndExclusiveAccess] = note_end;
     wrote = false;
@@ -360,11 +352,10 @@ static void mask(struct probe *p, struct probe_call *call)
     WRITE_REGISTER_ULONG(p->state[0].registers + PROBE_REG_ENABLE / 4, enable);
 }
 
-static void masked_interrupts_are_as_good(void **state)
+TEST(masked_interrupts_are_as_good)
 {
     struct probe *p = make(0x07);
 
-    (void)state;
     p->before[PROBE_BeginExclusiveAccess] = p->before[PROBE_EndExclusiveAccess] = mask;
     CHECK_RULE("IOMMU-060", NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0 &&
                                 mode_of(p) == IOMMU_ISOLATION);
@@ -408,12 +399,11 @@ static uint64_t physical_of(const struct probe *p, const void *pointer)
     return physical.value;
 }
 
-static void memory_may_be_asked_for_in_the_window(void **state)
+TEST(memory_may_be_asked_for_in_the_window)
 {
     struct probe *p = make(0x07);
     uint32_t word = 0x77;
 
-    (void)state;
     p->iommu.DmaRemappingSupported = 0;
     p->after[PROBE_BeginExclusiveAccess] = p->after[PROBE_EndExclusiveAccess] = allocate;
     p->before[PROBE_StopDevice] = give_back;
@@ -428,12 +418,11 @@ static void memory_may_be_asked_for_in_the_window(void **state)
 
 /* ---- memory from before the switch, and the way down ---- */
 
-static void memory_from_the_start_stays_in_reach(void **state)
+TEST(memory_from_the_start_stays_in_reach)
 {
     struct probe *p = make(0x07);
     uint32_t word = 0x99;
 
-    (void)state;
     memset(blocks, 0, sizeof(blocks));
     p->after[PROBE_StartDevice] = allocate;
     p->before[PROBE_StopDevice] = give_back;
@@ -458,12 +447,11 @@ static void look_at_removal(struct probe *p, struct probe_call *call)
     at_removal.leak_told = probe_rule(p, "PHYS-022") == 1;
 }
 
-static void teardown_has_an_order(void **state)
+TEST(teardown_has_an_order)
 {
     struct probe *p = make(0x07);
     struct page_number page;
 
-    (void)state;
     memset(blocks, 0, sizeof(blocks));
     p->after[PROBE_StartDevice] = allocate; /* and never freed */
     p->before[PROBE_RemoveDevice] = look_at_removal;
@@ -483,13 +471,12 @@ static void teardown_has_an_order(void **state)
     probe_destroy(p);
 }
 
-static void physical_mode_is_judged(void **state)
+TEST(physical_mode_is_judged)
 {
     const struct probe_options lenient = {.port = {.dma_unjudged = true}};
     struct probe *p = probe_create(NULL);
     uint32_t word = 0x4321;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("IOMMU-075",
                probe_device_dma(0, 0x300000, &word, 4, true) && probe_rule(p, "IOMMU-075") == 1 &&
@@ -502,33 +489,10 @@ static void physical_mode_is_judged(void **state)
     probe_destroy(p);
 }
 
-static void statuses_of_the_hardware(void **state)
+TEST(statuses_of_the_hardware)
 {
-    (void)state;
     CHECK_RULE("IOMMU-045", IS(port_iommu_status(IOMMU_ATTACHED), STATUS_INVALID_PARAMETER));
     CHECK_RULE("IOMMU-045", IS(port_iommu_status(IOMMU_NOT_ATTACHED), STATUS_INVALID_PARAMETER_1));
     CHECK_RULE("IOMMU-050", IS(port_iommu_status(IOMMU_IN_USE), STATUS_RESOURCE_IN_USE));
     CHECK_RULE("IOMMU-053", IS(port_iommu_status(IOMMU_UNSUPPORTED), STATUS_NOT_SUPPORTED));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_need_one_another),
-        cmocka_unit_test(flags_govern_isolation_only),
-        cmocka_unit_test(opt_in_is_needed_for_remapping),
-        cmocka_unit_test(discrete_adapters_are_told_to_remap),
-        cmocka_unit_test(failures_at_startup),
-        cmocka_unit_test(a_failed_begin_switches_nothing),
-        cmocka_unit_test(changes_of_a_running_adapter),
-        cmocka_unit_test(the_device_is_quiet_and_unheard_in_the_window),
-        cmocka_unit_test(masked_interrupts_are_as_good),
-        cmocka_unit_test(memory_may_be_asked_for_in_the_window),
-        cmocka_unit_test(memory_from_the_start_stays_in_reach),
-        cmocka_unit_test(teardown_has_an_order),
-        cmocka_unit_test(physical_mode_is_judged),
-        cmocka_unit_test(statuses_of_the_hardware),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,10 @@ static void no_remapping(struct probe *p)
 
 /* ---- the two statements of a driver ---- */
 
-static void statements_agree(void **state)
+TEST(statements_agree)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("IOMMU-011", no_remapping(p));
     ACCEPTED("IOMMU-011", no_remapping(p), p->iommu.IommuIsolationSupported = 0,
              p->caps.MemoryManagementCaps.IoMmuSecureModeSupported = 0);
@@ -55,12 +54,11 @@ static void statements_agree(void **state)
 
 /* ---- modes ---- */
 
-static void isolation_is_switched_on_after_the_start(void **state)
+TEST(isolation_is_switched_on_after_the_start)
 {
     struct probe *p = probe_create(&isolated);
     const DXGKARG_BEGINEXCLUSIVEACCESS *begin;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     begin = (const DXGKARG_BEGINEXCLUSIVEACCESS *)(uintptr_t)probe_nth(
                 p, PROBE_BeginExclusiveAccess, 0)
@@ -118,11 +116,10 @@ static void fail_busy(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_DEVICE_BUSY;
 }
 
-static void exclusive_access(void **state)
+TEST(exclusive_access)
 {
     struct probe *p = probe_create(&isolated);
 
-    (void)state;
     argument_zero = true;
     p->before[PROBE_BeginExclusiveAccess] = p->before[PROBE_EndExclusiveAccess] = look_at_argument;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -176,11 +173,10 @@ static void wait_for_outsider(struct probe *p)
     sim_thread_release(outsider);
 }
 
-static void nobody_gets_in_between(void **state)
+TEST(nobody_gets_in_between)
 {
     struct probe *p = probe_create(&isolated);
 
-    (void)state;
     p->before[PROBE_BeginExclusiveAccess] = start_outsider;
     p->after[PROBE_EndExclusiveAccess] = mark_end;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -192,11 +188,10 @@ static void nobody_gets_in_between(void **state)
     probe_destroy(p);
 }
 
-static void required_isolation(void **state)
+TEST(required_isolation)
 {
     struct probe *p;
 
-    (void)state;
     DECLINED("IOMMU-014", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
              p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1);
     DECLINED("CAPS-066", no_remapping(p), p->iommu.IommuIsolationRequired = 1,
@@ -229,11 +224,10 @@ static void required_isolation(void **state)
     }
 }
 
-static void choice_of_remapping(void **state)
+TEST(choice_of_remapping)
 {
     struct probe *p;
 
-    (void)state;
     p = probe_create(&remapped); /* the device reaches only half of RAM */
     p->memory.HighestVisibleAddress.QuadPart = (32ll << 20) - 1;
     CHECK_RULE("CAPS-116", NT_SUCCESS(probe_start(p)) && mode_of(p) == IOMMU_REMAP);
@@ -281,13 +275,12 @@ static void choice_of_remapping(void **state)
 
 /* ---- what isolation asks the driver for ---- */
 
-static void queries_of_isolation(void **state)
+TEST(queries_of_isolation)
 {
     static const DXGK_QUERYADAPTERINFOTYPE asked[] = {DXGKQAITYPE_FRAMEBUFFERSAVESIZE,
                                                       DXGKQAITYPE_HARDWARERESERVEDRANGES};
     struct probe *p;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         p = probe_create(NULL);
         p->query_status[asked[i]] = STATUS_NO_MEMORY;
@@ -318,13 +311,12 @@ static void set_range(struct probe *p, uint64_t base, uint64_t bytes)
     p->reserved[0].NumberOfBytes.QuadPart = (LONGLONG)bytes;
 }
 
-static void reserved_ranges(void **state)
+TEST(reserved_ranges)
 {
     const uint64_t beyond = 1ull << 38;
     struct phys_addr physical;
     struct probe *p;
 
-    (void)state;
     REFUSED("CAPS-119", "CAPS-119", set_range(p, 1u << 20, 4096)); /* inside RAM */
     REFUSED("CAPS-119", "CAPS-119", set_range(p, beyond, 100));
     REFUSED("CAPS-119", "CAPS-119", set_range(p, beyond + 100, 4096));
@@ -344,32 +336,14 @@ static void reserved_ranges(void **state)
 
 /* ---- the bus ---- */
 
-static void refused_accesses_are_reported(void **state)
+TEST(refused_accesses_are_reported)
 {
     struct probe *p = probe_create(&isolated);
     uint32_t value = 0;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("IOMMU-072", !probe_device_dma(0, 0x123000, &value, sizeof(value), false) &&
                                 value == ~0u && probe_rule(p, "IOMMU-072") == 1 &&
                                 probe_said(p, "IOMMU-072", "read logical address 0x123000"));
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statements_agree),
-        cmocka_unit_test(isolation_is_switched_on_after_the_start),
-        cmocka_unit_test(exclusive_access),
-        cmocka_unit_test(nobody_gets_in_between),
-        cmocka_unit_test(required_isolation),
-        cmocka_unit_test(choice_of_remapping),
-        cmocka_unit_test(queries_of_isolation),
-        cmocka_unit_test(reserved_ranges),
-        cmocka_unit_test(refused_accesses_are_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

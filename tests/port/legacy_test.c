@@ -47,7 +47,7 @@ static struct probe *blue(void)
 
 /* ---- which query ---- */
 
-static void each_version_has_its_query(void **state)
+TEST(each_version_has_its_query)
 {
     static const struct {
         UINT version;
@@ -69,7 +69,6 @@ static void each_version_has_its_query(void **state)
     static const DXGK_QUERYADAPTERINFOTYPE all[] = {
         DXGKQAITYPE_QUERYSEGMENT, DXGKQAITYPE_QUERYSEGMENT3, DXGKQAITYPE_QUERYSEGMENT4};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
         struct probe *p = probe_of(at[i].version);
         const struct probe_call *call;
@@ -92,11 +91,10 @@ static void each_version_has_its_query(void **state)
 }
 
 /* A driver that was built with later headers and follows WDDM 1.3. */
-static void the_claim_decides(void **state)
+TEST(the_claim_decides)
 {
     struct probe *p = probe_of(DXGKDDI_INTERFACE_VERSION_WDDM2_0);
 
-    (void)state;
     p->caps.WDDMVersion = DXGKDDI_WDDMv1_3;
     CHECK_RULE("CAPS-122", NT_SUCCESS(probe_start(p)) &&
                                probe_queries(p, DXGKQAITYPE_QUERYSEGMENT3) == 2 &&
@@ -171,12 +169,11 @@ static void fail_the_second(struct probe *p, struct probe_call *call)
         call->result = (uint64_t)(uint32_t)STATUS_NO_MEMORY;
 }
 
-static void the_query_is_a_pair(void **state)
+TEST(the_query_is_a_pair)
 {
     static const DXGK_QUERYSEGMENTIN nothing;
     struct probe *p = vista();
 
-    (void)state;
     zeroed = true;
     p->before[PROBE_QueryAdapterInfo] = record_query;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -198,7 +195,7 @@ static void the_query_is_a_pair(void **state)
     REFUSED_1X("SEG-020", "CAPS-073", blue(), p->segments = 0);
 }
 
-static void a_failing_query_fails_the_start(void **state)
+TEST(a_failing_query_fails_the_start)
 {
     static const DXGK_QUERYADAPTERINFOTYPE types[] = {
         DXGKQAITYPE_QUERYSEGMENT, DXGKQAITYPE_QUERYSEGMENT3, DXGKQAITYPE_QUERYSEGMENT4};
@@ -207,7 +204,6 @@ static void a_failing_query_fails_the_start(void **state)
                                     DXGKDDI_INTERFACE_VERSION_WDDM2_0};
     struct probe *p;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         p = probe_of(versions[i]);
         p->query_status[types[i]] = STATUS_NO_MEMORY;
@@ -224,7 +220,7 @@ static void a_failing_query_fails_the_start(void **state)
     probe_destroy(p);
 }
 
-static void segments_are_asked_before_they_are_needed(void **state)
+TEST(segments_are_asked_before_they_are_needed)
 {
     static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_WIN7,
                                     DXGKDDI_INTERFACE_VERSION_WDDM2_9};
@@ -232,7 +228,6 @@ static void segments_are_asked_before_they_are_needed(void **state)
                                            PROBE_CreateAllocation, PROBE_BuildPagingBuffer,
                                            PROBE_CreateProcess};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct probe_options options = {.version = versions[i]};
         struct probe *p = i == 0 ? vista() : probe_create(&options);
@@ -252,13 +247,12 @@ static void segments_are_asked_before_they_are_needed(void **state)
 
 /* ---- banks ---- */
 
-static void banks_are_hints(void **state)
+TEST(banks_are_hints)
 {
     static SIZE_T good[2] = {1u << 20, 2u << 20}, falling[2] = {2u << 20, 1u << 20},
                   beyond[2] = {1u << 20, 1ull << 40};
     struct probe *p;
 
-    (void)state;
     /* Three banks, a table of two: the last one ends with the segment. */
     STARTED_1X("SEG-037", "SEG-038", 0, vista(), p->segment[0].Flags.UseBanking = 1, p->banks = 3,
                p->bank_table = good);
@@ -287,11 +281,10 @@ static void record_system_context(struct probe *p, struct probe_call *call)
         paging_node = args->NodeOrdinal;
 }
 
-static void paging_has_its_node(void **state)
+TEST(paging_has_its_node)
 {
     struct probe *p = vista();
 
-    (void)state;
     p->before[PROBE_CreateContext] = record_system_context;
     p->caps.MemoryManagementCaps.PagingNode = 1;
     paging_node = 77;
@@ -328,12 +321,11 @@ static void listen(void *context, const char *line)
     strncpy(said, line, sizeof(said) - 1);
 }
 
-static void the_start_tells_what_is_not_in_force(void **state)
+TEST(the_start_tells_what_is_not_in_force)
 {
     static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_WDDM1_3,
                                     DXGKDDI_INTERFACE_VERSION_WDDM2_0};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const struct probe_options options = {.version = versions[i], .port = {.log = listen}};
         struct probe *p = probe_create(&options);
@@ -348,20 +340,4 @@ static void the_start_tells_what_is_not_in_force(void **state)
                         strstr(said, "switch to the null context (CTXA-033)")));
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_version_has_its_query),
-        cmocka_unit_test(the_claim_decides),
-        cmocka_unit_test(the_query_is_a_pair),
-        cmocka_unit_test(a_failing_query_fails_the_start),
-        cmocka_unit_test(segments_are_asked_before_they_are_needed),
-        cmocka_unit_test(banks_are_hints),
-        cmocka_unit_test(paging_has_its_node),
-        cmocka_unit_test(the_start_tells_what_is_not_in_force),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -510,12 +510,11 @@ static void at_dispatch_level(struct probe *p)
     release(p);
 }
 
-static void each_failing_call_clears_its_output(void **state)
+TEST(each_failing_call_clears_its_output)
 {
-    (void)state;
-    end(start_saving(), handles_and_arguments);
-    end(start_saving(), shortage);
-    end(start_saving(), at_dispatch_level);
+    probe_end(start_saving(), handles_and_arguments);
+    probe_end(start_saving(), shortage);
+    probe_end(start_saving(), at_dispatch_level);
 }
 
 static unsigned calls_made;
@@ -542,10 +541,9 @@ static void interrupt(struct probe *p)
     release(p);
 }
 
-static void calls_in_the_isr_clear_their_output(void **state)
+TEST(calls_in_the_isr_clear_their_output)
 {
-    (void)state;
-    end(start_saving(), interrupt);
+    probe_end(start_saving(), interrupt);
 }
 
 static void after_stop(struct probe *p, struct probe_call *call)
@@ -568,11 +566,10 @@ static void prepare_late(struct probe *p, struct probe_call *call)
 }
 
 /* DxgkDdiStopDevice has returned; what is left there is reported, fatally for adapter objects (PHYS-143). */
-static void calls_after_the_stop_clear_their_output(void **state)
+TEST(calls_after_the_stop_clear_their_output)
 {
     struct probe *p = start_saving();
 
-    (void)state;
     calls_made = 0;
     verify_set_severity(p->log, "PHYS-143", VERIFY_WARNING);
     p->before[PROBE_StopDevice] = prepare_late;
@@ -588,11 +585,10 @@ static void stop_here(struct probe *p)
     KeBugCheckEx(0xE2, 0, 0, 0, 0);
 }
 
-static void calls_of_a_stopped_machine_clear_their_output(void **state)
+TEST(calls_of_a_stopped_machine_clear_their_output)
 {
     struct probe *p = start_saving();
 
-    (void)state;
     CHECK(probe_run(p, stop_here) == SIM_STOPPED);
     for (size_t i = 0; i < ROWS; i++)
         fails(p, &rows[i], DXGK.DeviceHandle, NULL, STATUS_DEVICE_REMOVED, "of a stopped machine");
@@ -615,21 +611,7 @@ static void nowhere(struct probe *p)
                               STATUS_INVALID_PARAMETER));
 }
 
-static void arguments_that_are_nowhere(void **state)
+TEST(arguments_that_are_nowhere)
 {
-    (void)state;
-    end(start_saving(), nowhere);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_failing_call_clears_its_output),
-        cmocka_unit_test(calls_in_the_isr_clear_their_output),
-        cmocka_unit_test(calls_after_the_stop_clear_their_output),
-        cmocka_unit_test(calls_of_a_stopped_machine_clear_their_output),
-        cmocka_unit_test(arguments_that_are_nowhere),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    probe_end(start_saving(), nowhere);
 }

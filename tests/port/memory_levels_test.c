@@ -72,12 +72,11 @@ static void older_body(struct probe *p)
     }
 }
 
-static void older_drivers_are_reported(void **state)
+TEST(older_drivers_are_reported)
 {
     static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_WDDM2_9,
                                     DXGKDDI_INTERFACE_VERSION_WDDM3_1};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         const struct probe_options options = {.version = versions[i]};
         struct probe *p = probe_create(&options);
@@ -167,11 +166,10 @@ static void newer_body(struct probe *p)
 }
 
 /* The driver of a version that has no number here yet: an admitted one is given a later number. */
-static void newer_drivers_are_stopped(void **state)
+TEST(newer_drivers_are_stopped)
 {
     const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct probe *p = probe_create(&options);
         const struct verify_bugcheck *bugcheck;
@@ -188,14 +186,4 @@ static void newer_drivers_are_stopped(void **state)
         CHECK_RULE(now->rule, held(p) == 0);
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(older_drivers_are_reported),
-        cmocka_unit_test(newer_drivers_are_stopped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,9 +87,8 @@ static struct probe *plain(void)
     return probe_create(NULL);
 }
 
-static void a_plain_adapter(void **state)
+TEST(a_plain_adapter)
 {
-    (void)state;
     each_in_turn(plain);
 }
 
@@ -107,9 +106,8 @@ static struct probe *rich(void)
     return p;
 }
 
-static void with_children_components_and_remapping(void **state)
+TEST(with_children_components_and_remapping)
 {
-    (void)state;
     each_in_turn(rich);
 }
 
@@ -120,19 +118,17 @@ static struct probe *isolated(void)
     return probe_create(&options);
 }
 
-static void with_isolation(void **state)
+TEST(with_isolation)
 {
-    (void)state;
     each_in_turn(isolated);
 }
 
 /* Nothing at all is left for the stop. */
-static void stopping_needs_no_memory(void **state)
+TEST(stopping_needs_no_memory)
 {
     struct probe *p = rich();
     uint64_t pages = ram_free_pages(p->ram);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     p->fail_allocation = 1;
     p->fail_onward = true;
@@ -141,16 +137,4 @@ static void stopping_needs_no_memory(void **state)
     check_released(p, pages, 0);
     CHECK(probe_count(p, PROBE_Unload) == 1 && probe_reports(p, VERIFY_WARNING) == 0);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_adapter),
-        cmocka_unit_test(with_children_components_and_remapping),
-        cmocka_unit_test(with_isolation),
-        cmocka_unit_test(stopping_needs_no_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,8 @@ static void below_body(struct probe *p)
     give_back();
 }
 
-static void below_dispatch_level_it_is_there(void **state)
+TEST(below_dispatch_level_it_is_there)
 {
-    (void)state;
     for (unsigned force = 0; force < 2; force++) {
         struct probe *p = create(force != 0, false);
 
@@ -114,11 +113,10 @@ static void claim(struct probe *p, struct probe_call *call)
     (void)A->dxgk.DxgkCbQueueDpc(A->dxgk.DeviceHandle);
 }
 
-static void in_a_deferred_call(void **state)
+TEST(in_a_deferred_call)
 {
     struct probe *p = create(true, false);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = claim;
     p->before[PROBE_DpcRoutine] = touch;
     CHECK(probe_run(p, interrupt_body) == SIM_STOPPED);
@@ -134,11 +132,10 @@ static void in_a_deferred_call(void **state)
 }
 
 /* Without the option nothing is noticed: the page is in. */
-static void without_the_option(void **state)
+TEST(without_the_option)
 {
     struct probe *p = create(false, false);
 
-    (void)state;
     p->before[PROBE_InterruptRoutine] = claim;
     p->before[PROBE_DpcRoutine] = touch;
     CHECK(probe_run(p, interrupt_body) == SIM_DONE);
@@ -184,11 +181,10 @@ static void two_processors_body(struct probe *p)
     give_back();
 }
 
-static void another_processor_keeps_it(void **state)
+TEST(another_processor_keeps_it)
 {
     struct probe *p = create(true, false);
 
-    (void)state;
     CHECK(probe_run(p, two_processors_body) == SIM_DONE);
     CHECK_RULE("THREAD-005", probe_rule(p, "THREAD-005") == 0);
     probe_destroy(p);
@@ -216,11 +212,10 @@ static void crash(struct probe *p, struct probe_call *call)
     KeBugCheckEx(0xE2, 0, 0, 0, 0);
 }
 
-static void reset_device_may_not_touch_it(void **state)
+TEST(reset_device_may_not_touch_it)
 {
     struct probe *p = create(true, true);
 
-    (void)state;
     p->before[PROBE_QueryAdapterInfo] = crash;
     p->before[PROBE_ResetDevice] = touch;
     CHECK(probe_run(p, crash_body) == SIM_STOPPED);
@@ -243,26 +238,11 @@ static void wait_body(struct probe *p)
     p->user = p;
 }
 
-static void waiting_is_reported(void **state)
+TEST(waiting_is_reported)
 {
     struct probe *p = create(true, false);
 
-    (void)state;
     (void)probe_run(p, wait_body);
     CHECK_RULE("THREAD-004", probe_reports(p, VERIFY_ERROR) > 0);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(below_dispatch_level_it_is_there),
-        cmocka_unit_test(in_a_deferred_call),
-        cmocka_unit_test(without_the_option),
-        cmocka_unit_test(another_processor_keeps_it),
-        cmocka_unit_test(reset_device_may_not_touch_it),
-        cmocka_unit_test(waiting_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

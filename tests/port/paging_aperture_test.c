@@ -118,13 +118,12 @@ static struct probe *begin(void)
     return p;
 }
 
-static void they_are_mapped_before_they_are_named_there(void **state)
+TEST(they_are_mapped_before_they_are_named_there)
 {
     struct probe *p = begin();
     struct probe_client *client;
     unsigned before;
 
-    (void)state;
     CHECK_RULE("PAGE-002", mapped_count == BUFFERS && outside > 0 && wrong == 0);
     before = inside;
     client = probe_client_run(p, page_in);
@@ -155,25 +154,12 @@ static void they_are_mapped_again(void (*event)(struct probe *p))
     probe_destroy(p);
 }
 
-static void they_are_mapped_again_when_the_power_is_back(void **state)
+TEST(they_are_mapped_again_when_the_power_is_back)
 {
-    (void)state;
     they_are_mapped_again(sleep_and_wake);
 }
 
-static void they_are_mapped_again_after_a_reset(void **state)
+TEST(they_are_mapped_again_after_a_reset)
 {
-    (void)state;
     they_are_mapped_again(reset);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_mapped_before_they_are_named_there),
-        cmocka_unit_test(they_are_mapped_again_when_the_power_is_back),
-        cmocka_unit_test(they_are_mapped_again_after_a_reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

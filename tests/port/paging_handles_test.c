@@ -195,9 +195,8 @@ static bool all_private_agree(void)
 
 /* ---- handles ---- */
 
-static void a_loss_of_power_is_paged_for_nobody(void **state)
+TEST(a_loss_of_power_is_paged_for_nobody)
 {
-    (void)state;
     for (unsigned contexts = 0; contexts < 2; contexts++) {
         struct probe *p = create(contexts);
         UINT node = contexts ? 1 : 0;
@@ -255,13 +254,12 @@ static void exclude_body(struct probe *p)
 }
 
 /* The other way of emptying video memory is no power management. */
-static void an_exclusion_is_paged_as_usual(void **state)
+TEST(an_exclusion_is_paged_as_usual)
 {
     struct probe *p = create(true);
     struct probe_client *client;
     unsigned from;
 
-    (void)state;
     protected.called = false;
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, page_in);
@@ -274,13 +272,12 @@ static void an_exclusion_is_paged_as_usual(void **state)
 
 /* ---- private data ---- */
 
-static void what_the_driver_does_not_move_is_all_its_own(void **state)
+TEST(what_the_driver_does_not_move_is_all_its_own)
 {
     struct probe *p = create(true);
     struct probe_client *client;
     bool whole = true;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, page_in);
     CHECK(probe_run(p, sleep_body) == SIM_DONE && probe_run(p, wake_body) == SIM_DONE);
@@ -294,13 +291,12 @@ static void what_the_driver_does_not_move_is_all_its_own(void **state)
 }
 
 /* Every operation writes 64 bytes, and `private_step` of private data. */
-static void each_submission_goes_on_behind_the_one_before(void **state)
+TEST(each_submission_goes_on_behind_the_one_before)
 {
     struct probe *p = create(true);
     struct probe_client *client;
     unsigned behind = 0, anew = 0;
 
-    (void)state;
     private_step = 24; /* two operations, and the rest of the block is too small */
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, page_in);
@@ -348,12 +344,11 @@ static void stuck_body(struct probe *p)
 }
 
 /* The engine hangs: the timeout finds it, the adapter is reset, and the power goes nevertheless. */
-static void a_power_down_that_hangs_ends(void **state)
+TEST(a_power_down_that_hangs_ends)
 {
     struct probe *p = create(true);
     struct probe_client *client;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, page_in);
     at_rest = false;
@@ -380,12 +375,11 @@ static void refused_body(struct probe *p)
     (void)port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
 }
 
-static void a_power_down_that_is_refused_stops_the_machine(void **state)
+TEST(a_power_down_that_is_refused_stops_the_machine)
 {
     struct probe *p = create(true);
     struct probe_client *client;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     client = probe_client_run(p, page_in);
     CHECK_RULE("PAGE-010", probe_run(p, refused_body) == SIM_STOPPED &&
@@ -394,18 +388,4 @@ static void a_power_down_that_is_refused_stops_the_machine(void **state)
     probe_client_end(p, client);
     probe_clients_end(p);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loss_of_power_is_paged_for_nobody),
-        cmocka_unit_test(an_exclusion_is_paged_as_usual),
-        cmocka_unit_test(what_the_driver_does_not_move_is_all_its_own),
-        cmocka_unit_test(each_submission_goes_on_behind_the_one_before),
-        cmocka_unit_test(a_power_down_that_hangs_ends),
-        cmocka_unit_test(a_power_down_that_is_refused_stops_the_machine),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

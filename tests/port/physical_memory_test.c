@@ -13,13 +13,12 @@ static bool slots_filled(const DXGKRNL_INTERFACE *interface, size_t first, size_
     return filled;
 }
 
-static void callbacks_came_with_their_version(void **state)
+TEST(callbacks_came_with_their_version)
 {
     static const UINT hosts[] = {
         DXGKDDI_INTERFACE_VERSION_WDDM2_3, DXGKDDI_INTERFACE_VERSION_WDDM2_4,
         DXGKDDI_INTERFACE_VERSION_WDDM2_8, DXGKDDI_INTERFACE_VERSION_WDDM2_9};
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_0,
                                               .port = {.interface_version = hosts[i]}};
@@ -56,12 +55,11 @@ static void callbacks_came_with_their_version(void **state)
     }
 }
 
-static void every_adapter_hears_of_the_same_memory(void **state)
+TEST(every_adapter_hears_of_the_same_memory)
 {
     const struct probe_options two = {.adapters = 2, .ram_bytes = 48u << 20};
-    struct probe *p = start_with(&two);
+    struct probe *p = probe_started(&two);
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         CHECK_RULE("PHYS-002",
                    p->state[i].device.SystemMemorySize.QuadPart == 48 << 20 &&
@@ -139,14 +137,13 @@ static void at_both_levels(struct probe *p)
     }
 }
 
-static void passive_and_apc_level_are_in_contract(void **state)
+TEST(passive_and_apc_level_are_in_contract)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->save_bytes = 4 * 4096;
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, at_both_levels);
+    probe_end(p, at_both_levels);
 }
 
 static unsigned rounds_done;
@@ -190,11 +187,10 @@ static void eight_threads(struct probe *p)
                    physical_memory_validate(port_physical_memory(p->port)) && ram_validate(p->ram));
 }
 
-static void threads_may_call_at_once(void **state)
+TEST(threads_may_call_at_once)
 {
-    (void)state;
     rounds_done = 0;
-    end(start_with(NULL), eight_threads);
+    probe_end(probe_started(NULL), eight_threads);
 }
 
 static unsigned calls_made[PROBE_DDI_COUNT];
@@ -219,11 +215,10 @@ static void sleep_and_wake(struct probe *p)
     CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
 }
 
-static void ddis_may_use_memory(void **state)
+TEST(ddis_may_use_memory)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset(calls_made, 0, sizeof(calls_made));
     p->save_bytes = 4 * 4096;
     for (unsigned ddi = 0; ddi < PROBE_DDI_COUNT; ddi++)
@@ -258,12 +253,11 @@ static void look_at_save_query(struct probe *p, struct probe_call *call)
         save_output_zeroed = memcmp(call->query.pOutputData, &zero, sizeof(zero)) == 0;
 }
 
-static void save_size_is_asked_of_isolated_drivers(void **state)
+TEST(save_size_is_asked_of_isolated_drivers)
 {
     struct probe *p = probe_create(NULL);
     const struct probe_call *asked;
 
-    (void)state;
     save_output_zeroed = false;
     p->before[PROBE_QueryAdapterInfo] = look_at_save_query;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -304,7 +298,7 @@ static NTSTATUS save_for_update(struct probe *p, DXGK_KSR_MEMORY_RANGE *ranges, 
     return DXGK.DxgkCbSaveMemoryForHotUpdate(DXGK.DeviceHandle, &args);
 }
 
-static void hot_update_body(struct probe *p)
+TEST_WITH(probe, hot_update_is_not_offered)
 {
     DXGK_KSR_MEMORY_RANGE apart[] = {{(3ull << 40) | 100}, {(2ull << 40) | 103}};
     DXGK_KSR_MEMORY_RANGE twice[] = {{(2ull << 40) | 103}, {(4ull << 40) | 100}};
@@ -321,25 +315,4 @@ static void hot_update_body(struct probe *p)
                                probe_rule(p, "PHYS-189") == 1);
     CHECK_RULE("PHYS-190", probe_count(p, PROBE_SaveMemoryForHotUpdate) == 0 &&
                                probe_count(p, PROBE_RestoreMemoryForHotUpdate) == 0);
-}
-
-static void hot_update_is_not_offered(void **state)
-{
-    (void)state;
-    end(start_with(NULL), hot_update_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callbacks_came_with_their_version),
-        cmocka_unit_test(every_adapter_hears_of_the_same_memory),
-        cmocka_unit_test(passive_and_apc_level_are_in_contract),
-        cmocka_unit_test(threads_may_call_at_once),
-        cmocka_unit_test(ddis_may_use_memory),
-        cmocka_unit_test(save_size_is_asked_of_isolated_drivers),
-        cmocka_unit_test(hot_update_is_not_offered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,22 @@ static void until_patched(unsigned count)
         probe_sleep(10000);
 }
 
+static void slowly(void (*body)(struct probe *p))
+{
+    struct probe *p = portions_begin(false, false);
+
+    p->before[PROBE_Patch] = note_time;
+    probe_device_packet_ns = 1000000;
+    portions_end(p, probe_client_run(p, body));
+    probe_device_packet_ns = 1000;
+}
+
+#define RIG_ARGUMENT_slow_device  struct probe *p
+#define RIG_RUN_slow_device(body) slowly(body)
+
 /* Two contexts of one device that do not fit beside each other: what runs keeps its memory, the other
  * waits instead of being cut. */
-static void contexts_of_a_device_wait(struct probe *p)
+TEST_WITH(slow_device, contexts_of_a_device_wait)
 {
     D3DKMT_CREATECONTEXT first;
     struct portions_gpu g;
@@ -57,7 +70,7 @@ static void contexts_of_a_device_wait(struct probe *p)
 }
 
 /* What a device has used and does not need any more goes to another one although the device runs. */
-static void what_nobody_needs_is_taken_at_once(struct probe *p)
+TEST_WITH(slow_device, what_nobody_needs_is_taken_at_once)
 {
     struct portions_gpu g, other;
 
@@ -82,7 +95,7 @@ static void what_nobody_needs_is_taken_at_once(struct probe *p)
 }
 
 /* A device that is lost while its portion waits for memory. */
-static void a_waiting_portion_may_end(struct probe *p)
+TEST_WITH(slow_device, a_waiting_portion_may_end)
 {
     D3DKMT_MARKDEVICEASERROR lost;
     D3DKMT_CREATECONTEXT first;
@@ -111,34 +124,6 @@ static void a_waiting_portion_may_end(struct probe *p)
     portions_finish(&g);
     CHECK(portions.patch_count == 1);
     portions_close(&g);
-}
-
-static void slowly(void (*body)(struct probe *p))
-{
-    struct probe *p = portions_begin(false, false);
-
-    p->before[PROBE_Patch] = note_time;
-    probe_device_packet_ns = 1000000;
-    portions_end(p, probe_client_run(p, body));
-    probe_device_packet_ns = 1000;
-}
-
-static void test_contexts_of_a_device_wait(void **state)
-{
-    (void)state;
-    slowly(contexts_of_a_device_wait);
-}
-
-static void test_what_nobody_needs_is_taken_at_once(void **state)
-{
-    (void)state;
-    slowly(what_nobody_needs_is_taken_at_once);
-}
-
-static void test_a_waiting_portion_may_end(void **state)
-{
-    (void)state;
-    slowly(a_waiting_portion_may_end);
 }
 
 /* ---- power goes between two portions ---- */
@@ -178,12 +163,11 @@ static void to_the_end(struct probe *p)
     portions_close(&sleeper);
 }
 
-static void test_power_goes_behind_the_last_portion(void **state)
+TEST(power_goes_behind_the_last_portion)
 {
     struct probe *p = portions_begin(false, true);
     struct probe_client *client;
 
-    (void)state;
     probe_device_packet_ns = 1000000;
     client = probe_client_run(p, cut_and_under_way);
     CHECK(probe_run(p, power_cycle) == SIM_DONE);
@@ -308,9 +292,8 @@ static void busy_client(struct probe *p)
     portions_close(&g);
 }
 
-static void test_many_clients_share_little_memory(void **state)
+TEST(many_clients_share_little_memory)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 12; seed++) {
         struct probe *p = portions_begin(seed % 4 == 0, seed % 3 == 0);
         struct probe_client *client[3];
@@ -369,9 +352,8 @@ static void cut_short_of_memory(struct probe *p)
     portions_close(&g);
 }
 
-static void test_every_request_may_fail(void **state)
+TEST(every_request_may_fail)
 {
-    (void)state;
     none_failed = false;
     for (fail_request = 1; !none_failed; fail_request++) {
         struct probe *p = portions_begin(false, true);
@@ -382,18 +364,4 @@ static void test_every_request_may_fail(void **state)
         portions_end(p, client);
     }
     CHECK(fail_request > 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contexts_of_a_device_wait),
-        cmocka_unit_test(test_what_nobody_needs_is_taken_at_once),
-        cmocka_unit_test(test_a_waiting_portion_may_end),
-        cmocka_unit_test(test_power_goes_behind_the_last_portion),
-        cmocka_unit_test(test_many_clients_share_little_memory),
-        cmocka_unit_test(test_every_request_may_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

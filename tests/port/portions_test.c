@@ -2,7 +2,7 @@
 /* DMA buffers of a WDDM 1.x driver under memory pressure, from the client to the driver: what is paged in, where a buffer is cut. */
 #include "port/support/portions.h"
 
-static void what_is_named_is_paged_in(struct probe *p)
+TEST_WITH(portions, what_is_named_is_paged_in)
 {
     struct portions_gpu g;
 
@@ -29,7 +29,7 @@ static void what_is_named_is_paged_in(struct probe *p)
     portions_close(&g);
 }
 
-static void a_buffer_is_cut(struct probe *p)
+TEST_WITH(portions, a_buffer_is_cut)
 {
     struct portions_gpu g;
 
@@ -66,7 +66,7 @@ static void a_buffer_is_cut(struct probe *p)
     portions_close(&g);
 }
 
-static void a_binding_over_the_cut_stays(struct probe *p)
+TEST_WITH(portions, a_binding_over_the_cut_stays, .no_dma_patching = true)
 {
     struct portions_gpu g;
 
@@ -86,7 +86,7 @@ static void a_binding_over_the_cut_stays(struct probe *p)
     portions_close(&g);
 }
 
-static void a_leaking_binding_is_refused(struct probe *p)
+TEST_WITH(portions, a_leaking_binding_is_refused)
 {
     struct portions_gpu g;
 
@@ -103,7 +103,7 @@ static void a_leaking_binding_is_refused(struct probe *p)
     portions_close(&g);
 }
 
-static void what_never_fits_is_told(struct probe *p)
+TEST_WITH(portions, what_never_fits_is_told)
 {
     struct portions_gpu g, other;
 
@@ -129,7 +129,7 @@ static void what_never_fits_is_told(struct probe *p)
 }
 
 /* What does not fit beside the work in flight waits for it, of the same device and of others. */
-static void devices_take_turns(struct probe *p)
+TEST_WITH(portions, devices_take_turns)
 {
     struct portions_gpu g, other;
 
@@ -155,7 +155,7 @@ static void devices_take_turns(struct probe *p)
     portions_close(&g);
 }
 
-static void forced_splits_reach_the_driver(struct probe *p)
+TEST_WITH(portions, forced_splits_reach_the_driver, .split = true)
 {
     struct portions_gpu g;
 
@@ -170,61 +170,4 @@ static void forced_splits_reach_the_driver(struct probe *p)
                                 portions.patched[1].args.DmaBufferSubmissionStartOffset == 16 &&
                                 portions.patched[1].args.DmaBufferSubmissionEndOffset == 48);
     portions_close(&g);
-}
-
-static void test_what_is_named_is_paged_in(void **state)
-{
-    (void)state;
-    portions_run(false, false, what_is_named_is_paged_in);
-}
-
-static void test_a_buffer_is_cut(void **state)
-{
-    (void)state;
-    portions_run(false, false, a_buffer_is_cut);
-}
-
-static void test_a_binding_over_the_cut_stays(void **state)
-{
-    (void)state;
-    portions_run(false, true, a_binding_over_the_cut_stays);
-}
-
-static void test_a_leaking_binding_is_refused(void **state)
-{
-    (void)state;
-    portions_run(false, false, a_leaking_binding_is_refused);
-}
-
-static void test_what_never_fits_is_told(void **state)
-{
-    (void)state;
-    portions_run(false, false, what_never_fits_is_told);
-}
-
-static void test_devices_take_turns(void **state)
-{
-    (void)state;
-    portions_run(false, false, devices_take_turns);
-}
-
-static void test_forced_splits_reach_the_driver(void **state)
-{
-    (void)state;
-    portions_run(true, false, forced_splits_reach_the_driver);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_named_is_paged_in),
-        cmocka_unit_test(test_a_buffer_is_cut),
-        cmocka_unit_test(test_a_binding_over_the_cut_stays),
-        cmocka_unit_test(test_a_leaking_binding_is_refused),
-        cmocka_unit_test(test_what_never_fits_is_told),
-        cmocka_unit_test(test_devices_take_turns),
-        cmocka_unit_test(test_forced_splits_reach_the_driver),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

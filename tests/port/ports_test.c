@@ -172,31 +172,17 @@ static void run(void (*body)(struct probe *p), uint64_t leaks)
     probe_destroy(p);
 }
 
-static void a_port_is_its_own_address(void **state)
+TEST(a_port_is_its_own_address)
 {
-    (void)state;
     run(result_body, 0);
 }
 
-static void only_granted_ports_are_mapped(void **state)
+TEST(only_granted_ports_are_mapped)
 {
-    (void)state;
     run(refused_body, 0);
 }
 
-static void accesses_reach_the_device(void **state)
+TEST(accesses_reach_the_device)
 {
-    (void)state;
     run(access_body, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_port_is_its_own_address),
-        cmocka_unit_test(only_granted_ports_are_mapped),
-        cmocka_unit_test(accesses_reach_the_device),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,12 +22,6 @@ static void start(struct probe *p)
     CHECK(NT_SUCCESS(probe_start(p)));
 }
 
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static void active(struct probe *p, UINT component)
 {
     DXGK.DxgkCbSetPowerComponentActive(DXGK.DeviceHandle, component);
@@ -77,11 +71,10 @@ static bool is_code(const struct probe_call *call, const GUID *code)
     return memcmp((const void *)(uintptr_t)call->arg[1], code, sizeof(*code)) == 0;
 }
 
-static void three_announcements(void **state)
+TEST(three_announcements)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     announcements = 0;
     p->before[PROBE_PowerRuntimeControlRequest] = note_announcement;
     start(p);
@@ -102,11 +95,10 @@ static void sleep_body(struct probe *p)
     probe_sleep(PROBE_SECOND);
 }
 
-static void only_with_the_flag(void **state)
+TEST(only_with_the_flag)
 {
     struct probe *p = with_components(0);
 
-    (void)state;
     p->caps.SupportRuntimePowerManagement = FALSE;
     start(p);
     CHECK(probe_run(p, sleep_body) == SIM_DONE);
@@ -144,11 +136,10 @@ static void call_late(struct probe *p, struct probe_call *call)
     DXGK.DxgkCbSetPowerComponentLatency(DXGK.DeviceHandle, 0, 100000);
 }
 
-static void callbacks_have_their_time(void **state)
+TEST(callbacks_have_their_time)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     p->before[PROBE_PowerRuntimeControlRequest] = call_early;
     p->before[PROBE_StopDevice] = call_late;
     start(p);
@@ -183,13 +174,12 @@ static void references_body(struct probe *p)
     CHECK_RULE("LIFE-160", probe_rule(p, "LIFE-160") == 2); /* no such component */
 }
 
-static void references_are_counted(void **state)
+TEST(references_are_counted)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     start(p);
-    end(p, references_body);
+    probe_end(p, references_body);
 }
 
 static void wishes_body(struct probe *p)
@@ -216,13 +206,12 @@ static void wishes_body(struct probe *p)
     CHECK_RULE("LIFE-163", probe_rule(p, "LIFE-163") == 0);
 }
 
-static void the_way_leads_through_f0(void **state)
+TEST(the_way_leads_through_f0)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     start(p);
-    end(p, wishes_body);
+    probe_end(p, wishes_body);
 }
 
 static void refuse_call(struct probe *p, struct probe_call *call)
@@ -232,11 +221,10 @@ static void refuse_call(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
 }
 
-static void a_transition_does_not_fail(void **state)
+TEST(a_transition_does_not_fail)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     start(p);
     p->before[PROBE_SetPowerComponentFState] = refuse_call;
     CHECK(probe_run(p, references_body) == SIM_DONE);
@@ -280,15 +268,14 @@ static void togglers_body(struct probe *p)
         CHECK_RULE("LIFE-163", went(p, i, 0, i % 2 ? 0 : 2));
 }
 
-static void one_thread_per_component(void **state)
+TEST(one_thread_per_component)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     running = overlaps = 0;
     p->before[PROBE_SetPowerComponentFState] = take_time;
     start(p);
-    end(p, togglers_body);
+    probe_end(p, togglers_body);
 }
 
 /* ---- kinds ---- */
@@ -317,14 +304,13 @@ static void kinds_body(struct probe *p)
     CHECK_RULE("LIFE-162", probe_rule(p, "LIFE-162") == 2);
 }
 
-static void some_callbacks_are_for_own_components(void **state)
+TEST(some_callbacks_are_for_own_components)
 {
     struct probe *p = with_components(2);
 
-    (void)state;
     p->component[0].ComponentMapping.ComponentType = DXGK_POWER_COMPONENT_ENGINE;
     start(p);
-    end(p, kinds_body);
+    probe_end(p, kinds_body);
 }
 
 /* ---- completion by the driver ---- */
@@ -375,11 +361,10 @@ static void unasked_body(struct probe *p)
     p->before[PROBE_SetPowerComponentFState] = NULL;
 }
 
-static void the_driver_completes(void **state)
+TEST(the_driver_completes)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     p->component[0].Flags.DriverCompletesFStateTransition = 1;
     start(p);
     CHECK(probe_run(p, late_body) == SIM_DONE);
@@ -390,12 +375,12 @@ static void the_driver_completes(void **state)
     p->component[0].Flags.DriverCompletesFStateTransition = 1;
     p->before[PROBE_SetPowerComponentFState] = complete_inside;
     start(p);
-    end(p, inside_body);
+    probe_end(p, inside_body);
 
     p = with_components(1); /* without the flag */
     p->before[PROBE_SetPowerComponentFState] = complete_inside;
     start(p);
-    end(p, unasked_body);
+    probe_end(p, unasked_body);
 }
 
 /* ---- waiting for oneself ---- */
@@ -419,14 +404,13 @@ static void deadlock_body(struct probe *p)
     CHECK_RULE("LIFE-165", went(p, transitions(p) - 1, 0, 0)); /* it counts all the same */
 }
 
-static void no_deadlock(void **state)
+TEST(no_deadlock)
 {
     struct probe *p = with_components(1);
 
-    (void)state;
     p->before[PROBE_SetPowerComponentFState] = activate_inside;
     start(p);
-    end(p, deadlock_body);
+    probe_end(p, deadlock_body);
 }
 
 /* ---- with device power ---- */
@@ -454,31 +438,11 @@ static void dx_body(struct probe *p)
                                probe_nth(p, PROBE_SetPowerComponentFState, 3)->order >= left);
 }
 
-static void f0_before_dx(void **state)
+TEST(f0_before_dx)
 {
     struct probe *p = with_components(2);
 
-    (void)state;
     p->component[0].Flags.TransitionTo_F0_OnDx = 1; /* the second one may sleep on */
     start(p);
-    end(p, dx_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_announcements),
-        cmocka_unit_test(only_with_the_flag),
-        cmocka_unit_test(callbacks_have_their_time),
-        cmocka_unit_test(references_are_counted),
-        cmocka_unit_test(the_way_leads_through_f0),
-        cmocka_unit_test(a_transition_does_not_fail),
-        cmocka_unit_test(one_thread_per_component),
-        cmocka_unit_test(some_callbacks_are_for_own_components),
-        cmocka_unit_test(the_driver_completes),
-        cmocka_unit_test(no_deadlock),
-        cmocka_unit_test(f0_before_dx),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    probe_end(p, dx_body);
 }

@@ -17,12 +17,6 @@ static struct probe *start_with(void (*prepare)(struct probe *p))
     return p;
 }
 
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static NTSTATUS suspend(struct probe *p)
 {
     return port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
@@ -42,7 +36,7 @@ static bool is_transition(const struct probe *p, size_t n, ULONG uid, DEVICE_POW
 
 /* ---- device power ---- */
 
-static void suspend_body(struct probe *p)
+TEST_WITH(probe, suspend_and_resume)
 {
     CHECK_RULE("LIFE-155", probe_count(p, PROBE_SetPowerState) == 0 &&
                                port_adapter_power(p->adapter[0]) == PowerDeviceD0);
@@ -59,12 +53,6 @@ static void suspend_body(struct probe *p)
                IS(resume(p), STATUS_SUCCESS) && probe_count(p, PROBE_SetPowerState) == 2);
     CHECK(IS(port_adapter_set_power(p->adapter[0], PowerDeviceUnspecified, PowerActionNone),
              STATUS_INVALID_PARAMETER));
-}
-
-static void suspend_and_resume(void **state)
-{
-    (void)state;
-    end(start_with(NULL), suspend_body);
 }
 
 static void one_child(struct probe *p)
@@ -87,10 +75,9 @@ static void child_body(struct probe *p)
                                is_transition(p, 3, 7, PowerDeviceD0));
 }
 
-static void children_go_first_and_come_last(void **state)
+TEST(children_go_first_and_come_last)
 {
-    (void)state;
-    end(start_with(one_child), child_body);
+    probe_end(start_with(one_child), child_body);
 }
 
 static void fail_call(struct probe *p, struct probe_call *call)
@@ -100,19 +87,13 @@ static void fail_call(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
 }
 
-static void failing_body(struct probe *p)
+TEST_WITH(probe, a_driver_must_not_fail)
 {
     p->before[PROBE_SetPowerState] = fail_call;
     CHECK_RULE("LIFE-153", IS(suspend(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 1 &&
                                port_adapter_power(p->adapter[0]) == PowerDeviceD3);
     CHECK_RULE("LIFE-153", IS(resume(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 2 &&
                                port_adapter_power(p->adapter[0]) == PowerDeviceD0);
-}
-
-static void a_driver_must_not_fail(void **state)
-{
-    (void)state;
-    end(start_with(NULL), failing_body);
 }
 
 /* ---- asleep ---- */
@@ -134,7 +115,7 @@ static NTSTATUS query(struct probe *p)
     return ddi_query_adapter_info(port_adapter_ddi(p->adapter[0]), &args);
 }
 
-static void asleep_body(struct probe *p)
+TEST_WITH(probe, asleep_only_queries_come)
 {
     size_t from;
 
@@ -149,12 +130,6 @@ static void asleep_body(struct probe *p)
     CHECK(IS(resume(p), STATUS_SUCCESS));
     CHECK_RULE("LIFE-156", p->call[from]->ddi == PROBE_SetPowerState &&
                                probe_count(p, PROBE_SetPowerState) == 2);
-}
-
-static void asleep_only_queries_come(void **state)
-{
-    (void)state;
-    end(start_with(NULL), asleep_body);
 }
 
 static bool in_transition;
@@ -176,7 +151,7 @@ static void query_during_transition(struct probe *p)
     p->user = p;
 }
 
-static void transition_body(struct probe *p)
+TEST_WITH(probe, queries_come_during_the_transition)
 {
     struct sim_thread *thread = probe_thread(p, probe_process(p, "client"), "query",
                                              query_during_transition);
@@ -187,12 +162,6 @@ static void transition_body(struct probe *p)
     p->before[PROBE_SetPowerState] = NULL;
     CHECK(IS(resume(p), STATUS_SUCCESS));
     sim_thread_release(thread);
-}
-
-static void queries_come_during_the_transition(void **state)
-{
-    (void)state;
-    end(start_with(NULL), transition_body);
 }
 
 /* ---- profiling ---- */
@@ -225,11 +194,10 @@ static void note_stable_power(struct probe *p, struct probe_call *call)
                           0;
 }
 
-static void constant_clocks(void **state)
+TEST(constant_clocks)
 {
     struct probe *p = start_with(with_stable_power);
 
-    (void)state;
     requests = 0;
     p->before[PROBE_SetStablePowerState] = note_stable_power;
     CHECK(probe_run(p, profile_body) == SIM_DONE);
@@ -240,7 +208,7 @@ static void constant_clocks(void **state)
     probe_destroy(p);
 }
 
-static void no_clocks_body(struct probe *p)
+TEST_WITH(probe, entries_may_be_missing)
 {
     CHECK_RULE("LIFE-024",
                IS(port_adapter_set_stable_power(p->adapter[0], true), STATUS_NOT_SUPPORTED) &&
@@ -248,12 +216,6 @@ static void no_clocks_body(struct probe *p)
     CHECK_RULE("LIFE-024",
                IS(port_adapter_notify_mains(p->adapter[0], true), STATUS_NOT_SUPPORTED) &&
                    probe_count(p, PROBE_NotifyAcpiEvent) == 0);
-}
-
-static void entries_may_be_missing(void **state)
-{
-    (void)state;
-    end(start_with(NULL), no_clocks_body);
 }
 
 /* ---- mains ---- */
@@ -290,27 +252,10 @@ static void mains_body(struct probe *p)
     CHECK_RULE("LIFE-134", p->calls == before + 1); /* no poll of children, nothing else */
 }
 
-static void mains_and_battery(void **state)
+TEST(mains_and_battery)
 {
     struct probe *p = start_with(with_acpi);
 
-    (void)state;
     CHECK_RULE("LIFE-135", probe_count(p, PROBE_NotifyAcpiEvent) == 0);
-    end(p, mains_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suspend_and_resume),
-        cmocka_unit_test(children_go_first_and_come_last),
-        cmocka_unit_test(a_driver_must_not_fail),
-        cmocka_unit_test(asleep_only_queries_come),
-        cmocka_unit_test(queries_come_during_the_transition),
-        cmocka_unit_test(constant_clocks),
-        cmocka_unit_test(entries_may_be_missing),
-        cmocka_unit_test(mains_and_battery),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    probe_end(p, mains_body);
 }

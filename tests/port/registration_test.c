@@ -65,13 +65,12 @@ static NTSTATUS record_entry(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     return DxgkInitialize(object, path, &p->table);
 }
 
-static void entry_is_called_once_with_its_service_key(void **state)
+TEST(entry_is_called_once_with_its_service_key)
 {
     static const char path[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\probe";
     const uint32_t setting = 7;
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset(&entry, 0, sizeof(entry));
     p->driver_entry = record_entry;
     CHECK(nt_registry_set(path, "Setting", REG_DWORD, &setting, sizeof(setting)));
@@ -92,11 +91,10 @@ static void read_kept_path(struct probe *p, struct probe_call *call)
     entry.length = entry.path->Length;
 }
 
-static void entry_argument_is_gone_afterwards(void **state)
+TEST(entry_argument_is_gone_afterwards)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset(&entry, 0, sizeof(entry));
     p->driver_entry = record_entry;
     p->before[PROBE_AddDevice] = read_kept_path;
@@ -119,11 +117,10 @@ static NTSTATUS fail_with_a_leak(struct probe *p, PDRIVER_OBJECT object, PUNICOD
                                                                   : STATUS_NO_MEMORY;
 }
 
-static void failed_entry_is_not_loaded(void **state)
+TEST(failed_entry_is_not_loaded)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = fail_with_a_leak;
     CHECK_RULE("LIFE-009", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) && p->calls == 0 &&
                                !p->driver && probe_rule(p, "NT-027") == 1);
@@ -152,12 +149,11 @@ static NTSTATUS no_initialize(struct probe *p, PDRIVER_OBJECT object, PUNICODE_S
     return STATUS_SUCCESS;
 }
 
-static void status_of_initialize_is_passed_on(void **state)
+TEST(status_of_initialize_is_passed_on)
 {
     const struct probe_options failing = {.port = {.initialize_failure = STATUS_NO_MEMORY}};
     struct probe *p = probe_create(&failing);
 
-    (void)state;
     CHECK_RULE("LIFE-012", IS(probe_start(p), STATUS_NO_MEMORY) && probe_rule(p, "LIFE-010") == 0);
     probe_destroy(p);
 
@@ -227,11 +223,10 @@ static void initialize_late(struct probe *p, struct probe_call *call)
     entry.again = DxgkInitialize(entry.object, &path, &p->table);
 }
 
-static void initialize_checks_level_pointers_and_time(void **state)
+TEST(initialize_checks_level_pointers_and_time)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = at_apc_level;
     CHECK_RULE("LIFE-013", !NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-013") == 1);
     probe_destroy(p);
@@ -270,7 +265,7 @@ static NTSTATUS wipe_the_table(struct probe *p, PDRIVER_OBJECT object, PUNICODE_
     return status;
 }
 
-static void table_is_copied_as_far_as_the_version_goes(void **state)
+TEST(table_is_copied_as_far_as_the_version_goes)
 {
     static const struct {
         UINT version;
@@ -278,7 +273,6 @@ static void table_is_copied_as_far_as_the_version_goes(void **state)
     } exchange[] = {{DXGKDDI_INTERFACE_VERSION_WDDM2_1, 0}, {DXGKDDI_INTERFACE_VERSION_WDDM2_2, 1}};
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = wipe_the_table;
     CHECK_RULE("LIFE-016", IS(probe_start(p), STATUS_SUCCESS) && probe_stop(p) == 0 &&
                                probe_count(p, PROBE_Unload) == 1);
@@ -313,14 +307,13 @@ static NTSTATUS load_version(UINT version, UINT host, uint64_t *reports)
     return status;
 }
 
-static void versions(void **state)
+TEST(versions)
 {
     static const UINT official[] = {0x1052, 0x1053, 0x2005, 0x300E, 0x4002, 0x4003, 0x5023,
                                     0x6002, 0x6003, 0x6010, 0x6011, 0x700A, 0x8001, 0x9006,
                                     0xA00B, 0xB004, 0xC004, 0xD001, 0xE003, 0xF003, 0x10004};
     uint64_t reports;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(official) / sizeof(official[0]); i++)
         CHECK_RULE("LIFE-018",
                    IS(load_version(official[i], 0, &reports), STATUS_SUCCESS) && reports == 0);
@@ -340,7 +333,7 @@ static void NTAPI reserved_entry(void)
     reserved_calls++;
 }
 
-static void reserved_entries_are_reported_and_never_called(void **state)
+TEST(reserved_entries_are_reported_and_never_called)
 {
 #define MEMBER(name)                                      \
     {                                                     \
@@ -361,7 +354,6 @@ static void reserved_entries_are_reported_and_never_called(void **state)
         MEMBER(Reserved3),
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         void(NTAPI * pointer)(void) = reserved_entry;
         struct probe *p = probe_create(NULL);
@@ -375,7 +367,7 @@ static void reserved_entries_are_reported_and_never_called(void **state)
     }
 }
 
-static void entries_that_registration_needs(void **state)
+TEST(entries_that_registration_needs)
 {
     static const struct {
         enum probe_ddi ddi;
@@ -395,7 +387,6 @@ static void entries_that_registration_needs(void **state)
     const struct probe_options wddm2_6 = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_6};
     struct probe *p;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         p = probe_create(NULL);
         probe_set_entry(p, needed[i].ddi, false);
@@ -432,11 +423,10 @@ static NTSTATUS display_only(struct probe *p, PDRIVER_OBJECT object, PUNICODE_ST
     return STATUS_NOT_SUPPORTED;
 }
 
-static void display_only_drivers_are_not_run(void **state)
+TEST(display_only_drivers_are_not_run)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = display_only;
     CHECK(IS(probe_start(p), STATUS_NOT_SUPPORTED));
     probe_destroy(p);
@@ -459,11 +449,10 @@ static void uninitialize_body(struct probe *p)
                                IS(DxgkUnInitialize(&other), STATUS_INVALID_PARAMETER));
 }
 
-static void registration_can_be_withdrawn(void **state)
+TEST(registration_can_be_withdrawn)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->driver_entry = keep_object;
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
     CHECK(probe_run(p, uninitialize_body) == SIM_DONE);
@@ -472,12 +461,11 @@ static void registration_can_be_withdrawn(void **state)
 
 /* ---- the severity of rules ---- */
 
-static void severity_is_the_callers(void **state)
+TEST(severity_is_the_callers)
 {
     const struct probe_options strict = {.strict = true};
     struct probe *p = probe_create(&strict);
 
-    (void)state;
     p->segment[0].Flags.CacheCoherent = 1; /* reported, and ignored: SEG-046 */
     CHECK(IS(probe_start(p), STATUS_DEVICE_REMOVED) && p->sim->stopped);
     probe_destroy(p);
@@ -501,24 +489,4 @@ static void severity_is_the_callers(void **state)
     CHECK_RULE("LIFE-004", IS(probe_start(p), STATUS_DEVICE_REMOVED) &&
                                verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entry_is_called_once_with_its_service_key),
-        cmocka_unit_test(entry_argument_is_gone_afterwards),
-        cmocka_unit_test(failed_entry_is_not_loaded),
-        cmocka_unit_test(status_of_initialize_is_passed_on),
-        cmocka_unit_test(initialize_checks_level_pointers_and_time),
-        cmocka_unit_test(table_is_copied_as_far_as_the_version_goes),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(reserved_entries_are_reported_and_never_called),
-        cmocka_unit_test(entries_that_registration_needs),
-        cmocka_unit_test(display_only_drivers_are_not_run),
-        cmocka_unit_test(registration_can_be_withdrawn),
-        cmocka_unit_test(severity_is_the_callers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,12 +17,6 @@ static struct probe *start_adapters(unsigned adapters)
     return p;
 }
 
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static void fail_call(struct probe *p, struct probe_call *call)
 {
     (void)p;
@@ -68,13 +62,12 @@ static void remove_beside(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void stop_then_remove(void **state)
+TEST(stop_then_remove)
 {
     struct probe *p = start_adapters(1);
     const struct probe_call *stop, *removal;
     uint64_t client;
 
-    (void)state;
     CHECK(probe_run(p, remove_beside) == SIM_DONE);
     stop = probe_nth(p, PROBE_StopDevice, 0);
     removal = probe_nth(p, PROBE_RemoveDevice, 0);
@@ -89,12 +82,11 @@ static void stop_then_remove(void **state)
     probe_destroy(p);
 }
 
-static void a_failed_start_is_removed(void **state)
+TEST(a_failed_start_is_removed)
 {
     struct probe *p = probe_create(NULL);
     const struct probe_call *removal;
 
-    (void)state;
     p->before[PROBE_StartDevice] = fail_call;
     CHECK(IS(probe_start(p), STATUS_UNSUCCESSFUL));
     removal = probe_nth(p, PROBE_RemoveDevice, 0);
@@ -104,11 +96,10 @@ static void a_failed_start_is_removed(void **state)
     probe_destroy(p);
 }
 
-static void errors_do_not_stop_the_removal(void **state)
+TEST(errors_do_not_stop_the_removal)
 {
     struct probe *p = start_adapters(1);
 
-    (void)state;
     p->after[PROBE_StopDevice] = fail_after;
     p->after[PROBE_RemoveDevice] = fail_after;
     (void)probe_stop(p);
@@ -140,9 +131,8 @@ static void disturb_later(struct probe *p, struct probe_call *call)
     sim_thread_release(probe_thread(p, nt_process_system(), "device", disturb));
 }
 
-static void a_stopped_device_is_silent(void **state)
+TEST(a_stopped_device_is_silent)
 {
-    (void)state;
     for (unsigned dma = 0; dma < 2; dma++) {
         struct probe *p = start_adapters(1);
         size_t interrupts = probe_count(p, PROBE_InterruptRoutine);
@@ -184,11 +174,10 @@ static void exercise(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void a_full_driver_without_sources(void **state)
+TEST(a_full_driver_without_sources)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_add_display_entries(p);
     p->caps.SupportNonVGA = TRUE;
     CHECK_RULE("LIFE-025", NT_SUCCESS(probe_start(p)));
@@ -240,10 +229,9 @@ static void restart_body(struct probe *p)
                                luid.LowPart); /* a device object of its own */
 }
 
-static void stop_and_start_again(void **state)
+TEST(stop_and_start_again)
 {
-    (void)state;
-    end(start_adapters(1), restart_body);
+    probe_end(start_adapters(1), restart_body);
 }
 
 static void use_old_interface(struct probe *p, struct probe_call *call)
@@ -259,11 +247,10 @@ static void old_interface_body(struct probe *p)
     (void)ddi_create_device(port_adapter_ddi(p->adapter[0]), &args);
 }
 
-static void the_old_interface_is_gone(void **state)
+TEST(the_old_interface_is_gone)
 {
     struct probe *p = start_adapters(1);
 
-    (void)state;
     p->before[PROBE_CreateDevice] = use_old_interface;
     CHECK_RULE("LIFE-061",
                probe_run(p, old_interface_body) == SIM_STOPPED && probe_rule(p, "LIFE-061") == 1);
@@ -285,23 +272,21 @@ static void failing_restart_body(struct probe *p)
                probe_count(p, PROBE_RemoveDevice) == 1 && probe_count(p, PROBE_StopDevice) == 1);
 }
 
-static void a_failed_restart_loses_the_adapter(void **state)
+TEST(a_failed_restart_loses_the_adapter)
 {
     struct probe *p = start_adapters(1);
 
-    (void)state;
     p->before[PROBE_StartDevice] = fail_second_start;
-    end(p, failing_restart_body);
+    probe_end(p, failing_restart_body);
 }
 
 /* ---- unload ---- */
 
-static void unload_comes_last(void **state)
+TEST(unload_comes_last)
 {
     struct probe *p = start_adapters(2);
     const struct probe_call *unload;
 
-    (void)state;
     CHECK_RULE("LIFE-176", probe_stop(p) == 0);
     unload = probe_nth(p, PROBE_Unload, 0);
     CHECK_RULE("LIFE-176", probe_count(p, PROBE_Unload) == 1 && unload->irql == PASSIVE_LEVEL &&
@@ -352,11 +337,10 @@ static bool reported(const struct probe *p, const char *what, uint32_t code, uin
     return false;
 }
 
-static void everything_left_is_reported(void **state)
+TEST(everything_left_is_reported)
 {
     struct probe *p = start_adapters(1);
 
-    (void)state;
     p->before[PROBE_RemoveDevice] = leave_one_of_each;
     CHECK_RULE("LIFE-177", probe_stop(p) == 8);
     CHECK_RULE("LIFE-177", reported(p, "left a pool block", 0xC4, 0x62) &&
@@ -406,13 +390,12 @@ static void leave_slow_thread(struct probe *p, struct probe_call *call)
     CHECK(NT_SUCCESS(ZwClose(thread)));
 }
 
-static void unload_waits_for_threads(void **state)
+TEST(unload_waits_for_threads)
 {
     const struct probe_options options = {.port = {.unload_limit_ns = 3 * PROBE_SECOND}};
     struct probe *p = probe_create(&options);
     uint64_t begin;
 
-    (void)state;
     let_go = false;
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_Unload] = leave_slow_thread;
@@ -429,23 +412,4 @@ static void unload_waits_for_threads(void **state)
                                sim_now() - begin < 4 * PROBE_SECOND);
     let_go = true;
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stop_then_remove),
-        cmocka_unit_test(a_failed_start_is_removed),
-        cmocka_unit_test(errors_do_not_stop_the_removal),
-        cmocka_unit_test(a_stopped_device_is_silent),
-        cmocka_unit_test(a_full_driver_without_sources),
-        cmocka_unit_test(stop_and_start_again),
-        cmocka_unit_test(the_old_interface_is_gone),
-        cmocka_unit_test(a_failed_restart_loses_the_adapter),
-        cmocka_unit_test(unload_comes_last),
-        cmocka_unit_test(everything_left_is_reported),
-        cmocka_unit_test(unload_waits_for_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,9 @@ static struct probe *create(void)
     return p;
 }
 
+#define RIG_ARGUMENT_answering  struct probe *p
+#define RIG_RUN_answering(body) end(create(), body)
+
 static NTSTATUS ask(struct probe *p, const GUID *type, struct offered *interface)
 {
     memset(interface, 0, sizeof(*interface));
@@ -71,7 +74,7 @@ static NTSTATUS ask(struct probe *p, const GUID *type, struct offered *interface
     return port_adapter_query_interface(p->adapter[0], type, &interface->header);
 }
 
-static void interface_body(struct probe *p)
+TEST_WITH(answering, interfaces_are_asked_for)
 {
     const GUID other = {0x87654321, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
     const struct probe_call *call;
@@ -97,12 +100,6 @@ static void interface_body(struct probe *p)
     answer.header.InterfaceDereference = NULL;
     CHECK_RULE("LIFE-131", IS(ask(p, &some_interface, &interface), STATUS_NOT_SUPPORTED) &&
                                probe_said(p, "LIFE-131", "InterfaceDereference NULL"));
-}
-
-static void interfaces_are_asked_for(void **state)
-{
-    (void)state;
-    end(create(), interface_body);
 }
 
 static void larger(struct probe *p, struct probe_call *call)
@@ -133,11 +130,10 @@ static void beyond_body(struct probe *p)
                                probe_said(p, "LIFE-131", "outside its 48 bytes"));
 }
 
-static void a_larger_answer_is_reported(void **state)
+TEST(a_larger_answer_is_reported)
 {
     struct probe *p = create();
 
-    (void)state;
     p->before[PROBE_QueryInterface] = larger;
     end(p, larger_body);
     p = create();
@@ -204,11 +200,10 @@ static void exclusive_body(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void both_are_alone_in_the_driver(void **state)
+TEST(both_are_alone_in_the_driver)
 {
     struct probe *p = create();
 
-    (void)state;
     probe_set_entry(p, PROBE_DispatchIoRequest, true);
     p->before[PROBE_QueryInterface] = watch;
     p->before[PROBE_DispatchIoRequest] = watch;
@@ -252,11 +247,10 @@ static void without_entry_body(struct probe *p)
                IS(port_adapter_dispatch_io(p->adapter[0], 0, &packet), STATUS_NOT_SUPPORTED));
 }
 
-static void requests_reach_the_driver(void **state)
+TEST(requests_reach_the_driver)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_set_entry(p, PROBE_DispatchIoRequest, true);
     p->after[PROBE_DispatchIoRequest] = serve;
     end(p, requests_body);
@@ -265,16 +259,4 @@ static void requests_reach_the_driver(void **state)
     probe_make_compute_only(p); /* and without the entry */
     CHECK_RULE("LIFE-132", !p->table.DxgkDdiDispatchIoRequest && NT_SUCCESS(probe_start(p)));
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interfaces_are_asked_for),
-        cmocka_unit_test(a_larger_answer_is_reported),
-        cmocka_unit_test(both_are_alone_in_the_driver),
-        cmocka_unit_test(requests_reach_the_driver),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

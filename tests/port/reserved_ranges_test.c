@@ -48,11 +48,10 @@ static void look(struct probe *p, struct probe_call *call)
     asked.calls++;
 }
 
-static void the_query_is_made_twice(void **state)
+TEST(the_query_is_made_twice)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     memset(&asked, 0, sizeof(asked));
     p->before[PROBE_QueryAdapterInfo] = look;
     add_range(p, BEYOND, 4096);
@@ -84,11 +83,10 @@ static void fail_second(struct probe *p, struct probe_call *call)
         p->query_status[DXGKQAITYPE_HARDWARERESERVEDRANGES] = STATUS_NO_MEMORY;
 }
 
-static void answers_that_do_not_agree(void **state)
+TEST(answers_that_do_not_agree)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     add_range(p, BEYOND, 4096);
     add_range(p, BEYOND + 4096, 4096);
     p->after[PROBE_QueryAdapterInfo] = one_less;
@@ -110,11 +108,10 @@ static void answers_that_do_not_agree(void **state)
 
 /* ---- which ranges ---- */
 
-static void validity(void **state)
+TEST(validity)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("IOMMU-079", add_range(p, BEYOND, 4096));
     REFUSED("IOMMU-079", "CAPS-119", add_range(p, (64u << 20) - 4096, 8192)); /* a page of RAM */
     REFUSED("IOMMU-080", "CAPS-119", add_range(p, 1u << 20, 4096));
@@ -145,12 +142,11 @@ static void system_segment(struct probe *p, uint64_t base)
     segment->CommitLimit = 1u << 20;
 }
 
-static void reserved_memory_is_there_at_the_attach(void **state)
+TEST(reserved_memory_is_there_at_the_attach)
 {
     struct probe *p = probe_create(&isolated);
     struct iommu_domain *domain;
 
-    (void)state;
     add_range(p, BEYOND, 3 * 4096);
     add_range(p, BEYOND + 4096, 4 * 4096);
     p->before[PROBE_BeginExclusiveAccess] = before_isolation;
@@ -172,11 +168,10 @@ static void reserved_memory_is_there_at_the_attach(void **state)
 
 /* ---- logical mode ---- */
 
-static void reserved_ranges_in_logical_mode(void **state)
+TEST(reserved_ranges_in_logical_mode)
 {
     struct probe *p = probe_create(&remapped);
 
-    (void)state;
     add_range(p, BEYOND, 3 * 4096);
     add_range(p, BEYOND + 4096, 4 * 4096);
     p->memory.HighestVisibleAddress.QuadPart = (LONGLONG)(BEYOND * 2 - 1);
@@ -234,11 +229,10 @@ static void drop_segment(struct probe *p, struct probe_call *call)
     dxgk->DxgkCbDestroyPhysicalMemoryObject(&destroy);
 }
 
-static void system_segments_in_logical_mode(void **state)
+TEST(system_segments_in_logical_mode)
 {
     struct probe *p = probe_create(&remapped);
 
-    (void)state;
     p->after[PROBE_StartDevice] = make_segment;
     p->before[PROBE_StopDevice] = drop_segment;
     CHECK_RULE("IOMMU-083", NT_SUCCESS(probe_start(p)) && probe_reports(p, VERIFY_WARNING) == 0);
@@ -253,13 +247,12 @@ static void system_segments_in_logical_mode(void **state)
 
 /* ---- how far the device reaches ---- */
 
-static void every_logical_address_is_within_reach(void **state)
+TEST(every_logical_address_is_within_reach)
 {
     static const char *const wide[] = {"dma_bits=40", NULL};
     const struct probe_options options = {.device = wide, .port = {.iommu = IOMMU_REMAP}};
     struct probe *p = probe_create(&options);
 
-    (void)state;
     p->memory.HighestVisibleAddress.QuadPart = (4 << 20) - 1; /* the narrowest of the link */
     p->after[PROBE_StartDevice] = make_segment;
     p->before[PROBE_StopDevice] = drop_segment;
@@ -271,11 +264,10 @@ static void every_logical_address_is_within_reach(void **state)
 
 /* ---- two things with similar names ---- */
 
-static void the_two_iommu_caps_are_unrelated(void **state)
+TEST(the_two_iommu_caps_are_unrelated)
 {
     struct probe *p;
 
-    (void)state;
     p = probe_create(&isolated);
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("IOMMU-099",
@@ -293,20 +285,4 @@ static void the_two_iommu_caps_are_unrelated(void **state)
                NT_SUCCESS(probe_start(p)) && port_adapter_dma_mode(p->adapter[0]) == IOMMU_OFF);
     probe_destroy(p);
     REPORTED("IOMMU-101", "CAPS-096", VERIFY_ERROR, p->physical.Flags.IoMmuSupported = 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_query_is_made_twice),
-        cmocka_unit_test(answers_that_do_not_agree),
-        cmocka_unit_test(validity),
-        cmocka_unit_test(reserved_memory_is_there_at_the_attach),
-        cmocka_unit_test(reserved_ranges_in_logical_mode),
-        cmocka_unit_test(system_segments_in_logical_mode),
-        cmocka_unit_test(every_logical_address_is_within_reach),
-        cmocka_unit_test(the_two_iommu_caps_are_unrelated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,11 +64,10 @@ static void leaky_body(struct probe *p)
     CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 2);
 }
 
-static void the_level_is_put_right(void **state)
+TEST(the_level_is_put_right)
 {
     struct probe *p = create(lower_again);
 
-    (void)state;
     CHECK(probe_run(p, good_body) == SIM_DONE);
     probe_destroy(p);
     p = create(forget_to_lower);
@@ -99,11 +98,10 @@ static void mutex_body(struct probe *p)
     ask_driver(p);
 }
 
-static void a_kept_mutex_is_noted(void **state)
+TEST(a_kept_mutex_is_noted)
 {
     struct probe *p = create(give_mutex);
 
-    (void)state;
     CHECK(probe_run(p, mutex_body) == SIM_DONE);
     CHECK_RULE("THREAD-008", probe_rule(p, "THREAD-008") == 0 && probe_rule(p, "THREAD-006") == 0);
     probe_destroy(p);
@@ -113,14 +111,4 @@ static void a_kept_mutex_is_noted(void **state)
                                  probe_record(p, "THREAD-008")->severity == VERIFY_WARNING &&
                                  probe_rule(p, "THREAD-006") == 1); /* at APC_LEVEL */
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_level_is_put_right),
-        cmocka_unit_test(a_kept_mutex_is_noted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

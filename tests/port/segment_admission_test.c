@@ -28,11 +28,10 @@ static void restart(struct probe *p)
     CHECK(NT_SUCCESS(port_adapter_restart(p->adapter[0])));
 }
 
-static void one_pair_for_each_start(void **state)
+TEST(one_pair_for_each_start)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     zeroed = true;
     p->before[PROBE_QueryAdapterInfo] = record_table;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -51,11 +50,10 @@ static void one_pair_for_each_start(void **state)
     probe_destroy(p);
 }
 
-static void compute_only_has_one_form(void **state)
+TEST(compute_only_has_one_form)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_make_compute_only(p);
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("SEG-006", probe_queries(p, DXGKQAITYPE_QUERYSEGMENT4) == 2 &&
@@ -77,11 +75,10 @@ static void record_memory_state(struct probe *p, struct probe_call *call)
     asked_count++;
 }
 
-static void bad_ranges_are_asked_for(void **state)
+TEST(bad_ranges_are_asked_for)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->segment[0].NumInvalidMemoryRanges = 2;
     p->before[PROBE_QueryAdapterInfo] = record_memory_state;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -93,13 +90,12 @@ static void bad_ranges_are_asked_for(void **state)
 
 /* ---- DXGK_DRIVERCAPS ---- */
 
-static void address_limit(void **state)
+TEST(address_limit)
 {
     const LONGLONG top = (64ll << 20) - 1; /* of the probe's RAM */
     const struct probe_options remap = {.port = {.iommu = IOMMU_REMAP}};
     struct probe *p;
 
-    (void)state;
     ACCEPTED("SEG-073", p->caps.HighestAcceptableAddress.QuadPart = top);
     DECLINED("SEG-073", p->caps.HighestAcceptableAddress.QuadPart = top - 1);
     p = probe_create(&remap);
@@ -108,11 +104,10 @@ static void address_limit(void **state)
     probe_destroy(p);
 }
 
-static void reserved_bits(void **state)
+TEST(reserved_bits)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("SEG-075", (void)p);
     REPORTED("SEG-076", "CAPS-058", VERIFY_ERROR,
              p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
@@ -130,22 +125,20 @@ static void both_models(struct probe *p, bool same_nodes)
                                                : !p->node[i].GpuMmuSupported;
 }
 
-static void addressing_models(void **state)
+TEST(addressing_models)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.GpuMmuSupported = 0);
     REFUSED("SEG-078", "CAPS-060", p->caps.MemoryManagementCaps.VirtualAddressingSupported = 0);
     REPORTED("SEG-079", "CAPS-061", VERIFY_WARNING, both_models(p, true));
     REFUSED("SEG-079", "CAPS-061", both_models(p, false));
 }
 
-static void cross_adapter_resources(void **state)
+TEST(cross_adapter_resources)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResourceTexture = 1);
     REFUSED("SEG-081", "CAPS-059", p->caps.MemoryManagementCaps.CrossAdapterResource = 1,
             p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
@@ -154,12 +147,11 @@ static void cross_adapter_resources(void **state)
              p->caps.MemoryManagementCaps.CrossAdapterResourceScanout = 1);
 }
 
-static void required_isolation(void **state)
+TEST(required_isolation)
 {
     const struct probe_options off = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_7};
     struct probe *p = probe_create(&off);
 
-    (void)state;
     p->caps.MemoryManagementCaps.MapAperture2Supported = 0;
     p->caps.MemoryManagementCaps.IoMmuSecureModeRequired = 1;
     CHECK_RULE("SEG-082",
@@ -167,11 +159,10 @@ static void required_isolation(void **state)
     probe_destroy(p);
 }
 
-static void compute_only_caps(void **state)
+TEST(compute_only_caps)
 {
     struct probe *p;
 
-    (void)state;
     COMPUTE_REFUSED("SEG-084", "CAPS-057", p->caps.MemoryManagementCaps.OutOfOrderLock = 1);
     COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.DedicatedPagingEngine = 1);
     COMPUTE_REFUSED("SEG-084", "CAPS-058", p->caps.MemoryManagementCaps.PagingEngineCanSwizzle = 1);
@@ -216,11 +207,10 @@ static struct probe *integrated(SIZE_T bytes)
     return p;
 }
 
-static void a_segment_may_be_taken_out_of_ram(void **state)
+TEST(a_segment_may_be_taken_out_of_ram)
 {
     struct probe *p = integrated(4u << 20);
 
-    (void)state;
     CHECK_RULE("SEG-028", NT_SUCCESS(probe_start(p)) && probe_rule(p, "SEG-028") == 0 &&
                               p->segment[0].CpuTranslatedAddress.QuadPart ==
                                   MmGetPhysicalAddress(own_memory).QuadPart);
@@ -229,22 +219,4 @@ static void a_segment_may_be_taken_out_of_ram(void **state)
     CHECK_RULE("SEG-028", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
                               probe_rule(p, "SEG-028") == 1);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_pair_for_each_start),
-        cmocka_unit_test(compute_only_has_one_form),
-        cmocka_unit_test(bad_ranges_are_asked_for),
-        cmocka_unit_test(address_limit),
-        cmocka_unit_test(reserved_bits),
-        cmocka_unit_test(addressing_models),
-        cmocka_unit_test(cross_adapter_resources),
-        cmocka_unit_test(required_isolation),
-        cmocka_unit_test(compute_only_caps),
-        cmocka_unit_test(a_segment_may_be_taken_out_of_ram),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

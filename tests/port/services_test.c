@@ -12,20 +12,6 @@
 #define DXGK               A->dxgk
 #define MS                 1000000ull
 
-static struct probe *start(void)
-{
-    struct probe *p = probe_create(NULL);
-
-    CHECK(NT_SUCCESS(probe_start(p)));
-    return p;
-}
-
-static void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static NTSTATUS ask(struct probe *p, DXGK_SERVICES type, USHORT version, USHORT size,
                     void *interface)
 {
@@ -46,7 +32,7 @@ static bool untouched(const void *interface)
     return true;
 }
 
-static void asking_body(struct probe *p)
+TEST_WITH(probe, services_are_asked_for)
 {
     DXGK_TIMED_OPERATION_INTERFACE timed;
     DXGK_DEBUG_REPORT_INTERFACE report;
@@ -91,12 +77,6 @@ static void asking_body(struct probe *p)
                                probe_said(p, "LIFE-116", "debug report"));
     CHECK_RULE("LIFE-116", report.DbgReportCreate(DXGK.DeviceHandle, VIDEO_TDR_FAILURE, 0, 0, 0,
                                                   0) == NULL); /* revoked */
-}
-
-static void services_are_asked_for(void **state)
-{
-    (void)state;
-    end(start(), asking_body);
 }
 
 /* ---- firmware tables ---- */
@@ -158,15 +138,14 @@ static void firmware_body(struct probe *p)
     firmware.InterfaceDereference(firmware.Context);
 }
 
-static void firmware_tables(void **state)
+TEST(firmware_tables)
 {
     const struct probe_options options = {
         .port = {.firmware = tables, .firmware_tables = sizeof(tables) / sizeof(tables[0])}};
     struct probe *p = probe_create(&options);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, firmware_body);
+    probe_end(p, firmware_body);
 }
 
 /* ---- timed operations ---- */
@@ -178,7 +157,7 @@ static LARGE_INTEGER ms(LONGLONG count)
     return (LARGE_INTEGER){.QuadPart = count * 10000};
 }
 
-static void timed_body(struct probe *p)
+TEST_WITH(probe, timed_operations)
 {
     DXGK_TIMED_OPERATION_INTERFACE timed;
     DXGK_TIMED_OPERATION op = {.Size = sizeof(op)};
@@ -230,15 +209,9 @@ static void timed_body(struct probe *p)
     timed.InterfaceDereference(timed.Context);
 }
 
-static void timed_operations(void **state)
-{
-    (void)state;
-    end(start(), timed_body);
-}
-
 /* ---- debug reports ---- */
 
-static void report_body(struct probe *p)
+TEST_WITH(probe, debug_reports)
 {
     static const ULONG accepted[] = {0xEA, VIDEO_DRIVER_DEBUG_REPORT_REQUEST, VIDEO_TDR_FAILURE,
                                      VIDEO_TDR_TIMEOUT_DETECTED};
@@ -272,12 +245,6 @@ static void report_body(struct probe *p)
                                probe_said(p, "LIFE-120", "no open debug report"));
     report.InterfaceDereference(report.Context);
     free(large);
-}
-
-static void debug_reports(void **state)
-{
-    (void)state;
-    end(start(), report_body);
 }
 
 /* ---- exclusion ---- */
@@ -335,7 +302,7 @@ static void outsider_body(struct probe *p)
     CHECK(NT_SUCCESS(ddi_create_device(port_adapter_ddi(p->adapter[0]), &args)));
 }
 
-static void exclude_body(struct probe *p)
+TEST_WITH(probe, access_is_excluded)
 {
     struct nt_process *process = probe_process(p, "outsider");
     struct sim_thread *thread = probe_thread(p, process, "outsider", outsider_body);
@@ -367,12 +334,6 @@ static void exclude_body(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void access_is_excluded(void **state)
-{
-    (void)state;
-    end(start(), exclude_body);
-}
-
 static void exclude_synchronously(struct probe *p, struct probe_call *call)
 {
     (void)call;
@@ -392,11 +353,10 @@ static void mains_body(struct probe *p)
     CHECK(NT_SUCCESS(port_adapter_notify_mains(p->adapter[0], true)));
 }
 
-static void synchronous_exclusion(void **state)
+TEST(synchronous_exclusion)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_set_entry(p, PROBE_NotifyAcpiEvent, true);
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_CreateDevice] = exclude_synchronously; /* level zero */
@@ -418,11 +378,10 @@ static void wait_for_own_callback(struct probe *p, struct probe_call *call)
         probe_sleep(10 * MS);
 }
 
-static void waiting_for_oneself(void **state)
+TEST(waiting_for_oneself)
 {
-    struct probe *p = start();
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     p->before[PROBE_CreateDevice] = wait_for_own_callback;
     CHECK(probe_run(p, query_body) == SIM_DONE);
     CHECK_RULE("LIFE-112", probe_rule(p, "LIFE-112") == 1);
@@ -460,14 +419,13 @@ static void toggle_body(struct probe *p)
                                (ULONG)call->arg[1] == 0);
 }
 
-static void tracing_is_toggled(void **state)
+TEST(tracing_is_toggled)
 {
     const struct probe_options options = {.adapters = 2};
     struct probe *p = probe_create(&options);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
-    end(p, toggle_body);
+    probe_end(p, toggle_body);
 }
 
 static void triage_body(struct probe *p)
@@ -486,15 +444,14 @@ static void triage_body(struct probe *p)
     CHECK_RULE("LIFE-105", probe_rule(p, "LIFE-106") == 1);
 }
 
-static void events_are_logged(void **state)
+TEST(events_are_logged)
 {
     struct trace_sink *sink = trace_sink_create();
     struct probe *p;
     uint64_t before;
 
-    (void)state;
     trace_sink_install(sink, &trace_clock);
-    p = start(); /* a machine with a trace has logging on */
+    p = probe_started(NULL); /* a machine with a trace has logging on */
     before = trace_records(sink);
     CHECK(probe_run(p, log_body) == SIM_DONE);
     CHECK_RULE("LIFE-105", trace_records(sink) == before + 3); /* the call, and the event in it */
@@ -504,17 +461,4 @@ static void events_are_logged(void **state)
     CHECK_RULE("LIFE-105", trace_records(sink) == before + 2); /* off by now */
     probe_destroy(p);
     trace_sink_destroy(sink);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(services_are_asked_for), cmocka_unit_test(timed_operations),
-        cmocka_unit_test(debug_reports),          cmocka_unit_test(access_is_excluded),
-        cmocka_unit_test(synchronous_exclusion),  cmocka_unit_test(waiting_for_oneself),
-        cmocka_unit_test(tracing_is_toggled),     cmocka_unit_test(events_are_logged),
-        cmocka_unit_test(firmware_tables),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,8 @@ static void offer(struct probe *p, bool any, bool gpu, bool io)
 
 /* ---- admission ---- */
 
-static void the_three_bits_belong_together(void **state)
+TEST(the_three_bits_belong_together)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 8; bits++) {
         bool any = bits & 4, gpu = bits & 2, io = bits & 1;
         bool fine = any == (gpu || io);
@@ -67,12 +66,11 @@ static void ask_feature(struct probe *p, struct probe_call *call)
     feature_enabled = args.Enabled;
 }
 
-static void the_feature_is_never_on(void **state)
+TEST(the_feature_is_never_on)
 {
     struct probe_options all = shared;
     struct probe *p;
 
-    (void)state;
     all.port.features = UINT64_MAX;
     p = probe_create(&all);
     p->after[PROBE_StartDevice] = ask_feature;
@@ -177,11 +175,10 @@ static void processes_body(struct probe *p)
     close_client(&clients[1]);
 }
 
-static void a_process_is_one_address_space(void **state)
+TEST(a_process_is_one_address_space)
 {
     struct probe *p = probe_create(&shared);
 
-    (void)state;
     offer(p, true, true, true);
     p->before[PROBE_CreateProcess] = note_process;
     p->before[PROBE_CreateDevice] = note_device;
@@ -200,11 +197,10 @@ static void without_body(struct probe *p)
     close_client(&clients[0]);
 }
 
-static void without_the_model_there_is_none(void **state)
+TEST(without_the_model_there_is_none)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->before[PROBE_CreateProcess] = note_process;
     p->before[PROBE_CreateDevice] = note_device;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -230,11 +226,10 @@ static void many_body(struct probe *p)
     close_client(&clients[0]);
 }
 
-static void numbers_are_not_given_twice(void **state)
+TEST(numbers_are_not_given_twice)
 {
     struct probe *p = probe_create(&shared);
 
-    (void)state;
     offer(p, true, true, true);
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK(probe_run(p, many_body) == SIM_DONE);
@@ -272,11 +267,10 @@ static void short_body(struct probe *p)
     nt_process_destroy(nt);
 }
 
-static void a_failed_allocation_leaves_no_number(void **state)
+TEST(a_failed_allocation_leaves_no_number)
 {
     struct probe *p = probe_create(&shared);
 
-    (void)state;
     offer(p, true, true, true);
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK(probe_run(p, short_body) == SIM_DONE);
@@ -311,9 +305,8 @@ static void early_body(struct probe *p)
     close_client(&clients[0]);
 }
 
-static void an_access_after_the_end_is_fatal(void **state)
+TEST(an_access_after_the_end_is_fatal)
 {
-    (void)state;
     for (unsigned early = 0; early < 2; early++) {
         struct probe *p = probe_create(&shared);
 
@@ -352,9 +345,8 @@ static void context_body(struct probe *p)
     close_client(&clients[0]);
 }
 
-static void contexts_may_use_it_where_it_is(void **state)
+TEST(contexts_may_use_it_where_it_is)
 {
-    (void)state;
     for (unsigned with = 0; with < 2; with++) {
         struct probe *p = probe_create(&shared);
 
@@ -366,20 +358,4 @@ static void contexts_may_use_it_where_it_is(void **state)
                    IS(context_status, with ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_three_bits_belong_together),
-        cmocka_unit_test(the_feature_is_never_on),
-        cmocka_unit_test(a_process_is_one_address_space),
-        cmocka_unit_test(without_the_model_there_is_none),
-        cmocka_unit_test(numbers_are_not_given_twice),
-        cmocka_unit_test(a_failed_allocation_leaves_no_number),
-        cmocka_unit_test(an_access_after_the_end_is_fatal),
-        cmocka_unit_test(contexts_may_use_it_where_it_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static bool told(UINT version, bool entry, bool wanted)
     return answer[0] == wanted && answer[1] == wanted;
 }
 
-static void sharing_is_for_those_who_can(void **state)
+TEST(sharing_is_for_those_who_can)
 {
-    (void)state;
     CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_1, true, true));
     CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_1, false, false));
     CHECK_RULE("PHYS-183", told(DXGKDDI_INTERFACE_VERSION_WDDM3_0, true, false));
@@ -189,9 +188,8 @@ static void run_client(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void backing_stores_are_shared(void **state)
+TEST(backing_stores_are_shared)
 {
-    (void)state;
     for (unsigned asks = 0; asks < 2; asks++) {
         const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM3_1};
         struct probe *p = probe_create(&options);
@@ -207,14 +205,4 @@ static void backing_stores_are_shared(void **state)
         CHECK(probe_run(p, run_client) == SIM_DONE);
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sharing_is_for_those_who_can),
-        cmocka_unit_test(backing_stores_are_shared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

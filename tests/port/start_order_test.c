@@ -40,13 +40,12 @@ static void add_both_at_once(struct probe *p)
     sim_thread_release(other);
 }
 
-static void add_device_comes_once_per_device_and_alone(void **state)
+TEST(add_device_comes_once_per_device_and_alone)
 {
     const struct probe_options two = {.adapters = 2};
     unsigned inside = 0;
     struct probe *p = probe_create(&two);
 
-    (void)state;
     p->user = &inside;
     p->before[PROBE_AddDevice] = count_inside;
     p->after[PROBE_AddDevice] = count_outside;
@@ -76,12 +75,11 @@ static void look_at_out_variable(struct probe *p, struct probe_call *call)
     *(PVOID *)p->user = *(PVOID *)(uintptr_t)call->arg[1];
 }
 
-static void declined_and_failed_devices_get_no_adapter(void **state)
+TEST(declined_and_failed_devices_get_no_adapter)
 {
     PVOID seen = &seen;
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->user = &seen;
     p->before[PROBE_AddDevice] = look_at_out_variable;
     p->after[PROBE_AddDevice] = decline;
@@ -97,7 +95,7 @@ static void declined_and_failed_devices_get_no_adapter(void **state)
     probe_destroy(p);
 }
 
-static void context_is_the_drivers_own_value(void **state)
+TEST(context_is_the_drivers_own_value)
 {
     static const enum probe_ddi with_context[] = {
         PROBE_StartDevice,      PROBE_StopDevice,        PROBE_RemoveDevice,
@@ -109,7 +107,6 @@ static void context_is_the_drivers_own_value(void **state)
     struct probe *p = probe_create(NULL);
     uint64_t context;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0);
     context = (uint64_t)(uintptr_t)p->state[0].context;
     for (unsigned i = 0; i < sizeof(with_context) / sizeof(with_context[0]); i++)
@@ -127,12 +124,11 @@ static void same_context(struct probe *p, struct probe_call *call)
     *(PVOID *)(uintptr_t)call->arg[1] = p->state[0].context;
 }
 
-static void two_adapters_share_no_context(void **state)
+TEST(two_adapters_share_no_context)
 {
     const struct probe_options two = {.adapters = 2};
     struct probe *p = probe_create(&two);
 
-    (void)state;
     p->after[PROBE_AddDevice] = same_context;
     (void)probe_start(p);
     CHECK_RULE("LIFE-043", probe_rule(p, "LIFE-043") == 1 &&
@@ -180,11 +176,10 @@ static void register_hardware(struct probe *p, struct probe_call *call)
     ZwClose(key);
 }
 
-static void hardware_information_reaches_the_hosts_callers(void **state)
+TEST(hardware_information_reaches_the_hosts_callers)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->before[PROBE_AddDevice] = register_hardware;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("LIFE-044",
@@ -211,9 +206,8 @@ static void link_answer(struct probe *p, struct probe_call *call)
     ((PLINKED_DEVICE)(uintptr_t)call->arg[2])->NumberOfLinksInChain = links;
 }
 
-static void link_device_follows_add_device(void **state)
+TEST(link_device_follows_add_device)
 {
-    (void)state;
     for (links = 0; links <= 3; links++) {
         struct probe *p = probe_create(NULL);
         NTSTATUS status;
@@ -243,12 +237,11 @@ static void record_pre_start(struct probe *p, struct probe_call *call)
     info->Output = ~0u;
 }
 
-static void exchange_comes_between_add_and_start(void **state)
+TEST(exchange_comes_between_add_and_start)
 {
     struct probe *p = probe_create(NULL);
     const struct probe_call *exchange;
 
-    (void)state;
     probe_set_entry(p, PROBE_ExchangePreStartInfo, true);
     p->before[PROBE_ExchangePreStartInfo] = record_pre_start;
     p->after[PROBE_ExchangePreStartInfo] = fail_call;
@@ -264,13 +257,12 @@ static void exchange_comes_between_add_and_start(void **state)
 
 /* ---- queries before the start ---- */
 
-static void domain_exists_before_the_device_starts(void **state)
+TEST(domain_exists_before_the_device_starts)
 {
     const struct probe_options remap = {.port = {.iommu = IOMMU_REMAP}};
     struct probe *p = probe_create(&remap);
     uint64_t start;
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     start = probe_nth(p, PROBE_StartDevice, 0)->order;
     CHECK_RULE("LIFE-050", probe_query(p, DXGKQAITYPE_WDDMDEVICECAPS, 0)->order < start &&
@@ -315,7 +307,7 @@ static bool guid_equal(const GUID *a, const GUID *b)
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static void start_arguments(void **state)
+TEST(start_arguments)
 {
     static const GUID none;
     const struct probe_options two = {.adapters = 2};
@@ -323,7 +315,6 @@ static void start_arguments(void **state)
     struct probe *p = probe_create(&two);
     LUID luid;
 
-    (void)state;
     p->before[PROBE_StartDevice] = record_arguments;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("LIFE-051", arguments.pointers &&
@@ -346,7 +337,7 @@ static void start_arguments(void **state)
     probe_destroy(p);
 }
 
-static void interface_is_of_the_hosts_version(void **state)
+TEST(interface_is_of_the_hosts_version)
 {
     static const struct {
         UINT host, bytes;
@@ -356,7 +347,6 @@ static void interface_is_of_the_hosts_version(void **state)
                  {DXGKDDI_INTERFACE_VERSION_WDDM2_3,
                   offsetof(DXGKRNL_INTERFACE, DxgkCbAllocateContiguousMemory)}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         const struct probe_options options = {.version = i == 3 ? DXGKDDI_INTERFACE_VERSION_WDDM2_0
                                                                 : 0,
@@ -395,11 +385,10 @@ static void use_kept_interface(struct probe *p, struct probe_call *call)
     p->state[0].dxgk.DeviceHandle = p->state[0].interface_address->DeviceHandle;
 }
 
-static void kept_pointers_are_caught(void **state)
+TEST(kept_pointers_are_caught)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK_RULE("LIFE-060", NT_SUCCESS(probe_start(p)) && probe_stop(p) == 0 &&
                                probe_reports(p, VERIFY_NOTE) == 0); /* it lives on copies */
     probe_destroy(p);
@@ -433,12 +422,11 @@ static void raise_early(struct probe *p, struct probe_call *call)
     KeStallExecutionProcessor(10);
 }
 
-static void isr_is_connected_from_start_to_stop(void **state)
+TEST(isr_is_connected_from_start_to_stop)
 {
     struct probe *p = probe_create(NULL);
     size_t served;
 
-    (void)state;
     p->before[PROBE_AddDevice] = raise_early; /* before: nobody listens */
     p->before[PROBE_QueryAdapterInfo] = NULL;
     p->after[PROBE_StartDevice] = interrupt_and_wait;
@@ -487,11 +475,10 @@ static void remember_outputs(struct probe *p, struct probe_call *call)
     marker[1] = *(PULONG)(uintptr_t)call->arg[4];
 }
 
-static void outputs_of_start_device(void **state)
+TEST(outputs_of_start_device)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK_RULE("LIFE-067", NT_SUCCESS(probe_start(p)) && probe_rule(p, "LIFE-068") == 0 &&
                                probe_count(p, PROBE_QueryChildRelations) == 0);
     probe_destroy(p);
@@ -522,11 +509,10 @@ static void undo_and_fail(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)(uint32_t)STATUS_INSUFFICIENT_RESOURCES;
 }
 
-static void failures_are_undone_in_order(void **state)
+TEST(failures_are_undone_in_order)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->after[PROBE_StartDevice] = undo_and_fail;
     p->before[PROBE_RemoveDevice] = raise_early;
     CHECK_RULE("LIFE-070", IS(probe_start(p), STATUS_INSUFFICIENT_RESOURCES) &&
@@ -562,7 +548,7 @@ static void failures_are_undone_in_order(void **state)
 
 /* ---- the order of it all ---- */
 
-static void order_after_the_start(void **state)
+TEST(order_after_the_start)
 {
     static const DXGK_QUERYADAPTERINFOTYPE types[] = {
         DXGKQAITYPE_DRIVERCAPS,          DXGKQAITYPE_PHYSICALADAPTERCAPS,
@@ -575,7 +561,6 @@ static void order_after_the_start(void **state)
     struct probe *p = probe_create(NULL);
     size_t at = 0, start;
 
-    (void)state;
     probe_set_entry(p, PROBE_QueryChildRelations, true);
     CHECK(NT_SUCCESS(probe_start(p)));
     start = (size_t)probe_nth(p, PROBE_StartDevice, 0)->order;
@@ -596,27 +581,4 @@ static void order_after_the_start(void **state)
     CHECK_RULE("CAPS-018", probe_queries(p, DXGKQAITYPE_DRIVERCAPS) == 1 &&
                                p->call[start + 1]->query_type == DXGKQAITYPE_DRIVERCAPS);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_device_comes_once_per_device_and_alone),
-        cmocka_unit_test(declined_and_failed_devices_get_no_adapter),
-        cmocka_unit_test(context_is_the_drivers_own_value),
-        cmocka_unit_test(two_adapters_share_no_context),
-        cmocka_unit_test(hardware_information_reaches_the_hosts_callers),
-        cmocka_unit_test(link_device_follows_add_device),
-        cmocka_unit_test(exchange_comes_between_add_and_start),
-        cmocka_unit_test(domain_exists_before_the_device_starts),
-        cmocka_unit_test(start_arguments),
-        cmocka_unit_test(interface_is_of_the_hosts_version),
-        cmocka_unit_test(kept_pointers_are_caught),
-        cmocka_unit_test(isr_is_connected_from_start_to_stop),
-        cmocka_unit_test(outputs_of_start_device),
-        cmocka_unit_test(failures_are_undone_in_order),
-        cmocka_unit_test(order_after_the_start),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,9 +144,8 @@ static void use_it(struct probe *p)
     CHECK(IS(D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){gpu.adapter}), STATUS_INVALID_PARAMETER));
 }
 
-static void clients_objects_go_first(void **state)
+TEST(clients_objects_go_first)
 {
-    (void)state;
     for (unsigned again = 0; again < 2; again++) {
         struct probe *p = probe_create(NULL);
         struct probe_client *client;
@@ -199,9 +198,8 @@ static void remove_under_load(struct probe *p)
         probe_sleep(1000000);
 }
 
-static void no_new_work_gets_in(void **state)
+TEST(no_new_work_gets_in)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 6; seed++) {
         const struct probe_options options = {.seed = seed};
         struct probe *p = probe_create(&options);
@@ -221,14 +219,4 @@ static void no_new_work_gets_in(void **state)
         probe_clients_end(p);
         probe_destroy(p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_objects_go_first),
-        cmocka_unit_test(no_new_work_gets_in),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

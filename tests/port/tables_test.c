@@ -56,11 +56,10 @@ static void many_segments(struct probe *p, UINT count)
     p->segments = count;
 }
 
-static void segment_table(void **state)
+TEST(segment_table)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->before[PROBE_QueryAdapterInfo] = record_table;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("CAPS-071", probe_queries(p, DXGKQAITYPE_QUERYSEGMENT4) == 2 &&
@@ -82,11 +81,10 @@ static void segment_table(void **state)
     REFUSED("CAPS-074", "CAPS-074", p->after[PROBE_QueryAdapterInfo] = step_by_sizeof);
 }
 
-static void paging_buffer(void **state)
+TEST(paging_buffer)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-075", p->paging_segment = 2);
     REFUSED("CAPS-075", "CAPS-075", p->paging_segment = 1);
     REFUSED("CAPS-075", "CAPS-075", p->paging_segment = 3);
@@ -104,11 +102,10 @@ static void paging_buffer(void **state)
         probe_destroy(p);                                                          \
     } while (0)
 
-static void segment_flags_and_sizes(void **state)
+TEST(segment_flags_and_sizes)
 {
     struct probe *p;
 
-    (void)state;
     SEGMENT_REFUSED("CAPS-078", p->segment[1].Flags.Agp = 1);
     SEGMENT_REFUSED("CAPS-079", probe_set_entry(p, PROBE_MapCpuHostAperture, true),
                     probe_set_entry(p, PROBE_UnmapCpuHostAperture, true),
@@ -138,11 +135,10 @@ static void record_memory_state(struct probe *p, struct probe_call *call)
                      asked.NumInvalidMemoryRanges * sizeof(DXGK_MEMORYRANGE);
 }
 
-static void bad_memory(void **state)
+TEST(bad_memory)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     p->segment[0].NumInvalidMemoryRanges = 2;
     p->before[PROBE_QueryAdapterInfo] = record_memory_state;
     CHECK(NT_SUCCESS(probe_start(p)));
@@ -159,11 +155,10 @@ static void bad_memory(void **state)
 
 /* ---- the MMU ---- */
 
-static void mmu_caps(void **state)
+TEST(mmu_caps)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("CAPS-084",
                probe_queries(p, DXGKQAITYPE_GPUMMUCAPS) == 1 &&
@@ -207,11 +202,10 @@ static void two_levels(struct probe *p, UINT bits)
     p->level[1].PageTableSizeInBytes = 0;
 }
 
-static void page_table_levels(void **state)
+TEST(page_table_levels)
 {
     struct probe *p;
 
-    (void)state;
     REFUSED("CAPS-092", "CAPS-092", p->level[0].PageTableSizeInBytes = 8192,
             p->level[0].PageTableSegmentId = 0);
     REFUSED("CAPS-092", "CAPS-092", p->level[0].PageTableSizeInBytes = 8192,
@@ -236,11 +230,10 @@ static void another_handle(struct probe *p, struct probe_call *call)
             p->state[0].context;
 }
 
-static void physical_adapter(void **state)
+TEST(physical_adapter)
 {
     struct probe *p;
 
-    (void)state;
     ACCEPTED("CAPS-094", p->physical.PagingNodeIndex = 0);
     REFUSED("CAPS-094", "CAPS-094", p->after[PROBE_QueryAdapterInfo] = another_handle);
     REFUSED("CAPS-095", "CAPS-095", p->physical.NumExecutionNodes = 3);
@@ -276,12 +269,11 @@ static void both_models(struct probe *p, bool same_nodes)
     p->node[same_nodes ? 1 : 0].IoMmuSupported = TRUE;
 }
 
-static void nodes(void **state)
+TEST(nodes)
 {
     const struct probe_options strict = {.strict = true};
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("CAPS-097", probe_count(p, PROBE_GetNodeMetadata) == 2 &&
                                probe_nth(p, PROBE_GetNodeMetadata, 0)->irql == PASSIVE_LEVEL &&
@@ -366,11 +358,10 @@ static void overrun_descriptor(struct probe *p, struct probe_call *call)
     ((uint8_t *)descriptor->DescriptorBuffer)[descriptor->DescriptorLength] = 1;
 }
 
-static void child_devices(void **state)
+TEST(child_devices)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK_RULE("LIFE-074",
                NT_SUCCESS(probe_start(p)) && probe_count(p, PROBE_QueryChildRelations) == 0);
     probe_destroy(p);
@@ -435,11 +426,10 @@ static void child_devices(void **state)
 
 /* ---- power components, precision, descriptions ---- */
 
-static void power_components(void **state)
+TEST(power_components)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     probe_use_components(p, 3);
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("CAPS-104", probe_queries(p, DXGKQAITYPE_POWERCOMPONENTINFO) == 3);
@@ -486,11 +476,10 @@ static void biosversion(struct probe *p, struct probe_call *call)
     }
 }
 
-static void precision_and_descriptions(void **state)
+TEST(precision_and_descriptions)
 {
     struct probe *p = probe_create(NULL);
 
-    (void)state;
     CHECK(NT_SUCCESS(probe_start(p)));
     CHECK_RULE("CAPS-108",
                probe_query(p, DXGKQAITYPE_HISTORYBUFFERPRECISION, 0)->query.OutputDataSize ==
@@ -516,23 +505,4 @@ static void precision_and_descriptions(void **state)
     ACCEPTED("CAPS-111", p->type.Detachable = 1, p->type.Discrete = 1,
              p->caps.MiscCaps.Detachable = 1);
     ACCEPTED("CAPS-111", p->query_status[DXGKQAITYPE_DEVICE_TYPE_CAPS] = STATUS_NOT_SUPPORTED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(segment_table),
-        cmocka_unit_test(paging_buffer),
-        cmocka_unit_test(segment_flags_and_sizes),
-        cmocka_unit_test(bad_memory),
-        cmocka_unit_test(mmu_caps),
-        cmocka_unit_test(page_table_levels),
-        cmocka_unit_test(physical_adapter),
-        cmocka_unit_test(nodes),
-        cmocka_unit_test(child_devices),
-        cmocka_unit_test(power_components),
-        cmocka_unit_test(precision_and_descriptions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

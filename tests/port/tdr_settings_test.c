@@ -27,13 +27,12 @@ static struct {
     struct nt *nt;
 } rig;
 
-static int begin(void **state)
+static int begin(void)
 {
     const struct sim_config sim = {.seed = 1, .processors = 1};
     const struct ram_config ram = {.bytes = 16u << 20};
     struct nt_config nt = {0};
 
-    (void)state;
     rig.log = verify_log_create();
     rig.sim = sim_machine_create(&sim);
     CHECK(rig.log && rig.sim);
@@ -46,9 +45,8 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
+static int end(void)
 {
-    (void)state;
     nt_destroy(rig.nt);
     bus_destroy(rig.bus);
     ram_destroy(rig.ram);
@@ -59,26 +57,29 @@ static int end(void **state)
     return 0;
 }
 
+#define RIG_ARGUMENT_tdr_settings void
+#define RIG_RUN_tdr_settings(body) \
+    test_set_up(begin, end);       \
+    body()
+
 static void set(const char *path, const char *name, uint32_t value)
 {
     CHECK(nt_registry_set(path, name, REG_DWORD, &value, sizeof(value)));
 }
 
-static void without_values_the_defaults_hold(void **state)
+TEST_WITH(tdr_settings, without_values_the_defaults_hold)
 {
     struct vidsch_tdr_settings settings = port_tdr_settings(&defaults);
 
-    (void)state;
     CHECK(settings.level == 3 && settings.delay == 2 && settings.ddi_delay == 5);
     CHECK(settings.limit_count == 5 && settings.limit_time == 60 && settings.debug_mode == 2);
     CHECK(settings.enable_preemption);
 }
 
-static void values_have_their_documented_names(void **state)
+TEST_WITH(tdr_settings, values_have_their_documented_names)
 {
     struct vidsch_tdr_settings settings;
 
-    (void)state;
     set(DRIVERS, "TdrLevel", 0);
     set(DRIVERS, "TdrDelay", 8);
     set(DRIVERS, "TdrDdiDelay", 9);
@@ -95,11 +96,10 @@ static void values_have_their_documented_names(void **state)
     CHECK_RULE("PREEMPT-006", port_tdr_settings(&defaults).enable_preemption);
 }
 
-static void values_of_another_kind_are_not_taken(void **state)
+TEST_WITH(tdr_settings, values_of_another_kind_are_not_taken)
 {
     static const uint64_t wide = 7;
 
-    (void)state;
     CHECK(nt_registry_set(DRIVERS, "TdrDelay", REG_QWORD, &wide, sizeof(wide)));
     CHECK(nt_registry_set(DRIVERS, "TdrDdiDelay", REG_DWORD, &wide, 2));
     CHECK(nt_registry_set(DRIVERS, "TdrLimitTime", REG_DWORD, NULL, 0));
@@ -107,15 +107,4 @@ static void values_of_another_kind_are_not_taken(void **state)
     CHECK(port_tdr_settings(&defaults).delay == 2 && port_tdr_settings(&defaults).ddi_delay == 5);
     CHECK(port_tdr_settings(&defaults).limit_time == 60);
     CHECK(port_tdr_settings(&defaults).limit_count <= 4096); /* as many as are remembered */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(without_values_the_defaults_hold, begin, end),
-        cmocka_unit_test_setup_teardown(values_have_their_documented_names, begin, end),
-        cmocka_unit_test_setup_teardown(values_of_another_kind_are_not_taken, begin, end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

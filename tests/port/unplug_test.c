@@ -56,12 +56,11 @@ static void stop_without_device(struct probe *p, struct probe_call *call)
 
 /* ---- without support ---- */
 
-static void refused_without_support(void **state)
+TEST(refused_without_support)
 {
     struct probe *p = start(NONE);
     size_t calls = p->calls;
 
-    (void)state;
     CHECK_RULE("LIFE-151", unplug(p, DxgkRemovalPnPNotify, false) == SIM_DONE &&
                                IS(unplug_status, STATUS_NOT_SUPPORTED) &&
                                !port_adapter_lost(p->adapter[0]));
@@ -114,12 +113,11 @@ static void beside_body(struct probe *p)
     sim_thread_release(thread);
 }
 
-static void the_driver_is_told(void **state)
+TEST(the_driver_is_told)
 {
     struct probe *p = start(ALWAYS);
     const struct probe_call *call;
 
-    (void)state;
     CHECK(probe_run(p, beside_body) == SIM_DONE);
     call = probe_nth(p, PROBE_NotifySurpriseRemoval, 0);
     CHECK_RULE("LIFE-147", probe_count(p, PROBE_NotifySurpriseRemoval) == 1 &&
@@ -152,11 +150,10 @@ static void touch_registers(struct probe *p, struct probe_call *call)
     WRITE_REGISTER_ULONG(A->registers + PROBE_REG_RESET / 4, 1);
 }
 
-static void a_removed_device_is_silent(void **state)
+TEST(a_removed_device_is_silent)
 {
     struct probe *p = start(ALWAYS);
 
-    (void)state;
     CHECK(probe_run(p, registers_body) == SIM_DONE);
     p->before[PROBE_StopDevice] = touch_registers;
     (void)probe_stop(p);
@@ -164,11 +161,10 @@ static void a_removed_device_is_silent(void **state)
     probe_destroy(p);
 }
 
-static void an_error_stops_the_machine(void **state)
+TEST(an_error_stops_the_machine)
 {
     struct probe *p = start(ALWAYS);
 
-    (void)state;
     p->before[PROBE_NotifySurpriseRemoval] = fail_call;
     CHECK_RULE("LIFE-149", unplug(p, DxgkRemovalPnPNotify, false) == SIM_STOPPED &&
                                verify_bugcheck_state(p->log)->happened);
@@ -177,12 +173,11 @@ static void an_error_stops_the_machine(void **state)
 
 /* ---- found missing on waking up ---- */
 
-static void missing_after_hibernation(void **state)
+TEST(missing_after_hibernation)
 {
     struct probe *p = start(HIBERNATION);
     size_t calls;
 
-    (void)state;
     CHECK_RULE("LIFE-148",
                unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && NT_SUCCESS(unplug_status) &&
                    (DXGK_SURPRISE_REMOVAL_TYPE)probe_nth(p, PROBE_NotifySurpriseRemoval, 0)->arg[1] ==
@@ -211,15 +206,4 @@ static void missing_after_hibernation(void **state)
     CHECK_RULE("LIFE-148",
                probe_count(p, PROBE_StopDevice) == 1 && probe_count(p, PROBE_RemoveDevice) == 1);
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_without_support),    cmocka_unit_test(the_driver_is_told),
-        cmocka_unit_test(a_removed_device_is_silent), cmocka_unit_test(an_error_stops_the_machine),
-        cmocka_unit_test(missing_after_hibernation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,11 +71,10 @@ static void register_from_system(struct probe *p)
     in_driver(p, read_the_register);
 }
 
-static void a_driver_is_stopped_in_another_process(void **state)
+TEST(a_driver_is_stopped_in_another_process)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct probe *p = start_with(NULL);
+        struct probe *p = probe_started(NULL);
 
         user_view_way = &user_view_ways[i];
         CHECK_RULE(user_view_way->rule, probe_run(p, drive_from_system) == SIM_STOPPED);
@@ -85,7 +84,7 @@ static void a_driver_is_stopped_in_another_process(void **state)
                                    probe_said(p, "PHYS-195", "read from a view of ") &&
                                    verify_bugcheck_state(p->log)->code == 0x1E);
         probe_destroy(p);
-        p = start_with(NULL);
+        p = probe_started(NULL);
         CHECK_RULE(user_view_way->rule, probe_run(p, drive_from_b) == SIM_STOPPED);
         CHECK_RULE("PHYS-195", probe_said(p, "PHYS-195", user_view_way->what) &&
                                    probe_said(p, "PHYS-195", " while client B is current") &&
@@ -94,11 +93,10 @@ static void a_driver_is_stopped_in_another_process(void **state)
     }
 }
 
-static void registers_of_a_client_are_not_anothers(void **state)
+TEST(registers_of_a_client_are_not_anothers)
 {
-    struct probe *p = start_with(NULL);
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     CHECK_RULE("LIFE-097", probe_run(p, register_from_system) == SIM_STOPPED);
     CHECK_RULE("LIFE-097", probe_said(p, "PHYS-195", "a view of BAR 0 of ") &&
                                probe_said(p, "PHYS-195", " of client A while System is current"));
@@ -132,11 +130,10 @@ static void handle_from_system(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void a_handler_may_take_the_fault(void **state)
+TEST(a_handler_may_take_the_fault)
 {
-    (void)state;
     user_view_way = &user_view_ways[0];
-    end(start_with(NULL), handle_from_system);
+    probe_end(probe_started(NULL), handle_from_system);
 }
 
 /* So it may the fault at what was a process's view, in that process itself. */
@@ -154,12 +151,11 @@ static void handle_after_unmap(struct probe *p)
     CHECK_RULE("PHYS-194", probe_rule(p, "PHYS-194") == 0);
 }
 
-static void a_handler_may_take_a_late_use(void **state)
+TEST(a_handler_may_take_a_late_use)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         user_view_way = &user_view_ways[i];
-        end(start_with(NULL), handle_after_unmap);
+        probe_end(probe_started(NULL), handle_after_unmap);
     }
 }
 
@@ -179,11 +175,10 @@ static void clients_touch(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void a_client_ends_for_it(void **state)
+TEST(a_client_ends_for_it)
 {
-    (void)state;
     user_view_way = &user_view_ways[0];
-    end(start_with(NULL), clients_touch);
+    probe_end(probe_started(NULL), clients_touch);
 }
 
 /* ---- the host on behalf of others ---- */
@@ -234,11 +229,10 @@ static void services(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void services_see_the_same_protection(void **state)
+TEST(services_see_the_same_protection)
 {
-    (void)state;
     user_view_way = &user_view_ways[0];
-    end(start_with(NULL), services);
+    probe_end(probe_started(NULL), services);
 }
 
 static void free_the_view(struct probe *p)
@@ -255,11 +249,10 @@ static void free_a_view(struct probe *p)
     in_driver(p, free_the_view);
 }
 
-static void a_view_is_a_user_address(void **state)
+TEST(a_view_is_a_user_address)
 {
-    struct probe *p = start_with(NULL);
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     user_view_way = &user_view_ways[0];
     CHECK_RULE("NT-023", probe_run(p, free_a_view) == SIM_STOPPED &&
                              verify_bugcheck_state(p->log)->code == 0xC2 &&
@@ -283,11 +276,10 @@ static void process_ends(struct probe *p)
                                !nt_user_range_holds((const void *)(uintptr_t)user_view.view));
 }
 
-static void a_view_outlives_nobody(void **state)
+TEST(a_view_outlives_nobody)
 {
-    (void)state;
     user_view_way = &user_view_ways[0];
-    end(start_with(NULL), process_ends);
+    probe_end(probe_started(NULL), process_ends);
 }
 
 static void touch_what_is_left(struct probe *p)
@@ -298,31 +290,13 @@ static void touch_what_is_left(struct probe *p)
     in_driver(p, read_the_view);
 }
 
-static void an_ended_process_is_told_as_such(void **state)
+TEST(an_ended_process_is_told_as_such)
 {
-    struct probe *p = start_with(NULL);
+    struct probe *p = probe_started(NULL);
 
-    (void)state;
     user_view_way = &user_view_ways[0];
     CHECK_RULE("PHYS-195", probe_run(p, touch_what_is_left) == SIM_STOPPED);
     CHECK_RULE("PHYS-195",
                probe_said(p, "PHYS-195", " of a process that has ended while System is current"));
     probe_destroy(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_driver_is_stopped_in_another_process),
-        cmocka_unit_test(registers_of_a_client_are_not_anothers),
-        cmocka_unit_test(a_handler_may_take_the_fault),
-        cmocka_unit_test(a_handler_may_take_a_late_use),
-        cmocka_unit_test(a_client_ends_for_it),
-        cmocka_unit_test(services_see_the_same_protection),
-        cmocka_unit_test(a_view_is_a_user_address),
-        cmocka_unit_test(a_view_outlives_nobody),
-        cmocka_unit_test(an_ended_process_is_told_as_such),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

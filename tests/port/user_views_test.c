@@ -26,12 +26,11 @@ static void each_way(struct probe *p)
     nt_process_destroy(user_view.b);
 }
 
-static void a_view_is_its_processs_own(void **state)
+TEST(a_view_is_its_processs_own)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         user_view_way = &user_view_ways[i];
-        end(start_with(NULL), each_way);
+        probe_end(probe_started(NULL), each_way);
     }
 }
 
@@ -86,14 +85,13 @@ static void all_at_once(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void the_protection_follows_the_process(void **state)
+TEST(the_protection_follows_the_process)
 {
-    (void)state;
     user_view_way = &user_view_ways[0];
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const struct probe_options options = {.seed = seed, .processors = (unsigned)seed};
 
-        end(start_with(&options), all_at_once);
+        probe_end(probe_started(&options), all_at_once);
     }
 }
 
@@ -125,7 +123,7 @@ static void look_at_section(struct probe *p)
                                (protection != PAGE_READONLY));
 }
 
-static void pages_move(struct probe *p)
+TEST_WITH(probe, moving_pages_open_nothing)
 {
     static const ULONG protections[] = {PAGE_READWRITE, PAGE_WRITECOPY, PAGE_READONLY};
 
@@ -153,12 +151,6 @@ static void pages_move(struct probe *p)
         in_process(p, user_view.a, user_view_unmap_object);
     }
     CHECK(probe_reports(p, VERIFY_WARNING) == 0);
-}
-
-static void moving_pages_open_nothing(void **state)
-{
-    (void)state;
-    end(start_with(NULL), pages_move);
 }
 
 /* ---- one object, both modes, several processes ---- */
@@ -217,7 +209,7 @@ static void unmap_as_a(struct probe *p)
     CHECK_RULE("PHYS-158", probe_rule(p, "PHYS-158") == 1 && probe_rule(p, "PHYS-157") == 0);
 }
 
-static void shared_by_all(struct probe *p)
+TEST_WITH(probe, an_object_is_shared_by_processes)
 {
     DXGKARGCB_MAP_PHYSICAL_MEMORY kernel = {.Size = USER_VIEW_BYTES};
     DXGKARGCB_UNMAP_PHYSICAL_MEMORY undo;
@@ -252,12 +244,6 @@ static void shared_by_all(struct probe *p)
     CHECK_RULE("PHYS-153", probe_reports(p, VERIFY_ERROR) == 2); /* PHYS-158, PHYS-159 */
 }
 
-static void an_object_is_shared_by_processes(void **state)
-{
-    (void)state;
-    end(start_with(NULL), shared_by_all);
-}
-
 /* ---- ports ---- */
 
 static void map_ports(struct probe *p)
@@ -282,13 +268,12 @@ static void ports_belong_to_nobody(struct probe *p)
     CHECK(probe_reports(p, VERIFY_ERROR) == 0);
 }
 
-static void ports_have_no_user_mapping(void **state)
+TEST(ports_have_no_user_mapping)
 {
     static const char *const device[] = {"ports=32", NULL};
     const struct probe_options options = {.device = device};
 
-    (void)state;
-    end(start_with(&options), ports_belong_to_nobody);
+    probe_end(probe_started(&options), ports_belong_to_nobody);
 }
 
 /* ---- registers ---- */
@@ -299,18 +284,12 @@ static void read_registers(struct probe *p)
     user_view_unmap_device(p);
 }
 
-static void registers_both(struct probe *p)
+TEST_WITH(probe, registers_of_a_client_are_its_own)
 {
     user_view.a = probe_process(p, "client A");
     in_process(p, user_view.a, user_view_map_registers);
     in_process(p, user_view.a, read_registers);
     CHECK_RULE("LIFE-097", probe_reports(p, VERIFY_WARNING) == 0);
-}
-
-static void registers_of_a_client_are_its_own(void **state)
-{
-    (void)state;
-    end(start_with(NULL), registers_both);
 }
 
 /* ---- processors that idle ---- */
@@ -350,14 +329,13 @@ static void interrupts_come(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void an_idle_processor_is_nobodys(void **state)
+TEST(an_idle_processor_is_nobodys)
 {
     const struct probe_options one = {.processors = 1};
 
-    (void)state;
     user_view_way = &user_view_ways[0];
-    end(start_with(&one), interrupts_come);
-    end(start_with(NULL), interrupts_come);
+    probe_end(probe_started(&one), interrupts_come);
+    probe_end(probe_started(NULL), interrupts_come);
 }
 
 /* ---- what MDL mappings may become ---- */
@@ -381,11 +359,10 @@ static void protect_for_system(struct probe *p)
     in_process(p, user_view.a, user_view_unmap_from_a);
 }
 
-static void a_user_mapping_is_no_system_address(void **state)
+TEST(a_user_mapping_is_no_system_address)
 {
-    (void)state;
     user_view_way = &user_view_ways[2];
-    end(start_with(NULL), protect_for_system);
+    probe_end(probe_started(NULL), protect_for_system);
 }
 
 /* ---- shortage ---- */
@@ -435,28 +412,10 @@ static void until_it_works(struct probe *p)
         destroy_object(p, &user_view.object);
 }
 
-static void a_failing_mapping_is_undone(void **state)
+TEST(a_failing_mapping_is_undone)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         user_view_way = &user_view_ways[i];
-        end(start_with(NULL), until_it_works);
+        probe_end(probe_started(NULL), until_it_works);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_view_is_its_processs_own),
-        cmocka_unit_test(the_protection_follows_the_process),
-        cmocka_unit_test(moving_pages_open_nothing),
-        cmocka_unit_test(an_object_is_shared_by_processes),
-        cmocka_unit_test(ports_have_no_user_mapping),
-        cmocka_unit_test(registers_of_a_client_are_its_own),
-        cmocka_unit_test(an_idle_processor_is_nobodys),
-        cmocka_unit_test(a_user_mapping_is_no_system_address),
-        cmocka_unit_test(a_failing_mapping_is_undone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,10 @@ static bool all_zero(const struct ram_file *file, uint64_t from, uint64_t bytes)
     return true;
 }
 
-static void a_file_is_zero_and_sparse(void **state)
+TEST(a_file_is_zero_and_sparse)
 {
     struct ram_file file;
 
-    (void)state;
     CHECK(ram_file_open(NULL, (uint64_t)1 << 34, &file));
     CHECK(file.size == (uint64_t)1 << 34 && taken(&file) == 0);
     CHECK(all_zero(&file, file.size - PAGE_BYTES, PAGE_BYTES));
@@ -51,14 +50,13 @@ static void scribble(const struct ram_file *file)
     file->bytes[file->size - 1] = 3;
 }
 
-static void a_kept_file_reads_as_a_new_one(void **state)
+TEST(a_kept_file_reads_as_a_new_one)
 {
     struct ram_depot *depot = ram_depot_create();
     struct ram_file file;
     uint64_t before = 0;
     uint8_t *bytes;
 
-    (void)state;
     CHECK(depot && ram_file_open(depot, MIB, &file));
     for (unsigned round = 0; round < 3; round++) {
         scribble(&file);
@@ -74,12 +72,11 @@ static void a_kept_file_reads_as_a_new_one(void **state)
     ram_depot_destroy(depot);
 }
 
-static void files_of_other_sizes_are_let_be(void **state)
+TEST(files_of_other_sizes_are_let_be)
 {
     struct ram_depot *depot = ram_depot_create();
     struct ram_file small, large, other;
 
-    (void)state;
     CHECK(depot && ram_file_open(depot, MIB, &small) && ram_file_open(depot, 2 * MIB, &large));
     small.bytes[0] = large.bytes[0] = 1;
     ram_file_close(depot, &large);
@@ -93,12 +90,11 @@ static void files_of_other_sizes_are_let_be(void **state)
 }
 
 /* More of them than a depot keeps, and one with more in it than is worth keeping. */
-static void a_depot_has_its_limits(void **state)
+TEST(a_depot_has_its_limits)
 {
     struct ram_depot *depot = ram_depot_create();
     struct ram_file file[20], full;
 
-    (void)state;
     CHECK(depot);
     for (unsigned i = 0; i < 20; i++)
         CHECK(ram_file_open(depot, MIB, &file[i]));
@@ -114,13 +110,12 @@ static void a_depot_has_its_limits(void **state)
     ram_depot_destroy(NULL);
 }
 
-static void opening_survives_without_memory(void **state)
+TEST(opening_survives_without_memory)
 {
     struct util_heap heap = {.fail_at = 1};
     struct ram_depot *depot = ram_depot_create();
     struct ram_file file;
 
-    (void)state;
     util_heap_current = &heap;
     CHECK(depot && !ram_file_open(depot, MIB, &file) && !file.bytes);
     CHECK(ram_file_open(depot, MIB, &file));
@@ -129,17 +124,4 @@ static void opening_survives_without_memory(void **state)
     CHECK(!ram_file_open(depot, MIB, &file) && !file.bytes);
     util_heap_current = NULL;
     ram_depot_destroy(depot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_zero_and_sparse),
-        cmocka_unit_test(a_kept_file_reads_as_a_new_one),
-        cmocka_unit_test(files_of_other_sizes_are_let_be),
-        cmocka_unit_test(a_depot_has_its_limits),
-        cmocka_unit_test(opening_survives_without_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,24 +410,12 @@ static uint64_t operations(void)
     return getenv("DXGK_LONG") ? 5000000 : 20000;
 }
 
-static void frames_and_views_behave_as_an_array_does(void **state)
+TEST(frames_and_views_behave_as_an_array_does)
 {
-    (void)state;
     walk(0x0DDBA11, operations(), 0);
 }
 
-static void injected_failures_change_nothing(void **state)
+TEST(injected_failures_change_nothing)
 {
-    (void)state;
     walk(0xFA11ED, operations(), 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_and_views_behave_as_an_array_does),
-        cmocka_unit_test(injected_failures_change_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,21 +272,18 @@ static uint64_t operations(void)
     return getenv("DXGK_LONG") ? 2500000 : 6000;
 }
 
-static void finds_what_a_search_of_all_frames_finds(void **state)
+TEST(finds_what_a_search_of_all_frames_finds)
 {
-    (void)state;
     walk(0xBE57F17, 1024, 5, operations());
 }
 
-static void so_does_a_pool_of_several_chunks(void **state)
+TEST(so_does_a_pool_of_several_chunks)
 {
-    (void)state;
     walk(0xC0C0A, 5000, 6, operations() / 5);
 }
 
-static void so_does_one_that_ends_within_a_word(void **state)
+TEST(so_does_one_that_ends_within_a_word)
 {
-    (void)state;
     walk(0x0DD, 297, 4, operations());
 }
 
@@ -309,12 +306,11 @@ static uint64_t must_take(uint64_t count, uint64_t align)
     return place.first;
 }
 
-static void a_hole_of_the_very_length_is_taken(void **state)
+TEST(a_hole_of_the_very_length_is_taken)
 {
     uint64_t first[40];
     unsigned tried = 0;
 
-    (void)state;
     begin(1, 4000);
     for (unsigned i = 0; i < 40; i++)
         first[i] = must_take(i + 1, 1);
@@ -332,9 +328,8 @@ static void a_hole_of_the_very_length_is_taken(void **state)
 }
 
 /* Who does not need the start of a large page leaves it to others. */
-static void starts_of_large_pages_are_spared(void **state)
+TEST(starts_of_large_pages_are_spared)
 {
-    (void)state;
     begin(1, 2048 + 1);
     /* Above 1 MiB, one end of the hole holds the start of a large page, and the other does not. */
     CHECK(must_take(100, 1) == 256);
@@ -345,7 +340,7 @@ static void starts_of_large_pages_are_spared(void **state)
     free(m.memory);
 }
 
-static void malformed_requests_find_nothing(void **state)
+TEST(malformed_requests_find_nothing)
 {
     static const struct frame_want bad[] = {
         {.count = 0, .high = 1000, .align = 1},
@@ -361,23 +356,8 @@ static void malformed_requests_find_nothing(void **state)
     };
     struct frame_place place;
 
-    (void)state;
     begin(1, 1000);
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(!frame_pool_find(&m.pool, &bad[i], &place));
     free(m.memory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_a_search_of_all_frames_finds),
-        cmocka_unit_test(so_does_a_pool_of_several_chunks),
-        cmocka_unit_test(so_does_one_that_ends_within_a_word),
-        cmocka_unit_test(a_hole_of_the_very_length_is_taken),
-        cmocka_unit_test(starts_of_large_pages_are_spared),
-        cmocka_unit_test(malformed_requests_find_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

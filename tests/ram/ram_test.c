@@ -31,27 +31,33 @@ static int set_up_bytes(uint64_t bytes)
     return ram ? 0 : -1;
 }
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     return set_up_bytes(16 * MIB);
 }
 
-static int set_up_large(void **state)
+static int set_up_large(void)
 {
-    (void)state;
     return set_up_bytes((uint64_t)1 << 40);
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     ram_destroy(ram);
     verify_log_install(NULL);
     verify_log_destroy(verify);
     util_heap_current = NULL;
     return heap.live_blocks == 0 ? 0 : -1;
 }
+
+#define RIG_ARGUMENT_ram void
+#define RIG_RUN_ram(body)           \
+    test_set_up(set_up, tear_down); \
+    body()
+#define RIG_ARGUMENT_large_ram void
+#define RIG_RUN_large_ram(body)           \
+    test_set_up(set_up_large, tear_down); \
+    body()
 
 static struct ram_request ask(uint64_t pages)
 {
@@ -87,22 +93,20 @@ static bool touches_fault(volatile char *address)
     return faulted;
 }
 
-static void reports_its_size(void **state)
+TEST_WITH(ram, reports_its_size)
 {
-    (void)state;
     CHECK(ram_bytes(ram) == 16 * MIB && ram_highest(ram).value == 16 * MIB - 1);
     CHECK(ram_free_pages(ram) == 4095);
     CHECK(ram_create(&(struct ram_config){.bytes = MIB + 1}) == NULL);
     CHECK(ram_create(&(struct ram_config){.bytes = 4096}) == NULL);
 }
 
-static void never_hands_out_frame_zero(void **state)
+TEST_WITH(ram, never_hands_out_frame_zero)
 {
     struct ram_request request = ask(1);
     struct page_number first;
     unsigned taken = 0;
 
-    (void)state;
     while (ram_take_contiguous(ram, &request, &first)) {
         CHECK_RULE("PHYS-004", first.value != 0);
         taken++;
@@ -110,12 +114,11 @@ static void never_hands_out_frame_zero(void **state)
     CHECK(taken == 4095 && ram_free_pages(ram) == 0 && ram_validate(ram));
 }
 
-static void places_runs_by_window_alignment_and_boundary(void **state)
+TEST_WITH(ram, places_runs_by_window_alignment_and_boundary)
 {
     struct ram_request request = ask(3);
     struct page_number first;
 
-    (void)state;
     request.low.value = 8 * MIB;
     request.high.value = 12 * MIB - 1;
     request.align_bytes = 65536;
@@ -134,12 +137,11 @@ static void places_runs_by_window_alignment_and_boundary(void **state)
     CHECK(ram_validate(ram));
 }
 
-static void records_owner_and_cache_and_forgets_them(void **state)
+TEST_WITH(ram, records_owner_and_cache_and_forgets_them)
 {
     struct ram_request request = {.pages = 4, .owner = RAM_CONTIGUOUS, .cache = RAM_WRITE_COMBINED};
     struct page_number first;
 
-    (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first));
     CHECK(ram_page_owner(ram, page(first.value + 3)) == RAM_CONTIGUOUS);
     CHECK(ram_page_cache(ram, first) == RAM_WRITE_COMBINED);
@@ -148,14 +150,13 @@ static void records_owner_and_cache_and_forgets_them(void **state)
           ram_validate(ram));
 }
 
-static void scattered_pages_are_all_or_nothing_and_few_runs(void **state)
+TEST_WITH(ram, scattered_pages_are_all_or_nothing_and_few_runs)
 {
     static struct page_number pages[4096];
     struct page_number odd[1000];
     struct ram_request request = ask(2000);
     unsigned breaks = 0;
 
-    (void)state;
     CHECK(ram_take_pages(ram, &request, pages));
     for (unsigned i = 0; i < 1000; i++)
         odd[i] = pages[2 * i + 1];
@@ -175,13 +176,12 @@ static void scattered_pages_are_all_or_nothing_and_few_runs(void **state)
     CHECK(ram_free_pages(ram) == 995 && ram_validate(ram));
 }
 
-static void zeroed_memory_is_zero_however_it_was_used(void **state)
+TEST_WITH(ram, zeroed_memory_is_zero_however_it_was_used)
 {
     struct ram_request request = ask(1024);
     struct page_number first;
     const char *bytes;
 
-    (void)state;
     request.zero = true;
     for (unsigned round = 0; round < 3; round++) {
         CHECK(ram_take_contiguous(ram, &request, &first));
@@ -196,13 +196,12 @@ static void zeroed_memory_is_zero_however_it_was_used(void **state)
     }
 }
 
-static void held_frames_are_quarantined(void **state)
+TEST_WITH(ram, held_frames_are_quarantined)
 {
     struct ram_request request = ask(8);
     struct page_number first, other;
     unsigned taken = 0;
 
-    (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first));
     ram_iommu_map_page(ram, page(first.value + 2));
     ram_lock_page(ram, page(first.value + 5));
@@ -221,12 +220,11 @@ static void held_frames_are_quarantined(void **state)
                                other.value == first.value + 5 && ram_validate(ram));
 }
 
-static void what_is_given_twice_counts_once(void **state)
+TEST_WITH(ram, what_is_given_twice_counts_once)
 {
     struct ram_request request = ask(4);
     struct page_number first;
 
-    (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first));
     ram_give_contiguous(ram, first, 4);
     ram_give_contiguous(ram, first, 4);
@@ -234,13 +232,12 @@ static void what_is_given_twice_counts_once(void **state)
     CHECK(ram_free_pages(ram) == 4095 && ram_validate(ram));
 }
 
-static void giving_back_survives_without_memory(void **state)
+TEST_WITH(ram, giving_back_survives_without_memory)
 {
     static struct page_number pages[4095], mixed[4095];
     struct ram_request request = ask(4095);
     struct page_number first;
 
-    (void)state;
     CHECK(ram_take_pages(ram, &request, pages));
     for (unsigned i = 0; i < 4095; i++)
         mixed[i] = pages[(i * 1024) % 4095]; /* 1024 and 4095 have no common factor */
@@ -254,12 +251,11 @@ static void giving_back_survives_without_memory(void **state)
     CHECK(ram_take_contiguous(ram, &request, &first) && ram_validate(ram));
 }
 
-static void a_terabyte_costs_little_and_low_memory_is_spared(void **state)
+TEST_WITH(large_ram, a_terabyte_costs_little_and_low_memory_is_spared)
 {
     struct ram_request request = ask(1);
     struct page_number first;
 
-    (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first) && first.value == ((uint64_t)1 << 28) - 1);
     request.high.value = 4 * GIB - 1;
     CHECK(ram_take_contiguous(ram, &request, &first) && first.value == (1u << 20) - 1);
@@ -272,14 +268,13 @@ static void a_terabyte_costs_little_and_low_memory_is_spared(void **state)
     ram_give_contiguous(ram, first, 1);
 }
 
-static void views_show_the_frames_and_know_them(void **state)
+TEST_WITH(ram, views_show_the_frames_and_know_them)
 {
     struct ram_request request = ask(6);
     struct page_number first, order[5];
     struct phys_addr physical;
     char *view, *frame;
 
-    (void)state;
     CHECK(ram_take_contiguous(ram, &request, &first));
     for (unsigned i = 0; i < 6; i++)
         strcpy(ram_direct(ram, page_phys(page(first.value + i))), (char[]){(char)('a' + i), 0});
@@ -306,14 +301,13 @@ static void views_show_the_frames_and_know_them(void **state)
     CHECK(ram_validate(ram));
 }
 
-static void views_move_without_changing_address(void **state)
+TEST_WITH(ram, views_move_without_changing_address)
 {
     struct ram_request request = ask(2);
     struct page_number first;
     char *view;
     int file = memfd_create("device", 0);
 
-    (void)state;
     CHECK(file >= 0 && ftruncate(file, 3 * PAGE_BYTES) == 0 &&
           pwrite(file, "dev", 4, 2 * PAGE_BYTES) == 4);
     CHECK(ram_take_contiguous(ram, &request, &first));
@@ -328,13 +322,12 @@ static void views_move_without_changing_address(void **state)
     close(file);
 }
 
-static void every_failing_request_leaves_things_as_they_were(void **state)
+TEST_WITH(ram, every_failing_request_leaves_things_as_they_were)
 {
     struct ram_request request = ask(5);
     struct page_number pages[5];
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         struct ram *other;
 
@@ -358,13 +351,12 @@ static void every_failing_request_leaves_things_as_they_were(void **state)
 }
 
 /* Frames come and go in all shapes; the frame records must tell the same story as the tree. */
-static void stays_consistent_over_random_walks(void **state)
+TEST_WITH(ram, stays_consistent_over_random_walks)
 {
     struct rng rng = {.state = 5};
     static struct page_number held[4096];
     unsigned count = 0;
 
-    (void)state;
     for (unsigned step = 0; step < 600; step++) {
         if (rng_below(&rng, 2)) {
             struct ram_request request = ask(1 + rng_below(&rng, 200));
@@ -397,31 +389,4 @@ static void stays_consistent_over_random_walks(void **state)
         if (step % 4 == 0)
             CHECK(ram_validate(ram));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reports_its_size, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(never_hands_out_frame_zero, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(places_runs_by_window_alignment_and_boundary, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(records_owner_and_cache_and_forgets_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(scattered_pages_are_all_or_nothing_and_few_runs, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(zeroed_memory_is_zero_however_it_was_used, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(held_frames_are_quarantined, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_given_twice_counts_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(giving_back_survives_without_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_terabyte_costs_little_and_low_memory_is_spared,
-                                        set_up_large, tear_down),
-        cmocka_unit_test_setup_teardown(views_show_the_frames_and_know_them, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(views_move_without_changing_address, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_failing_request_leaves_things_as_they_were, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(stays_consistent_over_random_walks, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,11 +37,10 @@ static void expect_fault(struct fake *fake, uint32_t engine, uint32_t kind, uint
     CHECK(fake_read(fake, REFGPU_REG_IRQ_STATUS) & causes[kind]);
 }
 
-static void fill_reaches_vram_through_four_levels(void **state)
+TEST(fill_reaches_vram_through_four_levels)
 {
     struct fake *fake = begin();
 
-    (void)state;
     fake_map_range(fake, VA, 0x200000 | REFGPU_PTE_VALID, 3);
     refgpu_fill(&builder, VA + 0xFF0, 32, 0x11223344);
     fake_submit(fake, 1, &builder);
@@ -55,11 +54,10 @@ static void fill_reaches_vram_through_four_levels(void **state)
     fake_destroy(fake);
 }
 
-static void tlb_keeps_the_old_page_until_flushed(void **state)
+TEST(tlb_keeps_the_old_page_until_flushed)
 {
     struct fake *fake = begin();
 
-    (void)state;
     fake_map(fake, VA, 0x200000 | REFGPU_PTE_VALID);
     refgpu_write(&builder, VA, 1, 0);
     fake_submit(fake, 1, &builder);
@@ -82,11 +80,10 @@ static void tlb_keeps_the_old_page_until_flushed(void **state)
     fake_destroy(fake);
 }
 
-static void invalid_entries_are_not_cached(void **state)
+TEST(invalid_entries_are_not_cached)
 {
     struct fake *fake = begin();
 
-    (void)state;
     fake_map(fake, VA, 0);
     refgpu_write(&builder, VA, 1, 0);
     fake_submit(fake, 1, &builder);
@@ -100,12 +97,11 @@ static void invalid_entries_are_not_cached(void **state)
     fake_destroy(fake);
 }
 
-static void big_pages_use_thirty_two_entries(void **state)
+TEST(big_pages_use_thirty_two_entries)
 {
     struct fake *fake = begin();
     uint64_t table = FAKE_ROOT, entry = 0;
 
-    (void)state;
     fake_map(fake, VA, 0x400000 | REFGPU_PTE_VALID); /* first entry: a 64 KiB page at 4 MiB */
     for (unsigned level = 3; level > 0; level--) {
         memcpy(&entry, fake->vram + table + ((VA >> (12u + 9u * level)) & 511u) * 8u, 8);
@@ -124,12 +120,11 @@ static void big_pages_use_thirty_two_entries(void **state)
     fake_destroy(fake);
 }
 
-static void zero_entries_read_zero_and_swallow_writes(void **state)
+TEST(zero_entries_read_zero_and_swallow_writes)
 {
     struct fake *fake = begin();
     uint8_t before[4096];
 
-    (void)state;
     fake_map(fake, VA, REFGPU_PTE_VALID | REFGPU_PTE_ZERO);
     fake_map(fake, VA + 4096u, 0x200000 | REFGPU_PTE_VALID);
     memset(fake->vram + 0x200000, 0x77, 4096);
@@ -143,11 +138,10 @@ static void zero_entries_read_zero_and_swallow_writes(void **state)
     fake_destroy(fake);
 }
 
-static void read_only_entries_refuse_writes(void **state)
+TEST(read_only_entries_refuse_writes)
 {
     struct fake *fake = begin();
 
-    (void)state;
     fake_map(fake, VA, 0x200000 | REFGPU_PTE_VALID | REFGPU_PTE_READ_ONLY);
     fake_map(fake, VA + 4096u, 0x201000 | REFGPU_PTE_VALID);
     refgpu_copy(&builder, VA + 4096u, VA, 4096);
@@ -178,12 +172,11 @@ static struct fake *submit_no_execute(const char *const *options, size_t count)
     return fake;
 }
 
-static void entries_can_forbid_the_fetch_of_commands(void **state)
+TEST(entries_can_forbid_the_fetch_of_commands)
 {
     static const char *const options[] = {"no_execute=1"};
     struct fake *fake = submit_no_execute(options, 1);
 
-    (void)state;
     CHECK(fake_read(fake, REFGPU_REG_FEATURES) == REFGPU_FEATURE_NO_EXECUTE);
     expect_fault(fake, 1, REFGPU_FAULT_PAGE, REFGPU_PAGE_NO_EXECUTE, FAKE_VA, false);
     CHECK(REFGPU_FAULT_UNIT(fake_engine_read(fake, 1, REFGPU_ENG_FAULT_INFO)) == REFGPU_UNIT_FETCH);
@@ -203,13 +196,12 @@ static void entries_can_forbid_the_fetch_of_commands(void **state)
     fake_destroy(fake);
 }
 
-static void addresses_outside_everything_fault(void **state)
+TEST(addresses_outside_everything_fault)
 {
     static const uint64_t bad[] = {FAKE_VRAM_BYTES, REFGPU_GART_BASE - 4u,
                                    REFGPU_GART_BASE + FAKE_GART_PAGES * 4096ull,
                                    REFGPU_BUS_BASE - 4u};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct fake *fake = begin();
 
@@ -220,12 +212,11 @@ static void addresses_outside_everything_fault(void **state)
     }
 }
 
-static void aperture_pages_lead_to_system_memory(void **state)
+TEST(aperture_pages_lead_to_system_memory)
 {
     struct fake *fake = begin();
     uint32_t value;
 
-    (void)state;
     fake_gart(fake, 5, 0x500000 | REFGPU_GART_VALID);
     fake_map(fake, VA, (5u << 12) | REFGPU_PTE_VALID | REFGPU_PTE_GART);
     refgpu_write(&builder, REFGPU_GART_BASE + 5u * 4096u + 8u, 0xCAFE, 0);
@@ -244,13 +235,12 @@ static void aperture_pages_lead_to_system_memory(void **state)
     fake_destroy(fake);
 }
 
-static void bus_window_needs_privilege(void **state)
+TEST(bus_window_needs_privilege)
 {
     struct fake *fake = begin();
     struct refgpu_ring_entry entry;
     uint32_t value;
 
-    (void)state;
     refgpu_write(&builder, REFGPU_BUS_BASE + 0x700000, 9, 0);
     fake_submit(fake, 0, &builder);
     fake_ram_read(fake, 0x700000, &value, 4);
@@ -265,11 +255,10 @@ static void bus_window_needs_privilege(void **state)
     fake_destroy(fake);
 }
 
-static void refused_bus_access_halts_the_engine(void **state)
+TEST(refused_bus_access_halts_the_engine)
 {
     struct fake *fake = begin();
 
-    (void)state;
     fake->refused_page = 0x500;
     fake_gart(fake, 1, 0x500000 | REFGPU_GART_VALID);
     refgpu_copy(&builder, 0x1000, REFGPU_GART_BASE + 4096u, 64);
@@ -281,12 +270,11 @@ static void refused_bus_access_halts_the_engine(void **state)
     fake_destroy(fake);
 }
 
-static void raw_access_shows_what_the_bus_allows(void **state)
+TEST(raw_access_shows_what_the_bus_allows)
 {
     struct fake *fake = begin();
     uint32_t value;
 
-    (void)state;
     refgpu_raw_write(&builder, 0x600010, 12, 0x01020304);
     refgpu_raw_read(&builder, 0x600010, 12, 0x3000);
     fake_submit(fake, 0, &builder);
@@ -302,12 +290,11 @@ static void raw_access_shows_what_the_bus_allows(void **state)
     fake_destroy(fake);
 }
 
-static void unreadable_ring_and_fence_block_are_bus_faults(void **state)
+TEST(unreadable_ring_and_fence_block_are_bus_faults)
 {
     struct fake *fake = begin();
     const uint32_t info_unit[] = {REFGPU_UNIT_RING, REFGPU_UNIT_FENCE};
 
-    (void)state;
     for (uint32_t i = 0; i < 2u; i++) {
         fake->refused_page = i ? FAKE_FENCE(0) >> 12 : FAKE_RING(0) >> 12;
         (void)fake_queue(fake, 0, fake_entry(fake, 0, 0));
@@ -328,13 +315,12 @@ static void unreadable_ring_and_fence_block_are_bus_faults(void **state)
     fake_destroy(fake);
 }
 
-static void paging_commands_write_tables(void **state)
+TEST(paging_commands_write_tables)
 {
     struct fake *fake = begin();
     uint64_t entry;
     uint32_t *c;
 
-    (void)state;
     c = refgpu_command(&builder, REFGPU_OP_PTE_FILL, 0, 8);
     refgpu_put64(c + 1, 0x8000);
     c[3] = 512;
@@ -367,26 +353,4 @@ static void paging_commands_write_tables(void **state)
     memcpy(&entry, fake->vram + FAKE_GART_TABLE + (FAKE_GART_PAGES - 1u) * 8u, 8);
     CHECK(entry == (0xA00000 | REFGPU_GART_VALID));
     fake_destroy(fake);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fill_reaches_vram_through_four_levels),
-        cmocka_unit_test(tlb_keeps_the_old_page_until_flushed),
-        cmocka_unit_test(invalid_entries_are_not_cached),
-        cmocka_unit_test(big_pages_use_thirty_two_entries),
-        cmocka_unit_test(zero_entries_read_zero_and_swallow_writes),
-        cmocka_unit_test(read_only_entries_refuse_writes),
-        cmocka_unit_test(entries_can_forbid_the_fetch_of_commands),
-        cmocka_unit_test(addresses_outside_everything_fault),
-        cmocka_unit_test(aperture_pages_lead_to_system_memory),
-        cmocka_unit_test(bus_window_needs_privilege),
-        cmocka_unit_test(refused_bus_access_halts_the_engine),
-        cmocka_unit_test(raw_access_shows_what_the_bus_allows),
-        cmocka_unit_test(unreadable_ring_and_fence_block_are_bus_faults),
-        cmocka_unit_test(paging_commands_write_tables),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

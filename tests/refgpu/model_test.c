@@ -7,13 +7,12 @@
 
 #include "support/fake_machine.h"
 
-static void configure_refuses_impossible_options(void **state)
+TEST(configure_refuses_impossible_options)
 {
     static const char *const bad[] = {"vram=4194304", "vram=12582912", "vram=x",    "aperture=4096",
                                       "dma_bits=31",  "dma_bits=-1",   "dma_bits=", "no_execute=2"};
     struct fake *fake = fake_create(NULL, 0);
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct dxgk_device_config config = {.count = 1, .option = &bad[i]};
         struct dxgk_device_description description = {0};
@@ -25,11 +24,10 @@ static void configure_refuses_impossible_options(void **state)
     fake_destroy(fake);
 }
 
-static void registers_identify_the_device(void **state)
+TEST(registers_identify_the_device)
 {
     struct fake *fake = fake_create(NULL, 0);
 
-    (void)state;
     CHECK(fake_read(fake, REFGPU_REG_ID) == REFGPU_ID);
     CHECK(fake_read64(fake, REFGPU_REG_VRAM_LO) == FAKE_VRAM_BYTES);
     fake_write(fake, REFGPU_REG_SCRATCH, 0x12345678u);
@@ -41,13 +39,12 @@ static void registers_identify_the_device(void **state)
     fake_destroy(fake);
 }
 
-static void empty_entry_takes_a_microsecond_and_writes_its_fence(void **state)
+TEST(empty_entry_takes_a_microsecond_and_writes_its_fence)
 {
     struct fake *fake = fake_create(NULL, 0);
     struct refgpu_fence_block block;
     uint32_t fence;
 
-    (void)state;
     fake_start(fake);
     fence = fake_queue(fake, 0, fake_entry(fake, 0, 0));
     fake_doorbell(fake, 0);
@@ -65,11 +62,10 @@ static void empty_entry_takes_a_microsecond_and_writes_its_fence(void **state)
     fake_destroy(fake);
 }
 
-static void entries_run_in_order_and_messages_merge(void **state)
+TEST(entries_run_in_order_and_messages_merge)
 {
     struct fake *fake = fake_create(NULL, 0);
 
-    (void)state;
     fake_start(fake);
     for (int i = 0; i < 100; i++) {
         for (int k = 0; k < 7; k++)
@@ -86,11 +82,10 @@ static void entries_run_in_order_and_messages_merge(void **state)
     fake_destroy(fake);
 }
 
-static void cause_left_standing_sends_another_message(void **state)
+TEST(cause_left_standing_sends_another_message)
 {
     struct fake *fake = fake_create(NULL, 0);
 
-    (void)state;
     fake_start(fake);
     for (uint32_t e = 0; e < 2u; e++) {
         (void)fake_queue(fake, e, fake_entry(fake, e, 0));
@@ -106,11 +101,10 @@ static void cause_left_standing_sends_another_message(void **state)
     fake_destroy(fake);
 }
 
-static void disabled_engine_keeps_the_ring(void **state)
+TEST(disabled_engine_keeps_the_ring)
 {
     struct fake *fake = fake_create(NULL, 0);
 
-    (void)state;
     fake_start(fake);
     fake_engine_write(fake, 0, REFGPU_ENG_CONTROL, 0);
     (void)fake_queue(fake, 0, fake_entry(fake, 0, 0));
@@ -122,14 +116,13 @@ static void disabled_engine_keeps_the_ring(void **state)
     fake_destroy(fake);
 }
 
-static void signalling_write_raises_its_own_cause(void **state)
+TEST(signalling_write_raises_its_own_cause)
 {
     struct fake *fake = fake_create(NULL, 0);
     uint32_t words[64];
     struct refgpu_builder b;
     uint64_t value = 0;
 
-    (void)state;
     fake_start(fake);
     refgpu_builder_init(&b, words, sizeof words);
     refgpu_write(&b, 0x100, 7, REFGPU_WRITE_64);
@@ -144,13 +137,12 @@ static void signalling_write_raises_its_own_cause(void **state)
     fake_destroy(fake);
 }
 
-static void wait_polls_until_the_other_engine_writes(void **state)
+TEST(wait_polls_until_the_other_engine_writes)
 {
     struct fake *fake = fake_create(NULL, 0);
     uint32_t words[64];
     struct refgpu_builder b;
 
-    (void)state;
     fake_start(fake);
     refgpu_builder_init(&b, words, sizeof words);
     refgpu_wait(&b, 0x200, 3, 0);
@@ -170,12 +162,11 @@ static void wait_polls_until_the_other_engine_writes(void **state)
     fake_destroy(fake);
 }
 
-static void log_records_wrap_and_end_at_a_refused_page(void **state)
+TEST(log_records_wrap_and_end_at_a_refused_page)
 {
     struct fake *fake = fake_create(NULL, 0);
     struct refgpu_log_record record;
 
-    (void)state;
     fake_write64(fake, REFGPU_REG_LOG_PAGE, 0x200000);
     fake_write64(fake, REFGPU_REG_LOG_PAGE + 8u, 0x210000);
     fake_write(fake, REFGPU_REG_LOG_CONTROL, 2);
@@ -194,12 +185,11 @@ static void log_records_wrap_and_end_at_a_refused_page(void **state)
     fake_destroy(fake);
 }
 
-static void lost_interrupt_option_drops_every_second_message(void **state)
+TEST(lost_interrupt_option_drops_every_second_message)
 {
     static const char *const options[] = {"lose_interrupt=2"};
     struct fake *fake = fake_create(options, 1);
 
-    (void)state;
     fake_start(fake);
     for (unsigned i = 0; i < 4u; i++) {
         (void)fake_queue(fake, 0, fake_entry(fake, 0, 0));
@@ -210,22 +200,4 @@ static void lost_interrupt_option_drops_every_second_message(void **state)
     CHECK(fake->interrupts == 2);
     CHECK(fake_engine_read(fake, 0, REFGPU_ENG_COMPLETED) == 4);
     fake_destroy(fake);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configure_refuses_impossible_options),
-        cmocka_unit_test(registers_identify_the_device),
-        cmocka_unit_test(empty_entry_takes_a_microsecond_and_writes_its_fence),
-        cmocka_unit_test(entries_run_in_order_and_messages_merge),
-        cmocka_unit_test(cause_left_standing_sends_another_message),
-        cmocka_unit_test(disabled_engine_keeps_the_ring),
-        cmocka_unit_test(signalling_write_raises_its_own_cause),
-        cmocka_unit_test(wait_polls_until_the_other_engine_writes),
-        cmocka_unit_test(log_records_wrap_and_end_at_a_refused_page),
-        cmocka_unit_test(lost_interrupt_option_drops_every_second_message),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

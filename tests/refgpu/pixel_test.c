@@ -330,38 +330,22 @@ static void all_cases(uint32_t engine, bool scatter)
     bench_finish(&b);
 }
 
-static void engine_0_in_contiguous_memory(void **state)
+TEST(engine_0_in_contiguous_memory)
 {
-    (void)state;
     all_cases(REFGPU_ENGINE_2D, false);
 }
 
-static void engine_0_in_scattered_pages(void **state)
+TEST(engine_0_in_scattered_pages)
 {
-    (void)state;
     all_cases(REFGPU_ENGINE_2D, true);
 }
 
-static void engine_1_in_contiguous_memory(void **state)
+TEST(engine_1_in_contiguous_memory)
 {
-    (void)state;
     all_cases(REFGPU_ENGINE_COPY, false);
 }
 
-static void engine_1_in_scattered_pages(void **state)
+TEST(engine_1_in_scattered_pages)
 {
-    (void)state;
     all_cases(REFGPU_ENGINE_COPY, true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engine_0_in_contiguous_memory),
-        cmocka_unit_test(engine_0_in_scattered_pages),
-        cmocka_unit_test(engine_1_in_contiguous_memory),
-        cmocka_unit_test(engine_1_in_scattered_pages),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

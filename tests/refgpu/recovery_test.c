@@ -43,12 +43,11 @@ static void preempt(struct fake *fake, uint32_t engine, uint32_t value)
     fake_engine_write(fake, engine, REFGPU_ENG_PREEMPT, value);
 }
 
-static void idle_engine_answers_preemption_at_once(void **state)
+TEST(idle_engine_answers_preemption_at_once)
 {
     struct fake *fake = begin();
     struct refgpu_fence_block block;
 
-    (void)state;
     preempt(fake, 0, 77);
     CHECK(fake_read(fake, REFGPU_REG_IRQ_ACK) == REFGPU_IRQ_PREEMPTED(0));
     CHECK(fake_engine_read(fake, 0, REFGPU_ENG_PREEMPTED) == 77);
@@ -58,13 +57,12 @@ static void idle_engine_answers_preemption_at_once(void **state)
     fake_destroy(fake);
 }
 
-static void preemption_stops_between_commands_and_goes_on_at_the_offset(void **state)
+TEST(preemption_stops_between_commands_and_goes_on_at_the_offset)
 {
     struct fake *fake = begin();
     struct refgpu_ring_entry entry;
     uint32_t offset;
 
-    (void)state;
     refgpu_delay(&builder, 100000);
     refgpu_write(&builder, 0x100, 1, REFGPU_WRITE_ADD);
     refgpu_delay(&builder, 100000);
@@ -92,13 +90,12 @@ static void preemption_stops_between_commands_and_goes_on_at_the_offset(void **s
     fake_destroy(fake);
 }
 
-static void copy_engine_saves_its_place_inside_a_command(void **state)
+TEST(copy_engine_saves_its_place_inside_a_command)
 {
     struct fake *fake = begin();
     struct refgpu_save_area area;
     struct refgpu_ring_entry entry;
 
-    (void)state;
     for (uint32_t i = 0; i < 0x100000u; i++)
         fake->vram[0x400000 + i] = (uint8_t)(i * 7u + (i >> 8));
     refgpu_copy(&builder, VA + 0x100000, VA, 0x100000);
@@ -130,11 +127,10 @@ static void copy_engine_saves_its_place_inside_a_command(void **state)
     fake_destroy(fake);
 }
 
-static void waits_and_preemptible_hangs_give_way(void **state)
+TEST(waits_and_preemptible_hangs_give_way)
 {
     struct fake *fake = begin();
 
-    (void)state;
     refgpu_wait(&builder, VA, 1, 0);
     (void)queue_copy_engine(fake, 0);
     fake_run(fake, 100000);
@@ -151,11 +147,10 @@ static void waits_and_preemptible_hangs_give_way(void **state)
     fake_destroy(fake);
 }
 
-static void hang_ends_by_reset_only(void **state)
+TEST(hang_ends_by_reset_only)
 {
     struct fake *fake = begin();
 
-    (void)state;
     refgpu_hang(&builder, 0);
     (void)queue_copy_engine(fake, 0);
     (void)queue_copy_engine(fake, 0);
@@ -179,12 +174,11 @@ static void hang_ends_by_reset_only(void **state)
     fake_destroy(fake);
 }
 
-static void ignore_preempt_option_never_answers(void **state)
+TEST(ignore_preempt_option_never_answers)
 {
     static const char *const options[] = {"ignore_preempt=1"};
     struct fake *fake = fake_create(options, 1);
 
-    (void)state;
     fake_start(fake);
     preempt(fake, 0, 4);
     CHECK(fake_engine_read(fake, 0, REFGPU_ENG_STATUS) == REFGPU_ENG_STATUS_PREEMPT);
@@ -221,9 +215,8 @@ static void expect_error(uint32_t engine, uint32_t count, uint32_t code, bool pr
     fake_destroy(fake);
 }
 
-static void malformed_commands_are_command_errors(void **state)
+TEST(malformed_commands_are_command_errors)
 {
-    (void)state;
     memset(words, 0, sizeof words);
     words[0] = REFGPU_CMD(0x7Fu, 0, 1);
     expect_error(0, 1, REFGPU_ERROR_OPCODE, true);
@@ -247,9 +240,8 @@ static void malformed_commands_are_command_errors(void **state)
     expect_error(0, 8, REFGPU_ERROR_SIZE, true);
 }
 
-static void impossible_operands_are_command_errors(void **state)
+TEST(impossible_operands_are_command_errors)
 {
-    (void)state;
     refgpu_builder_init(&builder, words, sizeof words);
     refgpu_fill(&builder, 2, 4, 0);
     expect_error(0, 6, REFGPU_ERROR_ALIGN, true);
@@ -279,11 +271,10 @@ static void impossible_operands_are_command_errors(void **state)
     expect_error(0, 10, REFGPU_ERROR_SIZE, true);
 }
 
-static void malformed_ring_entries_are_command_errors(void **state)
+TEST(malformed_ring_entries_are_command_errors)
 {
     struct fake *fake = begin();
 
-    (void)state;
     for (uint32_t i = 0; i < 6u; i++) {
         struct refgpu_ring_entry entry = fake_entry(fake, 1, 0);
 
@@ -313,7 +304,7 @@ static void malformed_ring_entries_are_command_errors(void **state)
 
 /* Random commands, registers, preemptions and resets. Nothing but survival, and an engine that
  * works afterwards. */
-static void random_walk_never_breaks_the_model(void **state)
+TEST(random_walk_never_breaks_the_model)
 {
     static const uint8_t opcodes[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x10, 0x11, 0x12, 0x13,
                                       0x14, 0x15, 0x16, 0x20, 0x40, 0x41, 0x42, 0x43, 0x44, 0x99};
@@ -322,7 +313,6 @@ static void random_walk_never_breaks_the_model(void **state)
     struct fake *fake = begin();
     uint64_t seed = 4711;
 
-    (void)state;
     fake->scatter = true;
     for (uint32_t round = 0; round < 4000u; round++) {
         struct refgpu_ring_entry entry;
@@ -373,22 +363,4 @@ static void random_walk_never_breaks_the_model(void **state)
     fake_run(fake, 1000000);
     CHECK(fake_engine_read(fake, 0, REFGPU_ENG_COMPLETED) == 1);
     fake_destroy(fake);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle_engine_answers_preemption_at_once),
-        cmocka_unit_test(preemption_stops_between_commands_and_goes_on_at_the_offset),
-        cmocka_unit_test(copy_engine_saves_its_place_inside_a_command),
-        cmocka_unit_test(waits_and_preemptible_hangs_give_way),
-        cmocka_unit_test(hang_ends_by_reset_only),
-        cmocka_unit_test(ignore_preempt_option_never_answers),
-        cmocka_unit_test(malformed_commands_are_command_errors),
-        cmocka_unit_test(impossible_operands_are_command_errors),
-        cmocka_unit_test(malformed_ring_entries_are_command_errors),
-        cmocka_unit_test(random_walk_never_breaks_the_model),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

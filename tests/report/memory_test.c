@@ -23,11 +23,10 @@ static struct {
     struct report_memory memory;
 } t;
 
-static int set_up(void **state)
+static int set_up(void)
 {
     struct physical_adapter_config config = {.name = "adapter"};
 
-    (void)state;
     memset(&t, 0, sizeof(t));
     util_heap_current = &t.heap;
     t.ram = ram_create(&(struct ram_config){.bytes = 64 * MIB});
@@ -41,9 +40,8 @@ static int set_up(void **state)
     return t.adapter ? 0 : -1;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     physical_adapter_destroy(t.adapter);
     physical_memory_destroy(t.physical);
     iommu_domain_destroy(t.domain);
@@ -51,6 +49,11 @@ static int tear_down(void **state)
     util_heap_current = NULL;
     return t.heap.live_blocks == 0 ? 0 : -1;
 }
+
+#define RIG_ARGUMENT_memory void
+#define RIG_RUN_memory(body)        \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static void allocate_as(uint64_t bytes, DXGK_MEMORY_CACHING_TYPE cache)
 {
@@ -76,11 +79,10 @@ static char *written(bool (*write)(const struct report_memory *memory, FILE *out
     return text;
 }
 
-static void text_gives_the_figures_of_the_machine(void **state)
+TEST_WITH(memory, text_gives_the_figures_of_the_machine)
 {
     char *text;
 
-    (void)state;
     allocate(2 * MIB);
     allocate(MIB);
     text = written(report_memory_text, true);
@@ -95,7 +97,7 @@ static void text_gives_the_figures_of_the_machine(void **state)
 }
 
 /* Beside the pages of each owner, and of each kind of holding. */
-static void text_tells_how_memory_is_cached(void **state)
+TEST_WITH(memory, text_tells_how_memory_is_cached)
 {
     DXGKARGCB_ALLOCATEPAGESFORMDL pages = {.TotalBytes = 8192,
                                            .HighAddress.QuadPart = -1,
@@ -107,7 +109,6 @@ static void text_tells_how_memory_is_cached(void **state)
     DXGKARGCB_MAP_PHYSICAL_MEMORY view = {.Size = 4096};
     char *text;
 
-    (void)state;
     allocate(MIB);
     allocate_as(MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
     allocate_as(2 * MIB, DXGK_MEMORY_CACHING_TYPE_WRITE_COMBINED);
@@ -134,12 +135,11 @@ static void text_tells_how_memory_is_cached(void **state)
 }
 
 /* A mark in each cell that holds some; lines "m1 7..." of write-combined, "m1 4..." of non-cached pages. */
-static void the_picture_marks_how_memory_is_cached(void **state)
+TEST_WITH(memory, the_picture_marks_how_memory_is_cached)
 {
     unsigned marks = 0;
     char *svg;
 
-    (void)state;
     allocate(MIB);
     svg = written(report_memory_svg, true);
     CHECK(strstr(svg, "some write-combined") && strstr(svg, "some non-cached"));
@@ -161,13 +161,12 @@ static void the_picture_marks_how_memory_is_cached(void **state)
     free(svg);
 }
 
-static void the_picture_shows_every_owner(void **state)
+TEST_WITH(memory, the_picture_shows_every_owner)
 {
     struct ram_request request = {.pages = 1, .owner = RAM_POOL, .low.value = 32 * MIB};
     struct page_number first;
     char *svg;
 
-    (void)state;
     request.high.value = 32 * MIB + PAGE_BYTES - 1;
     CHECK(ram_take_contiguous(t.ram, &request, &first));
     allocate(20 * MIB);
@@ -181,11 +180,10 @@ static void the_picture_shows_every_owner(void **state)
     free(svg);
 }
 
-static void running_out_of_memory_is_survived(void **state)
+TEST_WITH(memory, running_out_of_memory_is_survived)
 {
     char *text;
 
-    (void)state;
     allocate(MIB);
     t.heap.fail_at = t.heap.requests + 1;
     text = written(report_memory_text, false);
@@ -196,17 +194,4 @@ static void running_out_of_memory_is_survived(void **state)
         free(text);
     }
     t.heap.fail_at = 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(text_gives_the_figures_of_the_machine, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(text_tells_how_memory_is_cached, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_picture_marks_how_memory_is_cached, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_picture_shows_every_owner, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_is_survived, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,8 @@ static void ping_entry(void *arg)
     p->finished++;
 }
 
-static void threads_wake_each_other_and_end(void **state)
+TEST(threads_wake_each_other_and_end)
 {
-    (void)state;
     for (unsigned processors = 1; processors <= 4; processors += 3) {
         struct sim_machine *m = machine(7, processors);
         struct ping p = {0};
@@ -79,24 +78,22 @@ static void sleeper(void *arg)
     *woke = sim_now();
 }
 
-static void time_jumps_when_everybody_waits(void **state)
+TEST(time_jumps_when_everybody_waits)
 {
     struct sim_machine *m = machine(1, 2);
     uint64_t woke = 0;
 
-    (void)state;
     sim_thread_release(sim_thread_create("sleeper", SIM_THREAD_KERNEL, sleeper, &woke));
     CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK);
     CHECK(woke >= 5000000 && woke < 5001000);
     destroy(m);
 }
 
-static void limit_of_time_is_kept_and_run_resumes(void **state)
+TEST(limit_of_time_is_kept_and_run_resumes)
 {
     struct sim_machine *m = machine(1, 1);
     uint64_t woke = 0;
 
-    (void)state;
     sim_thread_release(sim_thread_create("sleeper", SIM_THREAD_KERNEL, sleeper, &woke));
     CHECK(sim_run(NULL, NULL, 1000) == SIM_TIME_UP);
     CHECK(woke == 0 && sim_now() == 1000);
@@ -110,12 +107,11 @@ static void nothing(void *arg)
     (void)arg;
 }
 
-static void thread_creation_survives_every_allocation_failure(void **state)
+TEST(thread_creation_survives_every_allocation_failure)
 {
     struct sim_machine *m = machine(1, 1);
     unsigned failures = 0;
 
-    (void)state;
     for (uint64_t n = 1;; n++) {
         uint64_t live = m->heap.live_blocks;
         struct sim_thread *thread;
@@ -158,12 +154,11 @@ static void lock_user(void *arg)
     }
 }
 
-static void mutex_excludes_on_several_processors(void **state)
+TEST(mutex_excludes_on_several_processors)
 {
     struct sim_machine *m = machine(3, 4);
     struct locked l = {0};
 
-    (void)state;
     sim_mutex_init(&l.mutex);
     for (unsigned i = 0; i < 6; i++)
         sim_thread_release(sim_thread_create("user", SIM_THREAD_KERNEL, lock_user, &l));
@@ -271,20 +266,18 @@ static uint64_t run_device(uint64_t seed, unsigned processors)
     return signature;
 }
 
-static void interrupts_respect_levels_and_locks(void **state)
+TEST(interrupts_respect_levels_and_locks)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         run_device(seed, 1);
         run_device(seed, 4);
     }
 }
 
-static void same_seed_same_run(void **state)
+TEST(same_seed_same_run)
 {
     uint64_t first = run_device(42, 4);
 
-    (void)state;
     CHECK(run_device(42, 4) == first);
     CHECK(run_device(43, 4) != first);
 }
@@ -357,12 +350,11 @@ static void kernel_side(void *arg)
         s->kernel_ran_on = true;
 }
 
-static void faults_of_a_driver_stop_the_machine_not_the_process(void **state)
+TEST(faults_of_a_driver_stop_the_machine_not_the_process)
 {
     static const enum sim_fault_kind expected[] = {SIM_FAULT_READ, SIM_FAULT_WRITE, SIM_FAULT_HANG,
                                                    SIM_FAULT_OVERDUE, SIM_FAULT_INSTRUCTION};
 
-    (void)state;
     for (how_to = 0; how_to < 5; how_to++) {
         struct sim_machine *m = machine(5, 2);
         struct stopper s = {0};
@@ -391,12 +383,11 @@ static void waiting_client(void *arg)
     sim_unmark(&mark);
 }
 
-static void blocked_client_is_thrown_when_another_stops_the_machine(void **state)
+TEST(blocked_client_is_thrown_when_another_stops_the_machine)
 {
     struct sim_machine *m = machine(5, 1);
     struct stopper a = {0}, b = {0};
 
-    (void)state;
     how_to = 0;
     current_stopper = &a;
     sim_on_fault(fault_seen);
@@ -440,11 +431,10 @@ static void process_body(void *arg)
     }
 }
 
-static void a_change_of_process_is_told(void **state)
+TEST(a_change_of_process_is_told)
 {
     int process[2];
 
-    (void)state;
     for (unsigned processors = 1; processors <= 4; processors += 3) {
         struct sim_machine *m = machine(5, processors);
         struct sim_thread *thread[4];
@@ -524,11 +514,10 @@ static void run_denied(enum sim_thread_kind kind, bool marked)
 }
 
 /* Of a client's own code only: what the host does in its call, or on a thread of the kernel, is the host's mistake. */
-static void a_denied_client_may_end(void **state)
+TEST(a_denied_client_may_end)
 {
     struct sigaction action = {.sa_handler = outer_handler}, before;
 
-    (void)state;
     sigaction(SIGSEGV, &action, &before);
     denied.page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     run_denied(SIM_THREAD_CLIENT, false);
@@ -541,12 +530,11 @@ static void a_denied_client_may_end(void **state)
     sigaction(SIGSEGV, &before, NULL);
 }
 
-static void checked_copy_tells_bad_addresses(void **state)
+TEST(checked_copy_tells_bad_addresses)
 {
     struct sim_machine *m = machine(1, 1);
     char from[300], to[300];
 
-    (void)state;
     memset(from, 'x', sizeof(from));
     memset(to, 0, sizeof(to));
     for (size_t bytes = 0; bytes <= sizeof(from); bytes += 7) {
@@ -556,24 +544,4 @@ static void checked_copy_tells_bad_addresses(void **state)
         CHECK(bytes == 0 || !sim_copy_checked((void *)8, from, bytes));
     }
     destroy(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_wake_each_other_and_end),
-        cmocka_unit_test(time_jumps_when_everybody_waits),
-        cmocka_unit_test(limit_of_time_is_kept_and_run_resumes),
-        cmocka_unit_test(thread_creation_survives_every_allocation_failure),
-        cmocka_unit_test(mutex_excludes_on_several_processors),
-        cmocka_unit_test(interrupts_respect_levels_and_locks),
-        cmocka_unit_test(same_seed_same_run),
-        cmocka_unit_test(faults_of_a_driver_stop_the_machine_not_the_process),
-        cmocka_unit_test(blocked_client_is_thrown_when_another_stops_the_machine),
-        cmocka_unit_test(a_change_of_process_is_told),
-        cmocka_unit_test(a_denied_client_may_end),
-        cmocka_unit_test(checked_copy_tells_bad_addresses),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,11 +69,10 @@ static unsigned disturbances(uint64_t seed, bool stress)
     return disturbed;
 }
 
-static void functions_are_points_only_under_stress(void **state)
+TEST(functions_are_points_only_under_stress)
 {
     unsigned some = 0, different = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         unsigned under_stress = disturbances(seed, true);
 
@@ -85,19 +84,8 @@ static void functions_are_points_only_under_stress(void **state)
     CHECK_RULE("THREAD-074", some > SEEDS / 2 && different > 0);
 }
 
-static void outside_a_machine_they_are_nothing(void **state)
+TEST(outside_a_machine_they_are_nothing)
 {
-    (void)state;
     __cyg_profile_func_enter(NULL, NULL);
     __cyg_profile_func_exit(NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_points_only_under_stress),
-        cmocka_unit_test(outside_a_machine_they_are_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CHECK_RULE("PHYS-012", condition): an assertion that shows a rule of docs/spec/rules. When it ran and held, the rule's
- * id is recorded with the test's place for tools/conformance (a file per test program in $DXGK_RULES_SHOWN).
+ * id is recorded with the test's place for tools/conformance (a file per source of tests in $DXGK_RULES_SHOWN).
  * Attach an id only to an assertion that fails when the behaviour is broken.
  */
 #ifndef DXGK_TESTS_CHECK_RULE_H
@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "support/test.h"
 
 void check_rule_record(const char *rule, const char *file, int line, const char *function);
 

@@ -321,31 +321,17 @@ static void each_allocation_fails(enum dxgk_iommu iommu)
     CHECK(failed > 0);
 }
 
-static void without_iommu(void **state)
+TEST(without_iommu)
 {
-    (void)state;
     each_allocation_fails(DXGK_IOMMU_OFF);
 }
 
-static void isolated(void **state)
+TEST(isolated)
 {
-    (void)state;
     each_allocation_fails(DXGK_IOMMU_ISOLATION);
 }
 
-static void remapped(void **state)
+TEST(remapped)
 {
-    (void)state;
     each_allocation_fails(DXGK_IOMMU_REMAP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_iommu),
-        cmocka_unit_test(isolated),
-        cmocka_unit_test(remapped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@
 
 static struct fixture fixture;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     fixture_init(&fixture);
     fixture_write(&fixture, "docs/spec/rules/one.tsv",
                   "id\tsince\tapplies_to\trule\tsource\ttest\n"
@@ -39,21 +38,24 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     fixture_finish(&fixture);
     return 0;
 }
+
+#define RIG_ARGUMENT_conformance void
+#define RIG_RUN_conformance(body)   \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static void expect_output(const char *expected)
 {
     assert_string_equal(fixture.output, expected);
 }
 
-static void the_summary_has_a_line_per_series(void **state)
+TEST_WITH(conformance, the_summary_has_a_line_per_series)
 {
-    (void)state;
     CHECK(fixture_run(&fixture, TOOL "--summary") == 0);
     expect_output(
         "LIFE 4 1 25.0\nCAPS 0 0 0.0\nTHREAD 0 0 0.0\nNT 1 1 100.0\nGPUVA 0 0 0.0\nCTXA 0 0 0.0\n"
@@ -61,21 +63,19 @@ static void the_summary_has_a_line_per_series(void **state)
         "PATCH 2 0 0.0\nSUBMIT 0 0 0.0\nPREEMPT 0 0 0.0\nTDR 0 0 0.0\nKMT 1 0 0.0\nTOTAL 8 2 25.0\n");
 }
 
-static void the_summary_of_this_project_counts_every_rule(void **state)
+TEST_WITH(conformance, the_summary_of_this_project_counts_every_rule)
 {
     char expected[64];
     const char *total;
 
-    (void)state;
     CHECK(fixture_run(&fixture, "$TOOLS/conformance --summary --build build") <= 1);
     snprintf(expected, sizeof(expected), "TOTAL %zu ", verify_rules_count);
     total = strstr(fixture.output, "TOTAL");
     CHECK(total && strncmp(total, expected, strlen(expected)) == 0);
 }
 
-static void missing_lists_what_no_test_showed(void **state)
+TEST_WITH(conformance, missing_lists_what_no_test_showed)
 {
-    (void)state;
     CHECK(fixture_run(&fixture, TOOL "--missing LIFE") == 0);
     expect_output("LIFE-002\tlife\tThe second.\nLIFE-003\tlife\tThe third.\n"
                   "LIFE-004\tlife\tAs LIFE-001 to LIFE-003: all of them.\n");
@@ -84,9 +84,8 @@ static void missing_lists_what_no_test_showed(void **state)
     CHECK(fixture_run(&fixture, TOOL "--missing POOL") == 2);
 }
 
-static void a_rule_is_printed_with_its_places(void **state)
+TEST_WITH(conformance, a_rule_is_printed_with_its_places)
 {
-    (void)state;
     CHECK(fixture_run(&fixture, TOOL "--rule LIFE-001") == 0);
     expect_output(
         "LIFE-001 (life)\n    The first.\n    test: look\n    source: decision\n\n"
@@ -116,9 +115,8 @@ static void expect_rules(const char *rule, const char *const *expected)
     CHECK(*at == '\0');
 }
 
-static void a_rule_is_printed_with_those_it_leans_on(void **state)
+TEST_WITH(conformance, a_rule_is_printed_with_those_it_leans_on)
 {
-    (void)state;
     expect_rules("PATCH-002", (const char *const[]){"PATCH-002", "PATCH-001", "NT-001", "LIFE-002",
                                                     "LIFE-001", NULL});
     expect_rules("LIFE-004",
@@ -126,9 +124,8 @@ static void a_rule_is_printed_with_those_it_leans_on(void **state)
     expect_rules("KMT-001", (const char *const[]){"KMT-001", NULL});
 }
 
-static void an_unknown_id_that_was_shown_fails(void **state)
+TEST_WITH(conformance, an_unknown_id_that_was_shown_fails)
 {
-    (void)state;
     fixture_write(&fixture, "build/rules-shown/test_wrong.tsv",
                   "NT-009\ttests/nt/wrong_test.c:1\twrong\n");
     CHECK(fixture_run(&fixture, TOOL) == 1);
@@ -136,17 +133,15 @@ static void an_unknown_id_that_was_shown_fails(void **state)
     CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n")); /* and does not count */
 }
 
-static void an_unknown_id_in_a_source_fails(void **state)
+TEST_WITH(conformance, an_unknown_id_in_a_source_fails)
 {
-    (void)state;
     fixture_write(&fixture, "src/nt/wrong.c", "\n/* see NT-010 */\n");
     CHECK(fixture_run(&fixture, TOOL) == 1);
     CHECK(strstr(fixture.output, "src/nt/wrong.c:2: names NT-010, which is in no table\n"));
 }
 
-static void the_newest_build_counts_unless_one_is_given(void **state)
+TEST_WITH(conformance, the_newest_build_counts_unless_one_is_given)
 {
-    (void)state;
     fixture_write(&fixture, "build-asan/rules-shown/test_kmt.tsv",
                   "KMT-001\ttests/kmt_test.c:1\tcalls\n");
     CHECK(fixture_run(&fixture, "touch -d '1 hour ago' build/rules-shown/*; " TOOL) == 0);
@@ -155,28 +150,8 @@ static void the_newest_build_counts_unless_one_is_given(void **state)
     CHECK(strstr(fixture.output, "TOTAL 8 2 25.0\n"));
 }
 
-static void nothing_ran_yet(void **state)
+TEST_WITH(conformance, nothing_ran_yet)
 {
-    (void)state;
     CHECK(fixture_run(&fixture, "rm -r build; " TOOL) == 0);
     CHECK(strstr(fixture.output, "TOTAL 8 0 0.0\n"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_summary_has_a_line_per_series, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_summary_of_this_project_counts_every_rule, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(missing_lists_what_no_test_showed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_rule_is_printed_with_its_places, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_rule_is_printed_with_those_it_leans_on, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_unknown_id_that_was_shown_fails, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_unknown_id_in_a_source_fails, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_newest_build_counts_unless_one_is_given, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(nothing_ran_yet, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

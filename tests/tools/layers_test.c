@@ -10,9 +10,8 @@
 
 static struct fixture fixture;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     fixture_init(&fixture);
     fixture_write(&fixture, "include/wdk/ntddk.h", "");
     fixture_write(&fixture, "include/dxgkhost/device.h", "");
@@ -33,12 +32,16 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     fixture_finish(&fixture);
     return 0;
 }
+
+#define RIG_ARGUMENT_layers void
+#define RIG_RUN_layers(body)        \
+    test_set_up(set_up, tear_down); \
+    body()
 
 static void expect(const char *command, int status, const char *output)
 {
@@ -46,45 +49,39 @@ static void expect(const char *command, int status, const char *output)
     assert_string_equal(fixture.output, output);
 }
 
-static void a_project_in_order_passes(void **state)
+TEST_WITH(layers, a_project_in_order_passes)
 {
-    (void)state;
     expect(TOOL, 0, "");
 }
 
-static void a_header_of_a_higher_room_is_an_offence(void **state)
+TEST_WITH(layers, a_header_of_a_higher_room_is_an_offence)
 {
-    (void)state;
     fixture_write(&fixture, "src/sim/fiber.c", "#include \"sim/sim.h\"\n\n#  include \"nt/nt.h\"\n");
     expect(TOOL, 1, "src/sim/fiber.c:3: room sim includes src/nt/nt.h\n");
 }
 
-static void only_the_narrow_header_of_trace_is_for_all(void **state)
+TEST_WITH(layers, only_the_narrow_header_of_trace_is_for_all)
 {
-    (void)state;
     fixture_write(&fixture, "src/nt/pool.c",
                   "#include \"trace/trace.h\"\n#include \"trace/sink.h\"\n");
     expect(TOOL, 1, "src/nt/pool.c:2: room nt includes src/trace/sink.h\n");
 }
 
-static void verify_and_trace_include_util_only(void **state)
+TEST_WITH(layers, verify_and_trace_include_util_only)
 {
-    (void)state;
     fixture_write(&fixture, "src/verify/verify.c",
                   "#include \"util/list.h\"\n#include \"sim/sim.h\"\n");
     expect(TOOL, 1, "src/verify/verify.c:2: room verify includes src/sim/sim.h\n");
 }
 
-static void a_room_outside_the_order_is_an_offence(void **state)
+TEST_WITH(layers, a_room_outside_the_order_is_an_offence)
 {
-    (void)state;
     fixture_write(&fixture, "src/attic/old.c", "");
     expect(TOOL, 1, "src/attic: this room is not in the order of tools/layers\n");
 }
 
-static void a_driver_sees_the_windows_headers_only(void **state)
+TEST_WITH(layers, a_driver_sees_the_windows_headers_only)
 {
-    (void)state;
     fixture_write(
         &fixture, "drivers/refgpu/wrong.c",
         "#include <stdio.h>\n#include \"dxgkhost/device.h\"\n#include \"../../src/sim/sim.h\"\n");
@@ -94,9 +91,8 @@ static void a_driver_sees_the_windows_headers_only(void **state)
            "drivers/refgpu/wrong.c:3: drivers includes src/sim/sim.h\n");
 }
 
-static void a_device_sees_its_interface_and_the_hardware_header_only(void **state)
+TEST_WITH(layers, a_device_sees_its_interface_and_the_hardware_header_only)
 {
-    (void)state;
     fixture_write(&fixture, "drivers/refgpu/driver.h", "");
     fixture_write(&fixture, "devices/refgpu/wrong.c", "#include <ntddk.h>\n#include \"driver.h\"\n");
     expect(TOOL, 1,
@@ -118,9 +114,8 @@ static void compile(const char *room, const char *name, const char *text)
     CHECK(fixture_run(&fixture, command) == 0);
 }
 
-static void a_call_upward_is_an_offence(void **state)
+TEST_WITH(layers, a_call_upward_is_an_offence)
 {
-    (void)state;
     compile("util", "list", "void util_list(void) {}\n");
     compile("verify", "verify",
             "void util_list(void);\nvoid verify_report(void) { util_list(); }\n");
@@ -130,27 +125,7 @@ static void a_call_upward_is_an_offence(void **state)
     expect(TOOL "--build build", 1, "sim/fiber.c.o: room sim uses nt_pool of room nt\n");
 }
 
-static void a_build_without_objects_is_an_offence(void **state)
+TEST_WITH(layers, a_build_without_objects_is_an_offence)
 {
-    (void)state;
     expect(TOOL "--build nowhere", 1, "nowhere: no object files of rooms\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_project_in_order_passes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_header_of_a_higher_room_is_an_offence, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_the_narrow_header_of_trace_is_for_all, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(verify_and_trace_include_util_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_room_outside_the_order_is_an_offence, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_driver_sees_the_windows_headers_only, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_device_sees_its_interface_and_the_hardware_header_only,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_call_upward_is_an_offence, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_build_without_objects_is_an_offence, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

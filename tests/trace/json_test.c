@@ -58,12 +58,11 @@ static void expect_last(const struct trace_sink *sink, const char *expected)
     free(line);
 }
 
-static void an_empty_trace_names_the_fixed_rows(void **state)
+TEST(an_empty_trace_names_the_fixed_rows)
 {
     struct trace_sink *sink = install();
     char *text = written(sink);
 
-    (void)state;
     assert_string_equal(
         text,
         "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"clock\":\"virtual time\",\"records\":0,\"dropped\":0},\"traceEvents\":[\n"
@@ -78,11 +77,10 @@ static void an_empty_trace_names_the_fixed_rows(void **state)
     trace_sink_destroy(sink);
 }
 
-static void each_phase_has_its_form(void **state)
+TEST(each_phase_has_its_form)
 {
     struct trace_sink *sink = install();
 
-    (void)state;
     now = 1234567;
     trace_begin(TRACE_PROCESSOR(0), "DxgkDdiPatch", "fence", 7);
     expect_last(
@@ -112,7 +110,7 @@ static void each_phase_has_its_form(void **state)
     trace_sink_destroy(sink);
 }
 
-static void tracks_of_one_group_share_its_process(void **state)
+TEST(tracks_of_one_group_share_its_process)
 {
     struct trace_sink *sink = install();
     trace_track node = trace_track_create("nodes", "3D");
@@ -120,7 +118,6 @@ static void tracks_of_one_group_share_its_process(void **state)
     trace_track copy = trace_track_create("nodes", "copy");
     char *text;
 
-    (void)state;
     trace_begin(node, "a", NULL, 0);
     expect_last(sink, "{\"ph\":\"B\",\"ts\":0.000,\"pid\":3,\"tid\":66,\"name\":\"a\"}");
     trace_begin(context, "a", NULL, 0);
@@ -136,12 +133,11 @@ static void tracks_of_one_group_share_its_process(void **state)
     trace_sink_destroy(sink);
 }
 
-static void only_processors_with_records_get_a_row(void **state)
+TEST(only_processors_with_records_get_a_row)
 {
     struct trace_sink *sink = install();
     char *text;
 
-    (void)state;
     trace_begin(TRACE_PROCESSOR(63), "a", NULL, 0);
     text = written(sink);
     CHECK(strstr(text, "processor 63") && !strstr(text, "processor 00"));
@@ -149,11 +145,10 @@ static void only_processors_with_records_get_a_row(void **state)
     trace_sink_destroy(sink);
 }
 
-static void integers_beyond_a_double_are_strings(void **state)
+TEST(integers_beyond_a_double_are_strings)
 {
     struct trace_sink *sink = install();
 
-    (void)state;
     trace_begin(1, "a", "v", UINT64_C(1) << 53);
     expect_last(
         sink,
@@ -177,9 +172,8 @@ static void expect_name(const char *name, const char *quoted)
     trace_sink_destroy(sink);
 }
 
-static void names_are_escaped(void **state)
+TEST(names_are_escaped)
 {
-    (void)state;
     expect_name("C:\\drivers\\\"x\".sys", "\"C:\\\\drivers\\\\\\\"x\\\".sys\"");
     expect_name("a\nb\x01\x1f\x7f", "\"a\\u000ab\\u0001\\u001f\x7f\"");
     expect_name("Gr\xc3\xbc\xc3\x9f"
@@ -188,9 +182,8 @@ static void names_are_escaped(void **state)
                 "e \xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
-static void broken_utf8_is_replaced_byte_by_byte(void **state)
+TEST(broken_utf8_is_replaced_byte_by_byte)
 {
-    (void)state;
     expect_name("\x80", "\"\\ufffd\"");
     expect_name("\xc0\xaf", "\"\\ufffd\\ufffd\"");                       /* overlong */
     expect_name("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");            /* surrogate */
@@ -199,13 +192,12 @@ static void broken_utf8_is_replaced_byte_by_byte(void **state)
 }
 
 /* A driver may name things as it likes: every byte, every pair with a lead byte. */
-static void any_bytes_give_json_that_parses(void **state)
+TEST(any_bytes_give_json_that_parses)
 {
     struct trace_sink *sink = install();
     char name[3] = "";
     FILE *parser;
 
-    (void)state;
     for (int a = 1; a < 256; a++) {
         for (int b = 0; b < 256; b++) {
             name[0] = (char)a;
@@ -240,13 +232,12 @@ static char *sample_run(void)
     return text;
 }
 
-static void equal_records_give_equal_bytes(void **state)
+TEST(equal_records_give_equal_bytes)
 {
     char *first = sample_run();
     char *shift = strdup(first); /* other addresses the second time */
     char *second = sample_run();
 
-    (void)state;
     assert_string_equal(first, second);
     CHECK(shift != second);
     free(first);
@@ -254,12 +245,11 @@ static void equal_records_give_equal_bytes(void **state)
     free(shift);
 }
 
-static void dropped_records_are_noted(void **state)
+TEST(dropped_records_are_noted)
 {
     struct trace_sink *sink = install();
     char *text;
 
-    (void)state;
     trace_sink_limit(sink, 0);
     trace_counter("a", 1);
     trace_counter("a", 2);
@@ -269,34 +259,14 @@ static void dropped_records_are_noted(void **state)
     trace_sink_destroy(sink);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
     struct trace_sink *sink = install();
     FILE *full = fopen("/dev/full", "w");
 
-    (void)state;
     if (!full)
         skip();
     CHECK(!trace_write_json(sink, full));
     fclose(full);
     trace_sink_destroy(sink);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_trace_names_the_fixed_rows),
-        cmocka_unit_test(each_phase_has_its_form),
-        cmocka_unit_test(tracks_of_one_group_share_its_process),
-        cmocka_unit_test(only_processors_with_records_get_a_row),
-        cmocka_unit_test(integers_beyond_a_double_are_strings),
-        cmocka_unit_test(names_are_escaped),
-        cmocka_unit_test(broken_utf8_is_replaced_byte_by_byte),
-        cmocka_unit_test(any_bytes_give_json_that_parses),
-        cmocka_unit_test(equal_records_give_equal_bytes),
-        cmocka_unit_test(dropped_records_are_noted),
-        cmocka_unit_test(a_full_disk_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static struct trace_sink *install(void)
     return sink;
 }
 
-static void without_a_sink_nothing_happens(void **state)
+TEST(without_a_sink_nothing_happens)
 {
-    (void)state;
     trace_sink_install(NULL, NULL);
     trace_begin(1, "a", NULL, 0);
     trace_end(1, "a");
@@ -33,9 +32,8 @@ static void without_a_sink_nothing_happens(void **state)
     CHECK(trace_intern("text")[0] == '\0');
 }
 
-static void destroying_the_installed_sink_uninstalls_it(void **state)
+TEST(destroying_the_installed_sink_uninstalls_it)
 {
-    (void)state;
     trace_sink_destroy(install());
     CHECK(!trace_current);
     trace_sink_destroy(NULL);
@@ -74,7 +72,7 @@ static struct trace_event random_event(struct rng *rng)
     return event;
 }
 
-static void every_record_comes_back_as_it_was(void **state)
+TEST(every_record_comes_back_as_it_was)
 {
     enum { COUNT = 20000 };
     static struct trace_event expected[COUNT];
@@ -83,7 +81,6 @@ static void every_record_comes_back_as_it_was(void **state)
     struct trace_event event;
     struct rng rng = {1};
 
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         now += number(&rng); /* also backwards, by wrapping */
         expected[i] = random_event(&rng);
@@ -102,11 +99,10 @@ static void every_record_comes_back_as_it_was(void **state)
     trace_sink_destroy(sink);
 }
 
-static void a_usual_record_is_at_most_twelve_bytes(void **state)
+TEST(a_usual_record_is_at_most_twelve_bytes)
 {
     struct trace_sink *sink = install();
 
-    (void)state;
     for (unsigned i = 0; i < 100000; i++) {
         now += 1000;
         trace_begin(1 + i % 64, "DxgkDdiSubmitCommand", "fence", i);
@@ -116,13 +112,12 @@ static void a_usual_record_is_at_most_twelve_bytes(void **state)
     trace_sink_destroy(sink);
 }
 
-static void equal_texts_are_interned_once(void **state)
+TEST(equal_texts_are_interned_once)
 {
     struct trace_sink *sink = install();
     char text[32];
     const char *seen[1000];
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         snprintf(text, sizeof(text), "context %d", i);
         seen[i] = trace_intern(text);
@@ -135,12 +130,11 @@ static void equal_texts_are_interned_once(void **state)
     trace_sink_destroy(sink);
 }
 
-static void tracks_are_distinct_and_leave_processors_alone(void **state)
+TEST(tracks_are_distinct_and_leave_processors_alone)
 {
     struct trace_sink *sink = install();
     trace_track last = 0;
 
-    (void)state;
     for (int i = 0; i < 100; i++) {
         trace_track track = trace_track_create(i % 2 ? "nodes" : "contexts", "same name");
 
@@ -150,14 +144,13 @@ static void tracks_are_distinct_and_leave_processors_alone(void **state)
     trace_sink_destroy(sink);
 }
 
-static void without_memory_records_are_dropped_and_counted(void **state)
+TEST(without_memory_records_are_dropped_and_counted)
 {
     struct trace_sink *sink = install();
     struct trace_cursor cursor = {.sink = sink};
     struct trace_event event;
     uint64_t kept = 0;
 
-    (void)state;
     trace_sink_limit(sink, 100000);
     for (unsigned i = 0; i < 100000; i++) {
         now += 20;
@@ -176,9 +169,8 @@ static void without_memory_records_are_dropped_and_counted(void **state)
 }
 
 /* The limit at every size in turn: whatever the request that fails, the rest still works. */
-static void any_request_for_memory_may_fail(void **state)
+TEST(any_request_for_memory_may_fail)
 {
-    (void)state;
     for (uint64_t limit = 0; limit < 40000; limit += 50) {
         struct trace_sink *sink = install();
         char text[32];
@@ -194,33 +186,15 @@ static void any_request_for_memory_may_fail(void **state)
     }
 }
 
-static void faults_injected_into_the_machine_do_not_reach_the_sink(void **state)
+TEST(faults_injected_into_the_machine_do_not_reach_the_sink)
 {
     struct util_heap heap = {.fail_at = 1, .fail_onward = true};
     struct trace_sink *sink;
 
-    (void)state;
     util_heap_current = &heap;
     sink = install();
     trace_begin(trace_track_create("nodes", "3D"), trace_intern("render"), "fence", 1);
     util_heap_current = NULL;
     CHECK(trace_records(sink) == 1 && heap.requests == 0);
     trace_sink_destroy(sink);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_sink_nothing_happens),
-        cmocka_unit_test(destroying_the_installed_sink_uninstalls_it),
-        cmocka_unit_test(every_record_comes_back_as_it_was),
-        cmocka_unit_test(a_usual_record_is_at_most_twelve_bytes),
-        cmocka_unit_test(equal_texts_are_interned_once),
-        cmocka_unit_test(tracks_are_distinct_and_leave_processors_alone),
-        cmocka_unit_test(without_memory_records_are_dropped_and_counted),
-        cmocka_unit_test(any_request_for_memory_may_fail),
-        cmocka_unit_test(faults_injected_into_the_machine_do_not_reach_the_sink),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

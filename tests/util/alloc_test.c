@@ -11,26 +11,28 @@
 
 static struct util_heap heap;
 
-static int up(void **state)
+static int up(void)
 {
-    (void)state;
     heap = (struct util_heap){0};
     util_heap_current = &heap;
     return 0;
 }
 
-static int down(void **state)
+static int down(void)
 {
-    (void)state;
     util_heap_current = NULL;
     return heap.live_blocks == 0 && heap.live_bytes == 0 ? 0 : -1;
 }
 
-static void blocks_are_counted(void **state)
+#define RIG_ARGUMENT_alloc void
+#define RIG_RUN_alloc(body) \
+    test_set_up(up, down);  \
+    body()
+
+TEST_WITH(alloc, blocks_are_counted)
 {
     char *a = util_alloc(10), *b = util_zalloc(5, 4), *c = util_strdup("text");
 
-    (void)state;
     CHECK(heap.live_blocks == 3 && heap.live_bytes == 35 && heap.requests == 3);
     CHECK((uintptr_t)a % _Alignof(max_align_t) == 0 && b[19] == 0 && strcmp(c, "text") == 0);
     a = util_realloc(a, 1000);
@@ -41,11 +43,10 @@ static void blocks_are_counted(void **state)
     util_free(NULL);
 }
 
-static void the_chosen_request_fails(void **state)
+TEST_WITH(alloc, the_chosen_request_fails)
 {
     void *a, *b;
 
-    (void)state;
     heap.fail_at = 2;
     a = util_alloc(1);
     CHECK(a && util_alloc(1) == NULL && heap.failures == 1);
@@ -60,27 +61,24 @@ static void the_chosen_request_fails(void **state)
     util_free(b);
 }
 
-static void sizes_that_overflow_fail(void **state)
+TEST_WITH(alloc, sizes_that_overflow_fail)
 {
-    (void)state;
     CHECK(util_zalloc(SIZE_MAX / 2, 3) == NULL && util_alloc(SIZE_MAX) == NULL &&
           util_alloc(SIZE_MAX - 8) == NULL);
     CHECK(heap.requests == 3);
 }
 
-static void release_frees_what_is_left(void **state)
+TEST_WITH(alloc, release_frees_what_is_left)
 {
-    (void)state;
     for (unsigned i = 0; i < 7; i++)
         CHECK(util_alloc(i));
     CHECK(util_heap_release(&heap) == 7 && heap.live_blocks == 0);
 }
 
-static void blocks_remember_their_heap(void **state)
+TEST_WITH(alloc, blocks_remember_their_heap)
 {
     void *counted = util_alloc(8), *plain;
 
-    (void)state;
     util_heap_current = NULL;
     plain = util_alloc(8);
     CHECK(heap.live_blocks == 1 && !util_fault_point());
@@ -91,12 +89,11 @@ static void blocks_remember_their_heap(void **state)
     util_free(plain);
 }
 
-static void objects_of_a_slab_are_distinct_and_reused(void **state)
+TEST_WITH(alloc, objects_of_a_slab_are_distinct_and_reused)
 {
     struct slab slab;
     char *objects[100];
 
-    (void)state;
     slab_init(&slab, 64);
     for (unsigned i = 0; i < 100; i++) {
         objects[i] = slab_take(&slab);
@@ -119,12 +116,11 @@ static void objects_of_a_slab_are_distinct_and_reused(void **state)
     slab_finish(&slab);
 }
 
-static void checked_arithmetic_tells_what_does_not_fit(void **state)
+TEST_WITH(alloc, checked_arithmetic_tells_what_does_not_fit)
 {
     uint64_t wide;
     uint32_t narrow;
 
-    (void)state;
     CHECK(!ckd_add(&wide, UINT64_MAX - 1, 1) && wide == UINT64_MAX && ckd_add(&wide, UINT64_MAX, 1));
     CHECK(ckd_mul(&narrow, 65536u, 65536u) && !ckd_mul(&narrow, 65535u, 65537u) &&
           narrow == UINT32_MAX);
@@ -135,19 +131,4 @@ static void checked_arithmetic_tells_what_does_not_fit(void **state)
     CHECK(ranges_overlap(0, 5, 4, 1) && !ranges_overlap(0, 4, 4, 1) && !ranges_overlap(4, 0, 0, 10));
     CHECK(power_of_two_at_least(1) == 1 && power_of_two_at_least(5) == 8 &&
           power_of_two_at_least(8) == 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(blocks_are_counted, up, down),
-        cmocka_unit_test_setup_teardown(the_chosen_request_fails, up, down),
-        cmocka_unit_test_setup_teardown(sizes_that_overflow_fail, up, down),
-        cmocka_unit_test_setup_teardown(release_frees_what_is_left, up, down),
-        cmocka_unit_test_setup_teardown(blocks_remember_their_heap, up, down),
-        cmocka_unit_test_setup_teardown(objects_of_a_slab_are_distinct_and_reused, up, down),
-        cmocka_unit_test_setup_teardown(checked_arithmetic_tells_what_does_not_fit, up, down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,26 +167,23 @@ static unsigned steps(void)
     return getenv("DXGK_LONG") ? 170000 : 3000;
 }
 
-static void agrees_with_the_model_over_random_walks(void **state)
+TEST(agrees_with_the_model_over_random_walks)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
         walk(seed, true, steps());
 }
 
-static void agrees_with_the_model_when_takes_come_back_in_pieces(void **state)
+TEST(agrees_with_the_model_when_takes_come_back_in_pieces)
 {
-    (void)state;
     for (uint64_t seed = 100; seed < 120; seed++)
         walk(seed, false, steps());
 }
 
-static void refuses_what_overlaps_or_makes_no_sense(void **state)
+TEST(refuses_what_overlaps_or_makes_no_sense)
 {
     struct extent_tree tree;
     uint64_t start = 77;
 
-    (void)state;
     extent_tree_init(&tree);
     CHECK(extent_give(&tree, 10, 10));
     CHECK(!extent_give(&tree, 5, 6));
@@ -206,7 +203,7 @@ static void refuses_what_overlaps_or_makes_no_sense(void **state)
 }
 
 /* Contract: what one take gave always comes back, even with every allocation failing. */
-static void giving_back_never_needs_memory(void **state)
+TEST(giving_back_never_needs_memory)
 {
     struct util_heap heap = {0};
     struct rng rng = {.state = 7};
@@ -214,7 +211,6 @@ static void giving_back_never_needs_memory(void **state)
     struct range *ranges = calloc(20000, sizeof(*ranges));
     unsigned live = 0;
 
-    (void)state;
     util_heap_current = &heap;
     extent_tree_init(&tree);
     CHECK(extent_give(&tree, 0, 100000));
@@ -242,14 +238,13 @@ static void giving_back_never_needs_memory(void **state)
     free(ranges);
 }
 
-static void a_take_without_memory_changes_nothing(void **state)
+TEST(a_take_without_memory_changes_nothing)
 {
     struct util_heap heap = {0};
     struct extent_tree tree;
     unsigned refused = 0;
     uint64_t start;
 
-    (void)state;
     util_heap_current = &heap;
     extent_tree_init(&tree);
     heap.fail_at = 1;
@@ -273,12 +268,11 @@ static void a_take_without_memory_changes_nothing(void **state)
     util_heap_current = NULL;
 }
 
-static void walks_its_ranges_in_order(void **state)
+TEST(walks_its_ranges_in_order)
 {
     uint64_t start, size, from = 0, seen = 0;
     struct extent_tree tree;
 
-    (void)state;
     extent_tree_init(&tree);
     for (uint64_t i = 0; i < 50; i++)
         CHECK(extent_give(&tree, ((i * 37) % 50) * 10, 4));
@@ -291,14 +285,13 @@ static void walks_its_ranges_in_order(void **state)
 }
 
 /* Lengths beyond what a summary can hold are found all the same. */
-static void very_long_ranges_are_told_apart(void **state)
+TEST(very_long_ranges_are_told_apart)
 {
     const uint64_t giant = (uint64_t)1 << 40;
     struct extent_request want = {.size = giant - 512, .align = 512};
     struct extent_tree tree;
     uint64_t start;
 
-    (void)state;
     extent_tree_init(&tree);
     CHECK(extent_give(&tree, 1, giant - 600) && extent_give(&tree, giant, giant - 600));
     CHECK(extent_give(&tree, 2 * giant + 512, giant - 512));
@@ -312,11 +305,10 @@ static void very_long_ranges_are_told_apart(void **state)
 }
 
 /* Deep trees stay right while they grow and shrink at every level. */
-static void deep_trees_grow_and_shrink(void **state)
+TEST(deep_trees_grow_and_shrink)
 {
     struct extent_tree tree;
 
-    (void)state;
     extent_tree_init(&tree);
     for (unsigned round = 0; round < 3; round++) {
         for (uint64_t i = 0; i < 30000; i++) { /* every second unit, in an order without pattern */
@@ -334,20 +326,4 @@ static void deep_trees_grow_and_shrink(void **state)
         CHECK(tree.extents == 0 && tree.root == NULL && tree.free_units == 0);
     }
     extent_tree_finish(&tree);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_model_over_random_walks),
-        cmocka_unit_test(agrees_with_the_model_when_takes_come_back_in_pieces),
-        cmocka_unit_test(refuses_what_overlaps_or_makes_no_sense),
-        cmocka_unit_test(giving_back_never_needs_memory),
-        cmocka_unit_test(a_take_without_memory_changes_nothing),
-        cmocka_unit_test(walks_its_ranges_in_order),
-        cmocka_unit_test(very_long_ranges_are_told_apart),
-        cmocka_unit_test(deep_trees_grow_and_shrink),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,11 @@ enum { LIVE = 300 };
 
 static char objects[LIVE];
 
-static void handles_name_objects_of_one_type(void **state)
+TEST(handles_name_objects_of_one_type)
 {
     struct handle_table table;
     uint32_t a, b;
 
-    (void)state;
     handle_table_init(&table);
     CHECK(handle_lookup(&table, 0, 0) == NULL && handle_lookup(&table, UINT32_MAX, 0) == NULL);
     a = handle_create(&table, 1, &objects[1]);
@@ -32,12 +31,11 @@ static void handles_name_objects_of_one_type(void **state)
     handle_table_finish(&table);
 }
 
-static void stale_handles_stay_stale_for_a_thousand_reuses(void **state)
+TEST(stale_handles_stay_stale_for_a_thousand_reuses)
 {
     struct handle_table table;
     uint32_t first, handle;
 
-    (void)state;
     handle_table_init(&table);
     first = handle_create(&table, 1, &objects[0]);
     CHECK(handle_remove(&table, first, 1) == &objects[0]);
@@ -50,13 +48,12 @@ static void stale_handles_stay_stale_for_a_thousand_reuses(void **state)
     handle_table_finish(&table);
 }
 
-static void agrees_with_a_model_over_random_walks(void **state)
+TEST(agrees_with_a_model_over_random_walks)
 {
     struct handle_table table;
     struct rng rng = {.state = 3};
     uint32_t handles[LIVE] = {0}, retired = 0;
 
-    (void)state;
     handle_table_init(&table);
     for (unsigned step = 0; step < 20000; step++) {
         unsigned pick = rng_below(&rng, LIVE);
@@ -86,12 +83,11 @@ static void agrees_with_a_model_over_random_walks(void **state)
     handle_table_finish(&table);
 }
 
-static void removal_during_a_walk_is_allowed(void **state)
+TEST(removal_during_a_walk_is_allowed)
 {
     struct handle_table table;
     uint32_t cursor = 0, handle, count = 0;
 
-    (void)state;
     handle_table_init(&table);
     for (unsigned i = 0; i < 40; i++)
         CHECK(handle_create(&table, 1, &objects[i]));
@@ -103,13 +99,12 @@ static void removal_during_a_walk_is_allowed(void **state)
     handle_table_finish(&table);
 }
 
-static void running_out_of_memory_keeps_what_is_there(void **state)
+TEST(running_out_of_memory_keeps_what_is_there)
 {
     struct util_heap heap = {0};
     struct handle_table table;
     unsigned made = 0;
 
-    (void)state;
     util_heap_current = &heap;
     handle_table_init(&table);
     heap.fail_at = 3;
@@ -122,12 +117,11 @@ static void running_out_of_memory_keeps_what_is_there(void **state)
     CHECK(heap.live_blocks == 0);
 }
 
-static void the_limit_is_a_million_handles(void **state)
+TEST(the_limit_is_a_million_handles)
 {
     struct handle_table table;
     uint32_t last = 0;
 
-    (void)state;
     handle_table_init(&table);
     for (uint32_t i = 0; i < 1u << 20; i++)
         last = handle_create(&table, 1, &objects[0]);
@@ -135,18 +129,4 @@ static void the_limit_is_a_million_handles(void **state)
     CHECK(handle_create(&table, 1, &objects[0]) == 0);
     CHECK(handle_remove(&table, last, 1) && handle_create(&table, 1, &objects[0]) != last);
     handle_table_finish(&table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handles_name_objects_of_one_type),
-        cmocka_unit_test(stale_handles_stay_stale_for_a_thousand_reuses),
-        cmocka_unit_test(agrees_with_a_model_over_random_walks),
-        cmocka_unit_test(removal_during_a_walk_is_allowed),
-        cmocka_unit_test(running_out_of_memory_keeps_what_is_there),
-        cmocka_unit_test(the_limit_is_a_million_handles),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

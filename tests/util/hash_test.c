@@ -10,9 +10,8 @@ enum { KEYS = 500 };
 
 static char objects[KEYS];
 
-static void agrees_with_a_model_over_random_walks(void **state)
+TEST(agrees_with_a_model_over_random_walks)
 {
-    (void)state;
     for (uint64_t stride = 1; stride < (uint64_t)1 << 60;
          stride *= 4096) { /* keys that differ in their high bits only */
         struct hash_map map;
@@ -50,11 +49,10 @@ static void agrees_with_a_model_over_random_walks(void **state)
     }
 }
 
-static void an_empty_map_has_nothing(void **state)
+TEST(an_empty_map_has_nothing)
 {
     struct hash_map map;
 
-    (void)state;
     hash_init(&map);
     CHECK(hash_get(&map, 5) == NULL && hash_remove(&map, 5) == NULL && hash_get(&map, 0) == NULL);
     CHECK(hash_put(&map, 5, &objects[5]) && hash_get(&map, 0) == NULL &&
@@ -63,13 +61,12 @@ static void an_empty_map_has_nothing(void **state)
     hash_finish(&map);
 }
 
-static void running_out_of_memory_changes_nothing(void **state)
+TEST(running_out_of_memory_changes_nothing)
 {
     struct util_heap heap = {0};
     struct hash_map map;
     uint64_t key = 1;
 
-    (void)state;
     util_heap_current = &heap;
     hash_init(&map);
     heap.fail_at = 3;
@@ -81,15 +78,4 @@ static void running_out_of_memory_changes_nothing(void **state)
     hash_finish(&map);
     util_heap_current = NULL;
     CHECK(heap.live_blocks == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_a_model_over_random_walks),
-        cmocka_unit_test(an_empty_map_has_nothing),
-        cmocka_unit_test(running_out_of_memory_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

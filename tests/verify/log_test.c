@@ -64,29 +64,26 @@ static struct verify_log *install_with_place(void)
 
 /* ---- tests ---- */
 
-static void without_a_log_reports_vanish(void **state)
+TEST(without_a_log_reports_vanish)
 {
-    (void)state;
     verify_log_install(NULL);
     VIOLATION("PATCH-017", "nobody listens");
     verify_report_code("NT-010", VERIFY_ERROR, 0xC4, 0, 0, 0, 0, "nobody listens");
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "nobody listens");
 }
 
-static void destroying_the_installed_log_uninstalls_it(void **state)
+TEST(destroying_the_installed_log_uninstalls_it)
 {
-    (void)state;
     verify_log_destroy(install());
     CHECK(!verify_current);
     verify_log_destroy(NULL);
 }
 
-static void a_record_holds_what_was_seen_and_where(void **state)
+TEST(a_record_holds_what_was_seen_and_where)
 {
     struct verify_log *log = install_with_place();
     const struct verify_record *record;
 
-    (void)state;
     verify_report_code("NT-025", VERIFY_ERROR, 0xC4, 0x51, 2, 3, 4, "%d bytes past the end", 8);
     CHECK_RULE("LIFE-001", verify_records(log) == 1);
     record = verify_record_at(log, 0);
@@ -103,12 +100,11 @@ static void a_record_holds_what_was_seen_and_where(void **state)
     verify_log_destroy(log);
 }
 
-static void a_long_sentence_is_cut(void **state)
+TEST(a_long_sentence_is_cut)
 {
     struct verify_log *log = install();
     char text[1000];
 
-    (void)state;
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     VIOLATION("PATCH-017", "%s", text);
@@ -116,11 +112,10 @@ static void a_long_sentence_is_cut(void **state)
     verify_log_destroy(log);
 }
 
-static void identical_ones_merge_into_the_first(void **state)
+TEST(identical_ones_merge_into_the_first)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     for (int i = 0; i < 5; i++)
         VIOLATION("PATCH-017", "offset %d", i);
     CHECK(verify_records(log) == 1);
@@ -130,11 +125,10 @@ static void identical_ones_merge_into_the_first(void **state)
     verify_log_destroy(log);
 }
 
-static void other_rule_place_or_severity_is_another_record(void **state)
+TEST(other_rule_place_or_severity_is_another_record)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     VIOLATION("PATCH-017", "first");
     VIOLATION("PATCH-018", "other rule");
     place_where = "DxgkDdiRender";
@@ -148,11 +142,10 @@ static void other_rule_place_or_severity_is_another_record(void **state)
     verify_log_destroy(log);
 }
 
-static void counts_are_by_severity(void **state)
+TEST(counts_are_by_severity)
 {
     struct verify_log *log = install();
 
-    (void)state;
     NOTE("CAPS-061", "both models");
     WARNING("CAPS-019", "reserved bit");
     WARNING("CAPS-019", "reserved bit");
@@ -162,12 +155,11 @@ static void counts_are_by_severity(void **state)
     verify_log_destroy(log);
 }
 
-static void the_first_fatal_one_is_the_bug_check(void **state)
+TEST(the_first_fatal_one_is_the_bug_check)
 {
     struct verify_log *log = install_with_place();
     const struct verify_bugcheck *bugcheck = verify_bugcheck_state(log);
 
-    (void)state;
     CHECK(!bugcheck->happened);
     verify_fatal("PHYS-136", 0x1E4, 6, 7, 8, 9, "%d adapter object left", 1);
     CHECK_RULE("LIFE-002", bugcheck->happened && bugcheck->code == 0x1E4 &&
@@ -179,11 +171,10 @@ static void the_first_fatal_one_is_the_bug_check(void **state)
     verify_log_destroy(log);
 }
 
-static void errors_have_a_stack_once(void **state)
+TEST(errors_have_a_stack_once)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     stacks = 0;
     WARNING("PHYS-136", "of no weight");
     VIOLATION("PHYS-136", "an error");
@@ -194,11 +185,10 @@ static void errors_have_a_stack_once(void **state)
     verify_log_destroy(log);
 }
 
-static void a_second_fatal_one_leaves_the_bug_check_alone(void **state)
+TEST(a_second_fatal_one_leaves_the_bug_check_alone)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "first");
     verify_fatal("PHYS-143", 0x1E4, 7, 0, 0, 0, "second");
     CHECK(verify_bugcheck_state(log)->parameter[0] == 6 && bugchecks == 2 &&
@@ -207,11 +197,10 @@ static void a_second_fatal_one_leaves_the_bug_check_alone(void **state)
     verify_log_destroy(log);
 }
 
-static void a_lowered_rule_no_longer_stops(void **state)
+TEST(a_lowered_rule_no_longer_stops)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     CHECK(verify_set_severity(log, "PHYS-136", VERIFY_WARNING));
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "one left");
     CHECK_RULE("LIFE-004", !verify_bugcheck_state(log)->happened && bugchecks == 0);
@@ -220,11 +209,10 @@ static void a_lowered_rule_no_longer_stops(void **state)
     verify_log_destroy(log);
 }
 
-static void a_raised_rule_stops(void **state)
+TEST(a_raised_rule_stops)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     CHECK(verify_set_severity(log, "CAPS-019", VERIFY_FATAL));
     WARNING("CAPS-019", "reserved bit");
     CHECK_RULE("LIFE-004", verify_bugcheck_state(log)->happened && bugchecks == 1);
@@ -234,21 +222,19 @@ static void a_raised_rule_stops(void **state)
     verify_log_destroy(log);
 }
 
-static void an_unknown_rule_cannot_be_configured(void **state)
+TEST(an_unknown_rule_cannot_be_configured)
 {
     struct verify_log *log = install();
 
-    (void)state;
     CHECK(!verify_set_severity(log, "PATCH-999", VERIFY_NOTE));
     CHECK(verify_rule_count(log, "PATCH-999") == 0);
     verify_log_destroy(log);
 }
 
-static void strict_mode_raises_errors_only(void **state)
+TEST(strict_mode_raises_errors_only)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     CHECK(!verify_strict(log));
     VIOLATION("PATCH-017", "goes on");
     CHECK_RULE("TDR-002", bugchecks == 0 && verify_rule_count(log, "PATCH-017") == 1);
@@ -264,11 +250,10 @@ static void strict_mode_raises_errors_only(void **state)
     verify_log_destroy(log);
 }
 
-static void strict_mode_leaves_a_lowered_rule_lowered(void **state)
+TEST(strict_mode_leaves_a_lowered_rule_lowered)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     verify_set_strict(log, true);
     CHECK(verify_set_severity(log, "PATCH-017", VERIFY_WARNING));
     VIOLATION("PATCH-017", "goes on");
@@ -276,11 +261,10 @@ static void strict_mode_leaves_a_lowered_rule_lowered(void **state)
     verify_log_destroy(log);
 }
 
-static void reports_beyond_the_limit_are_counted(void **state)
+TEST(reports_beyond_the_limit_are_counted)
 {
     struct verify_log *log = install_with_place();
 
-    (void)state;
     verify_log_limit(log, 1);
     VIOLATION("PATCH-017", "kept");
     VIOLATION("PATCH-018", "lost");
@@ -292,12 +276,11 @@ static void reports_beyond_the_limit_are_counted(void **state)
     verify_log_destroy(log);
 }
 
-static void records_stay_in_place(void **state)
+TEST(records_stay_in_place)
 {
     struct verify_log *log = install();
     const struct verify_record *first;
 
-    (void)state;
     VIOLATION("LIFE-098", "first");
     first = verify_record_at(log, 0);
     for (size_t i = 0; i < 2000; i++)
@@ -307,12 +290,11 @@ static void records_stay_in_place(void **state)
     verify_log_destroy(log);
 }
 
-static void faults_injected_into_the_machine_do_not_reach_the_log(void **state)
+TEST(faults_injected_into_the_machine_do_not_reach_the_log)
 {
     struct util_heap heap = {.fail_at = 1, .fail_onward = true};
     struct verify_log *log;
 
-    (void)state;
     util_heap_current = &heap;
     log = install();
     VIOLATION("PATCH-017", "kept");
@@ -322,13 +304,12 @@ static void faults_injected_into_the_machine_do_not_reach_the_log(void **state)
 }
 
 /* The host's own mistake: loud where whole structures are checked, recorded everywhere else. */
-static void an_unknown_rule_is_recorded_or_asserted(void **state)
+TEST(an_unknown_rule_is_recorded_or_asserted)
 {
     struct verify_log *log = install();
     int status;
     pid_t child;
 
-    (void)state;
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -347,31 +328,4 @@ static void an_unknown_rule_is_recorded_or_asserted(void **state)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 #endif
     verify_log_destroy(log);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_log_reports_vanish),
-        cmocka_unit_test(destroying_the_installed_log_uninstalls_it),
-        cmocka_unit_test(a_record_holds_what_was_seen_and_where),
-        cmocka_unit_test(a_long_sentence_is_cut),
-        cmocka_unit_test(identical_ones_merge_into_the_first),
-        cmocka_unit_test(other_rule_place_or_severity_is_another_record),
-        cmocka_unit_test(counts_are_by_severity),
-        cmocka_unit_test(the_first_fatal_one_is_the_bug_check),
-        cmocka_unit_test(errors_have_a_stack_once),
-        cmocka_unit_test(a_second_fatal_one_leaves_the_bug_check_alone),
-        cmocka_unit_test(a_lowered_rule_no_longer_stops),
-        cmocka_unit_test(a_raised_rule_stops),
-        cmocka_unit_test(an_unknown_rule_cannot_be_configured),
-        cmocka_unit_test(strict_mode_raises_errors_only),
-        cmocka_unit_test(strict_mode_leaves_a_lowered_rule_lowered),
-        cmocka_unit_test(reports_beyond_the_limit_are_counted),
-        cmocka_unit_test(records_stay_in_place),
-        cmocka_unit_test(faults_injected_into_the_machine_do_not_reach_the_log),
-        cmocka_unit_test(an_unknown_rule_is_recorded_or_asserted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

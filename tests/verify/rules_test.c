@@ -6,9 +6,8 @@
 
 #include "verify/verify.h"
 
-static void the_table_is_sorted_and_complete(void **state)
+TEST(the_table_is_sorted_and_complete)
 {
-    (void)state;
     CHECK(verify_rules_count >= 2505);
     for (size_t i = 0; i < verify_rules_count; i++) {
         const struct verify_rule *rule = &verify_rules[i];
@@ -19,11 +18,10 @@ static void the_table_is_sorted_and_complete(void **state)
     }
 }
 
-static void what_is_absent_is_named(void **state)
+TEST(what_is_absent_is_named)
 {
     size_t absent = 0;
 
-    (void)state;
     for (size_t i = 0; i < verify_rules_count; i++)
         absent += verify_rules[i].absent != NULL;
     CHECK(absent > 0 && absent < 100);
@@ -31,31 +29,17 @@ static void what_is_absent_is_named(void **state)
     CHECK(!verify_rule_find("PATCH-121")->absent);
 }
 
-static void every_rule_is_found_by_its_id(void **state)
+TEST(every_rule_is_found_by_its_id)
 {
-    (void)state;
     for (size_t i = 0; i < verify_rules_count; i++)
         CHECK(verify_rule_find(verify_rules[i].id) == &verify_rules[i]);
 }
 
-static void other_ids_are_not_found(void **state)
+TEST(other_ids_are_not_found)
 {
     static const char *const others[] = {"",          "LIFE",     "LIFE-",    "LIFE-000",
                                          "LIFE-0001", "life-001", "AAAA-001", "ZZZZ-999"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         CHECK(!verify_rule_find(others[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_sorted_and_complete),
-        cmocka_unit_test(what_is_absent_is_named),
-        cmocka_unit_test(every_rule_is_found_by_its_id),
-        cmocka_unit_test(other_ids_are_not_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -415,40 +415,36 @@ static const UINT four[] = {4, 3, 3, 3};
 static const UINT three[] = {4, 4, 5};
 static const UINT two[] = {4, 0};
 
-static void four_levels(void **state)
+TEST(four_levels)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     random_walks(&options, 6, 400);
 }
 
-static void invalid_entries_not_cached(void **state)
+TEST(invalid_entries_not_cached)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.InvalidTlbEntriesNotCached = 1;
     random_walks(&options, 4, 300);
 }
 
-static void explicit_invalidation(void **state)
+TEST(explicit_invalidation)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     options.mmu.ExplicitPageTableInvalidation = 1;
     random_walks(&options, 4, 300);
 }
 
-static void large_pages(void **state)
+TEST(large_pages)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     options.mmu.LargePageSupported = 1;
     options.mmu.AllowNonAlignedLargePageAddress = 1;
@@ -456,11 +452,10 @@ static void large_pages(void **state)
     random_walks(&options, 4, 300);
 }
 
-static void without_zero(void **state)
+TEST(without_zero)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.ZeroInPteSupported = 0;
     options.mmu.ReadOnlyMemorySupported = 0;
@@ -468,42 +463,38 @@ static void without_zero(void **state)
     random_walks(&options, 2, 300);
 }
 
-static void updates_by_virtual_address(void **state)
+TEST(updates_by_virtual_address)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
     random_walks(&options, 3, 150);
 }
 
-static void updates_by_cpu(void **state)
+TEST(updates_by_cpu)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 3, three, 0);
     options.mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_CPU_VIRTUAL;
     random_walks(&options, 3, 300);
 }
 
-static void resizable_root(void **state)
+TEST(resizable_root)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 2, two, GVA_VRAM_SEGMENT);
     options.level[1].PageTableSizeInBytes = 0;
     random_walks(&options, 4, 300);
 }
 
 /* Memory fails now and then, in the client's calls and in the worker. */
-static void memory_fails(void **state)
+TEST(memory_fails)
 {
     struct gva_options options;
 
-    (void)state;
     walk_faults = true;
     geometry(&options, 4, four, GVA_VRAM_SEGMENT);
     random_walks(&options, 4, 400);
@@ -519,25 +510,11 @@ static void memory_fails(void **state)
     walk_faults = false;
 }
 
-static void idle_address_spaces(void **state)
+TEST(idle_address_spaces)
 {
     struct gva_options options;
 
-    (void)state;
     geometry(&options, 3, three, GVA_VRAM_SEGMENT);
     options.mmu.PageTableUpdateRequireAddressSpaceIdle = 1;
     random_walks(&options, 2, 200);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_levels),           cmocka_unit_test(invalid_entries_not_cached),
-        cmocka_unit_test(explicit_invalidation), cmocka_unit_test(large_pages),
-        cmocka_unit_test(without_zero),          cmocka_unit_test(updates_by_virtual_address),
-        cmocka_unit_test(updates_by_cpu),        cmocka_unit_test(resizable_root),
-        cmocka_unit_test(idle_address_spaces),   cmocka_unit_test(memory_fails),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

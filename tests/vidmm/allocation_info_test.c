@@ -30,7 +30,7 @@ static bool fine(struct mm_rig *rig, struct mm_private p)
            verify_count(rig->base.log, VERIFY_WARNING) == before;
 }
 
-static void outputs_body(struct mm_rig *rig)
+TEST_WITH(mm, outputs_are_checked)
 {
     const struct mm_private good = mm_private_default(MM_SET_BOTH, 8192);
     struct mm_private p = good;
@@ -99,13 +99,7 @@ static void outputs_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void outputs_are_checked(void **state)
-{
-    (void)state;
-    mm_run(NULL, outputs_body);
-}
-
-static void flags_body(struct mm_rig *rig)
+TEST_WITH(mm, flags_are_checked)
 {
     struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
 
@@ -170,12 +164,6 @@ static void flags_body(struct mm_rig *rig)
                        0);
 }
 
-static void flags_are_checked(void **state)
-{
-    (void)state;
-    mm_run(NULL, flags_body);
-}
-
 static void old_cap_body(struct mm_rig *rig)
 {
     struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
@@ -201,11 +189,10 @@ static void oldest_2x_body(struct mm_rig *rig)
                outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);
 }
 
-static void flags_by_version(void **state)
+TEST(flags_by_version)
 {
     struct mm_options o;
 
-    (void)state;
     mm_options_default(&o);
     o.old_map = true;
     mm_run(&o, old_cap_body);
@@ -241,11 +228,10 @@ static void large_alignment_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-030", mm_allocation(&rig->client[0], h)->runs[0].first % 16 == 0);
 }
 
-static void special_segments(void **state)
+TEST(special_segments)
 {
     struct mm_options o;
 
-    (void)state;
     mm_options_default(&o);
     o.segment[0].Size = 16 * MM_MB; /* the CPU cannot see it */
     o.segment[0].BaseAddress.QuadPart = MM_BASE;
@@ -255,16 +241,4 @@ static void special_segments(void **state)
     mm_run(&o, hidden_body);
     o.segment[0].Flags.CpuVisible = o.segment[0].Flags.Use64KBPages = 1;
     mm_run(&o, large_alignment_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_checked),
-        cmocka_unit_test(flags_are_checked),
-        cmocka_unit_test(flags_by_version),
-        cmocka_unit_test(special_segments),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void look_at_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
     CHECK(args->SubresourceIndex == 0);
 }
 
-static void create_calls_the_driver_body(struct mm_rig *rig)
+TEST_WITH(mm, create_calls_the_driver)
 {
     struct mm_client *c = &rig->client[0];
     struct request r;
@@ -95,13 +95,7 @@ static void create_calls_the_driver_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void create_calls_the_driver(void **state)
-{
-    (void)state;
-    mm_run(NULL, create_calls_the_driver_body);
-}
-
-static void resource_handles_body(struct mm_rig *rig)
+TEST_WITH(mm, resource_handles)
 {
     struct mm_client *c = &rig->client[0];
     struct request r;
@@ -148,13 +142,7 @@ static void resource_handles_body(struct mm_rig *rig)
                                 mm_event_count(rig, MM_CREATE) == 0);
 }
 
-static void resource_handles(void **state)
-{
-    (void)state;
-    mm_run(NULL, resource_handles_body);
-}
-
-static void bad_requests_body(struct mm_rig *rig)
+TEST_WITH(mm, bad_requests)
 {
     struct mm_client *c = &rig->client[0];
     struct request r;
@@ -178,13 +166,7 @@ static void bad_requests_body(struct mm_rig *rig)
     CHECK(request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
 }
 
-static void bad_requests(void **state)
-{
-    (void)state;
-    mm_run(NULL, bad_requests_body);
-}
-
-static void driver_failures_body(struct mm_rig *rig)
+TEST_WITH(mm, driver_failures_leave_nothing)
 {
     struct mm_client *c = &rig->client[0];
     uint32_t handles = c->process->nt->handles.live;
@@ -223,12 +205,6 @@ static void driver_failures_body(struct mm_rig *rig)
     CHECK(list_empty(&rig->vidmm->allocations) && vidmm_validate(rig->vidmm));
 }
 
-static void driver_failures_leave_nothing(void **state)
-{
-    (void)state;
-    mm_run(NULL, driver_failures_body);
-}
-
 /* ---- handle callbacks ---- */
 
 static void *resolved_in_open;
@@ -248,7 +224,7 @@ static void *data_of(struct mm_rig *rig, D3DKMT_HANDLE handle, DXGK_HANDLE_TYPE 
     return vidmm_cb_get_handle_data(&rig->ddi, &get);
 }
 
-static void handles_body(struct mm_rig *rig)
+TEST_WITH(mm, handles_resolve)
 {
     struct mm_client *c = &rig->client[0];
     struct request r;
@@ -293,15 +269,9 @@ static void handles_body(struct mm_rig *rig)
                                 mm_allocation(&rig->client[1], alone)->driver_handle);
 }
 
-static void handles_resolve(void **state)
-{
-    (void)state;
-    mm_run(NULL, handles_body);
-}
-
 /* ---- client memory ---- */
 
-static void existing_memory_body(struct mm_rig *rig)
+TEST_WITH(mm, existing_memory_stays_the_clients)
 {
     struct mm_client *c = &rig->client[0];
     const struct ram_request want = {
@@ -355,15 +325,9 @@ static void existing_memory_body(struct mm_rig *rig)
     ram_give_pages(rig->base.ram, frames, 3);
 }
 
-static void existing_memory_stays_the_clients(void **state)
-{
-    (void)state;
-    mm_run(NULL, existing_memory_body);
-}
-
 /* ---- lost devices, faults, numbers ---- */
 
-static void lost_body(struct mm_rig *rig)
+TEST_WITH(mm, lost_device_creates_nothing)
 {
     struct mm_client *c = &rig->client[0];
     NTSTATUS status;
@@ -373,14 +337,8 @@ static void lost_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-032", status == STATUS_DEVICE_REMOVED && mm_event_count(rig, MM_CREATE) == 0);
 }
 
-static void lost_device_creates_nothing(void **state)
-{
-    (void)state;
-    mm_run(NULL, lost_body);
-}
-
 /* Every internal allocation of a create fails in turn; nothing may be left each time. */
-static void faults_body(struct mm_rig *rig)
+TEST_WITH(mm, create_survives_every_fault)
 {
     struct mm_client *c = &rig->client[0];
     struct util_heap *heap = &rig->base.sim->heap;
@@ -412,13 +370,7 @@ static void faults_body(struct mm_rig *rig)
     CHECK_RULE("KMT-013", status == STATUS_SUCCESS);
 }
 
-static void create_survives_every_fault(void **state)
-{
-    (void)state;
-    mm_run(NULL, faults_body);
-}
-
-static void many_body(struct mm_rig *rig)
+TEST_WITH(mm, statistics_count)
 {
     struct mm_client *c = &rig->client[0];
     struct vidmm_statistics before;
@@ -435,27 +387,4 @@ static void many_body(struct mm_rig *rig)
     mm_idle(rig);
     vidmm_statistics(rig->vidmm, &after);
     CHECK(after.allocations_live == 0);
-}
-
-static void statistics_count(void **state)
-{
-    (void)state;
-    mm_run(NULL, many_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(create_calls_the_driver),
-        cmocka_unit_test(resource_handles),
-        cmocka_unit_test(bad_requests),
-        cmocka_unit_test(driver_failures_leave_nothing),
-        cmocka_unit_test(handles_resolve),
-        cmocka_unit_test(existing_memory_stays_the_clients),
-        cmocka_unit_test(lost_device_creates_nothing),
-        cmocka_unit_test(create_survives_every_fault),
-        cmocka_unit_test(statistics_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

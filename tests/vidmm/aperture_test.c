@@ -14,12 +14,7 @@ static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT fl
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-static void options(struct mm_options *o)
-{
-    mm_options_default(o);
-}
-
-static void aperture_body(struct mm_rig *rig)
+TEST_WITH(mm, aperture_maps_and_unmaps)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE virtual_only = make(c, MM_SET_APERTURE, 4, 0x2000);
@@ -95,19 +90,9 @@ static void aperture_body(struct mm_rig *rig)
     mm_idle(rig);
     CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1); /* the pattern was put back */
 }
+TEST_ALSO(mm, aperture_maps_and_unmaps, isolated, options->iommu = IOMMU_ISOLATION)
 
-static void aperture_maps_and_unmaps(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    options(&o);
-    mm_run(&o, aperture_body);
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, aperture_body);
-}
-
-static void coherent_body(struct mm_rig *rig)
+TEST_WITH(mm, coherent_and_visible_mappings)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2,
@@ -135,13 +120,7 @@ static void coherent_body(struct mm_rig *rig)
     CHECK(!mm_allocation(c, h)->aperture.view);
 }
 
-static void coherent_and_visible_mappings(void **state)
-{
-    (void)state;
-    mm_run(NULL, coherent_body);
-}
-
-static void old_map_body(struct mm_rig *rig)
+TEST_WITH(mm, old_drivers_get_an_mdl, options->old_map = true, options->iommu = IOMMU_ISOLATION)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 3, PHYSICAL);
@@ -159,19 +138,8 @@ static void old_map_body(struct mm_rig *rig)
                    mm_page(rig, mm_allocation(c, h), 0));
 }
 
-static void old_drivers_get_an_mdl(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    options(&o);
-    o.old_map = true;
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, old_map_body);
-}
-
 /* Ranges never overlap, and none is left when the adapter stops (the rig checks the segment). */
-static void balance_body(struct mm_rig *rig)
+TEST_WITH(mm, maps_are_balanced, options->aperture_bytes = 8 * MM_MB)
 {
     struct mm_client *c = &rig->client[0];
     bool mapped[4096] = {false};
@@ -209,17 +177,7 @@ static void balance_body(struct mm_rig *rig)
         CHECK_RULE("PAGE-051", !mapped[i]);
 }
 
-static void maps_are_balanced(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    options(&o);
-    o.aperture_bytes = 8 * MM_MB;
-    mm_run(&o, balance_body);
-}
-
-static void busy_range_body(struct mm_rig *rig)
+TEST_WITH(mm, ranges_are_idle)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
@@ -235,21 +193,4 @@ static void busy_range_body(struct mm_rig *rig)
     mm_finish(c);
     mm_idle(rig);
     CHECK_RULE("PAGE-047", mm_op_count(rig, DXGK_OPERATION_UNMAP_APERTURE_SEGMENT) == 1);
-}
-
-static void ranges_are_idle(void **state)
-{
-    (void)state;
-    mm_run(NULL, busy_range_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aperture_maps_and_unmaps), cmocka_unit_test(coherent_and_visible_mappings),
-        cmocka_unit_test(old_drivers_get_an_mdl),   cmocka_unit_test(maps_are_balanced),
-        cmocka_unit_test(ranges_are_idle),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static D3DKMT_QUERYVIDEOMEMORYINFO query(struct mm_client *c, int group)
     return info;
 }
 
-static void budget_body(struct mm_rig *rig)
+TEST_WITH(mm, budgets_are_shared_out)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
@@ -93,13 +93,7 @@ static void budget_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void budgets_are_shared_out(void **state)
-{
-    (void)state;
-    mm_run(NULL, budget_body);
-}
-
-static void uneven_body(struct mm_rig *rig)
+TEST_WITH(mm, reservations_leave_less_to_others)
 {
     const D3DKMT_MEMORY_SEGMENT_GROUP local = D3DKMT_MEMORY_SEGMENT_GROUP_LOCAL;
     struct mm_client *c = &rig->client[0];
@@ -117,12 +111,6 @@ static void uneven_body(struct mm_rig *rig)
     CHECK_RULE("RES-042", query(&rig->client[1], 0).Budget == 4 * MM_MB);
     CHECK(query(&rig->client[2], 0).Budget == 3 * MM_MB + MM_MB / 2);
     mm_idle(rig);
-}
-
-static void reservations_leave_less_to_others(void **state)
-{
-    (void)state;
-    mm_run(NULL, uneven_body);
 }
 
 /* ---- offers ---- */
@@ -144,7 +132,7 @@ static NTSTATUS reclaim(struct mm_client *c, D3DKMT_HANDLE h, D3DDDI_RECLAIM_RES
     return status;
 }
 
-static void offer_body(struct mm_rig *rig)
+TEST_WITH(mm, offered_content_may_go)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = vram(c, 10);
@@ -198,13 +186,7 @@ static void offer_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void offered_content_may_go(void **state)
-{
-    (void)state;
-    mm_run(NULL, offer_body);
-}
-
-static void reclaim_then_lock_body(struct mm_rig *rig)
+TEST_WITH(mm, reclaimed_can_be_locked_at_once)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = both(c, 10);
@@ -223,15 +205,9 @@ static void reclaim_then_lock_body(struct mm_rig *rig)
     OK(vidmm_unlock2(c->device, h));
 }
 
-static void reclaimed_can_be_locked_at_once(void **state)
-{
-    (void)state;
-    mm_run(NULL, reclaim_then_lock_body);
-}
-
 /* ---- residency queries ---- */
 
-static void query_body(struct mm_rig *rig)
+TEST_WITH(mm, queries_and_priorities)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)),
@@ -259,23 +235,4 @@ static void query_body(struct mm_rig *rig)
                vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
     OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){with_priority(c, 1, 1, 0)}, 1, priority));
     CHECK_RULE("ALLOC-070", priority[0] == D3DDDI_ALLOCATIONPRIORITY_NORMAL);
-}
-
-static void queries_and_priorities(void **state)
-{
-    (void)state;
-    mm_run(NULL, query_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(budgets_are_shared_out),
-        cmocka_unit_test(reservations_leave_less_to_others),
-        cmocka_unit_test(offered_content_may_go),
-        cmocka_unit_test(reclaimed_can_be_locked_at_once),
-        cmocka_unit_test(queries_and_priorities),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

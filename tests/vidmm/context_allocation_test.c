@@ -78,7 +78,7 @@ static struct vidmm_allocation *allocation_of(struct gva_rig *rig, HANDLE handle
 
 /* ---- creation ---- */
 
-GVA_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
+TEST_WITH(gva, a_context_allocation_is_initialised_once_before_its_context_runs)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args, second;
@@ -119,7 +119,7 @@ GVA_TEST(a_context_allocation_is_initialised_once_before_its_context_runs)
     close_context(rig, &client);
 }
 
-GVA_TEST(system_memory_is_described_by_an_mdl)
+TEST_WITH(gva, system_memory_is_described_by_an_mdl)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args, visible;
@@ -151,7 +151,7 @@ GVA_TEST(system_memory_is_described_by_an_mdl)
     close_context(rig, &client);
 }
 
-GVA_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
+TEST_WITH(gva, a_shared_one_belongs_to_all_contexts_of_the_device)
 {
     struct client first = {0}, second = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -176,7 +176,7 @@ GVA_TEST(a_shared_one_belongs_to_all_contexts_of_the_device)
     close_context(rig, &first);
 }
 
-GVA_TEST(owners_must_fit_together)
+TEST_WITH(gva, owners_must_fit_together)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -203,7 +203,7 @@ GVA_TEST(owners_must_fit_together)
     close_context(rig, &client);
 }
 
-GVA_TEST(malformed_requests_are_refused)
+TEST_WITH(gva, malformed_requests_are_refused)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -243,7 +243,7 @@ static void physical(struct gva_options *options)
     options->no_gpu_mmu = true;
 }
 
-GVA_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
+TEST_WITH(gva, physical_adapters_have_them_without_addresses, physical(options))
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -266,7 +266,7 @@ GVA_TEST_WITH(physical_adapters_have_them_without_addresses, physical)
     close_context(rig, &client);
 }
 
-GVA_TEST(initialisation_may_use_a_gpu_address)
+TEST_WITH(gva, initialisation_may_use_a_gpu_address)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -304,7 +304,7 @@ static D3DGPU_VIRTUAL_ADDRESS map_context(struct gva_rig *rig, HANDLE handle, ui
     return vidmm_cb_map_context_allocation(&rig->ddi, &args);
 }
 
-GVA_TEST(mappings_stand_in_the_clients_space)
+TEST_WITH(gva, mappings_stand_in_the_clients_space)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -360,7 +360,7 @@ GVA_TEST(mappings_stand_in_the_clients_space)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(windows_of_mappings)
+TEST_WITH(gva, windows_of_mappings)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -381,7 +381,7 @@ GVA_TEST(windows_of_mappings)
 
 /* ---- updates ---- */
 
-GVA_TEST(updates_are_done_when_the_callback_returns)
+TEST_WITH(gva, updates_are_done_when_the_callback_returns)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -435,7 +435,7 @@ static void update_in_set_root(struct gva_rig *rig, const DXGKARG_SETROOTPAGETAB
     callback_status[0] = vidmm_cb_update_context_allocation(&rig->ddi, &update);
 }
 
-GVA_TEST(updates_work_inside_set_root_page_table)
+TEST_WITH(gva, updates_work_inside_set_root_page_table)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -474,7 +474,7 @@ static void callbacks_in_build(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUF
     callback_status[3] = vidmm_cb_destroy_context_allocation(&rig->ddi, callback_handle);
 }
 
-GVA_TEST(callbacks_inside_build_paging_buffer_are_refused)
+TEST_WITH(gva, callbacks_inside_build_paging_buffer_are_refused)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -498,7 +498,7 @@ GVA_TEST(callbacks_inside_build_paging_buffer_are_refused)
 
 /* ---- the end ---- */
 
-GVA_TEST(what_is_left_is_a_leak)
+TEST_WITH(gva, what_is_left_is_a_leak)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -515,7 +515,7 @@ GVA_TEST(what_is_left_is_a_leak)
                rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
 }
 
-GVA_TEST(a_reset_initialises_those_in_vram_again)
+TEST_WITH(gva, a_reset_initialises_those_in_vram_again)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION vram, sysmem;
@@ -544,7 +544,7 @@ GVA_TEST(a_reset_initialises_those_in_vram_again)
     close_context(rig, &client);
 }
 
-GVA_TEST(every_failed_allocation_leaves_nothing)
+TEST_WITH(gva, every_failed_allocation_leaves_nothing)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -568,7 +568,7 @@ GVA_TEST(every_failed_allocation_leaves_nothing)
 }
 
 /* A map, and the update that first makes the allocation resident, with each request for memory failing once. */
-GVA_TEST(failed_maps_and_updates_say_so_and_leave_nothing)
+TEST_WITH(gva, failed_maps_and_updates_say_so_and_leave_nothing)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -607,7 +607,7 @@ GVA_TEST(failed_maps_and_updates_say_so_and_leave_nothing)
     close_context(rig, &client);
 }
 
-GVA_TEST(a_unique_driver_protection_binds_context_allocations)
+TEST_WITH(gva, a_unique_driver_protection_binds_context_allocations)
 {
     struct client client = {0};
     DXGKARGCB_CREATECONTEXTALLOCATION args;
@@ -627,29 +627,4 @@ GVA_TEST(a_unique_driver_protection_binds_context_allocations)
     CHECK_RULE("CTXA-049", vidmm_cb_map_context_allocation(&rig->ddi, &map) != 0);
     CHECK(destroy(rig, args.hAllocation) == STATUS_SUCCESS);
     close_context(rig, &client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_context_allocation_is_initialised_once_before_its_context_runs),
-        cmocka_unit_test(system_memory_is_described_by_an_mdl),
-        cmocka_unit_test(a_shared_one_belongs_to_all_contexts_of_the_device),
-        cmocka_unit_test(owners_must_fit_together),
-        cmocka_unit_test(malformed_requests_are_refused),
-        cmocka_unit_test(physical_adapters_have_them_without_addresses),
-        cmocka_unit_test(initialisation_may_use_a_gpu_address),
-        cmocka_unit_test(mappings_stand_in_the_clients_space),
-        cmocka_unit_test(windows_of_mappings),
-        cmocka_unit_test(updates_are_done_when_the_callback_returns),
-        cmocka_unit_test(updates_work_inside_set_root_page_table),
-        cmocka_unit_test(callbacks_inside_build_paging_buffer_are_refused),
-        cmocka_unit_test(what_is_left_is_a_leak),
-        cmocka_unit_test(a_reset_initialises_those_in_vram_again),
-        cmocka_unit_test(every_failed_allocation_leaves_nothing),
-        cmocka_unit_test(failed_maps_and_updates_say_so_and_leave_nothing),
-        cmocka_unit_test(a_unique_driver_protection_binds_context_allocations),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

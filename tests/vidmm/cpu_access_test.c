@@ -39,7 +39,7 @@ static bool shows(struct mm_rig *rig, const uint8_t *view, const struct vidmm_al
 
 /* ---- where it may be ---- */
 
-static void vram_body(struct mm_rig *rig)
+TEST_WITH(mm, vram_is_shown_through_the_bar)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, 1);
@@ -67,13 +67,7 @@ static void vram_body(struct mm_rig *rig)
     CHECK(try_lock(c, 0xBAD) == STATUS_INVALID_PARAMETER);
 }
 
-static void vram_is_shown_through_the_bar(void **state)
-{
-    (void)state;
-    mm_run(NULL, vram_body);
-}
-
-static void scattered_body(struct mm_rig *rig)
+TEST_WITH(mm, scattered_vram_is_one_view)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE small[64];
@@ -96,13 +90,7 @@ static void scattered_body(struct mm_rig *rig)
     OK(vidmm_unlock2(c->device, h));
 }
 
-static void scattered_vram_is_one_view(void **state)
-{
-    (void)state;
-    mm_run(NULL, scattered_body);
-}
-
-static void system_body(struct mm_rig *rig)
+TEST_WITH(mm, system_memory_is_shown_as_it_is)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE fresh = make(c, MM_SET_BOTH, 4, 1);
@@ -129,15 +117,11 @@ static void system_body(struct mm_rig *rig)
     CHECK(mm_op_count(rig, -1) == 0);
 }
 
-static void system_memory_is_shown_as_it_is(void **state)
-{
-    (void)state;
-    mm_run(NULL, system_body);
-}
-
 /* ---- a segment that the CPU cannot see ---- */
 
-static void hidden_body(struct mm_rig *rig)
+TEST_WITH(mm, hidden_vram_is_left_for_a_lock, options->segment[0].Size = 16 * MM_MB,
+          options->segment[0].BaseAddress.QuadPart = MM_BASE, options->segment[1].Flags.Aperture = 1,
+          options->segment[1].Size = 16 * MM_MB, options->segment_count = 2)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 1);
@@ -169,21 +153,7 @@ static void hidden_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-128", try_lock(c, only) == STATUS_INVALID_PARAMETER);
 }
 
-static void hidden_vram_is_left_for_a_lock(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.segment[0].Size = 16 * MM_MB;
-    o.segment[0].BaseAddress.QuadPart = MM_BASE;
-    o.segment[1].Flags.Aperture = 1;
-    o.segment[1].Size = 16 * MM_MB;
-    o.segment_count = 2;
-    mm_run(&o, hidden_body);
-}
-
-static void cached_body(struct mm_rig *rig)
+TEST_WITH(mm, cached_is_never_shown_in_vram)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 5);
@@ -195,12 +165,6 @@ static void cached_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-127", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1 &&
                                 mm_allocation(c, h)->segment != MM_VRAM);
     OK(vidmm_unlock2(c->device, h));
-}
-
-static void cached_is_never_shown_in_vram(void **state)
-{
-    (void)state;
-    mm_run(NULL, cached_body);
 }
 
 /* ---- moving underneath ---- */
@@ -216,7 +180,7 @@ static NTSTATUS store_while_building(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFF
     return STATUS_PENDING;
 }
 
-static void moving_body(struct mm_rig *rig)
+TEST_WITH(mm, address_stays_while_content_moves)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 1);
@@ -247,12 +211,6 @@ static void moving_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void address_stays_while_content_moves(void **state)
-{
-    (void)state;
-    mm_run(NULL, moving_body);
-}
-
 static void arriving_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
@@ -267,11 +225,10 @@ static void arriving_body(struct mm_rig *rig)
     CHECK_RULE("RES-060", view[0] == 0x99 && shows(rig, view, mm_allocation(c, h)));
 }
 
-static void lock_does_not_race_with_the_fill(void **state)
+TEST(lock_does_not_race_with_the_fill)
 {
     struct mm_options o;
 
-    (void)state;
     for (uint64_t seed = 1; seed < 10; seed++) {
         mm_options_default(&o);
         o.seed = seed;
@@ -279,7 +236,7 @@ static void lock_does_not_race_with_the_fill(void **state)
     }
 }
 
-static void permanent_body(struct mm_rig *rig)
+TEST_WITH(mm, permanent_system_copy_is_what_is_locked)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 3);
@@ -302,15 +259,9 @@ static void permanent_body(struct mm_rig *rig)
                a->segment == MM_VRAM && mm_page(rig, a, 0)[10] == 0x31); /* pushed by a page-in */
 }
 
-static void permanent_system_copy_is_what_is_locked(void **state)
-{
-    (void)state;
-    mm_run(NULL, permanent_body);
-}
-
 /* ---- who may ---- */
 
-static void limits_body(struct mm_rig *rig)
+TEST_WITH(mm, locks_have_limits)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
@@ -332,13 +283,7 @@ static void limits_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-119", try_lock(&rig->client[1], theirs) == STATUS_INVALID_PARAMETER);
 }
 
-static void locks_have_limits(void **state)
-{
-    (void)state;
-    mm_run(NULL, limits_body);
-}
-
-static void destroy_body(struct mm_rig *rig)
+TEST_WITH(mm, destroying_ends_locks)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
@@ -354,13 +299,7 @@ static void destroy_body(struct mm_rig *rig)
     mm_finish(c);
 }
 
-static void destroying_ends_locks(void **state)
-{
-    (void)state;
-    mm_run(NULL, destroy_body);
-}
-
-static void no_wait_body(struct mm_rig *rig)
+TEST_WITH(mm, lock_does_not_wait_for_clients_work)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 1, 1);
@@ -377,14 +316,8 @@ static void no_wait_body(struct mm_rig *rig)
     mm_finish(c);
 }
 
-static void lock_does_not_wait_for_clients_work(void **state)
-{
-    (void)state;
-    mm_run(NULL, no_wait_body);
-}
-
 /* Every internal request of a lock, and of a move under a lock, fails in turn. */
-static void faults_body(struct mm_rig *rig)
+TEST_WITH(mm, locking_survives_every_fault)
 {
     struct util_heap *heap = &rig->base.sim->heap;
 
@@ -418,30 +351,4 @@ static void faults_body(struct mm_rig *rig)
             OK(mm_destroy(c, h, 2));
         }
     }
-}
-
-static void locking_survives_every_fault(void **state)
-{
-    (void)state;
-    mm_run(NULL, faults_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vram_is_shown_through_the_bar),
-        cmocka_unit_test(scattered_vram_is_one_view),
-        cmocka_unit_test(system_memory_is_shown_as_it_is),
-        cmocka_unit_test(hidden_vram_is_left_for_a_lock),
-        cmocka_unit_test(cached_is_never_shown_in_vram),
-        cmocka_unit_test(address_stays_while_content_moves),
-        cmocka_unit_test(lock_does_not_race_with_the_fill),
-        cmocka_unit_test(permanent_system_copy_is_what_is_locked),
-        cmocka_unit_test(locks_have_limits),
-        cmocka_unit_test(destroying_ends_locks),
-        cmocka_unit_test(lock_does_not_wait_for_clients_work),
-        cmocka_unit_test(locking_survives_every_fault),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

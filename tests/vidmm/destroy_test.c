@@ -40,7 +40,7 @@ static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UI
                                     (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
 }
 
-static void destroy_body(struct mm_rig *rig)
+TEST_WITH(mm, destroy_closes_and_destroys)
 {
     struct mm_client *c = &rig->client[0];
     struct request r;
@@ -110,13 +110,7 @@ static void destroy_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void destroy_closes_and_destroys(void **state)
-{
-    (void)state;
-    mm_run(NULL, destroy_body);
-}
-
-static void deferred_body(struct mm_rig *rig)
+TEST_WITH(mm, destruction_waits_for_the_gpu)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
@@ -157,13 +151,7 @@ static void deferred_body(struct mm_rig *rig)
                    rig->vidmm->segment[1].mapped_bytes == rig->vidmm->segment[1].pinned_bytes);
 }
 
-static void destruction_waits_for_the_gpu(void **state)
-{
-    (void)state;
-    mm_run(NULL, deferred_body);
-}
-
-static void order_body(struct mm_rig *rig)
+TEST_WITH(mm, destruction_is_in_order)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, 8192);
@@ -186,13 +174,7 @@ static void order_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-092", ram_free_pages(rig->base.ram) == free_pages);
 }
 
-static void destruction_is_in_order(void **state)
-{
-    (void)state;
-    mm_run(NULL, order_body);
-}
-
-static void device_end_body(struct mm_rig *rig)
+TEST_WITH(mm, device_end_closes_everything)
 {
     struct mm_client *c;
     struct request r;
@@ -211,22 +193,4 @@ static void device_end_body(struct mm_rig *rig)
                                 mm_event_count(rig, MM_CLOSE) == 2 &&
                                 mm_event_at(rig, MM_CLOSE, 0)->count == 3);
     CHECK_RULE("RES-030", rig->vidmm->usage[0] == 0 && vidmm_validate(rig->vidmm));
-}
-
-static void device_end_closes_everything(void **state)
-{
-    (void)state;
-    mm_run(NULL, device_end_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destroy_closes_and_destroys),
-        cmocka_unit_test(destruction_waits_for_the_gpu),
-        cmocka_unit_test(destruction_is_in_order),
-        cmocka_unit_test(device_end_closes_everything),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

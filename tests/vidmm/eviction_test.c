@@ -34,7 +34,7 @@ static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
-static void order_body(struct mm_rig *rig)
+TEST_WITH(mm, victims_in_order)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
@@ -72,13 +72,7 @@ static void order_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void victims_in_order(void **state)
-{
-    (void)state;
-    mm_run(NULL, order_body);
-}
-
-static void priorities_body(struct mm_rig *rig)
+TEST_WITH(mm, priority_decides_who_gets_the_better_place)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE low = with_priority(c, MM_SET_BOTH, 12, 0x50000000);
@@ -106,13 +100,7 @@ static void priorities_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void priority_decides_who_gets_the_better_place(void **state)
-{
-    (void)state;
-    mm_run(NULL, priorities_body);
-}
-
-static void promotion_body(struct mm_rig *rig)
+TEST_WITH(mm, demoted_come_back)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE hog = vram(c, 14);
@@ -129,12 +117,6 @@ static void promotion_body(struct mm_rig *rig)
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
 }
 
-static void demoted_come_back(void **state)
-{
-    (void)state;
-    mm_run(NULL, promotion_body);
-}
-
 static D3DKMT_HANDLE contiguous(struct mm_client *c, uint64_t pages)
 {
     struct mm_private p = mm_private_default(MM_SET_VRAM, pages * PAGE_BYTES);
@@ -143,7 +125,7 @@ static D3DKMT_HANDLE contiguous(struct mm_client *c, uint64_t pages)
     return mm_create_ok(c, p);
 }
 
-static void fragmentation_body(struct mm_rig *rig)
+TEST_WITH(mm, holes_are_made_by_moving)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE small[16];
@@ -188,19 +170,9 @@ static void fragmentation_body(struct mm_rig *rig)
     CHECK(rig->vidmm->statistics.evictions - evictions <= 2); /* the cheapest hole */
     CHECK(vidmm_validate(rig->vidmm));
 }
+TEST_ALSO(mm, holes_are_made_by_moving, moving, options->move_paging = true)
 
-static void holes_are_made_by_moving(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    mm_run(&o, fragmentation_body);
-    o.move_paging = true;
-    mm_run(&o, fragmentation_body);
-}
-
-static void pinned_body(struct mm_rig *rig)
+TEST_WITH(mm, capture_is_pinned)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
@@ -227,17 +199,11 @@ static void pinned_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void capture_is_pinned(void **state)
-{
-    (void)state;
-    mm_run(NULL, pinned_body);
-}
-
 /* ---- faults and chance ---- */
 
 /* Every internal request of MakeResident, eviction and page-in fails in turn, in the call and in
  * the worker. */
-static void faults_body(struct mm_rig *rig)
+TEST_WITH(mm, paging_survives_every_fault)
 {
     struct mm_client *c = &rig->client[0];
     struct util_heap *heap = &rig->base.sim->heap;
@@ -278,12 +244,6 @@ static void faults_body(struct mm_rig *rig)
         mm_idle(rig);
         CHECK(vidmm_validate(rig->vidmm));
     }
-}
-
-static void paging_survives_every_fault(void **state)
-{
-    (void)state;
-    mm_run(NULL, faults_body);
 }
 
 /* Many small requests in random order against a model that only knows contents. */
@@ -356,11 +316,10 @@ static void random_body(struct mm_rig *rig)
     CHECK(rig->faults == 0);
 }
 
-static void random_requests_keep_contents(void **state)
+TEST(random_requests_keep_contents)
 {
     struct mm_options o;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         mm_options_default(&o);
         o.seed = seed;
@@ -370,19 +329,4 @@ static void random_requests_keep_contents(void **state)
         o.move_paging = seed % 2;
         mm_run(&o, random_body);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(victims_in_order),
-        cmocka_unit_test(priority_decides_who_gets_the_better_place),
-        cmocka_unit_test(demoted_come_back),
-        cmocka_unit_test(holes_are_made_by_moving),
-        cmocka_unit_test(capture_is_pinned),
-        cmocka_unit_test(paging_survives_every_fault),
-        cmocka_unit_test(random_requests_keep_contents),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

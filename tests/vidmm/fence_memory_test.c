@@ -18,7 +18,7 @@ static uint64_t *gpu_view(struct gva_rig *rig, uint64_t va)
     return ram_direct(rig->base.ram, physical);
 }
 
-GVA_TEST(a_slot_is_seen_by_host_client_and_gpu)
+TEST_WITH(gva, a_slot_is_seen_by_host_client_and_gpu)
 {
     struct vidmm_fence_slot slot;
     uint64_t old = 1;
@@ -47,7 +47,7 @@ static struct page_number device_page(struct gva_rig *rig, uint64_t va)
 }
 
 /* IOMMU-067: mapped for the device without the driver's doing. A page goes with its last fence, if there is room elsewhere. */
-GVA_TEST(fence_memory_is_in_reach_for_its_life)
+TEST_WITH(gva, fence_memory_is_in_reach_for_its_life)
 {
     enum { SLOTS = 513 };
     struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
@@ -71,7 +71,7 @@ GVA_TEST(fence_memory_is_in_reach_for_its_life)
     util_free(slot);
 }
 
-GVA_TEST(pages_are_mapped_without_an_allocation_handle)
+TEST_WITH(gva, pages_are_mapped_without_an_allocation_handle)
 {
     struct vidmm_fence_slot slot;
 
@@ -93,7 +93,7 @@ GVA_TEST(pages_are_mapped_without_an_allocation_handle)
     vidmm_fence_slot_destroy(rig->process, &slot);
 }
 
-GVA_TEST(slots_share_pages)
+TEST_WITH(gva, slots_share_pages)
 {
     enum { SLOTS = 1300 };
     struct vidmm_fence_slot *slot = util_zalloc(SLOTS, sizeof(*slot));
@@ -126,7 +126,7 @@ static void narrow(struct gva_options *options)
     options->internal_end = (1ull << 32) + 65536;
 }
 
-GVA_TEST_WITH(pages_come_from_the_internal_range, narrow)
+TEST_WITH(gva, pages_come_from_the_internal_range, narrow(options))
 {
     struct vidmm_fence_slot slot;
 
@@ -140,7 +140,7 @@ static void physical(struct gva_options *options)
     options->no_gpu_mmu = true;
 }
 
-GVA_TEST_WITH(without_gpu_mmu_there_is_no_gpu_address, physical)
+TEST_WITH(gva, without_gpu_mmu_there_is_no_gpu_address, physical(options))
 {
     struct vidmm_fence_slot slot;
 
@@ -151,7 +151,7 @@ GVA_TEST_WITH(without_gpu_mmu_there_is_no_gpu_address, physical)
     vidmm_fence_slot_destroy(rig->process, &slot);
 }
 
-GVA_TEST(every_failed_allocation_leaves_nothing)
+TEST_WITH(gva, every_failed_allocation_leaves_nothing)
 {
     struct util_heap *heap = &sim_current->heap;
     uint64_t frames = ram_free_pages(rig->base.ram);
@@ -169,19 +169,4 @@ GVA_TEST(every_failed_allocation_leaves_nothing)
         CHECK(n < 100);
     }
     vidmm_fence_slot_destroy(rig->process, &slot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slot_is_seen_by_host_client_and_gpu),
-        cmocka_unit_test(fence_memory_is_in_reach_for_its_life),
-        cmocka_unit_test(pages_are_mapped_without_an_allocation_handle),
-        cmocka_unit_test(slots_share_pages),
-        cmocka_unit_test(pages_come_from_the_internal_range),
-        cmocka_unit_test(without_gpu_mmu_there_is_no_gpu_address),
-        cmocka_unit_test(every_failed_allocation_leaves_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static uint64_t pinned(const struct gva_rig *rig)
 
 /* ---- clients' reservations ---- */
 
-GVA_TEST(reservations_are_in_64k)
+TEST_WITH(gva, reservations_are_in_64k)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536};
 
@@ -71,7 +71,7 @@ GVA_TEST(reservations_are_in_64k)
                    args.VirtualAddress % 65536 == 0);
 }
 
-GVA_TEST(reservations_never_overlay)
+TEST_WITH(gva, reservations_never_overlay)
 {
     uint64_t base = GB, again = GB, straddle = GB + 65536;
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
@@ -92,7 +92,7 @@ GVA_TEST(reservations_never_overlay)
     CHECK(gva_valid(rig));
 }
 
-GVA_TEST(reservations_keep_to_the_window)
+TEST_WITH(gva, reservations_keep_to_the_window)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = 65536, .MinimumAddress = GB};
 
@@ -106,7 +106,7 @@ GVA_TEST(reservations_keep_to_the_window)
                vidmm_reserve_gpu_va(rig->process, rig->queue, &args) == STATUS_NO_MEMORY);
 }
 
-GVA_TEST(reservation_types_show_in_the_entries)
+TEST_WITH(gva, reservation_types_show_in_the_entries)
 {
     uint64_t none = 0, zero = 0, commit = 0;
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {
@@ -142,7 +142,7 @@ GVA_TEST(reservation_types_show_in_the_entries)
     gva_release(rig);
 }
 
-GVA_TEST(huge_reservations_cost_nothing)
+TEST_WITH(gva, huge_reservations_cost_nothing)
 {
     uint64_t commit = 1ull << 40, none = 1ull << 42, zero = 1ull << 45, before = pinned(rig);
     uint32_t tables = 0;
@@ -165,7 +165,7 @@ GVA_TEST(huge_reservations_cost_nothing)
     CHECK(gva_look(rig, zero + GB) == GVA_FAULT);
 }
 
-GVA_TEST(full_spans_of_zero_need_no_leaf_table)
+TEST_WITH(gva, full_spans_of_zero_need_no_leaf_table)
 {
     uint64_t zero = 4 * SPAN;
 
@@ -180,7 +180,7 @@ GVA_TEST(full_spans_of_zero_need_no_leaf_table)
                                 gva_look(rig, zero + SPAN) == GVA_FAULT);
 }
 
-GVA_TEST(reservations_belong_to_the_process)
+TEST_WITH(gva, reservations_belong_to_the_process)
 {
     struct vidmm_device *device;
     struct vidmm_paging_queue *queue;
@@ -198,7 +198,7 @@ GVA_TEST(reservations_belong_to_the_process)
 
 /* ---- states ---- */
 
-GVA_TEST(zero_and_no_access_change_reserved_pages)
+TEST_WITH(gva, zero_and_no_access_change_reserved_pages)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t base = 0, page;
@@ -219,7 +219,7 @@ GVA_TEST(zero_and_no_access_change_reserved_pages)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(mapped_ranges_cannot_become_zero_or_no_access)
+TEST_WITH(gva, mapped_ranges_cannot_become_zero_or_no_access)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 8), at = va;
@@ -230,7 +230,7 @@ GVA_TEST(mapped_ranges_cannot_become_zero_or_no_access)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(ranges_without_an_allocation_stay)
+TEST_WITH(gva, ranges_without_an_allocation_stay)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t none = 0, zero = 3 * GB, again;
@@ -252,7 +252,7 @@ static void no_zero(struct gva_options *options)
     options->mmu.ZeroInPteSupported = 0;
 }
 
-GVA_TEST_WITH(zero_needs_its_cap, no_zero)
+TEST_WITH(gva, zero_needs_its_cap, no_zero(options))
 {
     uint64_t base = 0, va = 0;
 
@@ -284,7 +284,7 @@ static uint64_t last_protection(struct gva_rig *rig, uint64_t va)
     return found;
 }
 
-GVA_TEST(driver_protection_comes_back_in_every_update)
+TEST_WITH(gva, driver_protection_comes_back_in_every_update)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
@@ -300,7 +300,7 @@ GVA_TEST(driver_protection_comes_back_in_every_update)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(reserved_pages_carry_the_protection_of_the_reservation)
+TEST_WITH(gva, reserved_pages_carry_the_protection_of_the_reservation)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS args = {.Size = SPAN + 65536,
                                             .BaseAddress = 4 * SPAN,
@@ -322,7 +322,7 @@ GVA_TEST(reserved_pages_carry_the_protection_of_the_reservation)
     CHECK(upper);
 }
 
-GVA_TEST(freed_pages_keep_their_protection_to_the_end)
+TEST_WITH(gva, freed_pages_keep_their_protection_to_the_end)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -337,7 +337,7 @@ GVA_TEST(freed_pages_keep_their_protection_to_the_end)
 
 #define UNIQUE D3DGPU_UNIQUE_DRIVER_PROTECTION
 
-GVA_TEST(unique_driver_protection_binds)
+TEST_WITH(gva, unique_driver_protection_binds)
 {
     struct gva_object *object = resident(rig, 16, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
@@ -356,7 +356,7 @@ GVA_TEST(unique_driver_protection_binds)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(unique_driver_protection_is_given_up)
+TEST_WITH(gva, unique_driver_protection_is_given_up)
 {
     struct gva_object *object = resident(rig, 16, 0x1000);
     uint64_t base = 0, at;
@@ -396,7 +396,7 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
     return status;
 }
 
-GVA_TEST(paging_uses_unique_driver_protections)
+TEST_WITH(gva, paging_uses_unique_driver_protections)
 {
     struct gva_object *object = resident(rig, 16, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 4);
@@ -486,7 +486,7 @@ static void reserve_good_and_bad(struct gva_rig *rig, HANDLE process)
                driver_range[2].StartVirtualAddress != driver_range[0].StartVirtualAddress);
 }
 
-GVA_TEST(driver_reservations)
+TEST_WITH(gva, driver_reservations)
 {
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
@@ -529,7 +529,7 @@ GVA_TEST(driver_reservations)
     nt_process_destroy(nt);
 }
 
-GVA_TEST(user_mappings_inside_a_driver_reservation_get_host_tables)
+TEST_WITH(gva, user_mappings_inside_a_driver_reservation_get_host_tables)
 {
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
@@ -568,7 +568,7 @@ static void reserve_in_system_process(struct gva_rig *rig, HANDLE process)
     reserve_for_driver(rig, process, 0, 64 * SPAN, 0, 256 * SPAN, false);
 }
 
-static void start_with_reservation(struct gva_rig *rig)
+TEST_WITH(gva_bare, scratch_area_avoids_driver_reservations)
 {
     struct vidmm_space *space;
 
@@ -580,38 +580,4 @@ static void start_with_reservation(struct gva_rig *rig)
         CHECK_RULE("GPUVA-047", !extent_is_free(&rig->vidmm->mmu->scratch.free, page, 1));
     CHECK(space_validate(space));
     gva_stop(rig);
-}
-
-static void scratch_area_avoids_driver_reservations(void **state)
-{
-    (void)state;
-    gva_run_bare(NULL, start_with_reservation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reservations_are_in_64k),
-        cmocka_unit_test(reservations_never_overlay),
-        cmocka_unit_test(reservations_keep_to_the_window),
-        cmocka_unit_test(reservation_types_show_in_the_entries),
-        cmocka_unit_test(huge_reservations_cost_nothing),
-        cmocka_unit_test(full_spans_of_zero_need_no_leaf_table),
-        cmocka_unit_test(reservations_belong_to_the_process),
-        cmocka_unit_test(zero_and_no_access_change_reserved_pages),
-        cmocka_unit_test(mapped_ranges_cannot_become_zero_or_no_access),
-        cmocka_unit_test(ranges_without_an_allocation_stay),
-        cmocka_unit_test(zero_needs_its_cap),
-        cmocka_unit_test(driver_protection_comes_back_in_every_update),
-        cmocka_unit_test(reserved_pages_carry_the_protection_of_the_reservation),
-        cmocka_unit_test(freed_pages_keep_their_protection_to_the_end),
-        cmocka_unit_test(unique_driver_protection_binds),
-        cmocka_unit_test(unique_driver_protection_is_given_up),
-        cmocka_unit_test(paging_uses_unique_driver_protections),
-        cmocka_unit_test(driver_reservations),
-        cmocka_unit_test(user_mappings_inside_a_driver_reservation_get_host_tables),
-        cmocka_unit_test(scratch_area_avoids_driver_reservations),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

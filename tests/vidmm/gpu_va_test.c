@@ -33,7 +33,7 @@ static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t
 
 /* ---- placement ---- */
 
-GVA_TEST(automatic_maps_are_64k_apart)
+TEST_WITH(gva, automatic_maps_are_64k_apart)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     uint64_t first = gva_map_simple(rig, object, 1), second = gva_map_simple(rig, object, 1);
@@ -48,7 +48,7 @@ static void large(struct gva_options *options)
     options->mmu.LargePageSupported = 1;
 }
 
-GVA_TEST_WITH(automatic_maps_of_a_span_are_aligned_to_it, large)
+TEST_WITH(gva, automatic_maps_of_a_span_are_aligned_to_it, large(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
 
@@ -58,7 +58,7 @@ GVA_TEST_WITH(automatic_maps_of_a_span_are_aligned_to_it, large)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(first_span_is_never_given_out)
+TEST_WITH(gva, first_span_is_never_given_out)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
 
@@ -69,7 +69,7 @@ GVA_TEST(first_span_is_never_given_out)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(space_ends_with_the_address_bits)
+TEST_WITH(gva, space_ends_with_the_address_bits)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 2);
@@ -84,7 +84,7 @@ GVA_TEST(space_ends_with_the_address_bits)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(base_address_rules_over_the_window)
+TEST_WITH(gva, base_address_rules_over_the_window)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 2);
@@ -97,7 +97,7 @@ GVA_TEST(base_address_rules_over_the_window)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(window_bounds_the_choice)
+TEST_WITH(gva, window_bounds_the_choice)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 32);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 16);
@@ -120,7 +120,7 @@ static void narrow(struct gva_options *options)
     options->internal_end = GB + 65536 * 4;
 }
 
-GVA_TEST_WITH(internal_range_is_for_the_host_and_for_explicit_requests, narrow)
+TEST_WITH(gva, internal_range_is_for_the_host_and_for_explicit_requests, narrow(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 32);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 16);
@@ -141,7 +141,7 @@ GVA_TEST_WITH(internal_range_is_for_the_host_and_for_explicit_requests, narrow)
 
 /* ---- arguments ---- */
 
-GVA_TEST(zero_and_no_access_take_no_allocation)
+TEST_WITH(gva, zero_and_no_access_take_no_allocation)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
@@ -157,7 +157,7 @@ GVA_TEST(zero_and_no_access_take_no_allocation)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(pages_must_lie_in_the_allocation)
+TEST_WITH(gva, pages_must_lie_in_the_allocation)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 9);
@@ -181,7 +181,7 @@ GVA_TEST(pages_must_lie_in_the_allocation)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(protections_that_contradict_are_refused)
+TEST_WITH(gva, protections_that_contradict_are_refused)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     static const UINT64 bad[] = {4 | 8, 4 | 1, 8 | 1, 8 | 2, 4 | 2, 16, 16 | 1, 32, 1ull << 63};
@@ -201,7 +201,7 @@ GVA_TEST(protections_that_contradict_are_refused)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(fixed_places_are_free_or_inside_one_own_range)
+TEST_WITH(gva, fixed_places_are_free_or_inside_one_own_range)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
     uint64_t base = GB, second = GB + 65536;
@@ -228,7 +228,7 @@ GVA_TEST(fixed_places_are_free_or_inside_one_own_range)
 
 /* ---- what the GPU sees ---- */
 
-GVA_TEST(nothing_is_mapped_unasked)
+TEST_WITH(gva, nothing_is_mapped_unasked)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -238,7 +238,7 @@ GVA_TEST(nothing_is_mapped_unasked)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(an_allocation_may_be_mapped_many_times)
+TEST_WITH(gva, an_allocation_may_be_mapped_many_times)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 4);
@@ -261,7 +261,7 @@ static void no_protection_caps(struct gva_options *options)
     options->mmu.NoExecuteMemorySupported = 0;
 }
 
-GVA_TEST(protection_reaches_the_entries)
+TEST_WITH(gva, protection_reaches_the_entries)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -280,7 +280,7 @@ GVA_TEST(protection_reaches_the_entries)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST_WITH(protection_without_caps_stays_out_of_the_entries, no_protection_caps)
+TEST_WITH(gva, protection_without_caps_stays_out_of_the_entries, no_protection_caps(options))
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
@@ -292,7 +292,7 @@ GVA_TEST_WITH(protection_without_caps_stays_out_of_the_entries, no_protection_ca
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(entries_follow_residency)
+TEST_WITH(gva, entries_follow_residency)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
@@ -314,7 +314,7 @@ GVA_TEST(entries_follow_residency)
 
 /* ---- queues and fences ---- */
 
-GVA_TEST(fence_follows_the_entries)
+TEST_WITH(gva, fence_follows_the_entries)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
@@ -338,7 +338,7 @@ GVA_TEST(fence_follows_the_entries)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(queued_maps_of_a_freed_range_are_dropped)
+TEST_WITH(gva, queued_maps_of_a_freed_range_are_dropped)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 8);
@@ -358,7 +358,7 @@ GVA_TEST(queued_maps_of_a_freed_range_are_dropped)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(free_is_synchronous_and_ordered_before_the_next_range)
+TEST_WITH(gva, free_is_synchronous_and_ordered_before_the_next_range)
 {
     struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x2000);
     uint64_t va = gva_map_simple(rig, a, 8);
@@ -390,7 +390,7 @@ GVA_TEST(free_is_synchronous_and_ordered_before_the_next_range)
     gva_object_destroy(rig, b);
 }
 
-GVA_TEST(free_takes_exactly_one_range_of_the_client)
+TEST_WITH(gva, free_takes_exactly_one_range_of_the_client)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 64);
     uint64_t va = gva_map_simple(rig, object, 32), base = 0;
@@ -410,7 +410,7 @@ GVA_TEST(free_takes_exactly_one_range_of_the_client)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(a_lost_device_gets_no_addresses_but_may_free)
+TEST_WITH(gva, a_lost_device_gets_no_addresses_but_may_free)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
@@ -430,7 +430,7 @@ static void no_mmu(struct gva_options *options)
     options->no_gpu_mmu = true;
 }
 
-GVA_TEST_WITH(without_gpu_mmu_there_are_no_address_services, no_mmu)
+TEST_WITH(gva, without_gpu_mmu_there_are_no_address_services, no_mmu(options))
 {
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(NULL, 8);
     uint64_t base = 0;
@@ -445,7 +445,7 @@ GVA_TEST_WITH(without_gpu_mmu_there_are_no_address_services, no_mmu)
 
 /* ---- allocations that go ---- */
 
-GVA_TEST(ranges_of_a_destroyed_allocation_are_released)
+TEST_WITH(gva, ranges_of_a_destroyed_allocation_are_released)
 {
     struct gva_object *object = resident(rig, 8, 0x1000), *other = resident(rig, 8, 0x2000), *third;
     uint64_t va = gva_map_simple(rig, object, 8), mixed = gva_map_simple(rig, object, 8);
@@ -466,7 +466,7 @@ GVA_TEST(ranges_of_a_destroyed_allocation_are_released)
     gva_object_destroy(rig, third);
 }
 
-GVA_TEST(reserved_pages_return_to_their_initial_state)
+TEST_WITH(gva, reserved_pages_return_to_their_initial_state)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t base = 0;
@@ -495,7 +495,7 @@ static NTSTATUS closed_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-GVA_TEST(a_shared_allocation_goes_for_one_process_only)
+TEST_WITH(gva, a_shared_allocation_goes_for_one_process_only)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     struct nt_process *nt = nt_process_create("other");
@@ -533,37 +533,4 @@ GVA_TEST(a_shared_allocation_goes_for_one_process_only)
     vidmm_device_destroy(device);
     vidmm_process_close(process);
     nt_process_destroy(nt);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(automatic_maps_are_64k_apart),
-        cmocka_unit_test(automatic_maps_of_a_span_are_aligned_to_it),
-        cmocka_unit_test(first_span_is_never_given_out),
-        cmocka_unit_test(space_ends_with_the_address_bits),
-        cmocka_unit_test(base_address_rules_over_the_window),
-        cmocka_unit_test(window_bounds_the_choice),
-        cmocka_unit_test(internal_range_is_for_the_host_and_for_explicit_requests),
-        cmocka_unit_test(zero_and_no_access_take_no_allocation),
-        cmocka_unit_test(pages_must_lie_in_the_allocation),
-        cmocka_unit_test(protections_that_contradict_are_refused),
-        cmocka_unit_test(fixed_places_are_free_or_inside_one_own_range),
-        cmocka_unit_test(nothing_is_mapped_unasked),
-        cmocka_unit_test(an_allocation_may_be_mapped_many_times),
-        cmocka_unit_test(protection_reaches_the_entries),
-        cmocka_unit_test(protection_without_caps_stays_out_of_the_entries),
-        cmocka_unit_test(entries_follow_residency),
-        cmocka_unit_test(fence_follows_the_entries),
-        cmocka_unit_test(queued_maps_of_a_freed_range_are_dropped),
-        cmocka_unit_test(free_is_synchronous_and_ordered_before_the_next_range),
-        cmocka_unit_test(free_takes_exactly_one_range_of_the_client),
-        cmocka_unit_test(a_lost_device_gets_no_addresses_but_may_free),
-        cmocka_unit_test(without_gpu_mmu_there_are_no_address_services),
-        cmocka_unit_test(ranges_of_a_destroyed_allocation_are_released),
-        cmocka_unit_test(reserved_pages_return_to_their_initial_state),
-        cmocka_unit_test(a_shared_allocation_goes_for_one_process_only),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,12 @@ static void in_each_isolating_mode(void (*body)(struct mm_rig *rig))
     mm_run(&o, body);
 }
 
+#define RIG_ARGUMENT_isolating  struct mm_rig *rig
+#define RIG_RUN_isolating(body) in_each_isolating_mode(body)
+
 /* ---- for how long ---- */
 
-static void transfer_body(struct mm_rig *rig)
+TEST_WITH(isolating, pages_are_mapped_while_the_device_may_use_them)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 8, 0);
@@ -78,14 +81,8 @@ static void transfer_body(struct mm_rig *rig)
     CHECK_RULE("IOMMU-069", mm_violations(rig, "PHYS-003") == 0 && rig->faults == 0);
 }
 
-static void pages_are_mapped_while_the_device_may_use_them(void **state)
-{
-    (void)state;
-    in_each_isolating_mode(transfer_body);
-}
-
 /* A lost invalidation: the device goes on in a page that was given back (IOMMU-074). */
-static void lost_flush_body(struct mm_rig *rig)
+TEST_WITH(mm, a_missing_flush_shows)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 1, 0);
@@ -107,18 +104,9 @@ static void lost_flush_body(struct mm_rig *rig)
     iommu_domain_lose_flushes(rig->base.domain, 0);
 }
 
-static void a_missing_flush_shows(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    mm_run(&o, lost_flush_body);
-}
-
 /* ---- which operation, which addresses ---- */
 
-static void operation_body(struct mm_rig *rig)
+TEST_WITH(mm, the_cap_decides_the_operation, options->iommu = IOMMU_ISOLATION)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
@@ -133,18 +121,8 @@ static void operation_body(struct mm_rig *rig)
                                 DXGK_OPERATION_MAP_APERTURE_SEGMENT2 == 17 &&
                                 DXGK_OPERATION_MAP_APERTURE_SEGMENT == 5);
 }
-
-static void the_cap_decides_the_operation(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, operation_body);
-    o.old_map = true;
-    mm_run(&o, operation_body);
-}
+TEST_ALSO(mm, the_cap_decides_the_operation, old_map, options->iommu = IOMMU_ISOLATION,
+          options->old_map = true)
 
 static const void *given_list;
 static bool list_is_array;
@@ -181,7 +159,7 @@ static NTSTATUS keep_list(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
     return STATUS_PENDING;
 }
 
-static void adl_body(struct mm_rig *rig)
+TEST_WITH(mm, aperture_mappings_carry_device_pages, options->iommu = IOMMU_REMAP)
 {
     struct mm_client *c = &rig->client[0];
     const bool remap = rig->options.iommu == IOMMU_REMAP;
@@ -218,22 +196,12 @@ static void adl_body(struct mm_rig *rig)
         CHECK_RULE("IOMMU-089", given_list != (const void *)a->logical);
     CHECK_RULE("IOMMU-089", mm_check_content(rig, a, 9) && rig->faults == 0);
 }
+TEST_ALSO(mm, aperture_mappings_carry_device_pages, without_iommu, options->iommu = IOMMU_REMAP,
+          options->iommu = IOMMU_OFF)
+TEST_ALSO(mm, aperture_mappings_carry_device_pages, isolated, options->iommu = IOMMU_REMAP,
+          options->iommu = IOMMU_OFF, options->iommu = IOMMU_ISOLATION)
 
-static void aperture_mappings_carry_device_pages(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.iommu = IOMMU_REMAP;
-    mm_run(&o, adl_body);
-    o.iommu = IOMMU_OFF;
-    mm_run(&o, adl_body);
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, adl_body);
-}
-
-static void visible_body(struct mm_rig *rig)
+TEST_WITH(mm, the_driver_sees_what_it_asked_to_see)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE seen = make(c, MM_SET_APERTURE, 2, PHYSICAL | CACHED | CPU_VISIBLE);
@@ -268,16 +236,7 @@ static void visible_body(struct mm_rig *rig)
     CHECK_RULE("IOMMU-092", mm_op_count(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2) == 1);
 }
 
-static void the_driver_sees_what_it_asked_to_see(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    mm_run(&o, visible_body);
-}
-
-static void flag_body(struct mm_rig *rig)
+TEST_WITH(mm, visibility_needs_the_cap, options->iommu = IOMMU_ISOLATION, options->old_map = true)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, PAGE_BYTES);
@@ -288,20 +247,9 @@ static void flag_body(struct mm_rig *rig)
                                 verify_count(rig->base.log, VERIFY_ERROR) == 1);
 }
 
-static void visibility_needs_the_cap(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.iommu = IOMMU_ISOLATION;
-    o.old_map = true;
-    mm_run(&o, flag_body);
-}
-
 /* ---- notifications ---- */
 
-static void notify_body(struct mm_rig *rig)
+TEST_WITH(isolating, no_allocation_is_announced)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 0), system = make(c, MM_SET_APERTURE, 4, PHYSICAL);
@@ -321,12 +269,6 @@ static void notify_body(struct mm_rig *rig)
                mm_allocation(c, system)->segment == 0 && !mm_allocation(c, system)->logical);
 }
 
-static void no_allocation_is_announced(void **state)
-{
-    (void)state;
-    in_each_isolating_mode(notify_body);
-}
-
 /* ---- logical mode: no frame number in any argument ---- */
 
 static bool frame_of_allocation(const struct mm_rig *rig, uint64_t page)
@@ -336,7 +278,7 @@ static bool frame_of_allocation(const struct mm_rig *rig, uint64_t page)
 }
 
 /* RAM stands high, logical addresses low, so that one is not taken for the other. */
-static void addresses_body(struct mm_rig *rig)
+TEST_WITH(mm, no_frame_number_is_told_in_logical_mode, options->iommu = IOMMU_REMAP)
 {
     const struct ram_request low = {.pages = 8192, .owner = RAM_HOST, .cache = RAM_CACHED};
     struct mm_client *c = &rig->client[0];
@@ -374,30 +316,4 @@ static void addresses_body(struct mm_rig *rig)
         OK(mm_destroy(c, h[i], 2));
     mm_idle(rig);
     ram_give_contiguous(rig->base.ram, first, 8192);
-}
-
-static void no_frame_number_is_told_in_logical_mode(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.iommu = IOMMU_REMAP;
-    mm_run(&o, addresses_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_are_mapped_while_the_device_may_use_them),
-        cmocka_unit_test(a_missing_flush_shows),
-        cmocka_unit_test(the_cap_decides_the_operation),
-        cmocka_unit_test(aperture_mappings_carry_device_pages),
-        cmocka_unit_test(the_driver_sees_what_it_asked_to_see),
-        cmocka_unit_test(visibility_needs_the_cap),
-        cmocka_unit_test(no_allocation_is_announced),
-        cmocka_unit_test(no_frame_number_is_told_in_logical_mode),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static uint64_t pinned(const struct gva_rig *rig)
 
 /* ---- the first map: order, initial updates, links ---- */
 
-GVA_TEST(tables_are_initialised_then_linked_then_written)
+TEST_WITH(gva, tables_are_initialised_then_linked_then_written)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *u;
@@ -105,7 +105,7 @@ GVA_TEST(tables_are_initialised_then_linked_then_written)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(leaf_updates_describe_what_they_map)
+TEST_WITH(gva, leaf_updates_describe_what_they_map)
 {
     struct gva_object *object = resident(rig, 64, 0x1000);
     const struct gva_op *op;
@@ -131,7 +131,7 @@ GVA_TEST(leaf_updates_describe_what_they_map)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(one_operation_addresses_one_table)
+TEST_WITH(gva, one_operation_addresses_one_table)
 {
     struct gva_object *object = resident(rig, 64, 0x1000);
 
@@ -149,7 +149,7 @@ GVA_TEST(one_operation_addresses_one_table)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(operations_split_at_changes_of_allocation_and_protection)
+TEST_WITH(gva, operations_split_at_changes_of_allocation_and_protection)
 {
     struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x1008);
     uint64_t base = GB;
@@ -177,7 +177,7 @@ GVA_TEST(operations_split_at_changes_of_allocation_and_protection)
     gva_object_destroy(rig, b);
 }
 
-GVA_TEST(repeat_is_for_invalid_and_zero)
+TEST_WITH(gva, repeat_is_for_invalid_and_zero)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t zero = 0;
@@ -218,7 +218,7 @@ static void expect_poison(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *
     }
 }
 
-GVA_TEST(arrays_are_poisoned_after_the_call)
+TEST_WITH(gva, arrays_are_poisoned_after_the_call)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -229,7 +229,7 @@ GVA_TEST(arrays_are_poisoned_after_the_call)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(multipass_repeats_the_same_arguments)
+TEST_WITH(gva, multipass_repeats_the_same_arguments)
 {
     struct gva_object *object = resident(rig, 64, 0x1000);
 
@@ -245,7 +245,7 @@ GVA_TEST(multipass_repeats_the_same_arguments)
 
 /* ---- flushes ---- */
 
-GVA_TEST(flushes_name_the_space_and_the_range)
+TEST_WITH(gva, flushes_name_the_space_and_the_range)
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush;
@@ -276,7 +276,7 @@ static void not_cached_old(struct gva_options *options)
     options->version = DXGKDDI_INTERFACE_VERSION_WDDM2_0;
 }
 
-GVA_TEST_WITH(fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not_cached)
+TEST_WITH(gva, fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not_cached(options))
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 8);
@@ -291,7 +291,7 @@ GVA_TEST_WITH(fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST_WITH(caps_newer_than_the_driver_are_ignored, not_cached_old)
+TEST_WITH(gva, caps_newer_than_the_driver_are_ignored, not_cached_old(options))
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -312,7 +312,7 @@ static void expect_suspended(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFE
         CHECK_RULE("GPUVA-221", rig->suspends == rig->resumes + 1);
 }
 
-GVA_TEST_WITH(contexts_are_suspended_around_updates_if_asked, idle_spaces)
+TEST_WITH(gva, contexts_are_suspended_around_updates_if_asked, idle_spaces(options))
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
     struct vidmm_context context;
@@ -339,7 +339,7 @@ static void odd_sizes(struct gva_options *options)
     options->level[0].PageTableAlignmentInBytes = 65536;
 }
 
-GVA_TEST_WITH(tables_take_their_size_and_alignment, odd_sizes)
+TEST_WITH(gva, tables_take_their_size_and_alignment, odd_sizes(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
     uint64_t before = pinned(rig), va;
@@ -365,7 +365,7 @@ static void tiny(struct gva_options *options)
     options->vram_bytes = 4u << 20;
 }
 
-GVA_TEST_WITH(no_room_for_tables_fails_the_map_and_nothing_else, tiny)
+TEST_WITH(gva, no_room_for_tables_fails_the_map_and_nothing_else, tiny(options))
 {
     struct gva_object *object = resident(rig, 8, 0x100);
     uint64_t first = gva_map_simple(rig, object, 8), base = 4 * GB, mapped = 0;
@@ -404,7 +404,7 @@ static uint32_t invalidated(const struct gva_rig *rig)
     return count;
 }
 
-GVA_TEST_WITH(explicit_invalidation_pairs_up, explicit_invalidation)
+TEST_WITH(gva, explicit_invalidation_pairs_up, explicit_invalidation(options))
 {
     struct gva_object *object = resident(rig, 1024, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 1024);
@@ -418,7 +418,7 @@ GVA_TEST_WITH(explicit_invalidation_pairs_up, explicit_invalidation)
     gva_object_destroy(rig, object);
 }
 
-GVA_TEST(tables_are_freed_whole_without_explicit_invalidation)
+TEST_WITH(gva, tables_are_freed_whole_without_explicit_invalidation)
 {
     struct gva_object *object = resident(rig, 1024, 0x1000);
     uint64_t before = pinned(rig), va = gva_map_simple(rig, object, 1024);
@@ -450,7 +450,7 @@ static void large_unaligned(struct gva_options *options)
     options->mmu.AllowNonAlignedLargePageAddress = 1;
 }
 
-GVA_TEST_WITH(a_whole_block_is_one_large_page, large)
+TEST_WITH(gva, a_whole_block_is_one_large_page, large(options))
 {
     struct gva_object *object = resident(rig, 512, 0x1000), *off = resident(rig, 512, 0x1100);
     const struct vidmm_run system = {.segment = 0, .first = 0x2000, .pages = 512};
@@ -484,7 +484,7 @@ GVA_TEST_WITH(a_whole_block_is_one_large_page, large)
     gva_object_destroy(rig, off);
 }
 
-GVA_TEST_WITH(unaligned_blocks_with_their_cap, large_unaligned)
+TEST_WITH(gva, unaligned_blocks_with_their_cap, large_unaligned(options))
 {
     struct gva_object *off = resident(rig, 512, 0x1100);
 
@@ -499,7 +499,7 @@ static void dual(struct gva_options *options)
     options->mmu.LeafPageTableSizeFor64KPagesInBytes = 4096;
 }
 
-GVA_TEST_WITH(dual_entries_come_in_two_arrays, dual)
+TEST_WITH(gva, dual_entries_come_in_two_arrays, dual(options))
 {
     struct gva_object *object = resident(rig, 8, 0x1000);
 
@@ -519,7 +519,7 @@ static bool same_tables(struct gva_rig *rig, uint64_t tables, uint64_t free_page
            rig->process->space->free.free_units == free_pages && gva_valid(rig);
 }
 
-GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
+TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
 {
     struct gva_object *object = resident(rig, 64, 0x1000);
     uint64_t reserved = GB, tables, pages;
@@ -572,31 +572,4 @@ GVA_TEST(every_failed_allocation_leaves_things_as_they_were)
           gva_entry_page(gva_look(rig, GB + 6 * 4096)) == 0x1005);
     CHECK(gva_valid(rig));
     gva_object_destroy(rig, object);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_initialised_then_linked_then_written),
-        cmocka_unit_test(leaf_updates_describe_what_they_map),
-        cmocka_unit_test(one_operation_addresses_one_table),
-        cmocka_unit_test(operations_split_at_changes_of_allocation_and_protection),
-        cmocka_unit_test(repeat_is_for_invalid_and_zero),
-        cmocka_unit_test(arrays_are_poisoned_after_the_call),
-        cmocka_unit_test(multipass_repeats_the_same_arguments),
-        cmocka_unit_test(flushes_name_the_space_and_the_range),
-        cmocka_unit_test(fresh_entries_need_no_flush_where_invalid_ones_are_not_cached),
-        cmocka_unit_test(caps_newer_than_the_driver_are_ignored),
-        cmocka_unit_test(contexts_are_suspended_around_updates_if_asked),
-        cmocka_unit_test(tables_take_their_size_and_alignment),
-        cmocka_unit_test(no_room_for_tables_fails_the_map_and_nothing_else),
-        cmocka_unit_test(explicit_invalidation_pairs_up),
-        cmocka_unit_test(tables_are_freed_whole_without_explicit_invalidation),
-        cmocka_unit_test(a_whole_block_is_one_large_page),
-        cmocka_unit_test(unaligned_blocks_with_their_cap),
-        cmocka_unit_test(dual_entries_come_in_two_arrays),
-        cmocka_unit_test(every_failed_allocation_leaves_things_as_they_were),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static uint64_t paging_look(struct gva_rig *rig, uint64_t va)
 
 /* ---- start ---- */
 
-static void start_and_look(struct gva_rig *rig)
+TEST_WITH(gva_bare, paging_tables_are_written_at_once)
 {
     uint32_t updates;
 
@@ -58,19 +58,13 @@ static void start_and_look(struct gva_rig *rig)
     CHECK(rig->destroy_process_calls == 1);
 }
 
-static void paging_tables_are_written_at_once(void **state)
-{
-    (void)state;
-    gva_run_bare(NULL, start_and_look);
-}
-
 static void other_segment(struct gva_options *options)
 {
     for (unsigned level = 0; level < 4; level++)
         options->level[level].PagingProcessPageTableSegmentId = 0;
 }
 
-GVA_TEST_WITH(paging_tables_have_a_segment_of_their_own, other_segment)
+TEST_WITH(gva, paging_tables_have_a_segment_of_their_own, other_segment(options))
 {
     CHECK_RULE("GPUVA-018",
                table_address(paging_space(rig)->root).SegmentId == 0 &&
@@ -85,7 +79,7 @@ static void expect_refusal(struct gva_rig *rig)
 }
 
 /* The n-th allocation of the start fails: nothing is left, and the next start works. */
-static void start_with_failures(struct gva_rig *rig)
+TEST_WITH(gva_bare, every_failure_at_start_leaves_nothing)
 {
     struct util_heap *heap = &sim_current->heap;
     uint64_t frames = 0, blocks = 0;
@@ -109,12 +103,6 @@ static void start_with_failures(struct gva_rig *rig)
     gva_stop(rig);
 }
 
-static void every_failure_at_start_leaves_nothing(void **state)
-{
-    (void)state;
-    gva_run_bare(NULL, start_with_failures);
-}
-
 #define REFUSED(rule, ...)                                     \
     do {                                                       \
         struct gva_options options;                            \
@@ -135,9 +123,8 @@ static void expect_refusal_by(struct gva_rig *rig)
         fail_msg("%s was not reported", refused_rule);
 }
 
-static void impossible_descriptions_fail_the_start(void **state)
+TEST(impossible_descriptions_fail_the_start)
 {
-    (void)state;
     REFUSED("GPUVA-010", options.mmu.PageTableLevelCount = 1);
     REFUSED("GPUVA-010", options.mmu.PageTableLevelCount = 7);
     REFUSED("GPUVA-013", options.mmu.VirtualAddressBitCount = 50);
@@ -176,7 +163,7 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
-GVA_TEST(scratch_addresses_live_for_an_operation)
+TEST_WITH(gva, scratch_addresses_live_for_an_operation)
 {
     struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
                               .release = true};
@@ -199,7 +186,7 @@ GVA_TEST(scratch_addresses_live_for_an_operation)
     CHECK(space_validate(paging_space(rig)));
 }
 
-GVA_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
+TEST_WITH(gva, two_largest_windows_fit_and_more_wait_for_the_gpu)
 {
     struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0, .pages = 1},
                               .release = true};
@@ -213,7 +200,7 @@ GVA_TEST(two_largest_windows_fit_and_more_wait_for_the_gpu)
     CHECK(space_validate(paging_space(rig)));
 }
 
-GVA_TEST(root_of_the_paging_process_stays)
+TEST_WITH(gva, root_of_the_paging_process_stays)
 {
     struct scratch scratch = {.run = {.segment = GVA_VRAM_SEGMENT, .first = 0x1234, .pages = 3},
                               .release = true};
@@ -239,7 +226,7 @@ static void gpu_virtual(struct gva_options *options)
     options->mmu.PageTableUpdateMode = DXGK_PAGETABLEUPDATE_GPU_VIRTUAL;
 }
 
-GVA_TEST_WITH(tables_are_mapped_before_they_are_edited_by_address, gpu_virtual)
+TEST_WITH(gva, tables_are_mapped_before_they_are_edited_by_address, gpu_virtual(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     uint64_t va;
@@ -270,7 +257,7 @@ static void cpu_virtual(struct gva_options *options)
         options->level[level].PageTableSegmentId = 0;
 }
 
-GVA_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
+TEST_WITH(gva, cpu_updates_get_an_address_and_a_buffer, cpu_virtual(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     struct phys_addr physical;
@@ -297,7 +284,7 @@ GVA_TEST_WITH(cpu_updates_get_an_address_and_a_buffer, cpu_virtual)
 
 /* ---- roots ---- */
 
-GVA_TEST(contexts_are_told_their_root)
+TEST_WITH(gva, contexts_are_told_their_root)
 {
     struct vidmm_context context, physical;
 
@@ -342,7 +329,7 @@ static void two_levels(struct gva_options *options)
         .PageTableSegmentId = GVA_VRAM_SEGMENT, .PagingProcessPageTableSegmentId = GVA_VRAM_SEGMENT};
 }
 
-GVA_TEST_WITH(a_root_grows_with_the_addresses, two_levels)
+TEST_WITH(gva, a_root_grows_with_the_addresses, two_levels(options))
 {
     struct vidmm_context context;
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
@@ -415,7 +402,7 @@ static NTSTATUS resize_job(struct vidmm *vidmm, void *arg)
     return root_resize(resize->space, resize->entries);
 }
 
-GVA_TEST_WITH(a_root_can_shrink, two_levels)
+TEST_WITH(gva, a_root_can_shrink, two_levels(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 8);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
@@ -438,7 +425,7 @@ GVA_TEST_WITH(a_root_can_shrink, two_levels)
 
 /* ---- processes ---- */
 
-GVA_TEST(a_process_leaves_no_tables)
+TEST_WITH(gva, a_process_leaves_no_tables)
 {
     struct nt_process *nt = nt_process_create("other");
     uint64_t before = rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
@@ -482,7 +469,7 @@ GVA_TEST(a_process_leaves_no_tables)
 
 /* ---- reset ---- */
 
-GVA_TEST(everything_is_written_anew_after_a_reset)
+TEST_WITH(gva, everything_is_written_anew_after_a_reset)
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 600);
     struct vidmm_context context;
@@ -521,26 +508,4 @@ GVA_TEST(everything_is_written_anew_after_a_reset)
     vidmm_context_detach(&context);
     vidmm_context_finish(&context);
     gva_object_destroy(rig, object);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paging_tables_are_written_at_once),
-        cmocka_unit_test(paging_tables_have_a_segment_of_their_own),
-        cmocka_unit_test(impossible_descriptions_fail_the_start),
-        cmocka_unit_test(every_failure_at_start_leaves_nothing),
-        cmocka_unit_test(scratch_addresses_live_for_an_operation),
-        cmocka_unit_test(two_largest_windows_fit_and_more_wait_for_the_gpu),
-        cmocka_unit_test(root_of_the_paging_process_stays),
-        cmocka_unit_test(tables_are_mapped_before_they_are_edited_by_address),
-        cmocka_unit_test(cpu_updates_get_an_address_and_a_buffer),
-        cmocka_unit_test(contexts_are_told_their_root),
-        cmocka_unit_test(a_root_grows_with_the_addresses),
-        cmocka_unit_test(a_root_can_shrink),
-        cmocka_unit_test(a_process_leaves_no_tables),
-        cmocka_unit_test(everything_is_written_anew_after_a_reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,11 +14,6 @@ static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT fl
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-static void options(struct mm_options *o)
-{
-    mm_options_default(o);
-}
-
 static void physical_options(struct mm_options *o)
 {
     mm_options_default(o);
@@ -51,7 +46,7 @@ static NTSTATUS look(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
     return STATUS_PENDING;
 }
 
-static void packing_body(struct mm_rig *rig)
+TEST_WITH(mm, operations_are_packed, options->private_bytes = 256)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 0);
@@ -72,16 +67,6 @@ static void packing_body(struct mm_rig *rig)
                mm_event_count(rig, MM_SUBMIT) < seen); /* several operations a submission */
     CHECK_RULE("PAGE-001",
                rig->max_in_build == 1 && mm_event_at(rig, MM_BUILD, 0)->irql == SIM_IRQL_PASSIVE);
-}
-
-static void operations_are_packed(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    options(&o);
-    o.private_bytes = 256;
-    mm_run(&o, packing_body);
 }
 
 static UINT pass, pass_offsets[8];
@@ -112,7 +97,7 @@ static NTSTATUS three_passes(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args
     return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
 }
 
-static void multipass_body(struct mm_rig *rig)
+TEST_WITH(mm, multipass_is_the_drivers)
 {
     struct mm_client *c = &rig->client[0];
 
@@ -129,13 +114,7 @@ static void multipass_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-012", pass_offsets[0] == 0); /* a new operation begins anew */
 }
 
-static void multipass_is_the_drivers(void **state)
-{
-    (void)state;
-    mm_run(NULL, multipass_body);
-}
-
-static void small_buffers_body(struct mm_rig *rig)
+TEST_WITH(mm, small_buffers_do)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h[12];
@@ -152,12 +131,6 @@ static void small_buffers_body(struct mm_rig *rig)
         CHECK_RULE("PAGE-011", !mm_allocation(c, h[i])->resident &&
                                    mm_check_content(rig, mm_allocation(c, h[i]), (uint8_t)i));
     CHECK(rig->faults == 0);
-}
-
-static void small_buffers_do(void **state)
-{
-    (void)state;
-    mm_run(NULL, small_buffers_body);
 }
 
 /* ---- breaches ---- */
@@ -216,7 +189,7 @@ static bool is_fatal(const char *rule, uint64_t cause, int kind, NTSTATUS status
 {
     struct mm_options o;
 
-    options(&o);
+    mm_options_default(&o);
     o.private_bytes = 64;
     breach_rule = rule;
     breach_cause = cause;
@@ -228,9 +201,8 @@ static bool is_fatal(const char *rule, uint64_t cause, int kind, NTSTATUS status
     return true;
 }
 
-static void breaches_are_fatal(void **state)
+TEST(breaches_are_fatal)
 {
-    (void)state;
     CHECK_RULE("PAGE-010", is_fatal("PAGE-010", 0xB, 0, STATUS_UNSUCCESSFUL, 1));
     CHECK_RULE("PAGE-009", is_fatal("PAGE-015", 0xB, 0, STATUS_GRAPHICS_ALLOCATION_BUSY,
                                     1)); /* a fill is never busy */
@@ -280,11 +252,10 @@ static void busy_body(struct mm_rig *rig)
     rig->on_build = NULL;
 }
 
-static void busy_is_answered_once(void **state)
+TEST(busy_is_answered_once)
 {
     struct mm_options o;
 
-    (void)state;
     physical_options(&o);
     busy_forever = false;
     mm_run(&o, busy_body);
@@ -292,7 +263,7 @@ static void busy_is_answered_once(void **state)
     mm_run(&o, busy_body);
 }
 
-static void nothing_written_body(struct mm_rig *rig)
+TEST_WITH(mm, nothing_written_keeps_the_order)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 0);
@@ -304,15 +275,9 @@ static void nothing_written_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-017", mm_event_at(rig, MM_SUBMIT, 0)->count == 0 && mm_allocation(c, h)->ready);
 }
 
-static void nothing_written_keeps_the_order(void **state)
-{
-    (void)state;
-    mm_run(NULL, nothing_written_body);
-}
-
 /* ---- virtual operations ---- */
 
-static void virtual_body(struct mm_rig *rig)
+TEST_WITH(mm, virtual_operations)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 5, 0);
@@ -352,13 +317,7 @@ static void virtual_body(struct mm_rig *rig)
                                0);
 }
 
-static void virtual_operations(void **state)
-{
-    (void)state;
-    mm_run(NULL, virtual_body);
-}
-
-static void chunks_body(struct mm_rig *rig)
+TEST_WITH(mm, big_ones_go_in_chunks)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h;
@@ -408,13 +367,7 @@ static void chunks_body(struct mm_rig *rig)
     CHECK(rig->faults == 0);
 }
 
-static void big_ones_go_in_chunks(void **state)
-{
-    (void)state;
-    mm_run(NULL, chunks_body);
-}
-
-static void scattered_body(struct mm_rig *rig)
+TEST_WITH(mm, scattered_pages_in_one_operation)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE small[64];
@@ -439,13 +392,8 @@ static void scattered_body(struct mm_rig *rig)
                                mm_check_content(rig, mm_allocation(c, h), 2));
 }
 
-static void scattered_pages_in_one_operation(void **state)
-{
-    (void)state;
-    mm_run(NULL, scattered_body);
-}
-
-static void no_memory_segment_body(struct mm_rig *rig)
+TEST_WITH(mm, without_memory_segment, options->segment[0].Flags.Aperture = 1,
+          options->segment[0].Size = 16 * MM_MB, options->segment_count = 1)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(1, 8192);
@@ -463,18 +411,6 @@ static void no_memory_segment_body(struct mm_rig *rig)
                mm_allocation(c, h)->segment == 0 && mm_allocation(c, h)->runs[0].segment == 0);
 }
 
-static void without_memory_segment(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    options(&o);
-    o.segment[0].Flags.Aperture = 1;
-    o.segment[0].Size = 16 * MM_MB;
-    o.segment_count = 1;
-    mm_run(&o, no_memory_segment_body);
-}
-
 /* ---- other ---- */
 
 static D3DKMT_HANDLE callback_handle;
@@ -490,7 +426,7 @@ static NTSTATUS call_back(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
     return STATUS_PENDING;
 }
 
-static void callback_body(struct mm_rig *rig)
+TEST_WITH(mm, callbacks_return_while_building)
 {
     struct mm_client *c = &rig->client[0];
 
@@ -502,13 +438,7 @@ static void callback_body(struct mm_rig *rig)
     rig->on_build = NULL;
 }
 
-static void callbacks_return_while_building(void **state)
-{
-    (void)state;
-    mm_run(NULL, callback_body);
-}
-
-static void removed_body(struct mm_rig *rig)
+TEST_WITH(mm, removal_stops_paging)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, PHYSICAL);
@@ -531,15 +461,8 @@ static void removed_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void removal_stops_paging(void **state)
+TEST(numbers)
 {
-    (void)state;
-    mm_run(NULL, removed_body);
-}
-
-static void numbers(void **state)
-{
-    (void)state;
     CHECK_RULE(
         "PAGE-025",
         DXGK_OPERATION_TRANSFER == 0 && DXGK_OPERATION_FILL == 1 &&
@@ -555,7 +478,7 @@ static void numbers(void **state)
             DXGK_OPERATION_MAP_APERTURE_SEGMENT2 == 17);
 }
 
-static void pattern_body(struct mm_rig *rig)
+TEST_WITH(mm, not_zeroed_gets_a_pattern)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private data = mm_private_default(MM_SET_VRAM, 8192);
@@ -575,13 +498,7 @@ static void pattern_body(struct mm_rig *rig)
                    0xC5C5C5C5);
 }
 
-static void not_zeroed_gets_a_pattern(void **state)
-{
-    (void)state;
-    mm_run(NULL, pattern_body);
-}
-
-static void statistics_body(struct mm_rig *rig)
+TEST_WITH(mm, statistics)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 10, 0);
@@ -596,33 +513,4 @@ static void statistics_body(struct mm_rig *rig)
           s.bytes_paged_in == 10 * PAGE_BYTES);
     CHECK(s.evictions == 1 && s.paging_buffers > 0 && s.paging_operations > 0 &&
           s.page_table_updates > 0);
-}
-
-static void statistics(void **state)
-{
-    (void)state;
-    mm_run(NULL, statistics_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_packed),
-        cmocka_unit_test(multipass_is_the_drivers),
-        cmocka_unit_test(small_buffers_do),
-        cmocka_unit_test(breaches_are_fatal),
-        cmocka_unit_test(busy_is_answered_once),
-        cmocka_unit_test(nothing_written_keeps_the_order),
-        cmocka_unit_test(virtual_operations),
-        cmocka_unit_test(big_ones_go_in_chunks),
-        cmocka_unit_test(scattered_pages_in_one_operation),
-        cmocka_unit_test(without_memory_segment),
-        cmocka_unit_test(callbacks_return_while_building),
-        cmocka_unit_test(removal_stops_paging),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(not_zeroed_gets_a_pattern),
-        cmocka_unit_test(statistics),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void physical_options(struct mm_options *o)
     o->iommu = IOMMU_ISOLATION;
 }
 
-static void physical_body(struct mm_rig *rig)
+TEST_WITH(mm, physical_operations, physical_options(options))
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE first = make(c, MM_SET_VRAM, 3, PHYSICAL);
@@ -86,15 +86,6 @@ static void physical_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-056", mm_op_count(rig, DXGK_OPERATION_SPECIAL_LOCK_TRANSFER) == 0);
 }
 
-static void physical_operations(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    physical_options(&o);
-    mm_run(&o, physical_body);
-}
-
 static uint32_t interleaved;
 static HANDLE in_transfer;
 
@@ -113,7 +104,7 @@ static NTSTATUS watch_interleaving(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER
     return STATUS_PENDING;
 }
 
-static void interleaving_body(struct mm_rig *rig)
+TEST_WITH(mm, transfers_do_not_interleave, physical_options(options))
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h[3];
@@ -132,16 +123,7 @@ static void interleaving_body(struct mm_rig *rig)
     rig->on_build = NULL;
 }
 
-static void transfers_do_not_interleave(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    physical_options(&o);
-    mm_run(&o, interleaving_body);
-}
-
-static void mdl_life_body(struct mm_rig *rig)
+TEST_WITH(mm, mdl_lives_until_the_fence, physical_options(options))
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, PHYSICAL);
@@ -164,24 +146,4 @@ static void mdl_life_body(struct mm_rig *rig)
     mm_release(rig);
     mm_idle(rig);
     CHECK_RULE("PAGE-038", rig->base.sim->heap.live_blocks < live); /* and goes then */
-}
-
-static void mdl_lives_until_the_fence(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    physical_options(&o);
-    mm_run(&o, mdl_life_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(physical_operations),
-        cmocka_unit_test(transfers_do_not_interleave),
-        cmocka_unit_test(mdl_lives_until_the_fence),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,21 +64,22 @@ static void bad_ranges_are_never_used_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void bad_ranges_are_never_used(void **state)
+TEST(bad_ranges_are_never_used)
 {
     struct mm_options o = plain();
     const struct vidmm_bad_range bad[2] = {
         {.segment = 1, .range = {.SegmentOffset = 0x100000, .SizeInBytes = 0x10000}},
         {.segment = 1, .range = {.SegmentOffset = 0xF00000, .SizeInBytes = 4096}}};
 
-    (void)state;
     o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
     o.bad_range = bad;
     o.bad_range_count = 2;
     mm_run(&o, bad_ranges_are_never_used_body);
 }
 
-static void large_pages_body(struct mm_rig *rig)
+TEST_WITH(mm, segment_of_large_pages_is_managed_in_them, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[0].Flags.Use64KBPages = 1)
 {
     struct mm_client *c = &rig->client[0];
 
@@ -96,17 +97,11 @@ static void large_pages_body(struct mm_rig *rig)
     }
 }
 
-static void segment_of_large_pages_is_managed_in_them(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[0].Flags.Use64KBPages = 1;
-    mm_run(&o, large_pages_body);
-}
-
-static void preferences_body(struct mm_rig *rig)
+TEST_WITH(mm, placement_follows_preferences, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[2] = visible(MM_BASE + 32 * (uint64_t)MM_MB, 16 * MM_MB,
+                                        32 * (uint64_t)MM_MB),
+          options->segment_count = 3)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(7, MM_MB);
@@ -156,18 +151,9 @@ static void preferences_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-051", a->runs[0].first + a->runs[0].pages == 15 * 256);
 }
 
-static void placement_follows_preferences(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[2] = visible(MM_BASE + 32 * (uint64_t)MM_MB, 16 * MM_MB, 32 * (uint64_t)MM_MB);
-    o.segment_count = 3;
-    mm_run(&o, preferences_body);
-}
-
-static void pitch_body(struct mm_rig *rig)
+TEST_WITH(mm, pitch_segment_takes_the_pitch_size, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[0].Flags.PitchAlignment = 1)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 65536);
@@ -190,17 +176,7 @@ static void pitch_body(struct mm_rig *rig)
     CHECK_RULE("ALLOC-033", mm_allocation(c, h)->segment != 1);
 }
 
-static void pitch_segment_takes_the_pitch_size(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[0].Flags.PitchAlignment = 1;
-    mm_run(&o, pitch_body);
-}
-
-static void alignment_body(struct mm_rig *rig)
+TEST_WITH(mm, alignment_is_kept)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 4096);
@@ -219,15 +195,12 @@ static void alignment_body(struct mm_rig *rig)
                mm_allocation(c, h)->runs[0].first == 1); /* right behind the first one */
 }
 
-static void alignment_is_kept(void **state)
-{
-    (void)state;
-    mm_run(NULL, alignment_body);
-}
-
 /* The commit limit of a memory segment counts for nothing, that of an aperture bounds what is
  * mapped. */
-static void commit_limits_body(struct mm_rig *rig)
+TEST_WITH(mm, commit_limits, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[0].CommitLimit = 8 * MM_MB, options->segment[1] = aperture(16 * MM_MB),
+          options->segment[1].CommitLimit = 4 * MM_MB)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, MM_MB);
@@ -252,19 +225,9 @@ static void commit_limits_body(struct mm_rig *rig)
     CHECK_RULE("SEG-032", NT_SUCCESS(mm_resident(c, h[5])));
 }
 
-static void commit_limits(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[0].CommitLimit = 8 * MM_MB;
-    o.segment[1] = aperture(16 * MM_MB);
-    o.segment[1].CommitLimit = 4 * MM_MB;
-    mm_run(&o, commit_limits_body);
-}
-
-static void global_limit_body(struct mm_rig *rig)
+TEST_WITH(mm, global_aperture_limit, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = aperture(16 * MM_MB), options->aperture_commit_limit = 2 * MM_MB)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, MM_MB);
@@ -279,18 +242,9 @@ static void global_limit_body(struct mm_rig *rig)
                mm_resident(c, h[2]) == STATUS_NO_MEMORY); /* the segment alone would allow 16 */
 }
 
-static void global_aperture_limit(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[1] = aperture(16 * MM_MB);
-    o.aperture_commit_limit = 2 * MM_MB;
-    mm_run(&o, global_limit_body);
-}
-
-static void zero_limit_body(struct mm_rig *rig)
+TEST_WITH(mm, zero_commit_limit_means_all, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = aperture(16 * MM_MB))
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, 16 * MM_MB);
@@ -298,31 +252,7 @@ static void zero_limit_body(struct mm_rig *rig)
     p.flags |= 0x8000;
     CHECK_RULE("SEG-034", NT_SUCCESS(mm_resident(c, mm_create_ok(c, p))));
 }
-
-static void zero_commit_limit_means_all(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
-    o.segment[1] = aperture(16 * MM_MB);
-    mm_run(&o, zero_limit_body);
-    o.segment[1].CommitLimit = 1024 * (uint64_t)MM_MB;
-    mm_run(&o, zero_limit_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_ranges_are_never_used),
-        cmocka_unit_test(segment_of_large_pages_is_managed_in_them),
-        cmocka_unit_test(placement_follows_preferences),
-        cmocka_unit_test(pitch_segment_takes_the_pitch_size),
-        cmocka_unit_test(alignment_is_kept),
-        cmocka_unit_test(commit_limits),
-        cmocka_unit_test(global_aperture_limit),
-        cmocka_unit_test(zero_commit_limit_means_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_ALSO(mm, zero_commit_limit_means_all, beyond_the_segment, *options = plain(),
+          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = aperture(16 * MM_MB),
+          options->segment[1].CommitLimit = 1024 * (uint64_t)MM_MB)

@@ -51,9 +51,12 @@ static void run(void (*body)(struct mm_rig *rig))
     mm_run(&o, body);
 }
 
+#define RIG_ARGUMENT_portion  struct mm_rig *rig
+#define RIG_RUN_portion(body) run(body)
+
 /* ---- a portion comes back from the GPU ---- */
 
-static void returned_body(struct mm_rig *rig)
+TEST_WITH(portion, what_comes_back_is_asked_again)
 {
     struct mm_client *c = &rig->client[0];
     const D3DKMT_HANDLE one[] = {vram(c, 6), vram(c, 5)}, two[] = {vram(c, 7)};
@@ -85,16 +88,10 @@ static void returned_body(struct mm_rig *rig)
     CHECK(c->error == 0 && vidmm_validate(rig->vidmm));
 }
 
-static void what_comes_back_is_asked_again(void **state)
-{
-    (void)state;
-    run(returned_body);
-}
-
 /* ---- what is on the list ---- */
 
 /* There, but off the list: on it again before it is used. What nobody needs leaves before what waits. */
-static void listed_body(struct mm_rig *rig)
+TEST_WITH(portion, what_is_there_is_listed_again)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE a = vram(c, 6), z = vram(c, 5), x = vram(c, 9);
@@ -121,12 +118,6 @@ static void listed_body(struct mm_rig *rig)
     vidmm_portion_release(&second.portion);
 }
 
-static void what_is_there_is_listed_again(void **state)
-{
-    (void)state;
-    run(listed_body);
-}
-
 /* ---- what fits by counting but has no place ---- */
 
 /* An allocation of `megabytes` that nothing may move. */
@@ -143,7 +134,7 @@ static D3DKMT_HANDLE stuck(struct mm_client *c, uint64_t megabytes)
 }
 
 /* A portion that the driver knows is not cut any more. */
-static void fixed_body(struct mm_rig *rig)
+TEST_WITH(portion, what_the_driver_knows_is_not_cut)
 {
     struct mm_client *c = &rig->client[0];
     const D3DKMT_HANDLE list[] = {vram(c, 3), vram(c, 3)};
@@ -162,12 +153,6 @@ static void fixed_body(struct mm_rig *rig)
     vidmm_portion_release(&known.portion);
     mm_allocation(c, x)->pins--;
     CHECK(mm_open(c, list[0])->portions == 0 && mm_open(c, list[1])->portions == 0);
-}
-
-static void what_the_driver_knows_is_not_cut(void **state)
-{
-    (void)state;
-    run(fixed_body);
 }
 
 /* Nothing would be left before the split point: refused at once, for ever. */
@@ -198,15 +183,14 @@ static void empty_rest_body(struct mm_rig *rig)
     CHECK_RULE("PATCH-124", mm_violations(rig, "PATCH-124") == 1);
 }
 
-static void an_empty_portion_is_refused(void **state)
+TEST(an_empty_portion_is_refused)
 {
-    (void)state;
     run(empty_body);
     run(empty_rest_body);
 }
 
 /* What stays in place for the portion itself does not make it wait. */
-static void own_body(struct mm_rig *rig)
+TEST_WITH(portion, what_it_keeps_itself_does_not_count)
 {
     struct mm_client *c = &rig->client[0];
     const D3DKMT_HANDLE list[] = {vram(c, 3), vram(c, 6)};
@@ -228,16 +212,10 @@ static void own_body(struct mm_rig *rig)
     CHECK(c->error == 0);
 }
 
-static void what_it_keeps_itself_does_not_count(void **state)
-{
-    (void)state;
-    run(own_body);
-}
-
 /* ---- what stays in place ---- */
 
 /* The client closes a shared allocation that stays in place for it. */
-static void closed_body(struct mm_rig *rig)
+TEST_WITH(portion, what_is_closed_stays_no_more)
 {
     struct mm_client *a = &rig->client[0], *b = &rig->client[1];
     struct mm_private data = mm_private_default(MM_SET_VRAM, 6 * MM_MB);
@@ -269,7 +247,7 @@ static void closed_body(struct mm_rig *rig)
 }
 
 /* What did not fit beside it is told when that ends. */
-static void waiting_body(struct mm_rig *rig)
+TEST_WITH(portion, who_waits_for_it_is_told)
 {
     struct mm_client *c = &rig->client[0], *other = &rig->client[1];
     struct buffer first, second, big;
@@ -293,18 +271,6 @@ static void waiting_body(struct mm_rig *rig)
     CHECK(c->error == 0);
 }
 
-static void who_waits_for_it_is_told(void **state)
-{
-    (void)state;
-    run(waiting_body);
-}
-
-static void what_is_closed_stays_no_more(void **state)
-{
-    (void)state;
-    run(closed_body);
-}
-
 /* ---- a device is lost while its portion is brought in ---- */
 
 static struct buffer *ending;
@@ -321,7 +287,7 @@ static NTSTATUS end_it(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
     return STATUS_PENDING;
 }
 
-static void lost_body(struct mm_rig *rig)
+TEST_WITH(portion, a_device_may_be_lost_meanwhile)
 {
     struct mm_client *c = &rig->client[0], *other = &rig->client[1];
     struct buffer first, second, big;
@@ -345,26 +311,4 @@ static void lost_body(struct mm_rig *rig)
     CHECK(c->error == 0 && mm_violations(rig, "PATCH-124") == 0 && c->resident_calls == 0);
     vidmm_portion_release(&second.portion);
     CHECK(vidmm_validate(rig->vidmm));
-}
-
-static void a_device_may_be_lost_meanwhile(void **state)
-{
-    (void)state;
-    run(lost_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_back_is_asked_again),
-        cmocka_unit_test(what_is_there_is_listed_again),
-        cmocka_unit_test(what_the_driver_knows_is_not_cut),
-        cmocka_unit_test(an_empty_portion_is_refused),
-        cmocka_unit_test(what_it_keeps_itself_does_not_count),
-        cmocka_unit_test(who_waits_for_it_is_told),
-        cmocka_unit_test(what_is_closed_stays_no_more),
-        cmocka_unit_test(a_device_may_be_lost_meanwhile),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
 
 /* ---- MakeResident ---- */
 
-static void make_resident_body(struct mm_rig *rig)
+TEST_WITH(mm, make_resident_counts)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = vram(c, 1);
@@ -86,13 +86,7 @@ static void make_resident_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void make_resident_counts(void **state)
-{
-    (void)state;
-    mm_run(NULL, make_resident_body);
-}
-
-static void no_memory_body(struct mm_rig *rig)
+TEST_WITH(mm, make_resident_is_all_or_nothing)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE list[4];
@@ -122,15 +116,9 @@ static void no_memory_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void make_resident_is_all_or_nothing(void **state)
-{
-    (void)state;
-    mm_run(NULL, no_memory_body);
-}
-
 /* ---- the list and the contexts ---- */
 
-static void hold_back_body(struct mm_rig *rig)
+TEST_WITH(mm, contexts_wait_for_the_list)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
@@ -166,14 +154,8 @@ static void hold_back_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void contexts_wait_for_the_list(void **state)
-{
-    (void)state;
-    mm_run(NULL, hold_back_body);
-}
-
 /* Two devices whose lists do not fit together, both with work all the time: they take turns. */
-static void turns_body(struct mm_rig *rig)
+TEST_WITH(mm, busy_devices_take_turns)
 {
     D3DKMT_HANDLE h[2];
     unsigned ran[2] = {0, 0};
@@ -198,15 +180,9 @@ static void turns_body(struct mm_rig *rig)
     CHECK_RULE("RES-050", rig->suspends > 5 && rig->suspends == rig->resumes);
 }
 
-static void busy_devices_take_turns(void **state)
-{
-    (void)state;
-    mm_run(NULL, turns_body);
-}
-
 /* ---- Evict ---- */
 
-static void evict_body(struct mm_rig *rig)
+TEST_WITH(mm, evict_follows_the_gpu)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = vram(c, 2);
@@ -258,13 +234,7 @@ static void evict_body(struct mm_rig *rig)
     CHECK(in_vram(c, h) && vidmm_validate(rig->vidmm));
 }
 
-static void evict_follows_the_gpu(void **state)
-{
-    (void)state;
-    mm_run(NULL, evict_body);
-}
-
-static void not_written_body(struct mm_rig *rig)
+TEST_WITH(mm, hint_never_loses_content)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 8192);
@@ -295,12 +265,6 @@ static void not_written_body(struct mm_rig *rig)
                mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 1); /* dirty by default */
 }
 
-static void hint_never_loses_content(void **state)
-{
-    (void)state;
-    mm_run(NULL, not_written_body);
-}
-
 /* ---- paging queues ---- */
 
 static uint64_t urgent_fence, urgent_at, normal_at;
@@ -312,7 +276,7 @@ static void urgent_progress(void *context, uint64_t value)
     urgent_at = sim_now();
 }
 
-static void queues_body(struct mm_rig *rig)
+TEST_WITH(mm, queues_have_growing_fences)
 {
     struct mm_client *c = &rig->client[0];
     struct vidmm_paging_queue *urgent;
@@ -351,19 +315,13 @@ static void queues_body(struct mm_rig *rig)
     CHECK_RULE("RES-039", urgent_fence == fence[3] && mm_allocation(c, h[3])->ready);
 }
 
-static void queues_have_growing_fences(void **state)
-{
-    (void)state;
-    mm_run(NULL, queues_body);
-}
-
 static void order_progress(void *context, uint64_t value)
 {
     (void)value;
     *(uint64_t *)context = sim_now();
 }
 
-static void priority_body(struct mm_rig *rig)
+TEST_WITH(mm, urgent_queue_goes_first)
 {
     struct mm_client *c = &rig->client[0];
     struct vidmm_paging_queue *low;
@@ -397,13 +355,7 @@ static void priority_body(struct mm_rig *rig)
     vidmm_paging_queue_destroy(high);
 }
 
-static void urgent_queue_goes_first(void **state)
-{
-    (void)state;
-    mm_run(NULL, priority_body);
-}
-
-static void lost_fences_body(struct mm_rig *rig)
+TEST_WITH(mm, losing_a_device_releases_waiters)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = vram(c, 1);
@@ -418,15 +370,9 @@ static void lost_fences_body(struct mm_rig *rig)
     mm_release(rig);
 }
 
-static void losing_a_device_releases_waiters(void **state)
-{
-    (void)state;
-    mm_run(NULL, lost_fences_body);
-}
-
 /* ---- IOMMU ---- */
 
-static void iommu_body(struct mm_rig *rig)
+TEST_WITH(mm, pages_are_mapped_only_while_needed)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = both(c, 1);
@@ -449,21 +395,11 @@ static void iommu_body(struct mm_rig *rig)
     CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped);
     CHECK(rig->faults == 0);
 }
-
-static void pages_are_mapped_only_while_needed(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_run(NULL, iommu_body);
-    mm_options_default(&o);
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, iommu_body);
-}
+TEST_ALSO(mm, pages_are_mapped_only_while_needed, isolated, options->iommu = IOMMU_ISOLATION)
 
 /* ---- reset ---- */
 
-static void reset_body(struct mm_rig *rig)
+TEST_WITH(mm, reset_purges_and_restores)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 8192);
@@ -509,13 +445,7 @@ static void reset_body(struct mm_rig *rig)
     CHECK(mm_allocation(c, a)->ready && rig->faults == 0);
 }
 
-static void reset_purges_and_restores(void **state)
-{
-    (void)state;
-    mm_run(NULL, reset_body);
-}
-
-static void reset_physical_body(struct mm_rig *rig)
+TEST_WITH(mm, reset_with_physical_paging, options->physical = true, options->iommu = IOMMU_ISOLATION)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_VRAM, 8192);
@@ -538,20 +468,9 @@ static void reset_physical_body(struct mm_rig *rig)
     OK(vidmm_reset_restore(rig->vidmm));
 }
 
-static void reset_with_physical_paging(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_options_default(&o);
-    o.physical = true;
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, reset_physical_body);
-}
-
 /* ---- a loss of power ---- */
 
-static void power_body(struct mm_rig *rig)
+TEST_WITH(mm, a_loss_of_power_ends_what_was_begun)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE a = vram(c, 4), b = vram(c, 4), handles[1];
@@ -578,36 +497,5 @@ static void power_body(struct mm_rig *rig)
     CHECK_RULE("PAGE-019", mm_event_at(rig, MM_SUBMIT, 0)->flags == 0);
     CHECK(vidmm_validate(rig->vidmm));
 }
-
-static void a_loss_of_power_ends_what_was_begun(void **state)
-{
-    struct mm_options o;
-
-    (void)state;
-    mm_run(NULL, power_body);
-    mm_options_default(&o);
-    o.physical = true;
-    o.iommu = IOMMU_ISOLATION;
-    mm_run(&o, power_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(make_resident_counts),
-        cmocka_unit_test(make_resident_is_all_or_nothing),
-        cmocka_unit_test(contexts_wait_for_the_list),
-        cmocka_unit_test(busy_devices_take_turns),
-        cmocka_unit_test(evict_follows_the_gpu),
-        cmocka_unit_test(hint_never_loses_content),
-        cmocka_unit_test(queues_have_growing_fences),
-        cmocka_unit_test(urgent_queue_goes_first),
-        cmocka_unit_test(losing_a_device_releases_waiters),
-        cmocka_unit_test(pages_are_mapped_only_while_needed),
-        cmocka_unit_test(reset_purges_and_restores),
-        cmocka_unit_test(reset_with_physical_paging),
-        cmocka_unit_test(a_loss_of_power_ends_what_was_begun),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_ALSO(mm, a_loss_of_power_ends_what_was_begun, isolated, options->physical = true,
+          options->iommu = IOMMU_ISOLATION)

@@ -79,11 +79,10 @@ static bool gives(const struct mm_options *o, NTSTATUS status, const char *rule,
 
 #define REFUSED STATUS_DEVICE_CONFIGURATION_ERROR
 
-static void table_refuses_flags(void **state)
+TEST(table_refuses_flags)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.segment[0].Flags.Agp = 1;
     CHECK_RULE("SEG-013", gives(&o, REFUSED, "SEG-013", 1, "segment 1"));
     o = plain();
@@ -99,11 +98,10 @@ static void table_refuses_flags(void **state)
     CHECK_RULE("SEG-055", gives(&o, REFUSED, "SEG-055", 1, "segment 1"));
 }
 
-static void table_refuses_sizes(void **state)
+TEST(table_refuses_sizes)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.segment[0].Size = 0;
     CHECK_RULE("SEG-030", gives(&o, REFUSED, "SEG-030", 1, "Size"));
     o = plain();
@@ -129,11 +127,10 @@ static void table_refuses_sizes(void **state)
     CHECK(gives(&o, STATUS_SUCCESS, "SEG-042", 0, NULL));
 }
 
-static void table_counts_segments(void **state)
+TEST(table_counts_segments)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.segment[2] = aperture(4 * MM_MB);
     o.segment_count = 3;
     CHECK_RULE("SEG-022", gives(&o, REFUSED, "SEG-022", 1, "2 aperture"));
@@ -161,11 +158,10 @@ static void table_counts_segments(void **state)
     CHECK_RULE("SEG-020", gives(&o, STATUS_SUCCESS, "SEG-020", 0, NULL));
 }
 
-static void table_checks_cpu_ranges(void **state)
+TEST(table_checks_cpu_ranges)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.segment[0] = visible(MM_BASE, 16 * MM_MB, 50 * (uint64_t)MM_MB); /* the BAR has 64 MB */
     CHECK_RULE("SEG-028", gives(&o, REFUSED, "SEG-028", 1, "segment 1"));
     o.segment[0] = visible(MM_BASE, 16 * MM_MB, 48 * (uint64_t)MM_MB);
@@ -194,11 +190,10 @@ static void table_checks_cpu_ranges(void **state)
     CHECK_RULE("SEG-056", gives(&o, REFUSED, "SEG-057", 1, NULL));
 }
 
-static void table_tolerates(void **state)
+TEST(table_tolerates)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.segment[0].Flags.CacheCoherent = 1;
     CHECK_RULE("SEG-046", gives(&o, STATUS_SUCCESS, "SEG-046", 1, "segment 1"));
     o = plain();
@@ -234,11 +229,10 @@ static void table_tolerates(void **state)
     CHECK_RULE("SEG-062", gives(&o, STATUS_SUCCESS, "SEG-016", 0, NULL));
 }
 
-static void table_is_read_by_stride(void **state)
+TEST(table_is_read_by_stride)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.stride = sizeof(DXGK_SEGMENTDESCRIPTOR4) + 40;
     o.segment[1].Size = 4097;
     CHECK_RULE("SEG-010", gives(&o, REFUSED, "SEG-030", 1, "segment 2"));
@@ -246,11 +240,10 @@ static void table_is_read_by_stride(void **state)
     CHECK_RULE("SEG-010", gives(&o, STATUS_SUCCESS, "SEG-030", 0, NULL));
 }
 
-static void table_checks_paging_buffer(void **state)
+TEST(table_checks_paging_buffer)
 {
     struct mm_options o = plain();
 
-    (void)state;
     o.paging_segment = 1;
     CHECK_RULE("PAGE-002", gives(&o, REFUSED, "PAGE-002", 1, NULL));
     o.paging_segment = 3;
@@ -262,14 +255,13 @@ static void table_checks_paging_buffer(void **state)
     CHECK_RULE("PAGE-004", gives(&o, REFUSED, "PAGE-004", 1, NULL));
 }
 
-static void table_checks_bad_ranges(void **state)
+TEST(table_checks_bad_ranges)
 {
     struct mm_options o = plain();
     struct vidmm_bad_range bad[2] = {
         {.segment = 1, .range = {.SegmentOffset = 0x800, .SizeInBytes = 4096}},
         {.segment = 1, .range = {.SegmentOffset = 0, .SizeInBytes = 8192}}};
 
-    (void)state;
     o.bad_range = bad;
     o.bad_range_count = 1;
     CHECK_RULE("SEG-061", gives(&o, REFUSED, "SEG-061", 1, "segment 1"));
@@ -309,12 +301,11 @@ static bool sizes(const struct mm_options *o, uint64_t video, uint64_t system, u
     return true;
 }
 
-static void sizes_follow_the_formulas(void **state)
+TEST(sizes_follow_the_formulas)
 {
     struct mm_options o = plain();
     const uint64_t mb = MM_MB;
 
-    (void)state;
     o.ram_bytes = 1024 * mb;
     o.segment[0] = memory(MM_BASE, 256 * mb);
     o.segment[1] = memory(MM_BASE + 256 * mb, 64 * mb);
@@ -347,7 +338,7 @@ static void sizes_follow_the_formulas(void **state)
 
 /* ---- budget groups ---- */
 
-static void group_defaults_body(struct mm_rig *rig)
+TEST_WITH(mm_bare, group_defaults, *options = plain())
 {
     struct vidmm *mm;
 
@@ -378,30 +369,4 @@ static void group_defaults_body(struct mm_rig *rig)
     CHECK_RULE("SEG-067", segment_group(mm, 1) == D3DKMT_MEMORY_SEGMENT_GROUP_NON_LOCAL);
     vidmm_destroy(mm);
     rig->vidmm = NULL;
-}
-
-static void group_defaults(void **state)
-{
-    struct mm_options o = plain();
-
-    (void)state;
-    mm_run_bare(&o, group_defaults_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_refuses_flags),
-        cmocka_unit_test(table_refuses_sizes),
-        cmocka_unit_test(table_counts_segments),
-        cmocka_unit_test(table_checks_cpu_ranges),
-        cmocka_unit_test(table_tolerates),
-        cmocka_unit_test(table_is_read_by_stride),
-        cmocka_unit_test(table_checks_paging_buffer),
-        cmocka_unit_test(table_checks_bad_ranges),
-        cmocka_unit_test(sizes_follow_the_formulas),
-        cmocka_unit_test(group_defaults),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,16 +129,14 @@ static void run(void (*body)(struct mm_rig *rig), uint64_t features, bool no_ent
     mm_run(&o, body);
 }
 
-static void only_a_driver_that_asked_may(void **state)
+TEST(only_a_driver_that_asked_may)
 {
-    (void)state;
     run(not_asked_body, 0, false, false);
     run(no_entry_body, 0, true, false);
 }
 
-static void only_shared_system_memory_may_be(void **state)
+TEST(only_shared_system_memory_may_be)
 {
-    (void)state;
     run(conditions_body, FEATURE, false, false);
 }
 
@@ -173,9 +171,8 @@ static void call_body(struct mm_rig *rig)
     }
 }
 
-static void the_driver_is_given_the_whole_store(void **state)
+TEST(the_driver_is_given_the_whole_store)
 {
-    (void)state;
     run(call_body, FEATURE, false, false);
     run(call_body, FEATURE, false, true);
 }
@@ -312,9 +309,8 @@ static void kept_body(struct mm_rig *rig)
     CHECK(ram_free_pages(rig->base.ram) == free_pages);
 }
 
-static void the_address_lasts(void **state)
+TEST(the_address_lasts)
 {
-    (void)state;
     run(life_body, FEATURE, false, false);
     run(life_body, FEATURE, false, true);
     run(offered_body, FEATURE, false, true);
@@ -376,22 +372,8 @@ static void memory_fails_body(struct mm_rig *rig)
     CHECK(ram_free_pages(rig->base.ram) == free_pages);
 }
 
-static void failures_leave_nothing(void **state)
+TEST(failures_leave_nothing)
 {
-    (void)state;
     run(driver_fails_body, FEATURE, false, false);
     run(memory_fails_body, FEATURE, false, false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_a_driver_that_asked_may),
-        cmocka_unit_test(only_shared_system_memory_may_be),
-        cmocka_unit_test(the_driver_is_given_the_whole_store),
-        cmocka_unit_test(the_address_lasts),
-        cmocka_unit_test(failures_leave_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static NTSTATUS close_resource(struct mm_client *c, D3DKMT_HANDLE handle)
                                     (D3DDDICB_DESTROYALLOCATION2FLAGS){0});
 }
 
-static void open_body(struct mm_rig *rig)
+TEST_WITH(mm, shared_resources_outlive_their_creator)
 {
     struct mm_client *a = &rig->client[0];
     struct mm_client *b = &rig->client[1];
@@ -119,13 +119,7 @@ static void open_body(struct mm_rig *rig)
     CHECK(list_empty(&rig->vidmm->allocations));
 }
 
-static void shared_resources_outlive_their_creator(void **state)
-{
-    (void)state;
-    mm_run(NULL, open_body);
-}
-
-static void reference_body(struct mm_rig *rig)
+TEST_WITH(mm, references_keep_a_resource)
 {
     struct mm_client *a = &rig->client[0];
     struct mm_client *b = &rig->client[1];
@@ -156,13 +150,7 @@ static void reference_body(struct mm_rig *rig)
     CHECK(!vidmm_resource_get(a->device, s.handle));
 }
 
-static void references_keep_a_resource(void **state)
-{
-    (void)state;
-    mm_run(NULL, reference_body);
-}
-
-static void read_only_body(struct mm_rig *rig)
+TEST_WITH(mm, read_only_opens)
 {
     struct mm_client *a = &rig->client[0];
     struct mm_client *b = &rig->client[1];
@@ -184,12 +172,6 @@ static void read_only_body(struct mm_rig *rig)
     vidmm_resource_put(s.resource);
 }
 
-static void read_only_opens(void **state)
-{
-    (void)state;
-    mm_run(NULL, read_only_body);
-}
-
 static void scribble(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
 {
     (void)rig;
@@ -197,7 +179,7 @@ static void scribble(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
         ((struct mm_private *)args->pOpenAllocation[1].pPrivateDriverData)->mark = 1;
 }
 
-static void private_data_body(struct mm_rig *rig)
+TEST_WITH(mm, plain_opens_do_not_write)
 {
     struct mm_client *a = &rig->client[0];
     struct vidmm_open_item item[3];
@@ -214,13 +196,7 @@ static void private_data_body(struct mm_rig *rig)
     vidmm_resource_put(s.resource);
 }
 
-static void plain_opens_do_not_write(void **state)
-{
-    (void)state;
-    mm_run(NULL, private_data_body);
-}
-
-static void failures_body(struct mm_rig *rig)
+TEST_WITH(mm, failed_opens_leave_nothing)
 {
     struct mm_client *b = &rig->client[1];
     struct util_heap *heap = &rig->base.sim->heap;
@@ -253,12 +229,6 @@ static void failures_body(struct mm_rig *rig)
     vidmm_resource_put(s.resource);
 }
 
-static void failed_opens_leave_nothing(void **state)
-{
-    (void)state;
-    mm_run(NULL, failures_body);
-}
-
 /* ---- references of drivers ---- */
 
 static void *acquire(struct mm_rig *rig, D3DKMT_HANDLE handle, HANDLE *release)
@@ -276,7 +246,7 @@ static void release_it(struct mm_rig *rig, HANDLE handle)
     vidmm_cb_release_handle_data(&rig->ddi, &args);
 }
 
-static void acquire_body(struct mm_rig *rig)
+TEST_WITH(mm, acquired_allocations_are_not_destroyed)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
@@ -303,13 +273,7 @@ static void acquire_body(struct mm_rig *rig)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-static void acquired_allocations_are_not_destroyed(void **state)
-{
-    (void)state;
-    mm_run(NULL, acquire_body);
-}
-
-static void leak_body(struct mm_rig *rig)
+TEST_WITH(mm, forgotten_references_are_reported)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_create_ok(c, mm_private_default(MM_SET_VRAM, 4096));
@@ -319,25 +283,4 @@ static void leak_body(struct mm_rig *rig)
     mm_client_close(rig, 0); /* waits a while, then goes on */
     CHECK_RULE("ALLOC-103",
                mm_violations(rig, "ALLOC-103") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
-}
-
-static void forgotten_references_are_reported(void **state)
-{
-    (void)state;
-    mm_run(NULL, leak_body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_resources_outlive_their_creator),
-        cmocka_unit_test(references_keep_a_resource),
-        cmocka_unit_test(read_only_opens),
-        cmocka_unit_test(plain_opens_do_not_write),
-        cmocka_unit_test(failed_opens_leave_nothing),
-        cmocka_unit_test(acquired_allocations_are_not_destroyed),
-        cmocka_unit_test(forgotten_references_are_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,8 @@ static void shrink_one(struct model *m)
     }
 }
 
-static void spans_like_an_array(void **state)
+TEST(spans_like_an_array)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct model *m = calloc(1, sizeof(*m));
         struct span_tree tree = {.root = NULL};
@@ -121,12 +120,11 @@ static void spans_like_an_array(void **state)
     }
 }
 
-static void ten_thousand_spans_stand_low(void **state)
+TEST(ten_thousand_spans_stand_low)
 {
     struct span_node *node = calloc(10000, sizeof(*node));
     struct span_tree tree = {.root = NULL};
 
-    (void)state;
     CHECK(node);
     for (uint64_t i = 0; i < 10000; i++) {
         node[i].first = i * 2;
@@ -140,14 +138,13 @@ static void ten_thousand_spans_stand_low(void **state)
     free(node);
 }
 
-static void bitmaps_like_an_array(void **state)
+TEST(bitmaps_like_an_array)
 {
     enum { BITS = 300 };
     struct rng rng = {.state = 7};
     uint64_t bits[(BITS + 63) / 64] = {0};
     bool model[BITS] = {false};
 
-    (void)state;
     for (int step = 0; step < 20000; step++) {
         uint32_t from = rng_below(&rng, BITS), count = 1 + rng_below(&rng, BITS - from);
         uint32_t low = UINT32_MAX, high = 0, first = from, length = count;
@@ -174,15 +171,4 @@ static void bitmaps_like_an_array(void **state)
         CHECK(bits_trim(bits, &first, &length) == any);
         CHECK(any ? first == low && length == high - low + 1 : first == from && length == count);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spans_like_an_array),
-        cmocka_unit_test(ten_thousand_spans_stand_low),
-        cmocka_unit_test(bitmaps_like_an_array),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

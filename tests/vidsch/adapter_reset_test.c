@@ -2,7 +2,7 @@
 /* Resets of the whole adapter, and what is left of devices, memory and fences. */
 #include "support/hang.h"
 
-static void the_adapter_is_reset_and_restarted(struct fixture *f)
+TEST_WITH(fixture, the_adapter_is_reset_and_restarted, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);
 
@@ -21,7 +21,7 @@ static void the_adapter_is_reset_and_restarted(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void memory_is_cleaned_up_and_restored(struct fixture *f)
+TEST_WITH(fixture, memory_is_cleaned_up_and_restored, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);
 
@@ -38,7 +38,7 @@ static void memory_is_cleaned_up_and_restored(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void all_devices_are_lost(struct fixture *f)
+TEST_WITH(fixture, all_devices_are_lost, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);
     struct vidsch_device *fresh;
@@ -70,7 +70,7 @@ static void submit_soon(void *arg)
     s->fence_b = (struct vidsch_sync *)(intptr_t)submit(s->b, 0xBB, 16);
 }
 
-static void submissions_wait_for_the_reset(struct fixture *f)
+TEST_WITH(fixture, submissions_wait_for_the_reset)
 {
     struct hang s = hang_make(f);
     struct sim_thread *thread;
@@ -85,7 +85,7 @@ static void submissions_wait_for_the_reset(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void a_fence_may_keep_its_value(struct fixture *f)
+TEST_WITH(fixture, a_fence_may_keep_its_value)
 {
     struct vidsch_device *device = make_device(f);
     D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = D3DDDI_MONITORED_FENCE,
@@ -105,7 +105,7 @@ static void a_fence_may_keep_its_value(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void ids_of_preempted_packets_count_as_completed(struct fixture *f)
+TEST_WITH(fixture, ids_of_preempted_packets_count_as_completed)
 {
     struct hang s = hang_make(f);
     const struct vidsch_node *node = &f->vidsch->node[1];
@@ -138,7 +138,7 @@ static void render_for_long(void *arg)
     vidsch_device_destroy(device);
 }
 
-static void the_reset_waits_for_threads_in_the_driver(struct fixture *f)
+TEST_WITH(fixture, the_reset_waits_for_threads_in_the_driver)
 {
     struct sim_thread *thread = spawn(f, render_for_long, f);
 
@@ -148,27 +148,4 @@ static void the_reset_waits_for_threads_in_the_driver(struct fixture *f)
     CHECK_RULE("THREAD-035", call_at(f, CALL_RESET, 0)->time >= 3 * SECOND);
     CHECK_RULE("TDR-045", call_at(f, CALL_RESET, 0)->time >= 3 * SECOND &&
                               call_at(f, CALL_RESET, 0)->time <= f->driver.engine[0].run_ns + MS);
-}
-
-TEST(the_adapter_is_reset_and_restarted, .no_engine_reset = true)
-TEST(memory_is_cleaned_up_and_restored, .no_engine_reset = true)
-TEST(all_devices_are_lost, .no_engine_reset = true)
-TEST(submissions_wait_for_the_reset, 0)
-TEST(a_fence_may_keep_its_value, 0)
-TEST(ids_of_preempted_packets_count_as_completed, 0)
-TEST(the_reset_waits_for_threads_in_the_driver, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_adapter_is_reset_and_restarted),
-        cmocka_unit_test(test_memory_is_cleaned_up_and_restored),
-        cmocka_unit_test(test_all_devices_are_lost),
-        cmocka_unit_test(test_submissions_wait_for_the_reset),
-        cmocka_unit_test(test_a_fence_may_keep_its_value),
-        cmocka_unit_test(test_ids_of_preempted_packets_count_as_completed),
-        cmocka_unit_test(test_the_reset_waits_for_threads_in_the_driver),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void nothing_wrong(struct fixture *f)
     vidsch_kick_node(&f->vidsch->node[0]);
 }
 
-static void mistakes_are_noticed(struct fixture *f)
+TEST_WITH(fixture, mistakes_are_noticed)
 {
     CHECK(!aborts(f, nothing_wrong));
     CHECK(aborts(f, work_of_the_worker));
@@ -78,15 +78,4 @@ static void mistakes_are_noticed(struct fixture *f)
     CHECK(aborts(f, a_kick_at_device_level));
     CHECK(aborts(f, a_notification_outside_the_interrupt));
     CHECK(aborts(f, new_sizes_without_the_lock));
-}
-
-TEST(mistakes_are_noticed, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mistakes_are_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

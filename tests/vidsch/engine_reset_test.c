@@ -3,7 +3,7 @@
  * them resets of the adapter. */
 #include "support/hang.h"
 
-static void a_silent_node_is_preempted_then_reset(struct fixture *f)
+TEST_WITH(fixture, a_silent_node_is_preempted_then_reset)
 {
     struct hang s = hang_make(f);
     const struct call *preempt, *reset;
@@ -21,7 +21,7 @@ static void a_silent_node_is_preempted_then_reset(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void the_driver_is_asked_in_order(struct fixture *f)
+TEST_WITH(fixture, the_driver_is_asked_in_order)
 {
     struct hang s = hang_make(f);
     const struct call *group, *reset;
@@ -40,7 +40,7 @@ static void the_driver_is_asked_in_order(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void debug_information_is_collected(struct fixture *f)
+TEST_WITH(fixture, debug_information_is_collected)
 {
     struct hang s = hang_make(f);
     const struct call *collect;
@@ -54,7 +54,7 @@ static void debug_information_is_collected(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void the_guilty_device_is_lost(struct fixture *f)
+TEST_WITH(fixture, the_guilty_device_is_lost)
 {
     struct hang s = hang_make(f);
 
@@ -70,7 +70,7 @@ static void the_guilty_device_is_lost(struct fixture *f)
                calls_of(f, CALL_DESTROY_DEVICE) == 2 && calls_of(f, CALL_DESTROY_CONTEXT) == 2);
 }
 
-static void the_innocent_device_goes_on(struct fixture *f)
+TEST_WITH(fixture, the_innocent_device_goes_on)
 {
     struct hang s = hang_make(f);
 
@@ -90,7 +90,7 @@ static void the_innocent_device_goes_on(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void nothing_left_calls_the_reset_off(struct fixture *f)
+TEST_WITH(fixture, nothing_left_calls_the_reset_off)
 {
     struct vidsch_device *device = make_device(f);
 
@@ -101,7 +101,7 @@ static void nothing_left_calls_the_reset_off(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_forced_engine_reset(struct fixture *f)
+TEST_WITH(fixture, a_forced_engine_reset)
 {
     struct hang s = hang_make(f);
     uint64_t before = sim_now();
@@ -113,7 +113,7 @@ static void a_forced_engine_reset(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void interrupts_during_the_reset_are_dropped(struct fixture *f)
+TEST_WITH(fixture, interrupts_during_the_reset_are_dropped)
 {
     struct hang s = hang_make(f);
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
@@ -137,7 +137,7 @@ static void interrupts_during_the_reset_are_dropped(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void a_late_answer_is_dropped(struct fixture *f)
+TEST_WITH(fixture, a_late_answer_is_dropped)
 {
     struct hang s = hang_make(f);
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED};
@@ -154,7 +154,7 @@ static void a_late_answer_is_dropped(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void packets_below_the_aborted_one_are_complete(struct fixture *f)
+TEST_WITH(fixture, packets_below_the_aborted_one_are_complete)
 {
     struct hang s = hang_make(f);
 
@@ -166,7 +166,7 @@ static void packets_below_the_aborted_one_are_complete(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void nothing_aborted_means_all_again(struct fixture *f)
+TEST_WITH(fixture, nothing_aborted_means_all_again)
 {
     struct hang s = hang_make(f);
 
@@ -179,7 +179,7 @@ static void nothing_aborted_means_all_again(struct fixture *f)
     CHECK_RULE("TDR-036", calls_of(f, CALL_SUBMIT_VIRTUAL) == 6);
 }
 
-static void a_finished_packet_that_nobody_saw_counts_as_aborted(struct fixture *f)
+TEST_WITH(fixture, a_finished_packet_that_nobody_saw_counts_as_aborted)
 {
     struct hang s = hang_make(f);
 
@@ -191,7 +191,7 @@ static void a_finished_packet_that_nobody_saw_counts_as_aborted(struct fixture *
     hang_end(f, &s);
 }
 
-static void other_nodes_go_on(struct fixture *f)
+TEST_WITH(fixture, other_nodes_go_on, .nodes = 3, .virtual_mask = 6)
 {
     struct hang s = hang_make(f);
     struct vidsch_context *elsewhere = make_context(s.innocent, 2);
@@ -208,7 +208,7 @@ static void other_nodes_go_on(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void dependent_nodes_are_preempted_or_reset(struct fixture *f)
+TEST_WITH(fixture, dependent_nodes_are_preempted_or_reset, .nodes = 4, .virtual_mask = 0xE)
 {
     struct hang s = hang_make(f);
     struct vidsch_context *polite = make_context(s.innocent, 2), *rude = make_context(s.innocent, 3);
@@ -235,7 +235,7 @@ static void dependent_nodes_are_preempted_or_reset(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void nonsense_in_the_group(struct fixture *f)
+TEST_WITH(fixture, nonsense_in_the_group)
 {
     struct hang s = hang_make(f);
 
@@ -245,7 +245,7 @@ static void nonsense_in_the_group(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void an_unknown_group_resets_the_adapter(struct fixture *f)
+TEST_WITH(fixture, an_unknown_group_resets_the_adapter)
 {
     struct hang s = hang_make(f);
 
@@ -255,7 +255,7 @@ static void an_unknown_group_resets_the_adapter(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void a_failed_engine_reset_resets_the_adapter(struct fixture *f)
+TEST_WITH(fixture, a_failed_engine_reset_resets_the_adapter)
 {
     struct hang s = hang_make(f);
 
@@ -271,7 +271,7 @@ static void a_failed_engine_reset_resets_the_adapter(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void an_aborted_paging_packet_resets_the_adapter(struct fixture *f)
+TEST_WITH(fixture, an_aborted_paging_packet_resets_the_adapter)
 {
     struct vidsch_device *device = make_device(f);
     uint64_t ticket;
@@ -289,7 +289,7 @@ static void an_aborted_paging_packet_resets_the_adapter(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void debug_information_is_optional(struct fixture *f)
+TEST_WITH(fixture, debug_information_is_optional)
 {
     struct hang s = hang_make(f);
 
@@ -299,51 +299,4 @@ static void debug_information_is_optional(struct fixture *f)
                               calls_of(f, CALL_RESET_ENGINE) == 1);
     CHECK_RULE("TDR-068", violations(f, "LIFE-141") == 1);
     hang_end(f, &s);
-}
-
-TEST(a_silent_node_is_preempted_then_reset, 0)
-TEST(the_driver_is_asked_in_order, 0)
-TEST(debug_information_is_collected, 0)
-TEST(the_guilty_device_is_lost, 0)
-TEST(the_innocent_device_goes_on, 0)
-TEST(nothing_left_calls_the_reset_off, 0)
-TEST(a_forced_engine_reset, 0)
-TEST(interrupts_during_the_reset_are_dropped, 0)
-TEST(a_late_answer_is_dropped, 0)
-TEST(packets_below_the_aborted_one_are_complete, 0)
-TEST(nothing_aborted_means_all_again, 0)
-TEST(a_finished_packet_that_nobody_saw_counts_as_aborted, 0)
-TEST(other_nodes_go_on, .nodes = 3, .virtual_mask = 6)
-TEST(dependent_nodes_are_preempted_or_reset, .nodes = 4, .virtual_mask = 0xE)
-TEST(nonsense_in_the_group, 0)
-TEST(an_unknown_group_resets_the_adapter, 0)
-TEST(a_failed_engine_reset_resets_the_adapter, 0)
-TEST(an_aborted_paging_packet_resets_the_adapter, 0)
-TEST(debug_information_is_optional, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_silent_node_is_preempted_then_reset),
-        cmocka_unit_test(test_the_driver_is_asked_in_order),
-        cmocka_unit_test(test_debug_information_is_collected),
-        cmocka_unit_test(test_the_guilty_device_is_lost),
-        cmocka_unit_test(test_the_innocent_device_goes_on),
-        cmocka_unit_test(test_nothing_left_calls_the_reset_off),
-        cmocka_unit_test(test_a_forced_engine_reset),
-        cmocka_unit_test(test_interrupts_during_the_reset_are_dropped),
-        cmocka_unit_test(test_a_late_answer_is_dropped),
-        cmocka_unit_test(test_packets_below_the_aborted_one_are_complete),
-        cmocka_unit_test(test_nothing_aborted_means_all_again),
-        cmocka_unit_test(test_a_finished_packet_that_nobody_saw_counts_as_aborted),
-        cmocka_unit_test(test_other_nodes_go_on),
-        cmocka_unit_test(test_dependent_nodes_are_preempted_or_reset),
-        cmocka_unit_test(test_nonsense_in_the_group),
-        cmocka_unit_test(test_an_unknown_group_resets_the_adapter),
-        cmocka_unit_test(test_a_failed_engine_reset_resets_the_adapter),
-        cmocka_unit_test(test_an_aborted_paging_packet_resets_the_adapter),
-        cmocka_unit_test(test_debug_information_is_optional),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void finish(struct fixture *f, struct stuck *s)
 
 /* ---- when ---- */
 
-static void nothing_happens_before_notify_dpc(struct fixture *f)
+TEST_WITH(fixture, nothing_happens_before_notify_dpc)
 {
     struct stuck s = make_stuck(f);
 
@@ -56,7 +56,7 @@ static void nothing_happens_before_notify_dpc(struct fixture *f)
     finish(f, &s);
 }
 
-static void records_are_processed_in_order(struct fixture *f)
+TEST_WITH(fixture, records_are_processed_in_order)
 {
     struct stuck s = make_stuck(f);
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
@@ -80,7 +80,7 @@ static void records_are_processed_in_order(struct fixture *f)
     finish(f, &s);
 }
 
-static void the_data_is_copied(struct fixture *f)
+TEST_WITH(fixture, the_data_is_copied)
 {
     struct stuck s = make_stuck(f);
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_COMPLETED};
@@ -102,7 +102,7 @@ static void the_data_is_copied(struct fixture *f)
     finish(f, &s);
 }
 
-static void repeating_the_last_id_is_reported(struct fixture *f)
+TEST_WITH(fixture, repeating_the_last_id_is_reported)
 {
     struct stuck s = make_stuck(f);
 
@@ -146,7 +146,7 @@ static void notify_page_fault(struct fixture *f, UINT fence, UINT flags)
     driver_notify_now(f, &data);
 }
 
-static void a_dma_fault_costs_the_device(struct fixture *f)
+TEST_WITH(fixture, a_dma_fault_costs_the_device)
 {
     struct stuck s = make_stuck(f);
 
@@ -168,7 +168,7 @@ static void a_dma_fault_costs_the_device(struct fixture *f)
     finish(f, &s);
 }
 
-static void a_page_fault_costs_the_device(struct fixture *f)
+TEST_WITH(fixture, a_page_fault_costs_the_device)
 {
     struct stuck s = make_stuck(f);
     D3DKMT_DEVICEPAGEFAULT_STATE state;
@@ -199,7 +199,7 @@ static void a_page_fault_costs_the_device(struct fixture *f)
     finish(f, &s);
 }
 
-static void a_page_fault_may_reset_the_engine(struct fixture *f)
+TEST_WITH(fixture, a_page_fault_may_reset_the_engine)
 {
     struct stuck s = make_stuck(f);
 
@@ -221,7 +221,7 @@ static void a_page_fault_may_reset_the_engine(struct fixture *f)
     finish(f, &s);
 }
 
-static void a_page_fault_may_reset_the_adapter(struct fixture *f)
+TEST_WITH(fixture, a_page_fault_may_reset_the_adapter)
 {
     struct stuck s = make_stuck(f);
 
@@ -234,7 +234,7 @@ static void a_page_fault_may_reset_the_adapter(struct fixture *f)
     finish(f, &s);
 }
 
-static void a_page_fault_of_paging_resets_the_adapter(struct fixture *f)
+TEST_WITH(fixture, a_page_fault_of_paging_resets_the_adapter)
 {
     struct vidsch_device *device = make_device(f);
 
@@ -250,7 +250,7 @@ static void a_page_fault_of_paging_resets_the_adapter(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void an_unnamed_fault_is_blamed_on_what_was_aborted(struct fixture *f)
+TEST_WITH(fixture, an_unnamed_fault_is_blamed_on_what_was_aborted)
 {
     struct stuck s = make_stuck(f);
 
@@ -264,7 +264,7 @@ static void an_unnamed_fault_is_blamed_on_what_was_aborted(struct fixture *f)
     finish(f, &s);
 }
 
-static void an_iommu_flag_is_reported(struct fixture *f)
+TEST_WITH(fixture, an_iommu_flag_is_reported)
 {
     struct stuck s = make_stuck(f);
 
@@ -287,7 +287,7 @@ static void notify_type(struct fixture *f, int type)
     pass(MS);
 }
 
-static void types_without_meaning_are_dropped(struct fixture *f)
+TEST_WITH(fixture, types_without_meaning_are_dropped)
 {
     static const int display[] = {6, 8, 14}, unknown[] = {0, 21, 1000, 19, 20};
     struct stuck s = make_stuck(f);
@@ -316,7 +316,7 @@ static void types_without_meaning_are_dropped(struct fixture *f)
     finish(f, &s);
 }
 
-static void a_reported_engine_timeout_resets_at_once(struct fixture *f)
+TEST_WITH(fixture, a_reported_engine_timeout_resets_at_once)
 {
     struct stuck s = make_stuck(f);
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_GPU_ENGINE_TIMEOUT};
@@ -429,9 +429,8 @@ static void report_fault_of_paging(struct fixture *f)
     pass(MS);
 }
 
-static void lies_are_fatal(void **state)
+TEST(lies_are_fatal)
 {
-    (void)state;
     FATAL(NULL, complete_what_is_not_there, "SUBMIT-043", 0x119, 0x1);
     FATAL(NULL, complete_the_past, "SUBMIT-043", 0x119, 0x1);
     FATAL_AS("SUBMIT-046", NULL, report_one_fault_twice, "SUBMIT-043", 0x119, 0x1);
@@ -445,40 +444,4 @@ static void lies_are_fatal(void **state)
     FATAL_AS("SUBMIT-078", NULL, report_fault_without_fence_or_reset, "GPUVA-253", 0x119, 0xD);
     FATAL_AS("SUBMIT-078", NULL, report_fault_with_invalid_fence, "GPUVA-253", 0x119, 0xD);
     FATAL(NULL, report_fault_of_paging, "SUBMIT-076", 0x119, 0x5);
-}
-
-TEST(nothing_happens_before_notify_dpc, 0)
-TEST(records_are_processed_in_order, 0)
-TEST(the_data_is_copied, 0)
-TEST(repeating_the_last_id_is_reported, 0)
-TEST(a_dma_fault_costs_the_device, 0)
-TEST(a_page_fault_costs_the_device, 0)
-TEST(a_page_fault_may_reset_the_engine, 0)
-TEST(a_page_fault_may_reset_the_adapter, 0)
-TEST(a_page_fault_of_paging_resets_the_adapter, 0)
-TEST(an_unnamed_fault_is_blamed_on_what_was_aborted, 0)
-TEST(an_iommu_flag_is_reported, 0)
-TEST(types_without_meaning_are_dropped, 0)
-TEST(a_reported_engine_timeout_resets_at_once, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_happens_before_notify_dpc),
-        cmocka_unit_test(test_records_are_processed_in_order),
-        cmocka_unit_test(test_the_data_is_copied),
-        cmocka_unit_test(test_repeating_the_last_id_is_reported),
-        cmocka_unit_test(test_a_dma_fault_costs_the_device),
-        cmocka_unit_test(test_a_page_fault_costs_the_device),
-        cmocka_unit_test(test_a_page_fault_may_reset_the_engine),
-        cmocka_unit_test(test_a_page_fault_may_reset_the_adapter),
-        cmocka_unit_test(test_a_page_fault_of_paging_resets_the_adapter),
-        cmocka_unit_test(test_an_unnamed_fault_is_blamed_on_what_was_aborted),
-        cmocka_unit_test(test_an_iommu_flag_is_reported),
-        cmocka_unit_test(test_types_without_meaning_are_dropped),
-        cmocka_unit_test(test_a_reported_engine_timeout_resets_at_once),
-        cmocka_unit_test(lies_are_fatal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

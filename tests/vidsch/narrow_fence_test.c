@@ -7,7 +7,7 @@ static uint64_t value_of(const struct vidsch_sync *fence)
     return *fence->slot.kernel;
 }
 
-static void across_32_bits(struct fixture *f)
+TEST_WITH(fixture, fences_cross_32_bits, .no_64bit_atomics = true)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -24,12 +24,6 @@ static void across_32_bits(struct fixture *f)
         before = value_of(fence);
     }
     vidsch_device_destroy(device);
-}
-
-static void fences_cross_32_bits(void **state)
-{
-    (void)state;
-    fixture_check(&(struct fixture_options){.no_64bit_atomics = true}, across_32_bits);
 }
 
 /* What lies further away than half the range cannot be told from the past. */
@@ -50,19 +44,8 @@ static void far_values(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void values_stay_within_half_the_range(void **state)
+TEST(values_stay_within_half_the_range)
 {
-    (void)state;
     fixture_check(&(struct fixture_options){.no_64bit_atomics = true}, far_values);
     fixture_check(&(struct fixture_options){.no_64bit_atomics = false}, far_values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fences_cross_32_bits),
-        cmocka_unit_test(values_stay_within_half_the_range),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 /* ---- devices ---- */
 
-static void device_handles_and_flags(struct fixture *f)
+TEST_WITH(fixture, device_handles_and_flags)
 {
     struct vidsch_device *device = make_device(f);
     const struct call *system = call_at(f, CALL_CREATE_DEVICE, 0),
@@ -30,7 +30,7 @@ static void device_handles_and_flags(struct fixture *f)
     CHECK(!ddi_handle_lookup(&f->ddi.handles, on_entry, DDI_HANDLE_DEVICE));
 }
 
-static void a_device_is_told_its_process(struct fixture *f)
+TEST_WITH(fixture, a_device_is_told_its_process, .create_process = true)
 {
     struct vidsch_device *device = make_device(f);
 
@@ -39,7 +39,7 @@ static void a_device_is_told_its_process(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void system_objects_come_first(struct fixture *f)
+TEST_WITH(fixture, system_objects_come_first)
 {
     const struct call *device = call_at(f, CALL_CREATE_DEVICE, 0),
                       *context = call_at(f, CALL_CREATE_CONTEXT, 0);
@@ -55,7 +55,7 @@ static void system_objects_come_first(struct fixture *f)
     CHECK(vidsch_for_vidmm.system_device(&f->ddi) == f->vidsch->system_device->driver_handle);
 }
 
-static void a_refused_device_leaves_nothing(struct fixture *f)
+TEST_WITH(fixture, a_refused_device_leaves_nothing)
 {
     static const NTSTATUS refusals[] = {STATUS_NO_MEMORY, STATUS_UNSUCCESSFUL};
     uint32_t live = f->ddi.handles.table.live;
@@ -72,7 +72,7 @@ static void a_refused_device_leaves_nothing(struct fixture *f)
     f->driver.status[CALL_CREATE_DEVICE] = STATUS_SUCCESS;
 }
 
-static void unchanged_handle_is_reported(struct fixture *f)
+TEST_WITH(fixture, unchanged_handle_is_reported)
 {
     struct vidsch_device *device;
 
@@ -83,7 +83,7 @@ static void unchanged_handle_is_reported(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void same_handle_twice_is_reported(struct fixture *f)
+TEST_WITH(fixture, same_handle_twice_is_reported)
 {
     struct vidsch_device *a = make_device(f), *b;
 
@@ -99,7 +99,7 @@ static void same_handle_twice_is_reported(struct fixture *f)
 
 enum { MANY = 300 };
 
-static void as_many_as_memory_holds(struct fixture *f)
+TEST_WITH(fixture, as_many_as_memory_holds)
 {
     static struct vidsch_device *devices[MANY];
 
@@ -117,7 +117,7 @@ static void as_many_as_memory_holds(struct fixture *f)
     CHECK(calls_of(f, CALL_DESTROY_CONTEXT) == MANY);
 }
 
-static void a_prototype_serves_one_process(struct fixture *f)
+TEST_WITH(fixture, a_prototype_serves_one_process, .compute_only = true, .virtual_mask = 0x80)
 {
     struct vidsch_device *mine = make_device(f), *device = NULL;
     uint32_t calls = calls_of(f, CALL_CREATE_DEVICE);
@@ -134,7 +134,7 @@ static void a_prototype_serves_one_process(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void destruction_waits_and_goes_in_order(struct fixture *f)
+TEST_WITH(fixture, destruction_waits_and_goes_in_order)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -154,7 +154,7 @@ static void destruction_waits_and_goes_in_order(struct fixture *f)
     CHECK_RULE("PATCH-052", calls_of(f, CALL_SUBMIT_VIRTUAL) == 5);
 }
 
-static void failing_destruction_is_reported(struct fixture *f)
+TEST_WITH(fixture, failing_destruction_is_reported)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -178,7 +178,7 @@ static void create_in_thread(void *arg)
     vidsch_device_destroy(make_device_of(f, process));
 }
 
-static void processes_overlap_and_threads_of_one_do_not(struct fixture *f)
+TEST_WITH(fixture, processes_overlap_and_threads_of_one_do_not)
 {
     struct sim_thread *threads[2];
 
@@ -197,7 +197,7 @@ static void processes_overlap_and_threads_of_one_do_not(struct fixture *f)
 
 /* ---- contexts: what the driver is told ---- */
 
-static void context_arguments(struct fixture *f)
+TEST_WITH(fixture, context_arguments)
 {
     struct vidsch_device *device = make_device(f);
     char private_data[] = "0123456789abcdef";
@@ -249,7 +249,7 @@ static NTSTATUS try_context(struct vidsch_device *device, UINT node, bool is_vir
     return status;
 }
 
-static void bad_requests_do_not_reach_the_driver(struct fixture *f)
+TEST_WITH(fixture, bad_requests_do_not_reach_the_driver)
 {
     struct vidsch_device *device = make_device(f);
     uint32_t calls = calls_of(f, CALL_CREATE_CONTEXT);
@@ -266,7 +266,7 @@ static void bad_requests_do_not_reach_the_driver(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_synchronization_context_takes_no_commands(struct fixture *f)
+TEST_WITH(fixture, a_synchronization_context_takes_no_commands)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context_request request = {
@@ -287,7 +287,7 @@ static void a_synchronization_context_takes_no_commands(struct fixture *f)
 
 /* ---- contexts: what the driver answers ---- */
 
-static void a_refused_context_leaves_nothing(struct fixture *f)
+TEST_WITH(fixture, a_refused_context_leaves_nothing)
 {
     static const NTSTATUS refusals[] = {STATUS_NO_MEMORY, STATUS_GRAPHICS_DRIVER_MISMATCH};
     struct vidsch_device *device = make_device(f);
@@ -307,7 +307,7 @@ static void a_refused_context_leaves_nothing(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void answers_are_checked(struct fixture *f)
+TEST_WITH(fixture, answers_are_checked, .aperture_set = 6)
 {
     struct vidsch_device *device = make_device(f);
     DXGK_CONTEXTINFO good = f->driver.info[0];
@@ -344,7 +344,7 @@ static void answers_are_checked(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void the_first_lists(struct fixture *f)
+TEST_WITH(fixture, the_first_lists)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 0), *other = make_context(device, 1);
@@ -368,7 +368,7 @@ static void the_first_lists(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void no_patching_means_no_patching(struct fixture *f)
+TEST_WITH(fixture, no_patching_means_no_patching)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_client_lists lists;
@@ -386,7 +386,7 @@ static void no_patching_means_no_patching(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void priorities_are_checked(struct fixture *f)
+TEST_WITH(fixture, priorities_are_checked)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -408,12 +408,11 @@ static void nothing_to_do(struct fixture *f)
     (void)f;
 }
 
-static void configurations_are_checked(void **state)
+TEST(configurations_are_checked)
 {
     struct fixture *f = fixture_run(NULL, nothing_to_do);
     struct vidsch *vidsch = NULL;
 
-    (void)state;
     f->config.paging_node = 2;
     CHECK_RULE("PATCH-028",
                vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR && !vidsch);
@@ -425,12 +424,6 @@ static void configurations_are_checked(void **state)
     CHECK_RULE("SUBMIT-002",
                vidsch_create(&f->config, &vidsch) == STATUS_DEVICE_CONFIGURATION_ERROR);
     fixture_close(f);
-}
-
-static void a_paging_context_needs_buffers(struct fixture *f)
-{
-    CHECK_RULE("PATCH-036", f->start_status == STATUS_INVALID_PARAMETER);
-    CHECK(calls_of(f, CALL_DESTROY_CONTEXT) == 1 && calls_of(f, CALL_DESTROY_DEVICE) == 1);
 }
 
 static NTSTATUS no_buffer(struct fixture *f, DXGKARG_CREATECONTEXT *args)
@@ -446,52 +439,8 @@ static void set_no_buffer(struct fixture *f)
     f->driver.on_create_context = no_buffer;
 }
 
-TEST(device_handles_and_flags, 0)
-TEST(a_device_is_told_its_process, .create_process = true)
-TEST(system_objects_come_first, 0)
-TEST(a_refused_device_leaves_nothing, 0)
-TEST(unchanged_handle_is_reported, 0)
-TEST(same_handle_twice_is_reported, 0)
-TEST(as_many_as_memory_holds, 0)
-TEST(a_prototype_serves_one_process, .compute_only = true, .virtual_mask = 0x80)
-TEST(destruction_waits_and_goes_in_order, 0)
-TEST(failing_destruction_is_reported, 0)
-TEST(processes_overlap_and_threads_of_one_do_not, 0)
-TEST(context_arguments, 0)
-TEST(bad_requests_do_not_reach_the_driver, 0)
-TEST(a_synchronization_context_takes_no_commands, 0)
-TEST(a_refused_context_leaves_nothing, 0)
-TEST(answers_are_checked, .aperture_set = 6)
-TEST(the_first_lists, 0)
-TEST(no_patching_means_no_patching, 0)
-TEST(priorities_are_checked, 0)
-TEST(a_paging_context_needs_buffers, .prepare = set_no_buffer)
-
-int main(void)
+TEST_WITH(fixture, a_paging_context_needs_buffers, .prepare = set_no_buffer)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_device_handles_and_flags),
-        cmocka_unit_test(test_a_device_is_told_its_process),
-        cmocka_unit_test(test_system_objects_come_first),
-        cmocka_unit_test(test_a_refused_device_leaves_nothing),
-        cmocka_unit_test(test_unchanged_handle_is_reported),
-        cmocka_unit_test(test_same_handle_twice_is_reported),
-        cmocka_unit_test(test_as_many_as_memory_holds),
-        cmocka_unit_test(test_a_prototype_serves_one_process),
-        cmocka_unit_test(test_destruction_waits_and_goes_in_order),
-        cmocka_unit_test(test_failing_destruction_is_reported),
-        cmocka_unit_test(test_processes_overlap_and_threads_of_one_do_not),
-        cmocka_unit_test(test_context_arguments),
-        cmocka_unit_test(test_bad_requests_do_not_reach_the_driver),
-        cmocka_unit_test(test_a_synchronization_context_takes_no_commands),
-        cmocka_unit_test(test_a_refused_context_leaves_nothing),
-        cmocka_unit_test(test_answers_are_checked),
-        cmocka_unit_test(test_the_first_lists),
-        cmocka_unit_test(test_no_patching_means_no_patching),
-        cmocka_unit_test(test_priorities_are_checked),
-        cmocka_unit_test(test_a_paging_context_needs_buffers),
-        cmocka_unit_test(configurations_are_checked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    CHECK_RULE("PATCH-036", f->start_status == STATUS_INVALID_PARAMETER);
+    CHECK(calls_of(f, CALL_DESTROY_CONTEXT) == 1 && calls_of(f, CALL_DESTROY_DEVICE) == 1);
 }

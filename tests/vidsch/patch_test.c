@@ -77,7 +77,7 @@ static void end(struct fixture *f, struct packet_of_two *p)
     vidsch_device_destroy(p->client.device);
 }
 
-static void patch_comes_when_memory_is_there(struct fixture *f)
+TEST_WITH(fixture, patch_comes_when_memory_is_there)
 {
     struct packet_of_two p = begin(f);
 
@@ -91,7 +91,7 @@ static void patch_comes_when_memory_is_there(struct fixture *f)
     end(f, &p);
 }
 
-static void patch_is_given_the_buffer(struct fixture *f)
+TEST_WITH(fixture, patch_is_given_the_buffer)
 {
     struct packet_of_two p = begin_and_go(f);
 
@@ -114,7 +114,7 @@ static void patch_is_given_the_buffer(struct fixture *f)
     end(f, &p);
 }
 
-static void patch_is_given_the_lists(struct fixture *f)
+TEST_WITH(fixture, patch_is_given_the_lists)
 {
     struct packet_of_two p = begin_and_go(f);
     const DXGK_ALLOCATIONLIST *list = p.patch_call->patch.list;
@@ -133,7 +133,7 @@ static void patch_is_given_the_lists(struct fixture *f)
     end(f, &p);
 }
 
-static void patch_is_told_which_submission_it_is(struct fixture *f)
+TEST_WITH(fixture, patch_is_told_which_submission_it_is)
 {
     struct packet_of_two p = begin_and_go(f);
 
@@ -145,7 +145,7 @@ static void patch_is_told_which_submission_it_is(struct fixture *f)
     end(f, &p);
 }
 
-static void submit_is_given_what_patch_was(struct fixture *f)
+TEST_WITH(fixture, submit_is_given_what_patch_was)
 {
     struct packet_of_two p = begin_and_go(f);
 
@@ -159,7 +159,7 @@ static void submit_is_given_what_patch_was(struct fixture *f)
     end(f, &p);
 }
 
-static void submit_is_told_where_to(struct fixture *f)
+TEST_WITH(fixture, submit_is_told_where_to)
 {
     struct packet_of_two p = begin_and_go(f);
 
@@ -170,25 +170,4 @@ static void submit_is_told_where_to(struct fixture *f)
     CHECK_RULE("SUBMIT-034", p.sent->VidPnSourceId == 0 && p.sent->FlipInterval == 0);
     CHECK_RULE("SUBMIT-035", p.sent->Flags.Value == 0);
     end(f, &p);
-}
-
-TEST(patch_comes_when_memory_is_there, 0)
-TEST(patch_is_given_the_buffer, 0)
-TEST(patch_is_given_the_lists, 0)
-TEST(patch_is_told_which_submission_it_is, 0)
-TEST(submit_is_given_what_patch_was, 0)
-TEST(submit_is_told_where_to, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patch_comes_when_memory_is_there),
-        cmocka_unit_test(test_patch_is_given_the_buffer),
-        cmocka_unit_test(test_patch_is_given_the_lists),
-        cmocka_unit_test(test_patch_is_told_which_submission_it_is),
-        cmocka_unit_test(test_submit_is_given_what_patch_was),
-        cmocka_unit_test(test_submit_is_told_where_to),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,8 @@
 /* ---- contexts that wait for the one that keeps memory in place ---- */
 
 /* The more important context of the same device waits for the keeper, and does not hold it up. */
-static void a_keeper_goes_before_its_device(struct fixture *f)
+TEST_WITH(fixture, a_keeper_goes_before_its_device, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .depth = 1)
 {
     struct scene s = scene_make(f), high = scene_beside(&s, 0);
 
@@ -30,7 +31,9 @@ static void a_keeper_goes_before_its_device(struct fixture *f)
 
 /* Who waits for the keeper asks for no memory of that device meanwhile: nobody could tell then whose
  * turn it is. What its driver would have been told is the whole buffer. */
-static void who_waits_for_a_keeper_asks_for_nothing(struct fixture *f)
+TEST_WITH(fixture, who_waits_for_a_keeper_asks_for_nothing, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .nodes = 3, .virtual_mask = 4, .physical_paging = true,
+          .cancel_aware = true, .depth = 2)
 {
     struct scene s = scene_make(f), more = scene_beside(&s, 1), other = scene_make(f);
     const DXGKARG_CANCELCOMMAND *cancelled;
@@ -70,7 +73,8 @@ static void who_waits_for_a_keeper_asks_for_nothing(struct fixture *f)
 }
 
 /* The end of the keeping is no news for those whose memory is not there. */
-static void only_who_waits_for_the_keeper_goes_on(struct fixture *f)
+TEST_WITH(fixture, only_who_waits_for_the_keeper_goes_on, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true)
 {
     struct scene s = scene_make(f), other = scene_make(f), missing = scene_make(f);
     uint64_t asked;
@@ -99,7 +103,8 @@ static void only_who_waits_for_the_keeper_goes_on(struct fixture *f)
 }
 
 /* Several portions keep memory at once: it ends with the last of them. Who keeps none goes meanwhile. */
-static void the_last_one_that_keeps_ends_it(struct fixture *f)
+TEST_WITH(fixture, the_last_one_that_keeps_ends_it, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .nodes = 3, .virtual_mask = 4, .physical_paging = true)
 {
     struct scene s = scene_make(f), first = scene_make(f);
     struct scene other = scene_beside(&first, 1), free = scene_beside(&first, 1);
@@ -143,7 +148,8 @@ static NTSTATUS close_node_once(struct fixture *f, const DXGKARG_PATCH *args)
     return STATUS_SUCCESS;
 }
 
-static void a_keeper_that_is_put_back_keeps_the_node(struct fixture *f)
+TEST_WITH(fixture, a_keeper_that_is_put_back_keeps_the_node, SCENE_V13, .max_slot = 3,
+          .no_preemption = true, .depth = 1)
 {
     struct scene a = scene_make(f), b = scene_make(f);
 
@@ -170,7 +176,8 @@ static void a_keeper_that_is_put_back_keeps_the_node(struct fixture *f)
 /* ---- clients stand still ---- */
 
 /* A process whose device keeps memory is suspended while another of its contexts waits for that. */
-static void a_suspended_keeper_goes_on(struct fixture *f)
+TEST_WITH(fixture, a_suspended_keeper_goes_on, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
+          .nodes = 3, .virtual_mask = 4, .physical_paging = true, .depth = 1)
 {
     struct scene s = scene_make(f), more = scene_beside(&s, 1);
 
@@ -193,7 +200,8 @@ static void a_suspended_keeper_goes_on(struct fixture *f)
 }
 
 /* Whose memory stays in place is let out before clients are held back. */
-static void a_keeper_ends_before_clients_stand_still(struct fixture *f)
+TEST_WITH(fixture, a_keeper_ends_before_clients_stand_still, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .depth = 1)
 {
     struct scene s = scene_make(f);
     uint32_t depth = f->vidsch->node[0].depth;
@@ -212,13 +220,15 @@ static void a_keeper_ends_before_clients_stand_still(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void a_keeper_with_two_packets(struct fixture *f)
+TEST_WITH(fixture, a_keeper_with_two_packets, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
 {
     a_keeper_ends_before_clients_stand_still(f);
 }
 
 /* The keeper goes to its own node, when that has room. */
-static void a_keeper_is_let_out_to_its_node(struct fixture *f)
+TEST_WITH(fixture, a_keeper_is_let_out_to_its_node, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .nodes = 3, .virtual_mask = 4, .physical_paging = true,
+          .depth = 1)
 {
     struct scene s = scene_make(f), other = scene_make(f);
     struct scene busy = scene_beside(&other, 1);
@@ -252,7 +262,8 @@ static void hold_clients(void *arg)
 }
 
 /* Also a first portion that was preempted goes again before clients stand still. */
-static void a_preempted_keeper_ends_first(struct fixture *f)
+TEST_WITH(fixture, a_preempted_keeper_ends_first, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
+          .depth = 1)
 {
     struct scene s = scene_make(f), high = scene_make(f);
     struct sim_thread *holder;
@@ -288,7 +299,8 @@ static void suspend_client(void *arg)
 }
 
 /* ... but not while its process is suspended. */
-static void a_suspended_keeper_is_not_let_out(struct fixture *f)
+TEST_WITH(fixture, a_suspended_keeper_is_not_let_out, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .depth = 1)
 {
     struct scene s = scene_make(f);
     struct vidsch_device *device = make_device_of(f, &f->other_client);
@@ -313,42 +325,4 @@ static void a_suspended_keeper_is_not_let_out(struct fixture *f)
     vidsch_device_drain(device, NULL);
     vidsch_device_destroy(device);
     scene_end(f, &s);
-}
-
-TEST(a_keeper_goes_before_its_device, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .depth = 1)
-TEST(who_waits_for_a_keeper_asks_for_nothing, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
-     .nodes = 3, .virtual_mask = 4, .physical_paging = true, .cancel_aware = true, .depth = 2)
-TEST(only_who_waits_for_the_keeper_goes_on, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
-TEST(the_last_one_that_keeps_ends_it, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
-     .virtual_mask = 4, .physical_paging = true)
-TEST(a_keeper_that_is_put_back_keeps_the_node, SCENE_V13, .max_slot = 3, .no_preemption = true,
-     .depth = 1)
-TEST(a_suspended_keeper_goes_on, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
-     .virtual_mask = 4, .physical_paging = true, .depth = 1)
-TEST(a_keeper_ends_before_clients_stand_still, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
-     .depth = 1)
-TEST(a_keeper_with_two_packets, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
-TEST(a_keeper_is_let_out_to_its_node, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .nodes = 3,
-     .virtual_mask = 4, .physical_paging = true, .depth = 1)
-TEST(a_preempted_keeper_ends_first, SCENE_V13, .max_slot = 3, .no_dma_patching = true, .depth = 1)
-TEST(a_suspended_keeper_is_not_let_out, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
-     .depth = 1)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_keeper_goes_before_its_device),
-        cmocka_unit_test(test_who_waits_for_a_keeper_asks_for_nothing),
-        cmocka_unit_test(test_only_who_waits_for_the_keeper_goes_on),
-        cmocka_unit_test(test_the_last_one_that_keeps_ends_it),
-        cmocka_unit_test(test_a_keeper_that_is_put_back_keeps_the_node),
-        cmocka_unit_test(test_a_suspended_keeper_goes_on),
-        cmocka_unit_test(test_a_keeper_ends_before_clients_stand_still),
-        cmocka_unit_test(test_a_keeper_with_two_packets),
-        cmocka_unit_test(test_a_keeper_is_let_out_to_its_node),
-        cmocka_unit_test(test_a_preempted_keeper_ends_first),
-        cmocka_unit_test(test_a_suspended_keeper_is_not_let_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

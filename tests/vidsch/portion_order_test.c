@@ -26,7 +26,8 @@ static void two_buffers(struct fixture *f, struct scene *a, struct scene *b)
     CHECK(calls_of(f, CALL_SUBMIT) == 4);
 }
 
-static void others_may_run_between_portions(struct fixture *f)
+TEST_WITH(fixture, others_may_run_between_portions, SCENE_V13, .max_slot = 3, .split = true,
+          .depth = 1)
 {
     struct scene a = scene_make(f), b = scene_make(f);
 
@@ -40,7 +41,8 @@ static void others_may_run_between_portions(struct fixture *f)
     scene_end(f, &b);
 }
 
-static void only_paging_runs_between_portions_without_preemption(struct fixture *f)
+TEST_WITH(fixture, only_paging_runs_between_portions_without_preemption, SCENE_V13, .max_slot = 3,
+          .split = true, .depth = 1, .no_preemption = true, .physical_paging = true)
 {
     struct scene a = scene_make(f), b = scene_make(f);
     uint64_t ticket;
@@ -64,7 +66,8 @@ static void only_paging_runs_between_portions_without_preemption(struct fixture 
     scene_end(f, &b);
 }
 
-static void the_rest_of_a_lost_buffer_lets_others_run(struct fixture *f)
+TEST_WITH(fixture, the_rest_of_a_lost_buffer_lets_others_run, SCENE_V13, .max_slot = 3,
+          .split = true, .depth = 1, .no_preemption = true, .cancel_aware = true)
 {
     struct scene a = scene_make(f), b = scene_make(f);
     const DXGKARG_CANCELCOMMAND *cancelled;
@@ -106,7 +109,8 @@ static NTSTATUS lose_and_close(struct fixture *f, const DXGKARG_PATCH *args)
 }
 
 /* The node is closed and the device lost while the second portion is patched. */
-static void a_lost_context_does_not_keep_the_node(struct fixture *f)
+TEST_WITH(fixture, a_lost_context_does_not_keep_the_node, SCENE_V13, .max_slot = 3, .split = true,
+          .depth = 1, .no_preemption = true)
 {
     struct scene a = scene_make(f), b = scene_make(f);
 
@@ -163,18 +167,21 @@ static void closed_during_patch(struct fixture *f, uint32_t at)
     scene_end(f, &a);
 }
 
-static void closed_during_the_first_patch(struct fixture *f)
+TEST_WITH(fixture, closed_during_the_first_patch, SCENE_V13, .max_slot = 3, .split = true,
+          .depth = 1, .no_preemption = true)
 {
     closed_during_patch(f, 1);
 }
 
-static void closed_during_the_last_patch(struct fixture *f)
+TEST_WITH(fixture, closed_during_the_last_patch, SCENE_V13, .max_slot = 3, .split = true,
+          .depth = 1, .no_preemption = true)
 {
     closed_during_patch(f, 2);
 }
 
 /* The last portion comes back from an engine reset that was for nobody's packet. */
-static void a_portion_back_from_a_reset_keeps_the_node(struct fixture *f)
+TEST_WITH(fixture, a_portion_back_from_a_reset_keeps_the_node, SCENE_V13, .max_slot = 3,
+          .split = true, .depth = 1, .no_preemption = true)
 {
     struct scene a = scene_make(f), b = scene_make(f);
 
@@ -198,33 +205,4 @@ static void a_portion_back_from_a_reset_keeps_the_node(struct fixture *f)
                                 scene_is_of(f, 3, &b) && scene_window_is(f, 2, 32, 64));
     scene_end(f, &b);
     scene_end(f, &a);
-}
-
-TEST(others_may_run_between_portions, SCENE_V13, .max_slot = 3, .split = true, .depth = 1)
-TEST(only_paging_runs_between_portions_without_preemption, SCENE_V13, .max_slot = 3, .split = true,
-     .depth = 1, .no_preemption = true, .physical_paging = true)
-TEST(the_rest_of_a_lost_buffer_lets_others_run, SCENE_V13, .max_slot = 3, .split = true, .depth = 1,
-     .no_preemption = true, .cancel_aware = true)
-TEST(a_lost_context_does_not_keep_the_node, SCENE_V13, .max_slot = 3, .split = true, .depth = 1,
-     .no_preemption = true)
-TEST(closed_during_the_first_patch, SCENE_V13, .max_slot = 3, .split = true, .depth = 1,
-     .no_preemption = true)
-TEST(closed_during_the_last_patch, SCENE_V13, .max_slot = 3, .split = true, .depth = 1,
-     .no_preemption = true)
-TEST(a_portion_back_from_a_reset_keeps_the_node, SCENE_V13, .max_slot = 3, .split = true,
-     .depth = 1, .no_preemption = true)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_others_may_run_between_portions),
-        cmocka_unit_test(test_only_paging_runs_between_portions_without_preemption),
-        cmocka_unit_test(test_the_rest_of_a_lost_buffer_lets_others_run),
-        cmocka_unit_test(test_a_lost_context_does_not_keep_the_node),
-        cmocka_unit_test(test_closed_during_the_first_patch),
-        cmocka_unit_test(test_closed_during_the_last_patch),
-        cmocka_unit_test(test_a_portion_back_from_a_reset_keeps_the_node),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 /* ---- cutting ---- */
 
-static void what_fits_is_one_portion(struct fixture *f)
+TEST_WITH(fixture, what_fits_is_one_portion, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -24,7 +24,7 @@ static void what_fits_is_one_portion(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void a_buffer_is_cut_where_memory_ends(struct fixture *f)
+TEST_WITH(fixture, a_buffer_is_cut_where_memory_ends, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
     const DXGKARG_PATCH *one, *two;
@@ -68,7 +68,7 @@ static void a_buffer_is_cut_where_memory_ends(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void elements_of_one_split_point_stay_together(struct fixture *f)
+TEST_WITH(fixture, elements_of_one_split_point_stay_together, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -87,7 +87,7 @@ static void elements_of_one_split_point_stay_together(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void what_never_fits_costs_the_device(struct fixture *f)
+TEST_WITH(fixture, what_never_fits_costs_the_device, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
     struct scene other = scene_make(f);
@@ -110,7 +110,7 @@ static void what_never_fits_costs_the_device(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void nothing_goes_before_it_is_there(struct fixture *f)
+TEST_WITH(fixture, nothing_goes_before_it_is_there, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -128,7 +128,7 @@ static void nothing_goes_before_it_is_there(struct fixture *f)
 }
 
 /* What a portion may have is what it had when the driver first saw it. */
-static void a_portion_wants_what_it_had(struct fixture *f)
+TEST_WITH(fixture, a_portion_wants_what_it_had, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -146,7 +146,7 @@ static void a_portion_wants_what_it_had(struct fixture *f)
 
 /* ---- the test switch ---- */
 
-static void every_split_point_can_be_forced(struct fixture *f)
+TEST_WITH(fixture, every_split_point_can_be_forced, SCENE_V13, .max_slot = 3, .split = true)
 {
     struct scene s = scene_make(f);
     static const UINT ends[] = {32, 40, 64};
@@ -174,7 +174,7 @@ static void every_split_point_can_be_forced(struct fixture *f)
 
 /* ---- one piece of work ---- */
 
-static void a_signal_waits_for_the_last_portion(struct fixture *f)
+TEST_WITH(fixture, a_signal_waits_for_the_last_portion, SCENE_V13, .max_slot = 3, .split = true)
 {
     struct scene s = scene_make(f);
     struct vidsch_sync *fence = make_fence(s.client.device, 0);
@@ -204,7 +204,7 @@ static void a_signal_waits_for_the_last_portion(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void a_preempted_portion_goes_as_it_was(struct fixture *f)
+TEST_WITH(fixture, a_preempted_portion_goes_as_it_was, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f), high = scene_make(f);
     UINT id;
@@ -252,7 +252,8 @@ static bool said(const struct fixture *f, const char *part)
 
 /* ---- shortage ---- */
 
-static void memory_that_runs_out_loses_nothing(struct fixture *f)
+TEST_WITH(fixture, memory_that_runs_out_loses_nothing, SCENE_V13, .max_slot = 3,
+          .no_dma_patching = true, .cancel_aware = true)
 {
     uint32_t cancelled = 0;
 
@@ -288,34 +289,4 @@ static void memory_that_runs_out_loses_nothing(struct fixture *f)
             return; /* none was left to fail */
         }
     }
-}
-
-TEST(what_fits_is_one_portion, SCENE_V13, .max_slot = 3)
-TEST(a_buffer_is_cut_where_memory_ends, SCENE_V13, .max_slot = 3)
-TEST(elements_of_one_split_point_stay_together, SCENE_V13, .max_slot = 3)
-TEST(what_never_fits_costs_the_device, SCENE_V13, .max_slot = 3)
-TEST(nothing_goes_before_it_is_there, SCENE_V13, .max_slot = 3)
-TEST(a_portion_wants_what_it_had, SCENE_V13, .max_slot = 3)
-TEST(every_split_point_can_be_forced, SCENE_V13, .max_slot = 3, .split = true)
-TEST(a_signal_waits_for_the_last_portion, SCENE_V13, .max_slot = 3, .split = true)
-TEST(a_preempted_portion_goes_as_it_was, SCENE_V13, .max_slot = 3)
-TEST(memory_that_runs_out_loses_nothing, SCENE_V13, .max_slot = 3, .no_dma_patching = true,
-     .cancel_aware = true)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_fits_is_one_portion),
-        cmocka_unit_test(test_a_buffer_is_cut_where_memory_ends),
-        cmocka_unit_test(test_elements_of_one_split_point_stay_together),
-        cmocka_unit_test(test_what_never_fits_costs_the_device),
-        cmocka_unit_test(test_nothing_goes_before_it_is_there),
-        cmocka_unit_test(test_a_portion_wants_what_it_had),
-        cmocka_unit_test(test_every_split_point_can_be_forced),
-        cmocka_unit_test(test_a_signal_waits_for_the_last_portion),
-        cmocka_unit_test(test_a_preempted_portion_goes_as_it_was),
-        cmocka_unit_test(test_memory_that_runs_out_loses_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void end_scene(struct fixture *f, struct scene *s)
 
 /* ---- when ---- */
 
-static void after_one_quantum_for_higher_priority(struct fixture *f)
+TEST_WITH(fixture, after_one_quantum_for_higher_priority)
 {
     struct scene s = make_scene(f);
     uint64_t start = f->vidsch->node[1].oldest_since;
@@ -89,7 +89,7 @@ static void after_one_quantum_for_higher_priority(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void at_passive_level_if_the_driver_wants(struct fixture *f)
+TEST_WITH(fixture, at_passive_level_if_the_driver_wants)
 {
     struct scene s;
 
@@ -104,7 +104,7 @@ static void at_passive_level_if_the_driver_wants(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void equal_priority_waits_ten_quanta(struct fixture *f)
+TEST_WITH(fixture, equal_priority_waits_ten_quanta)
 {
     struct scene s = make_scene(f);
 
@@ -118,7 +118,7 @@ static void equal_priority_waits_ten_quanta(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void lower_priority_never(struct fixture *f)
+TEST_WITH(fixture, lower_priority_never)
 {
     struct scene s = make_scene(f);
 
@@ -129,7 +129,7 @@ static void lower_priority_never(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void paging_at_once(struct fixture *f)
+TEST_WITH(fixture, paging_at_once)
 {
     struct scene s = make_scene(f);
     uint64_t ticket = page(f, 64);
@@ -144,7 +144,7 @@ static void paging_at_once(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void never_for_an_idle_node(struct fixture *f)
+TEST_WITH(fixture, never_for_an_idle_node)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -159,7 +159,7 @@ static void never_for_an_idle_node(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void never_when_switched_off(struct fixture *f)
+TEST_WITH(fixture, never_when_switched_off, .tdr = {.level = 3, .debug_mode = 2})
 {
     struct scene s = make_scene(f);
 
@@ -170,7 +170,7 @@ static void never_when_switched_off(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void never_for_a_driver_that_is_not_aware(struct fixture *f)
+TEST_WITH(fixture, never_for_a_driver_that_is_not_aware, .no_preemption = true)
 {
     struct scene s = make_scene(f);
 
@@ -184,7 +184,7 @@ static void never_for_a_driver_that_is_not_aware(struct fixture *f)
 
 /* ---- the answer ---- */
 
-static void what_was_completed_is_and_the_rest_is_not(struct fixture *f)
+TEST_WITH(fixture, what_was_completed_is_and_the_rest_is_not)
 {
     struct scene s = make_scene(f);
     struct vidsch_sync *fence = make_fence(s.device, 0);
@@ -214,7 +214,7 @@ static void what_was_completed_is_and_the_rest_is_not(struct fixture *f)
                f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
 }
 
-static void completions_may_come_before_the_answer(struct fixture *f)
+TEST_WITH(fixture, completions_may_come_before_the_answer)
 {
     struct scene s = make_scene(f);
 
@@ -234,7 +234,7 @@ static void completions_may_come_before_the_answer(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void answered_inside_the_call(struct fixture *f)
+TEST_WITH(fixture, answered_inside_the_call)
 {
     struct scene s = make_scene(f);
 
@@ -249,7 +249,7 @@ static void answered_inside_the_call(struct fixture *f)
     end_scene(f, &s);
 }
 
-static void a_signal_at_submission_does_not_hold_its_packet(struct fixture *f)
+TEST_WITH(fixture, a_signal_at_submission_does_not_hold_its_packet)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
     struct vidsch_context *low = make_context(device, 1), *high = make_context(other, 1);
@@ -277,7 +277,7 @@ static void a_signal_at_submission_does_not_hold_its_packet(struct fixture *f)
     vidsch_device_destroy(other);
 }
 
-static void physical_packets_are_patched_again(struct fixture *f)
+TEST_WITH(fixture, physical_packets_are_patched_again)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
     struct vidsch_context *low = make_context(device, 0), *high = make_context(other, 0);
@@ -319,7 +319,7 @@ static void physical_packets_are_patched_again(struct fixture *f)
     vidsch_device_destroy(other);
 }
 
-static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
+TEST_WITH(fixture, preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -358,7 +358,7 @@ static void preempted_paging_keeps_its_id_and_goes_first(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void the_timeout_watch_asks_first(struct fixture *f)
+TEST_WITH(fixture, the_timeout_watch_asks_first)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -444,9 +444,8 @@ static void request(struct fixture *f)
     preempted(f);
 }
 
-static void lies_are_fatal(void **state)
+TEST(lies_are_fatal)
 {
-    (void)state;
     FATAL(NULL, answer_without_a_request, "PREEMPT-019", 0x119, 0x1);
     FATAL(NULL, answer_with_another_id, "PREEMPT-019", 0x119, 0x1);
     FATAL(NULL, answer_with_the_future, "PREEMPT-018", 0x119, 0x1);
@@ -454,44 +453,4 @@ static void lies_are_fatal(void **state)
     FATAL(NULL, complete_what_was_preempted, "PREEMPT-020", 0x119, 0x1);
     FATAL_AS("PREEMPT-013", (&(struct fixture_options){.prepare = set_preempt_fails}), request,
              "SUBMIT-037", 0x119, 0x2);
-}
-
-TEST(after_one_quantum_for_higher_priority, 0)
-TEST(at_passive_level_if_the_driver_wants, 0)
-TEST(equal_priority_waits_ten_quanta, 0)
-TEST(lower_priority_never, 0)
-TEST(paging_at_once, 0)
-TEST(never_for_an_idle_node, 0)
-TEST(never_when_switched_off, .tdr = {.level = 3, .debug_mode = 2})
-TEST(never_for_a_driver_that_is_not_aware, .no_preemption = true)
-TEST(what_was_completed_is_and_the_rest_is_not, 0)
-TEST(completions_may_come_before_the_answer, 0)
-TEST(answered_inside_the_call, 0)
-TEST(a_signal_at_submission_does_not_hold_its_packet, 0)
-TEST(physical_packets_are_patched_again, 0)
-TEST(preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
-TEST(the_timeout_watch_asks_first, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_after_one_quantum_for_higher_priority),
-        cmocka_unit_test(test_at_passive_level_if_the_driver_wants),
-        cmocka_unit_test(test_equal_priority_waits_ten_quanta),
-        cmocka_unit_test(test_lower_priority_never),
-        cmocka_unit_test(test_paging_at_once),
-        cmocka_unit_test(test_never_for_an_idle_node),
-        cmocka_unit_test(test_never_when_switched_off),
-        cmocka_unit_test(test_never_for_a_driver_that_is_not_aware),
-        cmocka_unit_test(test_what_was_completed_is_and_the_rest_is_not),
-        cmocka_unit_test(test_completions_may_come_before_the_answer),
-        cmocka_unit_test(test_answered_inside_the_call),
-        cmocka_unit_test(test_a_signal_at_submission_does_not_hold_its_packet),
-        cmocka_unit_test(test_physical_packets_are_patched_again),
-        cmocka_unit_test(test_preempted_paging_keeps_its_id_and_goes_first),
-        cmocka_unit_test(test_the_timeout_watch_asks_first),
-        cmocka_unit_test(lies_are_fatal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

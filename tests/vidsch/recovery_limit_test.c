@@ -2,7 +2,7 @@
 /* How often recovery is tried, and what cannot be recovered. */
 #include "support/hang.h"
 
-static void a_process_with_too_many_timeouts_is_blocked(struct fixture *f)
+TEST_WITH(fixture, a_process_with_too_many_timeouts_is_blocked)
 {
     struct vidsch_device *device = NULL, *other = make_device_of(f, &f->other_client);
 
@@ -32,7 +32,7 @@ static void a_process_with_too_many_timeouts_is_blocked(struct fixture *f)
     vidsch_device_destroy(other);
 }
 
-static void several_resets_are_survived(struct fixture *f)
+TEST_WITH(fixture, several_resets_are_survived, .no_engine_reset = true)
 {
     for (int i = 0; i < 5; i++) {
         struct vidsch_device *device = make_device(f);
@@ -54,7 +54,7 @@ static void six_resets(struct fixture *f)
     pass(10 * SECOND);
 }
 
-static void six_slow_resets(struct fixture *f)
+TEST_WITH(fixture, six_slow_resets, .no_engine_reset = true)
 {
     struct vidsch_device *device;
 
@@ -68,14 +68,15 @@ static void six_slow_resets(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void forced_resets_are_not_limited(struct fixture *f)
+TEST_WITH(fixture, forced_resets_are_not_limited)
 {
     for (int i = 0; i < 8; i++)
         CHECK(vidsch_force_reset(f->vidsch, true) == STATUS_SUCCESS);
     CHECK(calls_of(f, CALL_RESET) == 8);
 }
 
-static void debug_mode_three_lifts_the_limit(struct fixture *f)
+TEST_WITH(fixture, debug_mode_three_lifts_the_limit, .no_engine_reset = true,
+          TDR(.level = 3, .debug_mode = 3))
 {
     for (int i = 0; i < 8; i++) {
         struct vidsch_device *device = make_device(f);
@@ -124,9 +125,8 @@ SET(set_group_without_itself, group_mask, 1)
 SET(set_reset_fails, status[CALL_RESET], STATUS_UNSUCCESSFUL)
 SET(set_restart_fails, status[CALL_RESTART], STATUS_UNSUCCESSFUL)
 
-static void what_cannot_be_recovered_is_fatal(void **state)
+TEST(what_cannot_be_recovered_is_fatal)
 {
-    (void)state;
     FATAL((&(struct fixture_options){.prepare = set_aborted_future}), hang, "TDR-032", 0x119, 0xA);
     FATAL((&(struct fixture_options){.prepare = set_group_without_itself}), hang, "TDR-026", 0x119,
           0x8);
@@ -141,24 +141,4 @@ static void what_cannot_be_recovered_is_fatal(void **state)
           "TDR-011", 0x116, 0);
     FATAL_AS("THREAD-035", (&(struct fixture_options){.no_engine_reset = true}),
              somebody_stays_in_the_driver, "TDR-011", 0x116, 0);
-}
-
-TEST(a_process_with_too_many_timeouts_is_blocked, 0)
-TEST(several_resets_are_survived, .no_engine_reset = true)
-TEST(six_slow_resets, .no_engine_reset = true)
-TEST(forced_resets_are_not_limited, 0)
-TEST(debug_mode_three_lifts_the_limit, .no_engine_reset = true, TDR(.level = 3, .debug_mode = 3))
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_process_with_too_many_timeouts_is_blocked),
-        cmocka_unit_test(test_several_resets_are_survived),
-        cmocka_unit_test(test_six_slow_resets),
-        cmocka_unit_test(test_forced_resets_are_not_limited),
-        cmocka_unit_test(test_debug_mode_three_lifts_the_limit),
-        cmocka_unit_test(what_cannot_be_recovered_is_fatal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

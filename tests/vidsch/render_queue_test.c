@@ -6,7 +6,7 @@
 
 /* ---- sizes, counts, broadcast ---- */
 
-static void sizes_change_on_request(struct fixture *f)
+TEST_WITH(fixture, sizes_change_on_request)
 {
     struct client c = make_client(f);
     D3DKMT_RENDER args = {.CommandLength = 16,
@@ -41,7 +41,7 @@ static void sizes_change_on_request(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void queued_buffers_are_counted(struct fixture *f)
+TEST_WITH(fixture, queued_buffers_are_counted)
 {
     struct client c = make_client(f);
 
@@ -57,7 +57,7 @@ static void queued_buffers_are_counted(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void a_broadcast_runs_in_every_context(struct fixture *f)
+TEST_WITH(fixture, a_broadcast_runs_in_every_context)
 {
     struct client c = make_client(f);
     struct vidsch_device *foreign = make_device(f);
@@ -93,7 +93,7 @@ static void render_thread(void *arg)
         render(c->context, 16);
 }
 
-static void renders_of_a_process_never_overlap(struct fixture *f)
+TEST_WITH(fixture, renders_of_a_process_never_overlap)
 {
     struct client a = make_client(f), b = make_client(f);
     struct sim_thread *threads[3];
@@ -114,7 +114,7 @@ static void renders_of_a_process_never_overlap(struct fixture *f)
     vidsch_device_destroy(b.device);
 }
 
-static void paging_is_patched_without_lists(struct fixture *f)
+TEST_WITH(fixture, paging_is_patched_without_lists, .physical_paging = true)
 {
     uint64_t ticket = page(f, 128);
     const DXGKARG_PATCH *patch;
@@ -147,7 +147,8 @@ static void want_aperture(struct fixture *f)
     f->driver.info[0].DmaBufferSegmentSet = 2;
 }
 
-static void a_buffer_in_an_aperture_is_mapped_before_it_is_used(struct fixture *f)
+TEST_WITH(fixture, a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
+          .prepare = want_aperture)
 {
     struct client c = make_client(f);
     const DXGKARG_RENDER *given;
@@ -170,26 +171,4 @@ static void a_buffer_in_an_aperture_is_mapped_before_it_is_used(struct fixture *
                                                     given->DmaBufferPhysicalAddress.QuadPart);
     vidsch_device_destroy(c.device);
     CHECK_RULE("PATCH-040", f->mm.unmapped == f->mm.mapped);
-}
-
-TEST(sizes_change_on_request, 0)
-TEST(queued_buffers_are_counted, 0)
-TEST(a_broadcast_runs_in_every_context, 0)
-TEST(renders_of_a_process_never_overlap, 0)
-TEST(paging_is_patched_without_lists, .physical_paging = true)
-TEST(a_buffer_in_an_aperture_is_mapped_before_it_is_used, .aperture_set = 2,
-     .prepare = want_aperture)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_change_on_request),
-        cmocka_unit_test(test_queued_buffers_are_counted),
-        cmocka_unit_test(test_a_broadcast_runs_in_every_context),
-        cmocka_unit_test(test_renders_of_a_process_never_overlap),
-        cmocka_unit_test(test_paging_is_patched_without_lists),
-        cmocka_unit_test(test_a_buffer_in_an_aperture_is_mapped_before_it_is_used),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static D3DDDI_PATCHLOCATIONLIST *patch_of(struct client *c, UINT index, UINT all
     return &c->lists.patches[index];
 }
 
-static void patch_locations_are_checked(struct fixture *f)
+TEST_WITH(fixture, patch_locations_are_checked)
 {
     struct client c = make_client(f);
     struct vidmm_open *a = memory_open(f, c.device, 0x10000);
@@ -69,7 +69,7 @@ static NTSTATUS past_the_list(struct fixture *f, DXGKARG_RENDER *args)
     return STATUS_SUCCESS;
 }
 
-static void bad_list_pointers_are_refused(struct fixture *f)
+TEST_WITH(fixture, bad_list_pointers_are_refused)
 {
     struct client c = make_client(f);
 
@@ -85,7 +85,7 @@ static void bad_list_pointers_are_refused(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void an_allocation_that_is_not_resident_rejects_the_packet(struct fixture *f)
+TEST_WITH(fixture, an_allocation_that_is_not_resident_rejects_the_packet)
 {
     struct client c = make_client(f);
     struct vidmm_open *a = memory_open(f, c.device, 0x10000);
@@ -167,7 +167,7 @@ static void render_once(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void the_very_end_is_legal(struct fixture *f)
+TEST_WITH(fixture, the_very_end_is_legal)
 {
     struct client c = make_client(f);
 
@@ -199,9 +199,8 @@ static void fatal(void (*prepare)(struct fixture *f), const char *rule, uint32_t
     FATAL((&(struct fixture_options){.prepare = prepare}), render_once, rule, code, parameter);
 }
 
-static void overruns_and_failures_are_fatal(void **state)
+TEST(overruns_and_failures_are_fatal)
 {
-    (void)state;
     fatal(set_past_the_buffer, "PATCH-065", 0x10E, 0x12);
     fatal(set_before_the_private_data, "PATCH-070", 0x10E, 0x13);
     fatal(set_scribble_buffer, "PATCH-066", 0x10E, 0x12);
@@ -212,31 +211,11 @@ static void overruns_and_failures_are_fatal(void **state)
     fatal(set_submit_fails, "SUBMIT-037", 0x119, 0x2);
 }
 
-static void a_failed_patch_is_not_submitted(void **state)
+TEST(a_failed_patch_is_not_submitted)
 {
     struct fixture *f = fixture_run(&(struct fixture_options){.prepare = set_patch_fails},
                                     render_once);
 
-    (void)state;
     CHECK_RULE("PATCH-157", f->bug.happened && calls_of(f, CALL_SUBMIT) == 0);
     fixture_close(f);
-}
-
-TEST(patch_locations_are_checked, 0)
-TEST(bad_list_pointers_are_refused, 0)
-TEST(an_allocation_that_is_not_resident_rejects_the_packet, 0)
-TEST(the_very_end_is_legal, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patch_locations_are_checked),
-        cmocka_unit_test(test_bad_list_pointers_are_refused),
-        cmocka_unit_test(test_an_allocation_that_is_not_resident_rejects_the_packet),
-        cmocka_unit_test(test_the_very_end_is_legal),
-        cmocka_unit_test(overruns_and_failures_are_fatal),
-        cmocka_unit_test(a_failed_patch_is_not_submitted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

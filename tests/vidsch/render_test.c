@@ -6,7 +6,7 @@
 
 /* ---- what Render is given ---- */
 
-static void render_is_given_the_commands(struct fixture *f)
+TEST_WITH(fixture, render_is_given_the_commands)
 {
     struct client c = make_client(f);
     D3DKMT_RENDER args = {
@@ -28,7 +28,7 @@ static void render_is_given_the_commands(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void render_is_given_room(struct fixture *f)
+TEST_WITH(fixture, render_is_given_room)
 {
     struct client c = make_client(f);
     D3DKMT_RENDER args = {
@@ -46,7 +46,7 @@ static void render_is_given_room(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void render_is_told_where_the_buffer_is(struct fixture *f)
+TEST_WITH(fixture, render_is_told_where_the_buffer_is)
 {
     struct client c = make_client(f);
     struct phys_addr physical;
@@ -63,7 +63,7 @@ static void render_is_told_where_the_buffer_is(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void bad_arguments_do_not_reach_the_driver(struct fixture *f)
+TEST_WITH(fixture, bad_arguments_do_not_reach_the_driver)
 {
     struct client c = make_client(f);
     struct vidsch_context *is_virtual = make_context(c.device, 1);
@@ -88,7 +88,7 @@ static void bad_arguments_do_not_reach_the_driver(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void the_allocation_list_is_converted(struct fixture *f)
+TEST_WITH(fixture, the_allocation_list_is_converted)
 {
     struct client c = make_client(f);
     struct vidmm_open *a = memory_open(f, c.device, 0x10000), *b = memory_open(f, c.device, 0x20000);
@@ -124,7 +124,7 @@ static void the_allocation_list_is_converted(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void bad_allocations_are_refused(struct fixture *f)
+TEST_WITH(fixture, bad_allocations_are_refused)
 {
     struct client c = make_client(f);
     struct vidsch_device *other = make_device(f);
@@ -165,7 +165,7 @@ static NTSTATUS write_nothing(struct fixture *f, DXGKARG_RENDER *args)
     return STATUS_SUCCESS;
 }
 
-static void an_empty_translation_is_submitted(struct fixture *f)
+TEST_WITH(fixture, an_empty_translation_is_submitted)
 {
     struct client c = make_client(f);
     const DXGKARG_SUBMITCOMMAND *sent;
@@ -183,7 +183,7 @@ static void an_empty_translation_is_submitted(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void without_private_data(struct fixture *f)
+TEST_WITH(fixture, without_private_data)
 {
     struct client c;
 
@@ -208,7 +208,7 @@ static NTSTATUS mark_private(struct fixture *f, DXGKARG_RENDER *args)
     return STATUS_SUCCESS;
 }
 
-static void buffers_are_recycled_with_their_private_data(struct fixture *f)
+TEST_WITH(fixture, buffers_are_recycled_with_their_private_data)
 {
     struct client c = make_client(f);
     const void *used[3];
@@ -232,7 +232,7 @@ static void buffers_are_recycled_with_their_private_data(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void addresses_stay_below_the_highest(struct fixture *f)
+TEST_WITH(fixture, addresses_stay_below_the_highest, .highest_address = 0x3FFFFF)
 {
     struct client c = make_client(f);
 
@@ -244,7 +244,7 @@ static void addresses_stay_below_the_highest(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void device_addresses_are_logical(struct fixture *f)
+TEST_WITH(fixture, device_addresses_are_logical, .wide_iommu = true)
 {
     struct client c = make_client(f);
     struct phys_addr physical, translated;
@@ -262,7 +262,7 @@ static void device_addresses_are_logical(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void null_rendering_is_passed_on(struct fixture *f)
+TEST_WITH(fixture, null_rendering_is_passed_on)
 {
     struct client c = make_client(f);
     D3DKMT_RENDER args = {.CommandLength = 16, .Flags.NullRendering = 1};
@@ -298,7 +298,7 @@ static NTSTATUS three_passes(struct fixture *f, DXGKARG_RENDER *args)
     return last;
 }
 
-static void passes_are_queued_one_by_one(struct fixture *f)
+TEST_WITH(fixture, passes_are_queued_one_by_one)
 {
     struct client c = make_client(f);
     struct vidmm_open *a = memory_open(f, c.device, 0x10000);
@@ -330,7 +330,7 @@ static void passes_are_queued_one_by_one(struct fixture *f)
     vidsch_device_destroy(c.device);
 }
 
-static void earlier_passes_run_when_a_later_one_fails(struct fixture *f)
+TEST_WITH(fixture, earlier_passes_run_when_a_later_one_fails)
 {
     struct client c = make_client(f);
 
@@ -351,7 +351,7 @@ static NTSTATUS no_progress(struct fixture *f, DXGKARG_RENDER *args)
     return STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
 }
 
-static void no_progress_is_refused(struct fixture *f)
+TEST_WITH(fixture, no_progress_is_refused)
 {
     struct client c = make_client(f);
 
@@ -366,7 +366,7 @@ static void no_progress_is_refused(struct fixture *f)
 
 /* ---- statuses ---- */
 
-static void statuses_reach_the_client(struct fixture *f)
+TEST_WITH(fixture, statuses_reach_the_client)
 {
     static const NTSTATUS documented[] = {
         STATUS_PRIVILEGED_INSTRUCTION,   STATUS_ILLEGAL_INSTRUCTION, STATUS_INVALID_PARAMETER,
@@ -394,45 +394,4 @@ static void statuses_reach_the_client(struct fixture *f)
                                 vidsch_device_state(c.device) != D3DKMT_DEVICEEXECUTION_ACTIVE);
     idle(c.device);
     vidsch_device_destroy(c.device);
-}
-
-TEST(render_is_given_the_commands, 0)
-TEST(render_is_given_room, 0)
-TEST(render_is_told_where_the_buffer_is, 0)
-TEST(bad_arguments_do_not_reach_the_driver, 0)
-TEST(the_allocation_list_is_converted, 0)
-TEST(bad_allocations_are_refused, 0)
-TEST(an_empty_translation_is_submitted, 0)
-TEST(without_private_data, 0)
-TEST(buffers_are_recycled_with_their_private_data, 0)
-TEST(addresses_stay_below_the_highest, .highest_address = 0x3FFFFF)
-TEST(device_addresses_are_logical, .wide_iommu = true)
-TEST(null_rendering_is_passed_on, 0)
-TEST(passes_are_queued_one_by_one, 0)
-TEST(earlier_passes_run_when_a_later_one_fails, 0)
-TEST(no_progress_is_refused, 0)
-TEST(statuses_reach_the_client, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_render_is_given_the_commands),
-        cmocka_unit_test(test_render_is_given_room),
-        cmocka_unit_test(test_render_is_told_where_the_buffer_is),
-        cmocka_unit_test(test_bad_arguments_do_not_reach_the_driver),
-        cmocka_unit_test(test_the_allocation_list_is_converted),
-        cmocka_unit_test(test_bad_allocations_are_refused),
-        cmocka_unit_test(test_an_empty_translation_is_submitted),
-        cmocka_unit_test(test_without_private_data),
-        cmocka_unit_test(test_buffers_are_recycled_with_their_private_data),
-        cmocka_unit_test(test_addresses_stay_below_the_highest),
-        cmocka_unit_test(test_device_addresses_are_logical),
-        cmocka_unit_test(test_null_rendering_is_passed_on),
-        cmocka_unit_test(test_passes_are_queued_one_by_one),
-        cmocka_unit_test(test_earlier_passes_run_when_a_later_one_fails),
-        cmocka_unit_test(test_no_progress_is_refused),
-        cmocka_unit_test(test_statuses_reach_the_client),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

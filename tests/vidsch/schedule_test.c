@@ -15,7 +15,7 @@ static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_
 
 /* ---- virtual mode ---- */
 
-static void one_virtual_packet(struct fixture *f)
+TEST_WITH(fixture, one_virtual_packet)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -40,7 +40,7 @@ static void one_virtual_packet(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void private_data_of_virtual_packets(struct fixture *f)
+TEST_WITH(fixture, private_data_of_virtual_packets)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -70,7 +70,7 @@ static void private_data_of_virtual_packets(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void the_private_block_lives_to_the_fence(struct fixture *f)
+TEST_WITH(fixture, the_private_block_lives_to_the_fence)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -91,7 +91,7 @@ static void the_private_block_lives_to_the_fence(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void virtual_arguments_are_checked(struct fixture *f)
+TEST_WITH(fixture, virtual_arguments_are_checked)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
     struct vidsch_context *context = make_context(device, 1), *second = make_context(device, 1),
@@ -127,7 +127,7 @@ static NTSTATUS refuse_second(struct fixture *f, const DXGKARG_SUBMITCOMMANDVIRT
     return args->SubmissionFenceId == 2 ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS;
 }
 
-static void a_refused_packet_ends_in_its_turn(struct fixture *f)
+TEST_WITH(fixture, a_refused_packet_ends_in_its_turn, .cancel_aware = true)
 {
     struct vidsch_device *device = make_device(f), *bad = make_device(f);
     struct vidsch_context *context = make_context(device, 1), *culprit = make_context(bad, 1);
@@ -178,26 +178,26 @@ static void a_node_holds_two_packets(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void two_by_default(struct fixture *f)
+TEST_WITH(fixture, two_by_default)
 {
     CHECK_RULE("SUBMIT-015", f->vidsch->node[1].depth == 2);
     a_node_holds_two_packets(f);
 }
 
-static void the_cap_counts_if_smaller(struct fixture *f)
+TEST_WITH(fixture, the_cap_counts_if_smaller, .depth = 8, .packet_cap = 3)
 {
     CHECK_RULE("SUBMIT-016", f->vidsch->node[1].depth == 3);
     CHECK_RULE("CAPS-054", f->vidsch->node[1].depth == 3);
     a_node_holds_two_packets(f);
 }
 
-static void the_entry_counts_if_smaller(struct fixture *f)
+TEST_WITH(fixture, the_entry_counts_if_smaller, .depth = 4, .packet_cap = 9)
 {
     CHECK_RULE("SUBMIT-016", f->vidsch->node[1].depth == 4);
     a_node_holds_two_packets(f);
 }
 
-static void nodes_are_independent(struct fixture *f)
+TEST_WITH(fixture, nodes_are_independent, .nodes = 3, .virtual_mask = 6)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 2);
@@ -217,7 +217,7 @@ static void nodes_are_independent(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void priority_then_round_robin(struct fixture *f)
+TEST_WITH(fixture, priority_then_round_robin, .depth = 1)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[4];
@@ -248,7 +248,7 @@ static void priority_then_round_robin(struct fixture *f)
 
 /* ---- residency ---- */
 
-static void nothing_runs_before_everything_is_resident(struct fixture *f)
+TEST_WITH(fixture, nothing_runs_before_everything_is_resident, .nodes = 3, .virtual_mask = 6)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 2),
@@ -279,7 +279,7 @@ static void suspend_and_mark(void *arg)
     f->mm.restores = 77;
 }
 
-static void a_suspended_process_does_not_run(struct fixture *f)
+TEST_WITH(fixture, a_suspended_process_does_not_run)
 {
     struct vidsch_device *device = make_device(f), *other = make_device_of(f, &f->other_client);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(other, 1);
@@ -308,7 +308,7 @@ static void a_suspended_process_does_not_run(struct fixture *f)
 
 /* ---- paging ---- */
 
-static void paging_goes_first_and_in_order(struct fixture *f)
+TEST_WITH(fixture, paging_goes_first_and_in_order)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -349,7 +349,7 @@ static void paging_goes_first_and_in_order(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void an_empty_paging_buffer_alone_is_done_at_once(struct fixture *f)
+TEST_WITH(fixture, an_empty_paging_buffer_alone_is_done_at_once)
 {
     uint64_t ticket = page(f, 0);
 
@@ -357,7 +357,7 @@ static void an_empty_paging_buffer_alone_is_done_at_once(struct fixture *f)
                                 calls_of(f, CALL_SUBMIT_VIRTUAL) == 0);
 }
 
-static void paging_buffers_run_out_and_come_back(struct fixture *f)
+TEST_WITH(fixture, paging_buffers_run_out_and_come_back)
 {
     uint64_t ticket = 0;
 
@@ -370,7 +370,7 @@ static void paging_buffers_run_out_and_come_back(struct fixture *f)
 }
 
 /* Of each buffer one submission only, with 8 bytes of private data: the driver finds no room behind it. */
-static void full_paging_buffers_take_turns(struct fixture *f)
+TEST_WITH(fixture, full_paging_buffers_take_turns)
 {
     struct vidmm_paging_buffer *buffer;
     uint64_t ticket = 0;
@@ -392,7 +392,7 @@ static void full_paging_buffers_take_turns(struct fixture *f)
 }
 
 /* No offsets tell the driver where its part of the private block is. */
-static void private_data_of_virtual_paging_begins_at_its_part(struct fixture *f)
+TEST_WITH(fixture, private_data_of_virtual_paging_begins_at_its_part)
 {
     struct vidmm_paging_buffer *buffer;
     uint64_t ticket = 0;
@@ -410,7 +410,7 @@ static void private_data_of_virtual_paging_begins_at_its_part(struct fixture *f)
                                    (uint8_t *)sent(f, 0)->pDmaBufferPrivateData + 8);
 }
 
-static void device_tickets(struct fixture *f)
+TEST_WITH(fixture, device_tickets, .nodes = 3, .virtual_mask = 6)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 2);
@@ -434,7 +434,7 @@ static void device_tickets(struct fixture *f)
 
 /* ---- fence ids ---- */
 
-static void ids_wrap_around(struct fixture *f)
+TEST_WITH(fixture, ids_wrap_around)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -451,7 +451,7 @@ static void ids_wrap_around(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_completion_may_come_first(struct fixture *f)
+TEST_WITH(fixture, a_completion_may_come_first)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -465,7 +465,7 @@ static void a_completion_may_come_first(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void one_completion_for_several(struct fixture *f)
+TEST_WITH(fixture, one_completion_for_several, .depth = 4)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -483,7 +483,7 @@ static void one_completion_for_several(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void nothing_overlaps_in_the_scheduler_class(struct fixture *f)
+TEST_WITH(fixture, nothing_overlaps_in_the_scheduler_class, .nodes = 3, .virtual_mask = 6)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[3] = {make_context(device, 0), make_context(device, 1),
@@ -500,7 +500,7 @@ static void nothing_overlaps_in_the_scheduler_class(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void cancelled_packets_are_announced(struct fixture *f)
+TEST_WITH(fixture, cancelled_packets_are_announced, .cancel_aware = true)
 {
     struct vidsch_device *device = make_device(f), *healthy = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 0),
@@ -545,7 +545,7 @@ static void cancelled_packets_are_announced(struct fixture *f)
                calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && calls_of(f, CALL_DESTROY_CONTEXT) == 3);
 }
 
-static void without_the_cap_packets_are_dropped(struct fixture *f)
+TEST_WITH(fixture, without_the_cap_packets_are_dropped)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -576,16 +576,15 @@ static void set_virtual_fails(struct fixture *f)
     f->driver.status[CALL_SUBMIT_VIRTUAL] = STATUS_NO_MEMORY;
 }
 
-static void failures_are_fatal(void **state)
+TEST(failures_are_fatal)
 {
-    (void)state;
     FATAL((&(struct fixture_options){.cancel_aware = true, .prepare = set_cancel_fails}),
           cancel_something, "TDR-064", 0x119, 0x9);
     FATAL_AS("SUBMIT-108", (&(struct fixture_options){.prepare = set_virtual_fails}),
              one_virtual_packet, "SUBMIT-037", 0x119, 0x2);
 }
 
-static void a_stopping_adapter_lets_go_of_everything(struct fixture *f)
+TEST_WITH(fixture, a_stopping_adapter_lets_go_of_everything)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -602,64 +601,4 @@ static void a_stopping_adapter_lets_go_of_everything(struct fixture *f)
     vidsch_device_destroy(device);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 64)) ==
           STATUS_SUCCESS); /* vidmm_stop still evicts */
-}
-
-TEST(one_virtual_packet, 0)
-TEST(private_data_of_virtual_packets, 0)
-TEST(the_private_block_lives_to_the_fence, 0)
-TEST(virtual_arguments_are_checked, 0)
-TEST(a_refused_packet_ends_in_its_turn, .cancel_aware = true)
-TEST(two_by_default, 0)
-TEST(the_cap_counts_if_smaller, .depth = 8, .packet_cap = 3)
-TEST(the_entry_counts_if_smaller, .depth = 4, .packet_cap = 9)
-TEST(nodes_are_independent, .nodes = 3, .virtual_mask = 6)
-TEST(priority_then_round_robin, .depth = 1)
-TEST(nothing_runs_before_everything_is_resident, .nodes = 3, .virtual_mask = 6)
-TEST(a_suspended_process_does_not_run, 0)
-TEST(paging_goes_first_and_in_order, 0)
-TEST(an_empty_paging_buffer_alone_is_done_at_once, 0)
-TEST(paging_buffers_run_out_and_come_back, 0)
-TEST(full_paging_buffers_take_turns, 0)
-TEST(private_data_of_virtual_paging_begins_at_its_part, 0)
-TEST(device_tickets, .nodes = 3, .virtual_mask = 6)
-TEST(ids_wrap_around, 0)
-TEST(a_completion_may_come_first, 0)
-TEST(one_completion_for_several, .depth = 4)
-TEST(nothing_overlaps_in_the_scheduler_class, .nodes = 3, .virtual_mask = 6)
-TEST(cancelled_packets_are_announced, .cancel_aware = true)
-TEST(without_the_cap_packets_are_dropped, 0)
-TEST(a_stopping_adapter_lets_go_of_everything, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_virtual_packet),
-        cmocka_unit_test(test_private_data_of_virtual_packets),
-        cmocka_unit_test(test_the_private_block_lives_to_the_fence),
-        cmocka_unit_test(test_virtual_arguments_are_checked),
-        cmocka_unit_test(test_a_refused_packet_ends_in_its_turn),
-        cmocka_unit_test(test_two_by_default),
-        cmocka_unit_test(test_the_cap_counts_if_smaller),
-        cmocka_unit_test(test_the_entry_counts_if_smaller),
-        cmocka_unit_test(test_nodes_are_independent),
-        cmocka_unit_test(test_priority_then_round_robin),
-        cmocka_unit_test(test_nothing_runs_before_everything_is_resident),
-        cmocka_unit_test(test_a_suspended_process_does_not_run),
-        cmocka_unit_test(test_paging_goes_first_and_in_order),
-        cmocka_unit_test(test_an_empty_paging_buffer_alone_is_done_at_once),
-        cmocka_unit_test(test_paging_buffers_run_out_and_come_back),
-        cmocka_unit_test(test_full_paging_buffers_take_turns),
-        cmocka_unit_test(test_private_data_of_virtual_paging_begins_at_its_part),
-        cmocka_unit_test(test_device_tickets),
-        cmocka_unit_test(test_ids_wrap_around),
-        cmocka_unit_test(test_a_completion_may_come_first),
-        cmocka_unit_test(test_one_completion_for_several),
-        cmocka_unit_test(test_nothing_overlaps_in_the_scheduler_class),
-        cmocka_unit_test(test_cancelled_packets_are_announced),
-        cmocka_unit_test(test_without_the_cap_packets_are_dropped),
-        cmocka_unit_test(failures_are_fatal),
-        cmocka_unit_test(test_a_stopping_adapter_lets_go_of_everything),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

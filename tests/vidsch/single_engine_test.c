@@ -12,7 +12,7 @@ static void prepare(struct fixture *f)
                                               .PatchLocationListSize = 30};
 }
 
-static void device_is_asked_for_its_buffers(struct fixture *f)
+TEST_WITH(fixture, device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
 {
     struct vidsch_device *device = make_device(f);
     const struct call *call = last_call(f, CALL_CREATE_DEVICE);
@@ -24,7 +24,7 @@ static void device_is_asked_for_its_buffers(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void contexts_are_the_hosts_alone(struct fixture *f)
+TEST_WITH(fixture, contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 0), *b = make_context(device, 0);
@@ -48,7 +48,7 @@ static void contexts_are_the_hosts_alone(struct fixture *f)
     CHECK(calls_of(f, CALL_DESTROY_DEVICE) == 1);
 }
 
-static void work_names_the_device(struct fixture *f)
+TEST_WITH(fixture, work_names_the_device, .single_engine = true, .prepare = prepare)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 0);
@@ -65,7 +65,7 @@ static void work_names_the_device(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void paging_goes_to_node_0(struct fixture *f)
+TEST_WITH(fixture, paging_goes_to_node_0, .single_engine = true, .prepare = prepare)
 {
     uint64_t ticket = page(f, 100);
     const DXGKARG_SUBMITCOMMAND *sent;
@@ -92,7 +92,7 @@ static void prepare_virtual(struct fixture *f)
 }
 
 /* Its root page table is set for somebody. */
-static void virtual_paging_has_a_device(struct fixture *f)
+TEST_WITH(fixture, virtual_paging_has_a_device, .single_engine = true, .prepare = prepare_virtual)
 {
     vidsch_for_vidmm.paging_wait(&f->ddi, page(f, 100));
     CHECK_RULE("PATCH-006",
@@ -102,11 +102,10 @@ static void virtual_paging_has_a_device(struct fixture *f)
                                 f->vidsch->system_device->driver_handle);
 }
 
-static void only_client_devices_are_destroyed(void **state)
+TEST(only_client_devices_are_destroyed)
 {
     struct fixture *f;
 
-    (void)state;
     f = fixture_run(&(struct fixture_options){.single_engine = true, .prepare = prepare},
                     paging_goes_to_node_0);
     CHECK(f->finished && f->leaked == 0);
@@ -114,7 +113,8 @@ static void only_client_devices_are_destroyed(void **state)
     fixture_close(f);
 }
 
-static void creation_survives_every_failing_allocation(struct fixture *f)
+TEST_WITH(fixture, creation_survives_every_failing_allocation, .single_engine = true,
+          .prepare = prepare)
 {
     struct vidsch_context_request request = {.node = 0};
     unsigned failures = 0;
@@ -139,26 +139,4 @@ static void creation_survives_every_failing_allocation(struct fixture *f)
             vidsch_device_destroy(device);
     }
     CHECK(failures >= 4);
-}
-
-TEST(device_is_asked_for_its_buffers, .single_engine = true, .prepare = prepare)
-TEST(contexts_are_the_hosts_alone, .single_engine = true, .prepare = prepare)
-TEST(creation_survives_every_failing_allocation, .single_engine = true, .prepare = prepare)
-TEST(work_names_the_device, .single_engine = true, .prepare = prepare)
-TEST(virtual_paging_has_a_device, .single_engine = true, .prepare = prepare_virtual)
-TEST(paging_goes_to_node_0, .single_engine = true, .prepare = prepare)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_device_is_asked_for_its_buffers),
-        cmocka_unit_test(test_contexts_are_the_hosts_alone),
-        cmocka_unit_test(test_creation_survives_every_failing_allocation),
-        cmocka_unit_test(test_work_names_the_device),
-        cmocka_unit_test(test_paging_goes_to_node_0),
-        cmocka_unit_test(test_virtual_paging_has_a_device),
-        cmocka_unit_test(only_client_devices_are_destroyed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

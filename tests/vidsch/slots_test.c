@@ -23,7 +23,7 @@ static bool told(const struct fixture *f, const char *rule, uint64_t times,
 }
 
 /* What is not known to be refused is told, and goes. */
-static void slots_and_split_points_are_checked(struct fixture *f)
+TEST_WITH(fixture, slots_and_split_points_are_checked, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -55,7 +55,7 @@ static void slots_and_split_points_are_checked(struct fixture *f)
 }
 
 /* A split point that goes back, or lies behind the end, is one that can be served. */
-static void odd_split_points_are_set_right(struct fixture *f)
+TEST_WITH(fixture, odd_split_points_are_set_right, SCENE_V13, .max_slot = 3, .split = true)
 {
     struct scene s = scene_make(f);
 
@@ -72,7 +72,7 @@ static void odd_split_points_are_set_right(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void a_driver_without_slots_has_slot_0(struct fixture *f)
+TEST_WITH(fixture, a_driver_without_slots_has_slot_0, SCENE_V13)
 {
     struct scene s = scene_make(f);
 
@@ -87,7 +87,7 @@ static void a_driver_without_slots_has_slot_0(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void odd_elements_are_told_and_go(struct fixture *f)
+TEST_WITH(fixture, odd_elements_are_told_and_go, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -120,7 +120,7 @@ static void odd_elements_are_told_and_go(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void later_drivers_are_not_looked_at(struct fixture *f)
+TEST_WITH(fixture, later_drivers_are_not_looked_at)
 {
     struct scene s = scene_make(f);
 
@@ -140,7 +140,7 @@ static void later_drivers_are_not_looked_at(struct fixture *f)
 
 /* ---- bindings over a split point ---- */
 
-static void a_binding_that_leaks_is_refused(struct fixture *f)
+TEST_WITH(fixture, a_binding_that_leaks_is_refused, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -160,12 +160,12 @@ static void a_binding_that_leaks_is_refused(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void windows_8(struct fixture *f)
+TEST_WITH(fixture, windows_8, .version = DXGKDDI_INTERFACE_VERSION_WIN8, .max_slot = 3)
 {
     a_binding_that_leaks_is_refused(f);
 }
 
-static void a_slot_that_is_emptied_does_not_leak(struct fixture *f)
+TEST_WITH(fixture, a_slot_that_is_emptied_does_not_leak, SCENE_V13, .max_slot = 3)
 {
     struct scene s = scene_make(f);
 
@@ -182,7 +182,7 @@ static void a_slot_that_is_emptied_does_not_leak(struct fixture *f)
 }
 
 /* The drivers of Windows 7: the binding stays, and so does the allocation. */
-static void a_binding_may_stay(struct fixture *f)
+TEST_WITH(fixture, a_binding_may_stay, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
 {
     struct scene s = scene_make(f);
 
@@ -217,43 +217,12 @@ static void older_drivers_may_leave_bindings(struct fixture *f)
     scene_end(f, &s);
 }
 
-static void windows_7(struct fixture *f)
+TEST_WITH(fixture, windows_7, .version = DXGKDDI_INTERFACE_VERSION_WIN7, .max_slot = 3)
 {
     older_drivers_may_leave_bindings(f);
 }
 
-static void without_preemption(struct fixture *f)
+TEST_WITH(fixture, without_preemption, SCENE_V13, .max_slot = 3, .no_preemption = true)
 {
     older_drivers_may_leave_bindings(f);
-}
-
-TEST(slots_and_split_points_are_checked, SCENE_V13, .max_slot = 3)
-TEST(odd_split_points_are_set_right, SCENE_V13, .max_slot = 3, .split = true)
-TEST(a_driver_without_slots_has_slot_0, SCENE_V13)
-TEST(odd_elements_are_told_and_go, SCENE_V13, .max_slot = 3)
-TEST(later_drivers_are_not_looked_at, 0)
-TEST(a_binding_that_leaks_is_refused, SCENE_V13, .max_slot = 3)
-TEST(windows_8, .version = DXGKDDI_INTERFACE_VERSION_WIN8, .max_slot = 3)
-TEST(a_slot_that_is_emptied_does_not_leak, SCENE_V13, .max_slot = 3)
-TEST(a_binding_may_stay, SCENE_V13, .max_slot = 3, .no_dma_patching = true)
-TEST(windows_7, .version = DXGKDDI_INTERFACE_VERSION_WIN7, .max_slot = 3)
-TEST(without_preemption, SCENE_V13, .max_slot = 3, .no_preemption = true)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots_and_split_points_are_checked),
-        cmocka_unit_test(test_odd_split_points_are_set_right),
-        cmocka_unit_test(test_a_driver_without_slots_has_slot_0),
-        cmocka_unit_test(test_odd_elements_are_told_and_go),
-        cmocka_unit_test(test_later_drivers_are_not_looked_at),
-        cmocka_unit_test(test_a_binding_that_leaks_is_refused),
-        cmocka_unit_test(test_windows_8),
-        cmocka_unit_test(test_a_slot_that_is_emptied_does_not_leak),
-        cmocka_unit_test(test_a_binding_may_stay),
-        cmocka_unit_test(test_windows_7),
-        cmocka_unit_test(test_without_preemption),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

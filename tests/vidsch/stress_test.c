@@ -175,7 +175,7 @@ static void fail_each_allocation(struct subject *s, const char *name, operation 
     CHECK(status == STATUS_SUCCESS);
 }
 
-static void every_allocation_fails_once(struct fixture *f)
+TEST_WITH(fixture, every_allocation_fails_once)
 {
     struct subject s = {.f = f, .device = make_device(f)};
 
@@ -197,7 +197,7 @@ static void every_allocation_fails_once(struct fixture *f)
     vidsch_device_destroy(s.device);
 }
 
-static void a_failed_resize_keeps_the_old_sizes(struct fixture *f)
+TEST_WITH(fixture, a_failed_resize_keeps_the_old_sizes)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 0);
@@ -233,11 +233,10 @@ static void nothing(struct fixture *f)
     (void)f;
 }
 
-static void starting_fails_cleanly(void **state)
+TEST(starting_fails_cleanly)
 {
     bool done = false;
 
-    (void)state;
     for (uint64_t n = 1; n < 100 && !done; n++) {
         struct fixture *f = fixture_run(&(struct fixture_options){.fail_start = n}, nothing);
 
@@ -250,14 +249,13 @@ static void starting_fails_cleanly(void **state)
     CHECK(done);
 }
 
-static void creating_fails_cleanly(void **state)
+TEST(creating_fails_cleanly)
 {
     struct fixture *f = fixture_run(NULL, nothing);
     struct util_heap *heap = &f->sim->heap;
     struct vidsch *vidsch = NULL;
     NTSTATUS status = STATUS_NO_MEMORY;
 
-    (void)state;
     f->config.node = f->info;
     for (uint64_t n = 1; status == STATUS_NO_MEMORY; n++) {
         uint64_t blocks = heap->live_blocks;
@@ -448,11 +446,10 @@ static void random_clients(struct fixture *f)
         sim_thread_release(threads[i]);
 }
 
-static void random_runs(void **state)
+TEST(random_runs)
 {
     uint32_t total[CALL_KINDS] = {0};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct vidsch_tdr_settings tdr = {
             .level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
@@ -478,11 +475,10 @@ static void random_runs(void **state)
             fail_msg("call %u was made %u times only", kind, total[kind]);
 }
 
-static void the_same_seed_is_the_same_run(void **state)
+TEST(the_same_seed_is_the_same_run)
 {
     uint64_t results[2][3];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct vidsch_tdr_settings tdr = {
             .level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
@@ -497,21 +493,4 @@ static void the_same_seed_is_the_same_run(void **state)
         fixture_close(f);
     }
     CHECK(memcmp(results[0], results[1], sizeof(results[0])) == 0);
-}
-
-TEST(every_allocation_fails_once, 0)
-TEST(a_failed_resize_keeps_the_old_sizes, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_allocation_fails_once),
-        cmocka_unit_test(test_a_failed_resize_keeps_the_old_sizes),
-        cmocka_unit_test(starting_fails_cleanly),
-        cmocka_unit_test(creating_fails_cleanly),
-        cmocka_unit_test(random_runs),
-        cmocka_unit_test(the_same_seed_is_the_same_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

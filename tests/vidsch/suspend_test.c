@@ -16,7 +16,7 @@ static bool engines_idle(const struct fixture *f)
     return true;
 }
 
-static void under_load(struct fixture *f)
+TEST_WITH(fixture, nothing_is_submitted_meanwhile)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *virtual = make_context(device, 1), *physical = make_context(device, 0);
@@ -44,13 +44,7 @@ static void under_load(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void nothing_is_submitted_meanwhile(void **state)
-{
-    (void)state;
-    fixture_check(NULL, under_load);
-}
-
-static void nested(struct fixture *f)
+TEST_WITH(fixture, standstills_nest)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -66,14 +60,8 @@ static void nested(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void standstills_nest(void **state)
-{
-    (void)state;
-    fixture_check(NULL, nested);
-}
-
 /* An engine that hangs is recovered as ever; then all is still. */
-static void hanging(struct fixture *f)
+TEST_WITH(fixture, a_limit_is_kept)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -88,21 +76,4 @@ static void hanging(struct fixture *f)
     vidsch_resume(f->vidsch);
     CHECK(vidsch_device_wait_idle(device) == STATUS_SUCCESS);
     vidsch_device_destroy(device);
-}
-
-static void a_limit_is_kept(void **state)
-{
-    (void)state;
-    fixture_check(NULL, hanging);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_submitted_meanwhile),
-        cmocka_unit_test(standstills_nest),
-        cmocka_unit_test(a_limit_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

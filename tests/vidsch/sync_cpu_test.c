@@ -30,7 +30,7 @@ static void wait_thread(void *arg)
     w->done = true;
 }
 
-static void cpu_waits(struct fixture *f)
+TEST_WITH(fixture, cpu_waits)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_sync *a = make_fence(device, 0), *b = make_fence(device, 0);
@@ -56,7 +56,7 @@ static void cpu_waits(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void cpu_waits_for_what_the_gpu_signals(struct fixture *f)
+TEST_WITH(fixture, cpu_waits_for_what_the_gpu_signals)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -76,7 +76,7 @@ static void destroy_soon(void *arg)
     vidsch_sync_destroy(arg);
 }
 
-static void destruction_ends_cpu_waits_and_keeps_queued_ones(struct fixture *f)
+TEST_WITH(fixture, destruction_ends_cpu_waits_and_keeps_queued_ones)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -112,7 +112,7 @@ static void on_signal(void *context)
     (*(int *)context)++;
 }
 
-static void notifications(struct fixture *f)
+TEST_WITH(fixture, notifications)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[2] = {make_context(device, 1), make_context(device, 1)};
@@ -153,7 +153,7 @@ static void notifications(struct fixture *f)
 
 /* ---- older types ---- */
 
-static void d3dddi_fence(struct fixture *f)
+TEST_WITH(fixture, d3dddi_fence)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -180,7 +180,7 @@ static void d3dddi_fence(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void semaphores_count(struct fixture *f)
+TEST_WITH(fixture, semaphores_count)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1),
@@ -210,7 +210,7 @@ static void semaphores_count(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void mutexes_have_owners(struct fixture *f)
+TEST_WITH(fixture, mutexes_have_owners)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -239,7 +239,7 @@ static void mutexes_have_owners(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_destroyed_mutex_is_free(struct fixture *f)
+TEST_WITH(fixture, a_destroyed_mutex_is_free)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -258,7 +258,7 @@ static void a_destroyed_mutex_is_free(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_wait_takes_all_or_nothing(struct fixture *f)
+TEST_WITH(fixture, a_wait_takes_all_or_nothing)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -285,7 +285,7 @@ static void a_wait_takes_all_or_nothing(struct fixture *f)
 }
 
 /* A chain of contexts, each of which waits for the one before and signals the next. */
-static void long_chains_do_not_recurse(struct fixture *f)
+TEST_WITH(fixture, long_chains_do_not_recurse)
 {
     enum { LENGTH = 2000 };
     struct vidsch_device *device = make_device(f);
@@ -304,7 +304,7 @@ static void long_chains_do_not_recurse(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void waits_and_signals_of_a_lost_device_are_dropped(struct fixture *f)
+TEST_WITH(fixture, waits_and_signals_of_a_lost_device_are_dropped)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -325,35 +325,4 @@ static void waits_and_signals_of_a_lost_device_are_dropped(struct fixture *f)
     CHECK(wait_gpu(context, fence, 1) == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE &&
           wait_cpu(fence, 1) == STATUS_DEVICE_REMOVED);
     vidsch_device_destroy(device);
-}
-
-TEST(cpu_waits, 0)
-TEST(cpu_waits_for_what_the_gpu_signals, 0)
-TEST(destruction_ends_cpu_waits_and_keeps_queued_ones, 0)
-TEST(notifications, 0)
-TEST(d3dddi_fence, 0)
-TEST(semaphores_count, 0)
-TEST(mutexes_have_owners, 0)
-TEST(a_destroyed_mutex_is_free, 0)
-TEST(a_wait_takes_all_or_nothing, 0)
-TEST(long_chains_do_not_recurse, 0)
-TEST(waits_and_signals_of_a_lost_device_are_dropped, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpu_waits),
-        cmocka_unit_test(test_cpu_waits_for_what_the_gpu_signals),
-        cmocka_unit_test(test_destruction_ends_cpu_waits_and_keeps_queued_ones),
-        cmocka_unit_test(test_notifications),
-        cmocka_unit_test(test_d3dddi_fence),
-        cmocka_unit_test(test_semaphores_count),
-        cmocka_unit_test(test_mutexes_have_owners),
-        cmocka_unit_test(test_a_destroyed_mutex_is_free),
-        cmocka_unit_test(test_a_wait_takes_all_or_nothing),
-        cmocka_unit_test(test_long_chains_do_not_recurse),
-        cmocka_unit_test(test_waits_and_signals_of_a_lost_device_are_dropped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

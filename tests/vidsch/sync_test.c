@@ -48,7 +48,7 @@ enum {
     BY_KMD = 256
 };
 
-static void types_and_flags_are_checked(struct fixture *f)
+TEST_WITH(fixture, types_and_flags_are_checked)
 {
     struct vidsch_device *device = make_device(f);
 
@@ -99,7 +99,7 @@ static void types_and_flags_are_checked(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void monitored_fence_addresses(struct fixture *f)
+TEST_WITH(fixture, monitored_fence_addresses)
 {
     struct vidsch_device *device = make_device(f);
     D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info = {.Type = D3DDDI_MONITORED_FENCE,
@@ -124,7 +124,7 @@ static void monitored_fence_addresses(struct fixture *f)
 
 /* ---- queued waits and signals ---- */
 
-static void a_wait_holds_its_context_only(struct fixture *f)
+TEST_WITH(fixture, a_wait_holds_its_context_only)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -150,7 +150,7 @@ static void a_wait_holds_its_context_only(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_signal_waits_for_what_is_before_it(struct fixture *f)
+TEST_WITH(fixture, a_signal_waits_for_what_is_before_it)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -175,7 +175,7 @@ static void a_signal_waits_for_what_is_before_it(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void signals_at_submission(struct fixture *f)
+TEST_WITH(fixture, signals_at_submission)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -205,7 +205,7 @@ static void signals_at_submission(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void broadcast_signals_wait_for_all(struct fixture *f)
+TEST_WITH(fixture, broadcast_signals_wait_for_all, .nodes = 3, .virtual_mask = 6)
 {
     struct vidsch_device *device = make_device(f), *other = make_device(f);
     struct vidsch_context *c[2] = {make_context(device, 1), make_context(device, 2)};
@@ -235,7 +235,7 @@ static void broadcast_signals_wait_for_all(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void counts_are_limited(struct fixture *f)
+TEST_WITH(fixture, counts_are_limited)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -275,7 +275,7 @@ static void counts_are_limited(struct fixture *f)
 
 /* ---- values ---- */
 
-static void values_do_not_fall_by_accident(struct fixture *f)
+TEST_WITH(fixture, values_do_not_fall_by_accident)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -305,7 +305,7 @@ static void values_do_not_fall_by_accident(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void a_smaller_queued_value_is_not_written(struct fixture *f)
+TEST_WITH(fixture, a_smaller_queued_value_is_not_written)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -322,7 +322,7 @@ static void a_smaller_queued_value_is_not_written(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void rights_of_the_handle(struct fixture *f)
+TEST_WITH(fixture, rights_of_the_handle)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -341,7 +341,7 @@ static void rights_of_the_handle(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void narrow_fences(struct fixture *f)
+TEST_WITH(fixture, narrow_fences, .no_64bit_atomics = true)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -360,7 +360,7 @@ static void narrow_fences(struct fixture *f)
 
 /* ---- fences that the GPU writes ---- */
 
-static void fences_are_read_again(struct fixture *f)
+TEST_WITH(fixture, fences_are_read_again)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
@@ -389,7 +389,7 @@ static void fences_are_read_again(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void progress_of_a_paging_queue(struct fixture *f)
+TEST_WITH(fixture, progress_of_a_paging_queue)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -406,39 +406,4 @@ static void progress_of_a_paging_queue(struct fixture *f)
     vidsch_sync_progress(fence, 1);
     CHECK_RULE("GPUVA-067", vidsch_sync_value(fence) == 3);
     vidsch_device_destroy(device);
-}
-
-TEST(types_and_flags_are_checked, 0)
-TEST(monitored_fence_addresses, 0)
-TEST(a_wait_holds_its_context_only, 0)
-TEST(a_signal_waits_for_what_is_before_it, 0)
-TEST(signals_at_submission, 0)
-TEST(broadcast_signals_wait_for_all, .nodes = 3, .virtual_mask = 6)
-TEST(counts_are_limited, 0)
-TEST(values_do_not_fall_by_accident, 0)
-TEST(a_smaller_queued_value_is_not_written, 0)
-TEST(rights_of_the_handle, 0)
-TEST(narrow_fences, .no_64bit_atomics = true)
-TEST(fences_are_read_again, 0)
-TEST(progress_of_a_paging_queue, 0)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types_and_flags_are_checked),
-        cmocka_unit_test(test_monitored_fence_addresses),
-        cmocka_unit_test(test_a_wait_holds_its_context_only),
-        cmocka_unit_test(test_a_signal_waits_for_what_is_before_it),
-        cmocka_unit_test(test_signals_at_submission),
-        cmocka_unit_test(test_broadcast_signals_wait_for_all),
-        cmocka_unit_test(test_counts_are_limited),
-        cmocka_unit_test(test_values_do_not_fall_by_accident),
-        cmocka_unit_test(test_a_smaller_queued_value_is_not_written),
-        cmocka_unit_test(test_rights_of_the_handle),
-        cmocka_unit_test(test_narrow_fences),
-        cmocka_unit_test(test_fences_are_read_again),
-        cmocka_unit_test(test_progress_of_a_paging_queue),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static NTSTATUS report_completion(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *
     return STATUS_SUCCESS;
 }
 
-static void a_lost_interrupt_is_found(struct fixture *f)
+TEST_WITH(fixture, a_lost_interrupt_is_found)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -29,7 +29,7 @@ static void a_lost_interrupt_is_found(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void without_query_current_fence(struct fixture *f)
+TEST_WITH(fixture, without_query_current_fence, .no_query_fence = true)
 {
     struct hang s = hang_make(f);
 
@@ -39,7 +39,7 @@ static void without_query_current_fence(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void progress_restarts_the_watch(struct fixture *f)
+TEST_WITH(fixture, progress_restarts_the_watch)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
@@ -52,7 +52,7 @@ static void progress_restarts_the_watch(struct fixture *f)
     vidsch_device_destroy(device);
 }
 
-static void exempt_devices_are_not_watched(struct fixture *f)
+TEST_WITH(fixture, exempt_devices_are_not_watched)
 {
     D3DKMT_CREATEDEVICEFLAGS flags = {.DisableGpuTimeout = 1};
     struct vidsch_device *exempt, *other = make_device(f);
@@ -85,7 +85,7 @@ static void exempt_devices_are_not_watched(struct fixture *f)
     vidsch_device_destroy(other);
 }
 
-static void levels_zero_and_debug_one_do_nothing(struct fixture *f)
+TEST_WITH(fixture, levels_zero_and_debug_one_do_nothing, TDR(.level = 0, .delay = 2))
 {
     struct hang s = hang_make(f);
 
@@ -94,8 +94,10 @@ static void levels_zero_and_debug_one_do_nothing(struct fixture *f)
                calls_of(f, CALL_RESET_ENGINE) == 0 && calls_of(f, CALL_RESET) == 0);
     hang_end(f, &s);
 }
+TEST_ALSO(fixture, levels_zero_and_debug_one_do_nothing, debug_mode,
+          TDR(.level = 3, .debug_mode = 1))
 
-static void unknown_levels_are_the_default(struct fixture *f)
+TEST_WITH(fixture, unknown_levels_are_the_default, TDR(.level = 2))
 {
     struct hang s = hang_make(f);
 
@@ -104,7 +106,7 @@ static void unknown_levels_are_the_default(struct fixture *f)
     hang_end(f, &s);
 }
 
-static void the_delay_is_a_setting(struct fixture *f)
+TEST_WITH(fixture, the_delay_is_a_setting, TDR(.level = 3, .delay = 5))
 {
     struct hang s = hang_make(f);
 
@@ -114,35 +116,4 @@ static void the_delay_is_a_setting(struct fixture *f)
                    5 * SECOND);
     CHECK_RULE("TDR-015", call_at(f, CALL_PREEMPT, 0)->time >= 5 * SECOND);
     hang_end(f, &s);
-}
-
-TEST(a_lost_interrupt_is_found, 0)
-TEST(without_query_current_fence, .no_query_fence = true)
-TEST(progress_restarts_the_watch, 0)
-TEST(exempt_devices_are_not_watched, 0)
-TEST(unknown_levels_are_the_default, TDR(.level = 2))
-TEST(the_delay_is_a_setting, TDR(.level = 3, .delay = 5))
-
-static void test_levels_zero_and_debug_one_do_nothing(void **state)
-{
-    (void)state;
-    fixture_check(&(struct fixture_options){TDR(.level = 0, .delay = 2)},
-                  levels_zero_and_debug_one_do_nothing);
-    fixture_check(&(struct fixture_options){TDR(.level = 3, .debug_mode = 1)},
-                  levels_zero_and_debug_one_do_nothing);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lost_interrupt_is_found),
-        cmocka_unit_test(test_without_query_current_fence),
-        cmocka_unit_test(test_progress_restarts_the_watch),
-        cmocka_unit_test(test_exempt_devices_are_not_watched),
-        cmocka_unit_test(test_unknown_levels_are_the_default),
-        cmocka_unit_test(test_the_delay_is_a_setting),
-        cmocka_unit_test(test_levels_zero_and_debug_one_do_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

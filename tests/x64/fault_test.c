@@ -34,9 +34,8 @@ static void copy_to_device(void)
     __asm__ volatile("rep movsl" : "+S"(s), "+D"(d), "+c"(count) : : "memory");
 }
 
-static void bad_source_of_a_string_is_the_fault(void **state)
+TEST_WITH(machine, bad_source_of_a_string_is_the_fault)
 {
-    (void)state;
     prepare();
     CHECK(faulted_at(copy_to_device, SIM_FAULT_READ, (uintptr_t)half + 4096));
     CHECK(rig.accesses == 4 && rig_accessed(3, true, 12, 4, 0x5A5A5A5A));
@@ -51,9 +50,8 @@ static void copy_from_device(void)
     __asm__ volatile("rep movsq" : "+S"(s), "+D"(d), "+c"(count) : : "memory");
 }
 
-static void bad_destination_across_a_page_is_the_fault(void **state)
+TEST_WITH(machine, bad_destination_across_a_page_is_the_fault)
 {
-    (void)state;
     prepare();
     CHECK(faulted_at(copy_from_device, SIM_FAULT_WRITE, (uintptr_t)half + 4096));
     CHECK(rig.accesses == 2); /* the second was read, but not written */
@@ -67,9 +65,8 @@ static void push_to_nowhere(void)
                      : "rbx", "memory");
 }
 
-static void a_stack_that_is_none_is_reported(void **state)
+TEST_WITH(machine, a_stack_that_is_none_is_reported)
 {
-    (void)state;
     prepare();
     CHECK(!rig_run(push_to_nowhere));
     CHECK(rig.faulted && rig.fault.kind == SIM_FAULT_STACK);
@@ -88,15 +85,13 @@ static void write_not_canonical(void)
                      : "memory");
 }
 
-static void addresses_that_are_none_are_worked_out(void **state)
+TEST_WITH(machine, addresses_that_are_none_are_worked_out)
 {
-    (void)state;
     CHECK(faulted_at(not_canonical, SIM_FAULT_READ, 0x8000123456789000));
 }
 
-static void addresses_with_index_are_worked_out(void **state)
+TEST_WITH(machine, addresses_with_index_are_worked_out)
 {
-    (void)state;
     CHECK(faulted_at(write_not_canonical, SIM_FAULT_WRITE, 0x8000000000000310));
 }
 
@@ -117,21 +112,18 @@ static void wild_jump(void)
     __asm__ volatile("jmpq *%0" : : "m"(target));
 }
 
-static void wild_calls_are_told_with_their_target(void **state)
+TEST_WITH(machine, wild_calls_are_told_with_their_target)
 {
-    (void)state;
     CHECK(faulted_at(wild_call, SIM_FAULT_EXECUTE, 0xCDCDCDCDCDCDCDCD));
 }
 
-static void wild_returns_are_told_with_their_target(void **state)
+TEST_WITH(machine, wild_returns_are_told_with_their_target)
 {
-    (void)state;
     CHECK(faulted_at(wild_return, SIM_FAULT_EXECUTE, 0xCDCDCDCDCDCD0000));
 }
 
-static void wild_jumps_are_told_with_their_target(void **state)
+TEST_WITH(machine, wild_jumps_are_told_with_their_target)
 {
-    (void)state;
     CHECK(faulted_at(wild_jump, SIM_FAULT_EXECUTE, 0xCDCDCDCD00000000));
 }
 
@@ -140,9 +132,8 @@ static RIG_DRIVER_CODE void kernel_address(void)
     *(volatile uint8_t *)0xFFFFF80012345678 = 1;
 }
 
-static void addresses_of_the_real_kernel_fault(void **state)
+TEST_WITH(machine, addresses_of_the_real_kernel_fault)
 {
-    (void)state;
     CHECK(faulted_at(kernel_address, SIM_FAULT_WRITE, 0xFFFFF80012345678));
 }
 
@@ -151,9 +142,8 @@ static void null_pointer(void)
     __asm__ volatile("movl 8(%0), %%eax" : : "r"(0ull) : "rax");
 }
 
-static void ordinary_faults_are_left_alone(void **state)
+TEST_WITH(machine, ordinary_faults_are_left_alone)
 {
-    (void)state;
     CHECK(faulted_at(null_pointer, SIM_FAULT_READ, 8));
     CHECK(x64_traps() == 0);
 }
@@ -166,9 +156,8 @@ static void misaligned_vector(void)
     __asm__ volatile("movaps (%0), %%xmm0" : : "r"(bytes + 4) : "xmm0");
 }
 
-static void misaligned_vector_operands_fault_with_their_address(void **state)
+TEST_WITH(machine, misaligned_vector_operands_fault_with_their_address)
 {
-    (void)state;
     prepare();
     CHECK(!rig_run(misaligned_vector));
     CHECK(rig.faulted && rig.fault.kind == SIM_FAULT_READ && rig.fault.address == bad_address);
@@ -181,9 +170,8 @@ static void divide(void)
     __asm__ volatile("divl (%1)" : "+a"(a) : "r"(rig.registers), "d"(0) : "cc");
 }
 
-static void division_by_a_register_that_is_zero_is_the_drivers_fault(void **state)
+TEST_WITH(machine, division_by_a_register_that_is_zero_is_the_drivers_fault)
 {
-    (void)state;
     CHECK(!rig_run(divide));
     CHECK(rig.faulted && rig.fault.kind == SIM_FAULT_ARITHMETIC);
     CHECK(rig.fault.pc - (uintptr_t)divide < 64);
@@ -198,9 +186,8 @@ static RIG_DRIVER_CODE void quotient(void)
     CHECK(a == 7 && d == 7);
 }
 
-static void division_by_a_register_works(void **state)
+TEST_WITH(machine, division_by_a_register_works)
 {
-    (void)state;
     CHECK(rig_run(quotient));
 }
 
@@ -209,9 +196,8 @@ static void illegal(void)
     __asm__ volatile("ud2");
 }
 
-static void illegal_instructions_stay_what_they_are(void **state)
+TEST_WITH(machine, illegal_instructions_stay_what_they_are)
 {
-    (void)state;
     CHECK(!rig_run(illegal));
     CHECK(rig.faulted && rig.fault.kind == SIM_FAULT_INSTRUCTION);
 }
@@ -221,9 +207,8 @@ static void jump_through_register(void)
     __asm__ volatile("jmp *(%0)" : : "r"(rig.registers));
 }
 
-static void jumps_through_registers_are_refused(void **state)
+TEST_WITH(machine, jumps_through_registers_are_refused)
 {
-    (void)state;
     CHECK(!rig_run(jump_through_register));
     CHECK_RULE("NT-171", rig.faulted && rig_reported("NT-171") == 1 && rig.accesses == 0);
 }
@@ -254,36 +239,11 @@ static void long_copy(void)
     CHECK(memcmp(to, rig.value, 2048) == 0);
 }
 
-static void others_run_between_the_elements_of_a_string(void **state)
+TEST_WITH(machine_smp, others_run_between_the_elements_of_a_string)
 {
-    (void)state;
     turns = 0;
     rig_start(meddle);
     CHECK(rig_run(long_copy));
     CHECK(turns == 500 && seen_rcx == 0);
     CHECK(seen_rsi == (uintptr_t)rig.registers + 2048);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(bad_source_of_a_string_is_the_fault),
-        RIG(bad_destination_across_a_page_is_the_fault),
-        RIG(a_stack_that_is_none_is_reported),
-        RIG(addresses_that_are_none_are_worked_out),
-        RIG(addresses_with_index_are_worked_out),
-        RIG(wild_calls_are_told_with_their_target),
-        RIG(wild_returns_are_told_with_their_target),
-        RIG(wild_jumps_are_told_with_their_target),
-        RIG(addresses_of_the_real_kernel_fault),
-        RIG(ordinary_faults_are_left_alone),
-        RIG(misaligned_vector_operands_fault_with_their_address),
-        RIG(division_by_a_register_that_is_zero_is_the_drivers_fault),
-        RIG(division_by_a_register_works),
-        RIG(illegal_instructions_stay_what_they_are),
-        RIG(jumps_through_registers_are_refused),
-        RIG_SMP(others_run_between_the_elements_of_a_string),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,11 @@ static struct x64_function_table table_at(uintptr_t base)
                                        .count = sizeof(functions) / sizeof(functions[0])};
 }
 
-static void addresses_lead_to_their_image(void **state)
+TEST(addresses_lead_to_their_image)
 {
     struct sim_machine *machine = begin();
     struct x64_function_table a = table_at(0x10000), b = table_at(0x14000);
 
-    (void)state;
     CHECK(!x64_function_table_find(0x10000));
     CHECK(x64_function_table_add(&a) && x64_function_table_add(&b));
     CHECK(!x64_function_table_find(0xFFFF));
@@ -56,11 +55,10 @@ static void addresses_lead_to_their_image(void **state)
     end(machine);
 }
 
-static void addresses_lead_to_their_entry(void **state)
+TEST(addresses_lead_to_their_entry)
 {
     struct x64_function_table table = table_at(0x10000);
 
-    (void)state;
     CHECK(!x64_function_find(&table, 0x10000) && !x64_function_find(&table, 0x10FFF));
     CHECK(x64_function_find(&table, 0x11000) == &functions[0]);
     CHECK(x64_function_find(&table, 0x1100F) == &functions[0]);
@@ -72,18 +70,16 @@ static void addresses_lead_to_their_entry(void **state)
     CHECK(!x64_function_find(&table, 0x11000));
 }
 
-static void no_machine_has_no_image(void **state)
+TEST(no_machine_has_no_image)
 {
-    (void)state;
     CHECK(!x64_function_table_find(0x10000));
 }
 
-static void running_out_of_memory_changes_nothing(void **state)
+TEST(running_out_of_memory_changes_nothing)
 {
     struct sim_machine *machine = begin();
     struct x64_function_table table = table_at(0x10000);
 
-    (void)state;
     list_init(&table.link);
     machine->heap.fail_at = machine->heap.requests + 1;
     CHECK(!x64_function_table_add(&table));
@@ -92,16 +88,4 @@ static void running_out_of_memory_changes_nothing(void **state)
     x64_function_table_remove(&table);
     CHECK(x64_function_table_add(&table) && x64_function_table_find(0x10000) == &table);
     end(machine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_lead_to_their_image),
-        cmocka_unit_test(addresses_lead_to_their_entry),
-        cmocka_unit_test(no_machine_has_no_image),
-        cmocka_unit_test(running_out_of_memory_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

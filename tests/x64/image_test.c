@@ -67,24 +67,12 @@ static void run_image(const char *compiler)
     loader_image_unload(image);
 }
 
-static void an_image_of_gcc_runs_inline(void **state)
+TEST_WITH(machine, an_image_of_gcc_runs_inline)
 {
-    (void)state;
     run_image("gcc");
 }
 
-static void an_image_of_clang_runs_inline(void **state)
+TEST_WITH(machine, an_image_of_clang_runs_inline)
 {
-    (void)state;
     run_image("clang");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(an_image_of_gcc_runs_inline),
-        RIG(an_image_of_clang_runs_inline),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

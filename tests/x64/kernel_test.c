@@ -19,7 +19,7 @@ static void write_cr8(uint64_t value)
 
 /* ---- the level ---- */
 
-static void all_registers(void)
+TEST_WITH(driver, cr8_is_the_level_by_any_register)
 {
     for (unsigned reg = 0; reg < 16; reg++) {
         struct rig_registers r = {.flags = 0x8D7};
@@ -42,12 +42,6 @@ static void all_registers(void)
     CHECK(rig_reported("NT-076") == 0);
 }
 
-static void cr8_is_the_level_by_any_register(void **state)
-{
-    (void)state;
-    CHECK(rig_run(all_registers));
-}
-
 static unsigned dpcs;
 
 static void NTAPI count_dpc(PKDPC dpc, PVOID context, PVOID a, PVOID b)
@@ -57,7 +51,7 @@ static void NTAPI count_dpc(PKDPC dpc, PVOID context, PVOID a, PVOID b)
     CHECK(read_cr8() == DISPATCH_LEVEL);
 }
 
-static void raise_and_lower(void)
+TEST_WITH(driver, writing_cr8_raises_and_lowers)
 {
     static KDPC dpc;
     KIRQL old;
@@ -85,20 +79,13 @@ static void raise_and_lower(void)
     KeLowerIrql(PASSIVE_LEVEL);
 }
 
-static void writing_cr8_raises_and_lowers(void **state)
-{
-    (void)state;
-    CHECK(rig_run(raise_and_lower));
-}
-
 static void too_high(void)
 {
     write_cr8(16);
 }
 
-static void a_level_that_does_not_exist_faults(void **state)
+TEST_WITH(machine, a_level_that_does_not_exist_faults)
 {
-    (void)state;
     CHECK(!rig_run(too_high));
     CHECK_RULE("NT-172", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
     CHECK(rig_reported("NT-172") == 1);
@@ -145,11 +132,10 @@ static void poll_until_served(void)
     CHECK(before == 0x1234 && mark == 0x1234 && polls >= 20);
 }
 
-static void interrupts_come_in_the_middle_of_a_trap(void **state)
+TEST_WITH(machine, interrupts_come_in_the_middle_of_a_trap)
 {
     uint32_t count;
 
-    (void)state;
     served = 0;
     served_right = true;
     CHECK(rig_run(poll_until_served));
@@ -193,9 +179,8 @@ static void look_around(void)
     many_done++;
 }
 
-static void gs_follows_thread_and_processor(void **state)
+TEST_WITH(machine_smp, gs_follows_thread_and_processor)
 {
-    (void)state;
     many_right = true;
     many_done = processors_seen = 0;
     for (unsigned i = 0; i < 7; i++)
@@ -206,7 +191,7 @@ static void gs_follows_thread_and_processor(void **state)
     CHECK(processors_seen == 0xF);
 }
 
-static void beyond_the_block(void)
+TEST_WITH(driver, members_that_are_missing_are_reported)
 {
     CHECK_RULE("NT-173", gs_64(0x2E20) == 0);
     CHECK_RULE("NT-173", rig_reported("NT-173") == 1);
@@ -216,17 +201,10 @@ static void beyond_the_block(void)
     CHECK(gs_64(0x50) == 0);
 }
 
-static void members_that_are_missing_are_reported(void **state)
-{
-    (void)state;
-    CHECK(rig_run(beyond_the_block));
-}
-
-static void gs_is_given_back(void **state)
+TEST_WITH(machine, gs_is_given_back)
 {
     uint64_t inside, outside;
 
-    (void)state;
     if (!(__builtin_cpu_supports("sse2") && x64_processor_block(0)))
         return;
     inside = gs_64(0x18);
@@ -270,9 +248,8 @@ static RIG_DRIVER_CODE void shared(void)
     CHECK(low == version.dwBuildNumber);
 }
 
-static void shared_data_is_read_at_its_address(void **state)
+TEST_WITH(machine, shared_data_is_read_at_its_address)
 {
-    (void)state;
     CHECK(rig_run(shared));
 }
 
@@ -286,24 +263,22 @@ static RIG_DRIVER_CODE void read_across(void)
     (void)*(volatile uint64_t *)(SHARED + 4092);
 }
 
-static void shared_data_is_read_only(void **state)
+TEST_WITH(machine, shared_data_is_read_only)
 {
-    (void)state;
     CHECK(!rig_run(store_shared));
     CHECK_RULE("NT-174", rig.faulted && rig.fault.kind == SIM_FAULT_WRITE &&
                              rig.fault.address == SHARED + 0x10);
 }
 
-static void shared_data_is_one_page(void **state)
+TEST_WITH(machine, shared_data_is_one_page)
 {
-    (void)state;
     CHECK(!rig_run(read_across));
     CHECK(rig.faulted && rig.fault.address == SHARED + 4096);
 }
 
 /* ---- privileged instructions ---- */
 
-static void harmless(void)
+TEST_WITH(driver, privileged_instructions_are_answered_or_skipped)
 {
     uint32_t low, high, value = 5;
     uint64_t wide, before;
@@ -334,13 +309,7 @@ static void harmless(void)
     CHECK(value == 5);
 }
 
-static void privileged_instructions_are_answered_or_skipped(void **state)
-{
-    (void)state;
-    CHECK(rig_run(harmless));
-}
-
-static void ports(void)
+TEST_WITH(driver, ports_read_ones_and_are_reported)
 {
     uint8_t buffer[8] = {0};
     void *d = buffer;
@@ -364,13 +333,7 @@ static void ports(void)
     CHECK(rig_reported("NT-139") == 7);
 }
 
-static void ports_read_ones_and_are_reported(void **state)
-{
-    (void)state;
-    CHECK(rig_run(ports));
-}
-
-static void breaks(void)
+TEST_WITH(driver, breakpoints_and_assertions_continue)
 {
     __asm__ volatile("int3");
     CHECK_RULE("NT-176", rig_reported("NT-167") == 1);
@@ -381,20 +344,13 @@ static void breaks(void)
     CHECK_RULE("NT-176", rig_reported("NT-167") == 3 && verify_count(rig.log, VERIFY_ERROR) == 1);
 }
 
-static void breakpoints_and_assertions_continue(void **state)
-{
-    (void)state;
-    CHECK(rig_run(breaks));
-}
-
 static void fail_fast(void)
 {
     __asm__ volatile("int $0x29" : : "c"(3));
 }
 
-static void fast_fail_is_a_bug_check(void **state)
+TEST_WITH(machine, fast_fail_is_a_bug_check)
 {
-    (void)state;
     CHECK(!rig_run(fail_fast));
     CHECK_RULE("NT-176", verify_bugcheck_state(rig.log)->code == 0x139 &&
                              verify_bugcheck_state(rig.log)->parameter[0] == 3);
@@ -405,32 +361,8 @@ static void interrupt_return(void)
     __asm__ volatile("push $0; push $0; push $0; push $0; push $0; lldt (%rsp); .byte 0x0F, 0x07");
 }
 
-static void what_cannot_be_skipped_faults(void **state)
+TEST_WITH(machine, what_cannot_be_skipped_faults)
 {
-    (void)state;
     CHECK(!rig_run(interrupt_return)); /* SYSRET */
     CHECK_RULE("NT-175", rig.faulted && rig.fault.kind == SIM_FAULT_PRIVILEGED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(cr8_is_the_level_by_any_register),
-        RIG(writing_cr8_raises_and_lowers),
-        RIG(a_level_that_does_not_exist_faults),
-        RIG(interrupts_come_in_the_middle_of_a_trap),
-        RIG_SMP(gs_follows_thread_and_processor),
-        RIG(members_that_are_missing_are_reported),
-        RIG(gs_is_given_back),
-        RIG(shared_data_is_read_at_its_address),
-        RIG(shared_data_is_read_only),
-        RIG(shared_data_is_one_page),
-        RIG(privileged_instructions_are_answered_or_skipped),
-        RIG(ports_read_ones_and_are_reported),
-        RIG(breakpoints_and_assertions_continue),
-        RIG(fast_fail_is_a_bug_check),
-        RIG(what_cannot_be_skipped_faults),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void one_seed(uint64_t seed, void (*driver)(void))
     over = false;
     rig_start(count_turns);
     CHECK(rig_run(driver));
-    rig_teardown(NULL);
+    rig_teardown();
 }
 
 static void seeds_differ(void (*driver)(void))
@@ -86,38 +86,22 @@ static void seeds_differ(void (*driver)(void))
     CHECK(without > 0); /* it may happen, and need not */
 }
 
-static void others_may_run_around_a_load(void **state)
+TEST(others_may_run_around_a_load)
 {
-    (void)state;
     seeds_differ(load);
 }
 
-static void others_may_run_around_a_store(void **state)
+TEST(others_may_run_around_a_store)
 {
-    (void)state;
     seeds_differ(store);
 }
 
-static void others_may_run_around_a_read_modify_write(void **state)
+TEST(others_may_run_around_a_read_modify_write)
 {
-    (void)state;
     seeds_differ(modify);
 }
 
-static void others_may_run_around_a_string_instruction(void **state)
+TEST(others_may_run_around_a_string_instruction)
 {
-    (void)state;
     seeds_differ(store_string);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_may_run_around_a_load),
-        cmocka_unit_test(others_may_run_around_a_store),
-        cmocka_unit_test(others_may_run_around_a_read_modify_write),
-        cmocka_unit_test(others_may_run_around_a_string_instruction),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

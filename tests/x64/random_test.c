@@ -291,9 +291,8 @@ static void many(void)
     }
 }
 
-static void emulated_and_native_agree(void **state)
+TEST_WITH(machine, emulated_and_native_agree)
 {
-    (void)state;
     vex = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
           __builtin_cpu_supports("bmi2");
     if (!rig_run(many))
@@ -346,19 +345,8 @@ static void move_strings(void)
     }
 }
 
-static void emulated_and_native_strings_agree(void **state)
+TEST_WITH(machine, emulated_and_native_strings_agree)
 {
-    (void)state;
     CHECK(rig_run(move_strings));
     CHECK(x64_traps() > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(emulated_and_native_agree),
-        RIG(emulated_and_native_strings_agree),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static RIG_DRIVER_CODE void plain_c(void)
     CHECK(AT(uint64_t, 8) == 0x8888888888888888);
 }
 
-static void volatile_pointers_reach_the_device_with_their_width(void **state)
+TEST_WITH(machine, volatile_pointers_reach_the_device_with_their_width)
 {
-    (void)state;
     CHECK(rig_run(plain_c));
     CHECK(rig.accesses == 8);
     CHECK_RULE("NT-171", rig_accessed(0, true, 1, 1, 0x11));
@@ -44,9 +43,8 @@ static RIG_DRIVER_CODE void io_space(void)
     MmUnmapIoSpace((PVOID)(uintptr_t)mapped, 16);
 }
 
-static void io_space_is_reached_through_pointers(void **state)
+TEST_WITH(machine, io_space_is_reached_through_pointers)
 {
-    (void)state;
     CHECK(rig_run(io_space));
 }
 
@@ -66,7 +64,7 @@ static size_t encode_move(uint8_t *code, bool store, unsigned reg, unsigned base
     return n;
 }
 
-static void every_register(void)
+TEST_WITH(driver, every_register_and_width_loads_and_stores)
 {
     static const unsigned widths[] = {1, 2, 4, 8};
 
@@ -96,12 +94,6 @@ static void every_register(void)
     }
 }
 
-static void every_register_and_width_loads_and_stores(void **state)
-{
-    (void)state;
-    CHECK(rig_run(every_register));
-}
-
 static RIG_DRIVER_CODE void extensions(void)
 {
     uint64_t out;
@@ -125,9 +117,8 @@ static RIG_DRIVER_CODE void extensions(void)
     CHECK(AT(uint64_t, 32) == 0xFFFFFFFFFFFFFFFE);
 }
 
-static void moves_extend_as_they_should(void **state)
+TEST_WITH(machine, moves_extend_as_they_should)
 {
-    (void)state;
     CHECK(rig_run(extensions));
 }
 
@@ -155,9 +146,8 @@ static RIG_DRIVER_CODE void modify(void)
     CHECK(!zero && rig.accesses == 1 && rig_accessed(0, false, 4, 1, 0xFF));
 }
 
-static void read_modify_write_reads_once_and_writes_once(void **state)
+TEST_WITH(machine, read_modify_write_reads_once_and_writes_once)
 {
-    (void)state;
     CHECK(rig_run(modify));
 }
 
@@ -181,9 +171,8 @@ static RIG_DRIVER_CODE void atomics(void)
     CHECK(equal && AT(uint32_t, 0) == 1);
 }
 
-static void locked_instructions_work(void **state)
+TEST_WITH(machine, locked_instructions_work)
 {
-    (void)state;
     CHECK(rig_run(atomics));
 }
 
@@ -202,9 +191,8 @@ static RIG_DRIVER_CODE void bits(void)
     CHECK(was && AT(uint32_t, 64) == 0);
 }
 
-static void bit_strings_find_their_word(void **state)
+TEST_WITH(machine, bit_strings_find_their_word)
 {
-    (void)state;
     CHECK(rig_run(bits));
 }
 
@@ -244,9 +232,8 @@ static RIG_DRIVER_CODE void vectors(void)
     CHECK(out[0] == in[0]);
 }
 
-static void vector_accesses_are_split_into_eight_bytes(void **state)
+TEST_WITH(machine, vector_accesses_are_split_into_eight_bytes)
 {
-    (void)state;
     CHECK(rig_run(vectors));
 }
 
@@ -278,9 +265,8 @@ static RIG_DRIVER_CODE void strings(void)
     CHECK(AT(uint64_t, 128) == 0x000000CDABCDABCD && d == (void *)(rig.registers + 132));
 }
 
-static void string_instructions_go_element_by_element(void **state)
+TEST_WITH(machine, string_instructions_go_element_by_element)
 {
-    (void)state;
     CHECK(rig_run(strings));
 }
 
@@ -307,9 +293,8 @@ static RIG_DRIVER_CODE void scans(void)
     CHECK(rig.accesses == 0);
 }
 
-static void comparing_strings_stop_where_they_should(void **state)
+TEST_WITH(machine, comparing_strings_stop_where_they_should)
 {
-    (void)state;
     CHECK(rig_run(scans));
 }
 
@@ -332,9 +317,8 @@ static RIG_DRIVER_CODE void stack(void)
     CHECK(AT(uint64_t, 520) == 77);
 }
 
-static void push_and_pop_reach_registers(void **state)
+TEST_WITH(machine, push_and_pop_reach_registers)
 {
-    (void)state;
     CHECK(rig_run(stack));
 }
 
@@ -356,9 +340,8 @@ static RIG_DRIVER_CODE void wrong(void)
     CHECK(strstr(rig_said("NT-139"), "mov"));
 }
 
-static void unaligned_and_unmapped_accesses_are_reported(void **state)
+TEST_WITH(machine, unaligned_and_unmapped_accesses_are_reported)
 {
-    (void)state;
     CHECK(rig_run(wrong));
 }
 
@@ -370,9 +353,8 @@ static void save_all(void)
     __asm__ volatile("fxsave64 (%0)" : : "r"(rig.registers) : "memory");
 }
 
-static void what_no_device_could_take_is_a_violation_and_a_fault(void **state)
+TEST_WITH(machine, what_no_device_could_take_is_a_violation_and_a_fault)
 {
-    (void)state;
     CHECK(!rig_run(save_all));
     CHECK_RULE("NT-171", rig_reported("NT-171") == 1 && rig.faulted && rig.accesses == 0);
     CHECK(strstr(rig_said("NT-171"), "fxsave"));
@@ -431,34 +413,11 @@ static void floating_point(void)
     }
 }
 
-static void floating_point_survives_a_trap(void **state)
+TEST_WITH(machine, floating_point_survives_a_trap)
 {
-    (void)state;
     if (!__builtin_cpu_supports("avx"))
         skip();
     rig.on_access = use_all_vectors;
     CHECK(rig_run(floating_point));
     CHECK(x64_traps() == 100 && rig.accesses == 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(volatile_pointers_reach_the_device_with_their_width),
-        RIG(io_space_is_reached_through_pointers),
-        RIG(every_register_and_width_loads_and_stores),
-        RIG(moves_extend_as_they_should),
-        RIG(read_modify_write_reads_once_and_writes_once),
-        RIG(locked_instructions_work),
-        RIG(bit_strings_find_their_word),
-        RIG(vector_accesses_are_split_into_eight_bytes),
-        RIG(string_instructions_go_element_by_element),
-        RIG(comparing_strings_stop_where_they_should),
-        RIG(push_and_pop_reach_registers),
-        RIG(unaligned_and_unmapped_accesses_are_reported),
-        RIG(what_no_device_could_take_is_a_violation_and_a_fault),
-        RIG(floating_point_survives_a_trap),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,9 +98,8 @@ static void read_all(void)
     CHECK(x64_traps() == 0);
 }
 
-static void padding_makes_room_for_every_register(void **state)
+TEST_WITH(machine, padding_makes_room_for_every_register)
 {
-    (void)state;
     begin_image();
     for (uint8_t reg = 0; reg < 15; reg++)
         if (reg != 4)
@@ -171,9 +170,8 @@ static void run_form(void)
     CHECK((x64_traps() == traps) == form_displaced);
 }
 
-static void only_what_may_move_is_displaced(void **state)
+TEST_WITH(machine, only_what_may_move_is_displaced)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         begin_image();
         form_at = add_function(forms[i].code, forms[i].bytes, FILLER, forms[i].flags);
@@ -198,9 +196,8 @@ static void run_immediate(void)
     CHECK(r.gpr[0] == 0xC3C3C3C3C0200F44);
 }
 
-static void bytes_inside_of_other_instructions_stay(void **state)
+TEST_WITH(machine, bytes_inside_of_other_instructions_stay)
 {
-    (void)state;
     begin_image();
     /* mov rax, 0xC3C3C3C3C0200F44; ret */
     form_at = ADD(0xCC, 0, 0x48, 0xB8, 0x44, 0x0F, 0x20, 0xC0, 0xC3, 0xC3, 0xC3, 0xC3, 0xC3);
@@ -211,11 +208,10 @@ static void bytes_inside_of_other_instructions_stay(void **state)
     drop_image();
 }
 
-static void code_that_no_function_owns_stays(void **state)
+TEST_WITH(machine, code_that_no_function_owns_stays)
 {
     static const uint8_t read[] = {0x44, 0x0F, 0x20, 0xC0};
 
-    (void)state;
     begin_image();
     ADD(FILLER, 0, 0xC3);
     memcpy(image.base + TEXT + 8, read, sizeof(read));
@@ -226,13 +222,12 @@ static void code_that_no_function_owns_stays(void **state)
     drop_image();
 }
 
-static void leaf_functions_are_found_by_their_callers(void **state)
+TEST_WITH(machine, leaf_functions_are_found_by_their_callers)
 {
     static const uint8_t leaf[] = {0x44, 0x0F, 0x20, 0xC0, 0x0F, 0xB6, 0xC0, 0xC3};
     uint32_t caller;
     int32_t distance;
 
-    (void)state;
     begin_image();
     caller = ADD(FILLER, 0, 0xE8, 0, 0, 0, 0, 0xC3);
     form_at = image.at;
@@ -259,11 +254,10 @@ static void run_two(void)
     CHECK(r.gpr[0] == 2 * DISPATCH_LEVEL && r.gpr[1] == DISPATCH_LEVEL && x64_traps() == 0);
 }
 
-static void several_reads_of_one_function_are_rewritten(void **state)
+TEST_WITH(machine, several_reads_of_one_function_are_rewritten)
 {
     static const uint8_t padding[] = {FILLER, 0xCC};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         begin_image();
         form_at = ADD(padding[i], 0, 0x44, 0x0F, 0x20, 0xC0, 0x48, 0x89, 0xC1, 0x44, 0x0F, 0x20,
@@ -293,9 +287,8 @@ static void run_stamps(void)
     }
 }
 
-static void time_stamps_are_virtual(void **state)
+TEST_WITH(machine, time_stamps_are_virtual)
 {
-    (void)state;
     begin_image();
     stamps[0] = ADD(FILLER, 0, 0x0F, 0x31, 0x89, 0xC1, 0x48, 0xC1, 0xE2, 0x20, 0x48, 0x09, 0xD0,
                     0xC3);
@@ -308,9 +301,8 @@ static void time_stamps_are_virtual(void **state)
     drop_image();
 }
 
-static void code_that_makes_no_sense_stays(void **state)
+TEST_WITH(machine, code_that_makes_no_sense_stays)
 {
-    (void)state;
     begin_image();
     ADD(0xCC, 0, 0x06, 0x44, 0x0F, 0x20, 0xC0, 0xC3); /* no instruction of 64-bit mode */
     ADD(0xCC, 0, 0xC3, 0x44, 0x0F, 0x20, 0xC0, 0xC3); /* never reached */
@@ -322,12 +314,11 @@ static void code_that_makes_no_sense_stays(void **state)
 
 /* ---- others that branch into what would move ---- */
 
-static void a_branch_from_another_function_forbids_displacement(void **state)
+TEST_WITH(machine, a_branch_from_another_function_forbids_displacement)
 {
     uint32_t read, jump;
     int32_t distance;
 
-    (void)state;
     begin_image();
     read = ADD(FILLER, 0, 0x44, 0x0F, 0x20, 0xC0, 0x0F, 0xB6, 0xC0, 0xC3);
     jump = ADD(FILLER, 0, 0xE9, 0, 0, 0, 0);
@@ -338,11 +329,10 @@ static void a_branch_from_another_function_forbids_displacement(void **state)
     drop_image();
 }
 
-static void parts_of_functions_are_not_displaced(void **state)
+TEST_WITH(machine, parts_of_functions_are_not_displaced)
 {
     struct x64_function parent;
 
-    (void)state;
     begin_image();
     ADD(FILLER, 0, 0x44, 0x0F, 0x20, 0xC0, 0x0F, 0xB6, 0xC0, 0xC3);
     ADD(FILLER, 4, 0xC3);
@@ -355,9 +345,8 @@ static void parts_of_functions_are_not_displaced(void **state)
 
 /* ---- limits ---- */
 
-static void without_room_behind_the_image_reads_stay(void **state)
+TEST_WITH(machine, without_room_behind_the_image_reads_stay)
 {
-    (void)state;
     begin_image();
     image.table.spare_bytes = 40;
     ADD(0xCC, 0, 0x44, 0x0F, 0x20, 0xC0, 0xC3);
@@ -368,7 +357,7 @@ static void without_room_behind_the_image_reads_stay(void **state)
 }
 
 /* Nothing but reads, of which each could be displaced: that many proofs would take minutes. */
-static void hostile_images_do_not_take_for_ever(void **state)
+TEST_WITH(machine, hostile_images_do_not_take_for_ever)
 {
     static const uint8_t pair[] = {0x44, 0x0F, 0x20, 0xC0, 0x48, 0x89, 0xC1};
     const uint32_t bytes = 1u << 20;
@@ -383,7 +372,6 @@ static void hostile_images_do_not_take_for_ever(void **state)
                                              .spare_bytes = SPARE};
     struct x64_rewriting counts = {0};
 
-    (void)state;
     CHECK(base != MAP_FAILED);
     for (uint32_t at = TEXT; at + 8 <= bytes; at += sizeof(pair))
         memcpy(base + at, pair, sizeof(pair));
@@ -394,13 +382,12 @@ static void hostile_images_do_not_take_for_ever(void **state)
     munmap(base, bytes + SPARE);
 }
 
-static void running_out_of_memory_leaves_the_image_whole(void **state)
+TEST_WITH(machine, running_out_of_memory_leaves_the_image_whole)
 {
     static const uint8_t read[] = {0x44, 0x0F, 0x20, 0xC0, 0xC3};
     unsigned fail_at;
     bool done = false;
 
-    (void)state;
     for (fail_at = 1; !done; fail_at++) {
         uint64_t live = rig.machine->heap.live_blocks;
 
@@ -416,25 +403,4 @@ static void running_out_of_memory_leaves_the_image_whole(void **state)
         drop_image();
     }
     CHECK(fail_at > 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        RIG(padding_makes_room_for_every_register),
-        RIG(only_what_may_move_is_displaced),
-        RIG(bytes_inside_of_other_instructions_stay),
-        RIG(code_that_no_function_owns_stays),
-        RIG(leaf_functions_are_found_by_their_callers),
-        RIG(several_reads_of_one_function_are_rewritten),
-        RIG(time_stamps_are_virtual),
-        RIG(code_that_makes_no_sense_stays),
-        RIG(a_branch_from_another_function_forbids_displacement),
-        RIG(parts_of_functions_are_not_displaced),
-        RIG(without_room_behind_the_image_reads_stay),
-        RIG(hostile_images_do_not_take_for_ever),
-        RIG(running_out_of_memory_leaves_the_image_whole),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

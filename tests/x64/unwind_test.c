@@ -29,12 +29,11 @@ struct fixture {
     struct x64_unwound_frame frame;
 };
 
-static struct fixture *begin(void **state)
+static struct fixture *begin(void)
 {
     static struct fixture f;
     struct sim_config config = {.seed = 1, .processors = 1};
 
-    (void)state;
     memset(&f, 0, sizeof(f));
     f.machine = sim_machine_create(&config);
     CHECK(f.machine != NULL);
@@ -100,9 +99,9 @@ static uint64_t address_of(const struct fixture *f, unsigned index)
     return (uintptr_t)&f->words[index];
 }
 
-static void a_leaf_returns_to_what_is_on_the_stack(void **state)
+TEST(a_leaf_returns_to_what_is_on_the_stack)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     CHECK(x64_unwind(&f->table, NULL, f->table.base + FUNCTION, 0, &f->stack, &f->context, NULL,
                      &f->frame) == X64_UNWOUND);
@@ -111,9 +110,9 @@ static void a_leaf_returns_to_what_is_on_the_stack(void **state)
     end(f);
 }
 
-static void pushes_and_allocations_are_undone(void **state)
+TEST(pushes_and_allocations_are_undone)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     /* push rbp; push rdi; sub rsp, 0x20 */
     INFO(f, 1, 0, 8, 0, CODE(8, X64_ALLOCATE_SMALL, 3), CODE(4, X64_PUSH_NONVOLATILE, RDI),
@@ -127,9 +126,9 @@ static void pushes_and_allocations_are_undone(void **state)
     end(f);
 }
 
-static void large_allocations_have_two_sizes(void **state)
+TEST(large_allocations_have_two_sizes)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     INFO(f, 1, 0, 7, 0, CODE(7, X64_ALLOCATE_LARGE, 0), DATA16(100)); /* times 8 */
     CHECK(unwind_at(f, FUNCTION + 0x20, 0) == X64_UNWOUND);
@@ -141,9 +140,9 @@ static void large_allocations_have_two_sizes(void **state)
     end(f);
 }
 
-static void saved_registers_are_restored_relative_to_the_frame(void **state)
+TEST(saved_registers_are_restored_relative_to_the_frame)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     INFO(f, 1, 0, 30, 0, CODE(30, X64_SAVE_XMM_FAR, 15), DATA32(64), CODE(26, X64_SAVE_XMM, 6),
          DATA16(2), CODE(20, X64_SAVE_NONVOLATILE_FAR, R15), DATA32(80),
@@ -158,9 +157,9 @@ static void saved_registers_are_restored_relative_to_the_frame(void **state)
     end(f);
 }
 
-static void a_frame_register_leads_to_the_frame(void **state)
+TEST(a_frame_register_leads_to_the_frame)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     /* push rbp; sub rsp, 0x40; lea rbp, [rsp+0x20]; later the stack pointer moves on */
     INFO(f, 1, 0, 10, RBP | 2 << 4, CODE(10, X64_SET_FRAME_REGISTER, 0),
@@ -172,9 +171,9 @@ static void a_frame_register_leads_to_the_frame(void **state)
     end(f);
 }
 
-static void in_the_prologue_only_what_was_done_is_undone(void **state)
+TEST(in_the_prologue_only_what_was_done_is_undone)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     INFO(f, 1, X64_UNWIND_EXCEPTION_HANDLER, 10, RBP | 2 << 4, CODE(10, X64_SET_FRAME_REGISTER, 0),
          CODE(5, X64_ALLOCATE_SMALL, 7), CODE(1, X64_PUSH_NONVOLATILE, RBP), 0, 0, DATA32(HANDLER));
@@ -193,9 +192,9 @@ static void in_the_prologue_only_what_was_done_is_undone(void **state)
     end(f);
 }
 
-static void the_body_has_the_handler_that_is_wanted(void **state)
+TEST(the_body_has_the_handler_that_is_wanted)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     INFO(f, 1, X64_UNWIND_EXCEPTION_HANDLER, 4, 0, CODE(4, X64_ALLOCATE_SMALL, 0), 0, 0,
          DATA32(HANDLER));
@@ -209,9 +208,9 @@ static void the_body_has_the_handler_that_is_wanted(void **state)
     end(f);
 }
 
-static void a_split_function_is_undone_part_by_part(void **state)
+TEST(a_split_function_is_undone_part_by_part)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     const struct x64_function first = {SECOND, SECOND + 0x80, CHAINED};
 
     INFO(f, 1, X64_UNWIND_CHAINED, 0, 0, CODE(0, X64_SAVE_NONVOLATILE, RBX), DATA16(1));
@@ -225,9 +224,9 @@ static void a_split_function_is_undone_part_by_part(void **state)
     end(f);
 }
 
-static void an_entry_may_stand_for_another(void **state)
+TEST(an_entry_may_stand_for_another)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     const struct x64_function real = {FUNCTION, FUNCTION + 0x80, CHAINED};
 
     put(f, 0x600, &real, sizeof(real));
@@ -237,9 +236,9 @@ static void an_entry_may_stand_for_another(void **state)
     end(f);
 }
 
-static void a_machine_frame_restores_both_pointers(void **state)
+TEST(a_machine_frame_restores_both_pointers)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
 
     INFO(f, 1, 0, 4, 0, CODE(4, X64_ALLOCATE_SMALL, 0), CODE(0, X64_PUSH_MACHINE_FRAME, 1));
     f->words[2] = 0x1234;
@@ -256,9 +255,9 @@ static void a_machine_frame_restores_both_pointers(void **state)
 }
 
 /* add rsp, 0x20; pop rdi; pop r12; ret, at every instruction of it. */
-static void an_epilogue_is_carried_out(void **state)
+TEST(an_epilogue_is_carried_out)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     static const uint8_t epilogue[] = {0x48, 0x83, 0xC4, 0x20, 0x5F, 0x41, 0x5C, 0xC3};
 
     INFO(f, 1, X64_UNWIND_EXCEPTION_HANDLER, 8, 0, CODE(8, X64_ALLOCATE_SMALL, 3),
@@ -278,9 +277,9 @@ static void an_epilogue_is_carried_out(void **state)
     end(f);
 }
 
-static void a_jump_ends_an_epilogue_if_it_leaves_the_function(void **state)
+TEST(a_jump_ends_an_epilogue_if_it_leaves_the_function)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     static const uint8_t away[] = {0x5F, 0xE9, DATA32(SECOND - (FUNCTION + 0x46))};
     static const uint8_t inside[] = {0x5F, 0xEB, 0x10};
     static const uint8_t import[] = {0x5F, 0xFF, 0x25, 0, 0, 0, 0};
@@ -303,9 +302,9 @@ static void a_jump_ends_an_epilogue_if_it_leaves_the_function(void **state)
     end(f);
 }
 
-static void an_epilogue_may_start_from_the_frame_register(void **state)
+TEST(an_epilogue_may_start_from_the_frame_register)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     static const uint8_t epilogue[] = {0x48, 0x8D, 0x65, 0x10, 0x5D, 0xC3}; /* lea rsp,[rbp+0x10] */
 
     INFO(f, 1, 0, 10, RBP | 2 << 4, CODE(10, X64_SET_FRAME_REGISTER, 0),
@@ -317,9 +316,9 @@ static void an_epilogue_may_start_from_the_frame_register(void **state)
     end(f);
 }
 
-static void version_two_lists_its_epilogues(void **state)
+TEST(version_two_lists_its_epilogues)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     static const uint8_t epilogue[] = {0x5F, 0x5D, 0xC3};
 
     /* One at the end, of 3 bytes, one 0x40 before the end; pushes of rbp and rdi. */
@@ -336,9 +335,9 @@ static void version_two_lists_its_epilogues(void **state)
     end(f);
 }
 
-static void nonsense_is_refused_and_changes_nothing(void **state)
+TEST(nonsense_is_refused_and_changes_nothing)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     CONTEXT before = f->context;
 
     INFO(f, 3, 0, 0, 0, CODE(0, X64_ALLOCATE_SMALL, 0)); /* version */
@@ -364,9 +363,9 @@ static void nonsense_is_refused_and_changes_nothing(void **state)
     end(f);
 }
 
-static void rings_of_entries_end(void **state)
+TEST(rings_of_entries_end)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     const struct x64_function itself = {FUNCTION, FUNCTION + 0x80, UNWIND};
     const struct x64_function indirect = {FUNCTION, FUNCTION + 0x80, 0x601};
 
@@ -381,9 +380,9 @@ static void rings_of_entries_end(void **state)
 }
 
 /* Whatever the bytes: no access outside, and the frame above the one before. */
-static void random_information_never_leads_out(void **state)
+TEST(random_information_never_leads_out)
 {
-    struct fixture *f = begin(state);
+    struct fixture *f = begin();
     CONTEXT start = f->context;
     struct rng rng = {11};
 
@@ -402,29 +401,4 @@ static void random_information_never_leads_out(void **state)
                   (f->context.Rsp > start.Rsp && f->context.Rsp <= f->stack.high));
     }
     end(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_leaf_returns_to_what_is_on_the_stack),
-        cmocka_unit_test(pushes_and_allocations_are_undone),
-        cmocka_unit_test(large_allocations_have_two_sizes),
-        cmocka_unit_test(saved_registers_are_restored_relative_to_the_frame),
-        cmocka_unit_test(a_frame_register_leads_to_the_frame),
-        cmocka_unit_test(in_the_prologue_only_what_was_done_is_undone),
-        cmocka_unit_test(the_body_has_the_handler_that_is_wanted),
-        cmocka_unit_test(a_split_function_is_undone_part_by_part),
-        cmocka_unit_test(an_entry_may_stand_for_another),
-        cmocka_unit_test(a_machine_frame_restores_both_pointers),
-        cmocka_unit_test(an_epilogue_is_carried_out),
-        cmocka_unit_test(a_jump_ends_an_epilogue_if_it_leaves_the_function),
-        cmocka_unit_test(an_epilogue_may_start_from_the_frame_register),
-        cmocka_unit_test(version_two_lists_its_epilogues),
-        cmocka_unit_test(nonsense_is_refused_and_changes_nothing),
-        cmocka_unit_test(rings_of_entries_end),
-        cmocka_unit_test(random_information_never_leads_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

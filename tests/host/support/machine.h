@@ -3,13 +3,11 @@
  * A machine with the reference GPU, and client programs that check things. A client runs on a fiber, where cmocka must not
  * jump away: it notes the first check that failed and returns, and the test looks at that after the run.
  *
- *     static void program(struct client *c)
+ *     TEST_WITH(client, devices_have_a_handle)
  *     {
  *         TRY(c, D3DKMTCreateDevice(&device) == STATUS_SUCCESS);
  *         SHOW(c, "KMT-024", device.hDevice != 0);
  *     }
- *     ...
- *     run(&m, program);
  */
 #ifndef DXGK_TESTS_HOST_MACHINE_H
 #define DXGK_TESTS_HOST_MACHINE_H
@@ -201,5 +199,21 @@ static inline void machine_end(struct machine *m)
     CHECK(!s.bugcheck);
     dxgk_machine_destroy(m->dxgk);
 }
+
+/* ---- the usual test: one client program on a machine of its own ---- */
+
+static inline void machine_test(enum dxgk_iommu iommu, void (*program)(struct client *c))
+{
+    struct machine m;
+
+    machine_begin(&m, iommu);
+    machine_run(&m, program);
+    machine_end(&m);
+}
+
+#define RIG_ARGUMENT_client              struct client *c
+#define RIG_RUN_client(program)          machine_test(DXGK_IOMMU_OFF, program)
+#define RIG_ARGUMENT_remapped_client     struct client *c
+#define RIG_RUN_remapped_client(program) machine_test(DXGK_IOMMU_REMAP, program)
 
 #endif

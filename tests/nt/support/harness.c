@@ -59,23 +59,20 @@ void harness_boot(unsigned processors, uint64_t seed, const struct nt_config *ex
     assert_non_null(h.image);
 }
 
-int harness_setup(void **state)
+int harness_setup(void)
 {
-    (void)state;
     harness_boot(1, 1, NULL);
     return 0;
 }
 
-int harness_setup_smp(void **state)
+int harness_setup_smp(void)
 {
-    (void)state;
     harness_boot(4, 7, NULL);
     return 0;
 }
 
-int harness_teardown(void **state)
+int harness_teardown(void)
 {
-    (void)state;
     nt_destroy(h.nt);
     bus_destroy(h.bus);
     ram_destroy(h.ram);

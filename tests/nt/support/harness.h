@@ -34,10 +34,10 @@ struct harness {
 
 extern struct harness h;
 
-/* For cmocka: one processor, or four. */
-int harness_setup(void **state);
-int harness_setup_smp(void **state);
-int harness_teardown(void **state);
+/* One processor, or four. */
+int harness_setup(void);
+int harness_setup_smp(void);
+int harness_teardown(void);
 /* With other settings; boot = true: create the machine anew. */
 void harness_boot(unsigned processors, uint64_t seed, const struct nt_config *extra);
 
@@ -69,7 +69,22 @@ void forget_reports(void);
 PHYSICAL_ADDRESS physical(uint64_t address);
 LARGE_INTEGER relative_ms(int64_t ms);
 
-#define WITH(test)     cmocka_unit_test_setup_teardown(test, harness_setup, harness_teardown)
-#define WITH_SMP(test) cmocka_unit_test_setup_teardown(test, harness_setup_smp, harness_teardown)
+#define RIG_ARGUMENT_machine void
+#define RIG_RUN_machine(body)                     \
+    test_set_up(harness_setup, harness_teardown); \
+    body()
+#define RIG_ARGUMENT_machine_smp void
+#define RIG_RUN_machine_smp(body)                     \
+    test_set_up(harness_setup_smp, harness_teardown); \
+    body()
+/* The body is a thread of the driver. */
+#define RIG_ARGUMENT_driver void
+#define RIG_RUN_driver(body)                      \
+    test_set_up(harness_setup, harness_teardown); \
+    run(body)
+#define RIG_ARGUMENT_driver_smp void
+#define RIG_RUN_driver_smp(body)                      \
+    test_set_up(harness_setup_smp, harness_teardown); \
+    run(body)
 
 #endif

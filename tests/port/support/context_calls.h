@@ -83,6 +83,9 @@ static inline void context_rig_run(struct probe *p, void (*body)(struct probe *p
     probe_destroy(p);
 }
 
+#define RIG_ARGUMENT_context_driver  struct probe *p
+#define RIG_RUN_context_driver(body) context_rig_run(context_rig_create(NULL), body)
+
 static inline void context_rig_inside(UINT flags, void (*calls)(struct probe *p))
 {
     D3DKMT_ESCAPE args;

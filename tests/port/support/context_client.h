@@ -77,4 +77,9 @@ static inline void context_run_beside(void (*body)(struct probe *p))
     probe_destroy(p);
 }
 
+#define RIG_ARGUMENT_context         struct probe *p
+#define RIG_RUN_context(body)        context_run(body)
+#define RIG_ARGUMENT_context_beside  struct probe *p
+#define RIG_RUN_context_beside(body) context_run_beside(body)
+
 #endif

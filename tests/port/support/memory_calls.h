@@ -16,20 +16,6 @@
 #define DXGK               A->dxgk
 #define ALL_RAM            ((1ll << 40) - 1)
 
-static inline struct probe *start_with(const struct probe_options *options)
-{
-    struct probe *p = probe_create(options);
-
-    CHECK(NT_SUCCESS(probe_start(p)));
-    return p;
-}
-
-static inline void end(struct probe *p, void (*body)(struct probe *p))
-{
-    CHECK(probe_run(p, body) == SIM_DONE);
-    probe_destroy(p);
-}
-
 static inline DXGKARGCB_ALLOCATECONTIGUOUSMEMORY make_block(struct probe *p, SIZE_T bytes)
 {
     DXGKARGCB_ALLOCATECONTIGUOUSMEMORY args = {.NumberOfBytes = bytes,

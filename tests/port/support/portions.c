@@ -89,9 +89,9 @@ void portions_end(struct probe *p, struct probe_client *client)
     probe_destroy(p);
 }
 
-void portions_run(bool split, bool no_dma_patching, void (*body)(struct probe *p))
+void portions_run(struct portions_options options, void (*body)(struct probe *p))
 {
-    struct probe *p = portions_begin(split, no_dma_patching);
+    struct probe *p = portions_begin(options.split, options.no_dma_patching);
 
     portions_end(p, probe_client_run(p, body));
 }

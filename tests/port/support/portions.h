@@ -3,7 +3,7 @@
  * Portions on a started adapter: a WDDM 1.x driver that copies commands and patch locations and notes what it is told, and a
  * client whose allocations need more than the 16 MiB of memory that there are.
  *
- *     portions_run(split, no_dma_patching, body);       body on a client thread of a new adapter
+ *     TEST_WITH(portions, name, .split = true)          body on a client thread of a new adapter
  *
  * or, with something between: p = portions_begin(...), portions_end(p, probe_client_run(p, body)).
  */
@@ -34,7 +34,14 @@ extern struct portions_record {
 /* The start of an adapter with this driver: SplitDmaBuffers of the port, NoDmaPatching of the driver. */
 struct probe *portions_begin(bool split, bool no_dma_patching);
 void portions_end(struct probe *p, struct probe_client *client);
-void portions_run(bool split, bool no_dma_patching, void (*body)(struct probe *p));
+
+struct portions_options {
+    bool split, no_dma_patching;
+};
+void portions_run(struct portions_options options, void (*body)(struct probe *p));
+#define RIG_ARGUMENT_portions       struct probe *p
+#define RIG_RUN_portions(body, ...) portions_run((struct portions_options){__VA_ARGS__}, body)
+
 /* Before each Patch. */
 void portions_note_patch(struct probe *p, struct probe_call *call);
 

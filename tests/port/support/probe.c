@@ -375,6 +375,20 @@ enum sim_outcome probe_run(struct probe *p, void (*body)(struct probe *p))
     return outcome;
 }
 
+struct probe *probe_started(const struct probe_options *options)
+{
+    struct probe *p = probe_create(options);
+
+    CHECK(NT_SUCCESS(probe_start(p)));
+    return p;
+}
+
+void probe_end(struct probe *p, void (*body)(struct probe *p))
+{
+    CHECK(probe_run(p, body) == SIM_DONE);
+    probe_destroy(p);
+}
+
 struct nt_process *probe_process(struct probe *p, const char *name)
 {
     struct nt_process *process = nt_process_create(name);

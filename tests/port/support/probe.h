@@ -177,6 +177,13 @@ void probe_remove(struct probe *p, unsigned adapter);
 uint64_t probe_stop(struct probe *p);
 /* body(p) on a thread of the system process, until it returns; SIM_STOPPED: a bug check came between. */
 enum sim_outcome probe_run(struct probe *p, void (*body)(struct probe *p));
+/* A whole life, which succeeds: create and start; run the body, and destroy. */
+struct probe *probe_started(const struct probe_options *options);
+void probe_end(struct probe *p, void (*body)(struct probe *p));
+
+#define RIG_ARGUMENT_probe  struct probe *p
+#define RIG_RUN_probe(body) probe_end(probe_started(NULL), body)
+
 /* On a client thread of a new process; several at once may be started from a body. */
 struct nt_process *probe_process(struct probe *p, const char *name);
 struct sim_thread *probe_thread(struct probe *p, struct nt_process *process, const char *name,

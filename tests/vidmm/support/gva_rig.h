@@ -200,21 +200,17 @@ NTSTATUS gva_open_client(struct gva_rig *rig);
 void gva_close_client(struct gva_rig *rig);
 void gva_stop(struct gva_rig *rig);
 
-/* A cmocka test `name` whose body runs in the rig, with options changed by `set` (a function, or
- * gva_options_default). */
-#define GVA_TEST_WITH(name, set)                  \
-    static void name##_body(struct gva_rig *rig); \
-    static void name(void **state)                \
-    {                                             \
-        struct gva_options options;               \
-                                                  \
-        (void)state;                              \
-        gva_options_default(&options);            \
-        set(&options);                            \
-        gva_run(&options, name##_body);           \
-    }                                             \
-    static void name##_body(struct gva_rig *rig)
-#define GVA_TEST(name) GVA_TEST_WITH(name, gva_options_default)
+/* TEST_WITH(gva, name, options->no_gpu_mmu = true): what follows the name changes the default options. gva_bare: the adapter is
+ * not started. */
+#define RIG_ARGUMENT_gva            struct gva_rig *rig
+#define RIG_RUN_gva(body, ...)      GVA_RUN_WITH(gva_run, body, ##__VA_ARGS__)
+#define RIG_ARGUMENT_gva_bare       struct gva_rig *rig
+#define RIG_RUN_gva_bare(body, ...) GVA_RUN_WITH(gva_run_bare, body, ##__VA_ARGS__)
+#define GVA_RUN_WITH(run, body, ...) \
+    struct gva_options options[1];   \
+    gva_options_default(options);    \
+    ((void)0, ##__VA_ARGS__);        \
+    run(options, body)
 
 /* Let everything queued be carried out. */
 void gva_idle(struct gva_rig *rig);

@@ -241,6 +241,18 @@ void mm_options_default(struct mm_options *options);
 void mm_run(const struct mm_options *options, void (*body)(struct mm_rig *rig));
 /* The same without starting the adapter. */
 void mm_run_bare(const struct mm_options *options, void (*body)(struct mm_rig *rig));
+
+/* TEST_WITH(mm, name, options->physical = true): what follows the name changes the default options. mm_bare: the adapter is not
+ * started. */
+#define RIG_ARGUMENT_mm            struct mm_rig *rig
+#define RIG_RUN_mm(body, ...)      MM_RUN_WITH(mm_run, body, ##__VA_ARGS__)
+#define RIG_ARGUMENT_mm_bare       struct mm_rig *rig
+#define RIG_RUN_mm_bare(body, ...) MM_RUN_WITH(mm_run_bare, body, ##__VA_ARGS__)
+#define MM_RUN_WITH(run, body, ...) \
+    struct mm_options options[1];   \
+    mm_options_default(options);    \
+    ((void)0, ##__VA_ARGS__);       \
+    run(options, body)
 NTSTATUS mm_create_vidmm(struct mm_rig *rig);
 NTSTATUS mm_start(struct mm_rig *rig);
 void mm_stop(struct mm_rig *rig);

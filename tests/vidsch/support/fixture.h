@@ -295,12 +295,8 @@ struct sim_thread *spawn(struct fixture *f, void (*fn)(void *arg), void *arg);
 struct sim_thread *spawn_in(struct nt_process *process, void (*fn)(void *arg), void *arg);
 void join(struct sim_thread *thread);
 
-/* A cmocka test of a body: test_name runs name in a fixture with these options. */
-#define TEST(name, ...)                                              \
-    static void test_##name(void **state)                            \
-    {                                                                \
-        (void)state;                                                 \
-        fixture_check(&(struct fixture_options){__VA_ARGS__}, name); \
-    }
+/* TEST_WITH(fixture, name, .single_engine = true): what follows the name are the options. */
+#define RIG_ARGUMENT_fixture       struct fixture *f
+#define RIG_RUN_fixture(body, ...) fixture_check(&(struct fixture_options){__VA_ARGS__}, body)
 
 #endif

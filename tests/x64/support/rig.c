@@ -137,23 +137,20 @@ void rig_boot(uint64_t seed, unsigned processors)
     CHECK(rig.registers);
 }
 
-int rig_setup(void **state)
+int rig_setup(void)
 {
-    (void)state;
     rig_boot(11, 1);
     return 0;
 }
 
-int rig_setup_smp(void **state)
+int rig_setup_smp(void)
 {
-    (void)state;
     rig_boot(11, 4);
     return 0;
 }
 
-int rig_teardown(void **state)
+int rig_teardown(void)
 {
-    (void)state;
     x64_destroy();
     nt_destroy(rig.nt);
     bus_destroy(rig.bus);

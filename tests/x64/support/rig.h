@@ -48,14 +48,26 @@ struct rig {
 
 extern struct rig rig;
 
-/* For cmocka; `state` of the first: NULL, or a pointer to the number of processors. */
-int rig_setup(void **state);
-int rig_setup_smp(void **state);
-int rig_teardown(void **state);
+/* One processor, or four. */
+int rig_setup(void);
+int rig_setup_smp(void);
+int rig_teardown(void);
 /* The same with a seed of the caller's, for tests that look at many: rig_boot ... rig_teardown. */
 void rig_boot(uint64_t seed, unsigned processors);
-#define RIG(test)     cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
-#define RIG_SMP(test) cmocka_unit_test_setup_teardown(test, rig_setup_smp, rig_teardown)
+
+#define RIG_ARGUMENT_machine void
+#define RIG_RUN_machine(body)             \
+    test_set_up(rig_setup, rig_teardown); \
+    body()
+#define RIG_ARGUMENT_machine_smp void
+#define RIG_RUN_machine_smp(body)             \
+    test_set_up(rig_setup_smp, rig_teardown); \
+    body()
+/* The body is driver code, and comes to its end. */
+#define RIG_ARGUMENT_driver void
+#define RIG_RUN_driver(body)              \
+    test_set_up(rig_setup, rig_teardown); \
+    CHECK(rig_run(body))
 
 /* Run fn as driver code; true: it came to its end, without a fault. */
 bool rig_run(void (*fn)(void));

@@ -10,74 +10,11 @@
 #include "bus/bus.h"
 #include "nt/nt.h"
 #include "sim/sim.h"
+#include "support/inert_device.h"
 #include "x64/rewrite.h"
 #include "x64/x64.h"
 
 #define PAGE 4096u
-
-/* ---- a device of one register ---- */
-
-static uint64_t device_register;
-
-static bool configure(const struct dxgk_device_config *config,
-                      struct dxgk_device_description *description, const char **error)
-{
-    (void)config;
-    (void)error;
-    description->bar[0] = (struct dxgk_device_bar){DXGK_BAR_REGISTERS, PAGE};
-    description->messages = 1;
-    description->dma_bits = 40;
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    (void)config;
-    (void)services;
-    (void)host;
-    return &device_register;
-}
-
-static void nothing(void *device)
-{
-    (void)device;
-}
-
-static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return device_register;
-}
-
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
-                           uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    device_register = value;
-}
-
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
-static const struct dxgk_device_model model = {.api_version = DXGK_DEVICE_API_VERSION,
-                                               .name = "register",
-                                               .configure = configure,
-                                               .create = create,
-                                               .destroy = nothing,
-                                               .reset = nothing,
-                                               .read = read_register,
-                                               .write = write_register,
-                                               .timer = timer};
 
 /* ---- an image of one function that reads CR8 ---- */
 
@@ -202,7 +139,6 @@ void bench_traps(void)
     struct sim_machine *machine = sim_machine_create(&config);
     struct nt_config nt_config = {0};
     struct bus_device *device;
-    char error[256];
     struct nt *nt;
 
     bare_signal();
@@ -214,9 +150,9 @@ void bench_traps(void)
     nt = nt_create(&nt_config);
     if (!nt || !x64_create())
         bench_die("no machine");
-    device = bus_device_add(nt_config.bus, &model, NULL, error, sizeof(error));
+    device = inert_device_add(nt_config.bus, 0);
     if (!device)
-        bench_die("%s", error);
+        bench_die("no device");
     bus_config_write(device, 4, &(uint16_t){6}, 2);
     registers = bus_map(nt_config.bus, bus_device_bar(device, 0), PAGE);
     make_image();

@@ -28,6 +28,7 @@ struct test_case {
     int line;
     const char *name;
     void (*run)(void);
+    char *full_name; /* "<what>.<name>"; from here on the runner's */
     struct test_case *next;
 };
 

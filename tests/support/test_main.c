@@ -37,7 +37,8 @@ void test_set_up(int (*set_up)(void), int (*tear_down)(void))
 
 /* ---- names ---- */
 
-#define SUFFIX "_test.c"
+#define MAX_PATTERNS 256
+#define SUFFIX       "_test.c"
 
 /* "<what>_test.c": a compiler may have been given the path in several ways. */
 static const char *source_of(const struct test_case *test)
@@ -47,18 +48,15 @@ static const char *source_of(const struct test_case *test)
     return slash ? slash + 1 : test->file;
 }
 
-/* "<what>.<name>" */
-static char *full_name(const struct test_case *test)
+static void set_full_name(struct test_case *test)
 {
     const char *source = source_of(test);
     size_t length = strlen(source);
-    char *name = NULL;
 
     if (length > strlen(SUFFIX) && strcmp(source + length - strlen(SUFFIX), SUFFIX) == 0)
         length -= strlen(SUFFIX);
-    if (asprintf(&name, "%.*s.%s", (int)length, source, test->name) < 0)
+    if (asprintf(&test->full_name, "%.*s.%s", (int)length, source, test->name) < 0)
         abort();
-    return name;
 }
 
 /* A name without a dot is that of a file, and stands for all its cases. */
@@ -99,35 +97,43 @@ static int end_case(void **state)
     return tear_down ? tear_down() : 0;
 }
 
-static struct CMUnitTest for_cmocka(struct test_case *test)
+/* All that there are, in order; NULL: out of memory. To be freed. */
+static struct test_case **all_cases(void)
 {
-    return (struct CMUnitTest){.name = full_name(test),
-                               .test_func = run_case,
-                               .teardown_func = end_case,
-                               .initial_state = test};
+    struct test_case **cases = calloc(registered_count + 1, sizeof(struct test_case *));
+    size_t count = 0;
+
+    if (!cases)
+        return NULL;
+    for (struct test_case *test = registered; test; test = test->next) {
+        set_full_name(test);
+        cases[count++] = test;
+    }
+    qsort(cases, count, sizeof(struct test_case *), compare);
+    return cases;
 }
 
-static bool wanted(const struct CMUnitTest *test, char **patterns, bool *used)
+static bool wanted(const struct test_case *test, char **patterns, bool *used)
 {
     bool any = !*patterns;
 
     for (size_t i = 0; patterns[i]; i++) {
-        if (!matches(patterns[i], test->name))
+        if (!matches(patterns[i], test->full_name))
             continue;
         used[i] = any = true;
     }
     return any;
 }
 
-/* Leave of all cases those that a pattern names; their number. 0: one pattern names none. */
-static size_t choose(struct CMUnitTest *tests, size_t count, char **patterns)
+/* Leave those that a pattern names; their number. 0: one pattern names none. */
+static size_t choose(struct test_case **cases, char **patterns)
 {
     size_t chosen = 0;
-    bool used[256] = {false};
+    bool used[MAX_PATTERNS] = {false};
 
-    for (size_t i = 0; i < count; i++) {
-        if (wanted(&tests[i], patterns, used))
-            tests[chosen++] = tests[i];
+    for (size_t i = 0; i < registered_count; i++) {
+        if (wanted(cases[i], patterns, used))
+            cases[chosen++] = cases[i];
     }
     for (size_t i = 0; patterns[i]; i++) {
         if (used[i])
@@ -139,44 +145,62 @@ static size_t choose(struct CMUnitTest *tests, size_t count, char **patterns)
     return chosen;
 }
 
-static int help(void)
+/* The exit status. */
+static int run(struct test_case *const *cases, size_t count)
 {
-    printf("usage: %s [--list] [WHAT | WHAT.CASE]...\n"
-           "Runs the tests of a file or single ones (shell patterns do, too), without a name all.\n"
-           "--list only prints their names.\n",
-           program_invocation_short_name);
+    struct CMUnitTest *tests = calloc(count, sizeof(*tests));
+    int failed;
+
+    if (!tests)
+        return 2;
+    for (size_t i = 0; i < count; i++)
+        tests[i] = (struct CMUnitTest){.name = cases[i]->full_name,
+                                       .test_func = run_case,
+                                       .teardown_func = end_case,
+                                       .initial_state = cases[i]};
+    /* What cmocka_run_group_tests calls, which only takes an array. */
+    failed = _cmocka_run_group_tests(program_invocation_short_name, tests, count, NULL, NULL);
+    free(tests);
+    return failed ? 1 : 0;
+}
+
+static int list(struct test_case *const *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf("%s\n", cases[i]->full_name);
     return 0;
+}
+
+static int usage(FILE *to)
+{
+    fprintf(to,
+            "usage: %s [--list] [WHAT | WHAT.CASE]...\n"
+            "Runs the tests of a file or single ones (shell patterns do, too), without a name all.\n"
+            "--list only prints their names.\n",
+            program_invocation_short_name);
+    return to == stdout ? 0 : 2;
 }
 
 int main(int argc, char **argv)
 {
-    struct test_case **sorted = calloc(registered_count + 1, sizeof(struct test_case *));
-    struct CMUnitTest *tests = calloc(registered_count + 1, sizeof(*tests));
-    bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
-    size_t count = 0;
-    char **patterns = argv + 1 + list;
+    bool only_list = argc > 1 && strcmp(argv[1], "--list") == 0;
+    char **patterns = argv + 1 + only_list;
+    struct test_case **cases;
+    size_t count;
+    int status = 2;
 
-    if (!sorted || !tests)
-        return 2;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return usage(stdout);
+    if (argc > MAX_PATTERNS || (*patterns && **patterns == '-'))
+        return usage(stderr);
     setenv("DXGK_SOURCE", TEST_SOURCE, 0); /* as ctest sets them */
     setenv("DXGK_BUILD", TEST_BUILD, 0);
-    if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return help();
-    if (argc > 256)
+    cases = all_cases();
+    if (!cases)
         return 2;
-    for (struct test_case *test = registered; test; test = test->next)
-        sorted[count++] = test;
-    qsort(sorted, count, sizeof(struct test_case *), compare);
-    for (size_t i = 0; i < count; i++)
-        tests[i] = for_cmocka(sorted[i]);
-    count = choose(tests, count, patterns);
-    if (count == 0)
-        return 2;
-    if (list) {
-        for (size_t i = 0; i < count; i++)
-            printf("%s\n", tests[i].name);
-        return 0;
-    }
-    /* What cmocka_run_group_tests calls, which only takes an array. */
-    return _cmocka_run_group_tests(program_invocation_short_name, tests, count, NULL, NULL) ? 1 : 0;
+    count = choose(cases, patterns);
+    if (count)
+        status = only_list ? list(cases, count) : run(cases, count);
+    free(cases);
+    return status;
 }

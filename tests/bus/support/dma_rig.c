@@ -2,90 +2,12 @@
 /* A machine with a device that does nothing but DMA, for tests and benchmarks. */
 #include "bus/support/dma_rig.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- a device that does nothing by itself ---- */
-
-struct master {
-    const struct dxgk_device_services *services;
-    void *host;
-};
-
-static struct master *made; /* last, until its rig has it */
-
-static bool configure(const struct dxgk_device_config *config, struct dxgk_device_description *out,
-                      const char **error)
-{
-    (void)config;
-    (void)error;
-    *out = (struct dxgk_device_description){.vendor = 0x1AF4,
-                                            .device = 0x666,
-                                            .class_code = 0x038000,
-                                            .bar = {{DXGK_BAR_REGISTERS, 4096}},
-                                            .messages = 1,
-                                            .dma_bits = DMA_RIG_BITS};
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    (void)config;
-    made = malloc(sizeof(*made));
-    if (made)
-        *made = (struct master){services, host};
-    return made;
-}
-
-static void ignore(void *device)
-{
-    (void)device;
-}
-
-static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
-                           uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "bus master",
-    .configure = configure,
-    .create = create,
-    .destroy = free,
-    .reset = ignore,
-    .read = read_register,
-    .write = write_register,
-    .timer = timer,
-};
-
-/* ---- the machine around it ---- */
+#include "support/inert_device.h"
 
 static bool build(struct dma_rig *rig, enum iommu_mode mode, uint64_t ram_bytes, uint64_t highest)
 {
-    char error[128];
-
     rig->ram = ram_create(&(struct ram_config){.bytes = ram_bytes});
     if (!rig->ram)
         return false;
@@ -93,11 +15,11 @@ static bool build(struct dma_rig *rig, enum iommu_mode mode, uint64_t ram_bytes,
     rig->domain = iommu_domain_create(rig->ram, mode, (struct logical_addr){highest});
     if (!rig->bus || !rig->domain)
         return false;
-    rig->device = bus_device_add(rig->bus, &model, NULL, error, sizeof(error));
+    rig->device = inert_device_add(rig->bus, 0);
     if (!rig->device)
         return false;
-    rig->services = made->services;
-    rig->host = made->host;
+    rig->services = inert_device->services;
+    rig->host = inert_device->host;
     return bus_device_attach(rig->device, rig->domain) == IOMMU_DONE;
 }
 

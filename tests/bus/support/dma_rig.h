@@ -10,8 +10,6 @@
 #include "bus/bus.h"
 #include "sim/sim.h"
 
-#define DMA_RIG_BITS 40u /* that the device can put on the bus */
-
 struct dma_rig {
     struct sim_machine *machine; /* entered */
     struct ram *ram;
@@ -22,7 +20,7 @@ struct dma_rig {
     void *host; /* their first argument */
 };
 
-/* Logical addresses below 2^DMA_RIG_BITS and up to `highest`. False: out of memory; nothing is left. */
+/* Logical addresses below 2^INERT_DEVICE_DMA_BITS and up to `highest`. False: out of memory; nothing is left. */
 bool dma_rig_create(struct dma_rig *rig, enum iommu_mode mode, uint64_t ram_bytes, uint64_t highest);
 /* Detaches the device, unmaps all and deletes the domain. False: it could not be deleted. */
 bool dma_rig_destroy(struct dma_rig *rig);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/test_device.h"
 
+#include "support/inert_device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,11 +38,6 @@ static void *create(const struct dxgk_device_config *config,
     return test_device;
 }
 
-static void destroy(void *device)
-{
-    free(device);
-}
-
 static void reset(void *device)
 {
     struct test_device *d = device;
@@ -72,22 +69,16 @@ static void write_register(void *device, unsigned bar, uint64_t offset, unsigned
     memcpy((uint8_t *)d->registers + offset, &value, width);
 }
 
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
 static const struct dxgk_device_model model = {
     .api_version = DXGK_DEVICE_API_VERSION,
     .name = "test device",
     .configure = configure,
     .create = create,
-    .destroy = destroy,
+    .destroy = inert_device_destroy,
     .reset = reset,
     .read = read_register,
     .write = write_register,
-    .timer = timer,
+    .timer = inert_device_timer,
 };
 
 struct bus_device *test_device_add(struct bus *bus)

@@ -1,89 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine below the rigs of this room, and its device that only has memory. */
+/* The machine below the rigs of this room. */
 #include "machine.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* ---- the device: memory of the size that its one option says ---- */
-
-static bool configure(const struct dxgk_device_config *config,
-                      struct dxgk_device_description *description, const char **error)
-{
-    (void)error;
-    description->vendor = 0x1234;
-    description->device = 1;
-    description->class_code = 0x120000;
-    description->bar[0] = (struct dxgk_device_bar){.kind = DXGK_BAR_MEMORY,
-                                                   .bytes = strtoull(config->option[0], NULL, 10)};
-    description->messages = 1;
-    description->dma_bits = 48;
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    static int something;
-
-    (void)config;
-    (void)services;
-    (void)host;
-    return &something;
-}
-
-static void nothing(void *device)
-{
-    (void)device;
-}
-
-static uint64_t read_register(void *device, unsigned bar, uint64_t offset, unsigned width)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    return 0;
-}
-
-static void write_register(void *device, unsigned bar, uint64_t offset, unsigned width,
-                           uint64_t value)
-{
-    (void)device;
-    (void)bar;
-    (void)offset;
-    (void)width;
-    (void)value;
-}
-
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
-static const struct dxgk_device_model model = {
-    .api_version = DXGK_DEVICE_API_VERSION,
-    .name = "memory",
-    .configure = configure,
-    .create = create,
-    .destroy = nothing,
-    .reset = nothing,
-    .read = read_register,
-    .write = write_register,
-    .timer = timer,
-};
-
-/* ---- the machine ---- */
+#include "support/inert_device.h"
 
 void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_config *config)
 {
     const struct sim_config sim = {.seed = config->seed, .processors = 2};
     const struct ram_config ram = {.bytes = config->ram_bytes};
     struct nt_config nt = {0};
-    char bytes[32];
-    char error[256];
 
     machine->sim = sim_machine_create(&sim);
     CHECK(machine->sim);
@@ -95,11 +20,7 @@ void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_con
     machine->bus = bus_create(machine->ram);
     CHECK(machine->bus);
     machine->sim->room[SIM_ROOM_BUS] = machine->bus;
-    snprintf(bytes, sizeof(bytes), "%" PRIu64, config->vram_bytes);
-    machine->device = bus_device_add(
-        machine->bus, &model,
-        &(struct dxgk_device_config){.count = 1, .option = (const char *const[]){bytes}}, error,
-        sizeof(error));
+    machine->device = inert_device_add(machine->bus, config->vram_bytes);
     CHECK(machine->device);
     machine->domain = iommu_domain_create(machine->ram, config->iommu,
                                           (struct logical_addr){((uint64_t)1 << 40) - 1});

@@ -4,37 +4,11 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "support/inert_device.h"
+
 struct rig rig;
 
 /* ---- the device ---- */
-
-static bool configure(const struct dxgk_device_config *config,
-                      struct dxgk_device_description *description, const char **error)
-{
-    (void)config;
-    (void)error;
-    description->vendor = 0x1234;
-    description->device = 0x5678;
-    description->class_code = 0x030000;
-    description->bar[0] = (struct dxgk_device_bar){DXGK_BAR_REGISTERS, RIG_REGISTERS};
-    description->messages = 1;
-    description->dma_bits = 40;
-    return true;
-}
-
-static void *create(const struct dxgk_device_config *config,
-                    const struct dxgk_device_services *services, void *host)
-{
-    (void)config;
-    rig.services = services;
-    rig.host = host;
-    return &rig;
-}
-
-static void nothing(void *device)
-{
-    (void)device;
-}
 
 static void note(bool write, uint64_t offset, unsigned width, uint64_t value)
 {
@@ -64,22 +38,16 @@ static void write_register(void *device, unsigned bar, uint64_t offset, unsigned
     note(true, offset, width, value);
 }
 
-static void timer(void *device, unsigned index)
-{
-    (void)device;
-    (void)index;
-}
-
 static const struct dxgk_device_model model = {
     .api_version = DXGK_DEVICE_API_VERSION,
     .name = "registers",
-    .configure = configure,
-    .create = create,
-    .destroy = nothing,
-    .reset = nothing,
+    .configure = inert_device_configure,
+    .create = inert_device_create,
+    .destroy = inert_device_destroy,
+    .reset = inert_device_reset,
     .read = read_register,
     .write = write_register,
-    .timer = timer,
+    .timer = inert_device_timer,
 };
 
 /* ---- the machine ---- */

@@ -18,7 +18,7 @@
 /* For functions that touch by pointer what no sanitizer knows of. */
 #define RIG_DRIVER_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
-#define RIG_REGISTERS 8192u
+#define RIG_REGISTERS 8192u /* INERT_DEVICE_REGISTERS */
 #define RIG_ACCESSES  4096u
 
 struct rig_access {
@@ -42,8 +42,6 @@ struct rig {
     void (*on_access)(void); /* called by the device; NULL: nobody */
     bool faulted;
     struct sim_fault fault;
-    const struct dxgk_device_services *services;
-    void *host;
 };
 
 extern struct rig rig;

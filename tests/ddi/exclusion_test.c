@@ -202,19 +202,10 @@ TEST(every_pair_meets_as_its_levels_say)
 
 /* ---- one process, no process, two adapters ---- */
 
-static const struct entry *find(enum probe_ddi ddi)
-{
-    for (size_t i = 0; i < catalogue_count; i++)
-        if (catalogue[i].ddi == ddi)
-            return &catalogue[i];
-    fail_msg("no such entry");
-    return NULL;
-}
-
 static void process_body(struct probe *p)
 {
     struct nt_process *one = probe_process(p, "one");
-    const struct entry *create = find(PROBE_CreateAllocation);
+    const struct entry *create = catalogue_find(PROBE_CreateAllocation);
 
     for (size_t i = 0; i < catalogue_count; i++) {
         const struct entry *entry = &catalogue[i];
@@ -229,9 +220,10 @@ static void process_body(struct probe *p)
             CHECK_RULE("THREAD-016", !met);
     }
     /* the host's own threads belong to the system process */
-    CHECK_RULE("THREAD-017", meets(p, create, find(PROBE_SubmitCommand), one, nt_process_system()));
     CHECK_RULE("THREAD-017",
-               meets(p, find(PROBE_BuildPagingBuffer), create, nt_process_system(), one));
+               meets(p, create, catalogue_find(PROBE_SubmitCommand), one, nt_process_system()));
+    CHECK_RULE("THREAD-017",
+               meets(p, catalogue_find(PROBE_BuildPagingBuffer), create, nt_process_system(), one));
 }
 
 TEST(threads_of_one_process_take_turns)
@@ -251,11 +243,12 @@ static void adapters_body(struct probe *p)
     port_adapter_ddi(p->adapter[1])->table = p->table;
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
         pair.other_door = port_adapter_ddi(p->adapter[1]);
-        CHECK_RULE("THREAD-025", meets(p, find(alone[i]), find(alone[i]), one, two));
+        CHECK_RULE("THREAD-025",
+                   meets(p, catalogue_find(alone[i]), catalogue_find(alone[i]), one, two));
     }
     pair.other_door = port_adapter_ddi(p->adapter[1]);
-    CHECK_RULE("THREAD-025",
-               meets(p, find(PROBE_BuildPagingBuffer), find(PROBE_BuildPagingBuffer), one, two));
+    CHECK_RULE("THREAD-025", meets(p, catalogue_find(PROBE_BuildPagingBuffer),
+                                   catalogue_find(PROBE_BuildPagingBuffer), one, two));
 }
 
 TEST(levels_hold_for_one_adapter)
@@ -293,7 +286,7 @@ static void driver_thread_body(struct probe *p)
     while (!thread_runs)
         probe_sleep(1000);
     probe_forget(p);
-    find(PROBE_SetPowerState)->call(door);
+    catalogue_find(PROBE_SetPowerState)->call(door);
     CHECK_RULE("THREAD-011", probe_count(p, PROBE_SetPowerState) == 1 && !thread_may_end);
     thread_may_end = true;
     (void)ZwClose(handle);
@@ -321,7 +314,7 @@ static void wait_for_ever(struct probe *p, struct probe_call *call)
 
 static void block_body(struct probe *p)
 {
-    find(PROBE_CreateDevice)->call(port_adapter_ddi(p->adapter[0]));
+    catalogue_find(PROBE_CreateDevice)->call(port_adapter_ddi(p->adapter[0]));
 }
 
 static void watchdog_body(struct probe *p)
@@ -335,7 +328,7 @@ static void watchdog_body(struct probe *p)
     thread = probe_thread(p, one, "blocked", block_body);
     probe_sleep(MS);
     before = sim_now();
-    find(PROBE_SetPowerState)->call(port_adapter_ddi(p->adapter[0]));
+    catalogue_find(PROBE_SetPowerState)->call(port_adapter_ddi(p->adapter[0]));
     CHECK_RULE("THREAD-037", sim_now() - before >= 60 * PROBE_SECOND &&
                                  sim_now() - before < 61 * PROBE_SECOND &&
                                  probe_count(p, PROBE_SetPowerState) == 0);

@@ -51,20 +51,11 @@ TEST(each_entry_has_its_level)
     probe_destroy(p);
 }
 
-static const struct entry *find(enum probe_ddi ddi)
-{
-    for (size_t i = 0; i < catalogue_count; i++)
-        if (catalogue[i].ddi == ddi)
-            return &catalogue[i];
-    fail_msg("no such entry");
-    return NULL;
-}
-
 static void low_preempt_body(struct probe *p)
 {
-    CHECK_RULE("THREAD-039", level_of(p, find(PROBE_PreemptCommand)) == PASSIVE_LEVEL);
-    CHECK_RULE("CAPS-052", level_of(p, find(PROBE_PreemptCommand)) == PASSIVE_LEVEL);
-    CHECK_RULE("THREAD-039", level_of(p, find(PROBE_SubmitCommand)) == DISPATCH_LEVEL);
+    CHECK_RULE("THREAD-039", level_of(p, catalogue_find(PROBE_PreemptCommand)) == PASSIVE_LEVEL);
+    CHECK_RULE("CAPS-052", level_of(p, catalogue_find(PROBE_PreemptCommand)) == PASSIVE_LEVEL);
+    CHECK_RULE("THREAD-039", level_of(p, catalogue_find(PROBE_SubmitCommand)) == DISPATCH_LEVEL);
 }
 
 TEST(preemption_may_come_at_passive_level)
@@ -104,7 +95,7 @@ TEST(reset_device_at_any_level)
 
 static void escape_body(struct probe *p)
 {
-    find(PROBE_Escape)->call(port_adapter_ddi(p->adapter[0]));
+    catalogue_find(PROBE_Escape)->call(port_adapter_ddi(p->adapter[0]));
 }
 
 static void process_body(struct probe *p)

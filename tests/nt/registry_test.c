@@ -7,17 +7,9 @@
 
 #define SERVICE L"\\Registry\\Machine\\System\\CurrentControlSet\\Services\\probe"
 
-static UNICODE_STRING text(PCWSTR source)
-{
-    UNICODE_STRING string;
-
-    RtlInitUnicodeString(&string, source);
-    return string;
-}
-
 static NTSTATUS open_at(HANDLE root, PCWSTR path, ULONG flags, ACCESS_MASK access, HANDLE *handle)
 {
-    UNICODE_STRING name = text(path);
+    UNICODE_STRING name = unicode_text(path);
     OBJECT_ATTRIBUTES attributes;
 
     InitializeObjectAttributes(&attributes, &name, flags, root, NULL);
@@ -27,7 +19,7 @@ static NTSTATUS open_at(HANDLE root, PCWSTR path, ULONG flags, ACCESS_MASK acces
 static NTSTATUS create_at(HANDLE root, PCWSTR path, ACCESS_MASK access, ULONG options,
                           HANDLE *handle, ULONG *disposition)
 {
-    UNICODE_STRING name = text(path);
+    UNICODE_STRING name = unicode_text(path);
     OBJECT_ATTRIBUTES attributes;
 
     InitializeObjectAttributes(&attributes, &name, OBJ_CASE_INSENSITIVE | OBJ_KERNEL_HANDLE, root,
@@ -37,7 +29,7 @@ static NTSTATUS create_at(HANDLE root, PCWSTR path, ACCESS_MASK access, ULONG op
 
 static NTSTATUS set_value(HANDLE key, PCWSTR value, ULONG type, const void *data, ULONG bytes)
 {
-    UNICODE_STRING name = text(value);
+    UNICODE_STRING name = unicode_text(value);
 
     return ZwSetValueKey(key, &name, 0, type, (PVOID)(uintptr_t)data, bytes);
 }
@@ -45,7 +37,7 @@ static NTSTATUS set_value(HANDLE key, PCWSTR value, ULONG type, const void *data
 static NTSTATUS query_value(HANDLE key, PCWSTR value, KEY_VALUE_INFORMATION_CLASS class,
                             void *buffer, ULONG bytes, ULONG *length)
 {
-    UNICODE_STRING name = text(value);
+    UNICODE_STRING name = unicode_text(value);
 
     return ZwQueryValueKey(key, &name, class, buffer, bytes, length);
 }
@@ -143,7 +135,7 @@ TEST_WITH(machine, keys_hold_values)
 
 TEST_WITH(driver, services_check_their_arguments)
 {
-    UNICODE_STRING bad = text(L"name");
+    UNICODE_STRING bad = unicode_text(L"name");
     OBJECT_ATTRIBUTES attributes;
     FAST_MUTEX mutex;
     HANDLE key;
@@ -159,7 +151,7 @@ TEST_WITH(driver, services_check_their_arguments)
     ZwOpenKey(&key, KEY_READ, &attributes);
     CHECK_RULE("NT-145", reported("NT-145", 0xC4, 0xE4));
     CHECK_RULE("NT-145", !reported("NT-145", 0xC4, 0xE3));
-    bad = text(L"name");
+    bad = unicode_text(L"name");
     bad.Buffer = (PWCH)(uintptr_t)0x1000;
     bad.Length = 0;
     ZwOpenKey(&key, KEY_READ, &attributes);
@@ -312,7 +304,7 @@ static void check_properties(void)
 {
     WCHAR ids[200];
     ULONG length, again;
-    UNICODE_STRING id, wanted = text(L"PCI\\VEN_1234&DEV_5678&SUBSYS_11001AF4&REV_03");
+    UNICODE_STRING id, wanted = unicode_text(L"PCI\\VEN_1234&DEV_5678&SUBSYS_11001AF4&REV_03");
 
     CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, 0, NULL, &length) ==
                                  STATUS_BUFFER_TOO_SMALL &&
@@ -320,7 +312,7 @@ static void check_properties(void)
     CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, DevicePropertyHardwareID, sizeof(ids), ids,
                                              &again) == STATUS_SUCCESS &&
                              again == length);
-    id = text(ids);
+    id = unicode_text(ids);
     CHECK_RULE("NT-149", RtlEqualUnicodeString(&id, &wanted, FALSE));
     CHECK_RULE("NT-148", IoGetDeviceProperty(&pdo, (DEVICE_REGISTRY_PROPERTY)99, 0, NULL,
                                              &length) == STATUS_INVALID_PARAMETER_2);

@@ -7,19 +7,11 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-static UNICODE_STRING text(PCWSTR source)
-{
-    UNICODE_STRING string;
-
-    RtlInitUnicodeString(&string, source);
-    return string;
-}
-
 /* ---- strings ---- */
 
 static void compare_strings(void)
 {
-    UNICODE_STRING a = text(L"abc"), b = text(L"ABC");
+    UNICODE_STRING a = unicode_text(L"abc"), b = unicode_text(L"ABC");
 
     RtlEqualUnicodeString(&a, &b, TRUE);
 }
@@ -27,13 +19,13 @@ static void compare_strings(void)
 TEST_WITH(driver, strings_are_counted)
 {
     WCHAR buffer[4] = L"xyz";
-    UNICODE_STRING string = text(L"ab"), small = {0, 3 * sizeof(WCHAR), buffer}, before;
+    UNICODE_STRING string = unicode_text(L"ab"), small = {0, 3 * sizeof(WCHAR), buffer}, before;
     ANSI_STRING ansi;
 
     CHECK_RULE("NT-153", string.Length == 4 && string.MaximumLength == 6 && sizeof(WCHAR) == 2);
-    string = text(NULL);
+    string = unicode_text(NULL);
     CHECK_RULE("NT-153", string.Length == 0 && string.MaximumLength == 0 && !string.Buffer);
-    string = text(L"abcdef");
+    string = unicode_text(L"abcdef");
     RtlCopyUnicodeString(&small, &string);
     CHECK_RULE("NT-154", small.Length == 6 && memcmp(buffer, L"abc", 6) == 0);
     small.Length = 4;
@@ -86,7 +78,7 @@ static void check_numbers(void)
     assert_memory_equal(buffer, L"BEEF", 8);
     assert_int_equal(RtlUnicodeStringToInteger(&string, 16, &value), STATUS_SUCCESS);
     assert_int_equal(value, 48879);
-    string = text(L"0x1f");
+    string = unicode_text(L"0x1f");
     RtlUnicodeStringToInteger(&string, 0, &value);
     assert_int_equal(value, 0x1F);
     assert_int_equal(ExUuidCreate(&guid), STATUS_SUCCESS);
@@ -378,7 +370,7 @@ static void print_wide(void)
 
 static void check_debug_print(void)
 {
-    UNICODE_STRING string = text(L"counted");
+    UNICODE_STRING string = unicode_text(L"counted");
     char longer[601];
 
     CHECK_RULE("NT-164", DbgPrint("%d %u %x %08X\n", -5, 5, 0xbeef, 0xCAFE) == STATUS_SUCCESS);
@@ -480,7 +472,8 @@ static void check_version(void)
 {
     RTL_OSVERSIONINFOEXW version = {.dwOSVersionInfoSize = sizeof(RTL_OSVERSIONINFOW),
                                     .wProductType = 0x55};
-    UNICODE_STRING name = text(L"ExAllocatePool2"), unknown = text(L"ExNoSuchRoutine");
+    UNICODE_STRING name = unicode_text(L"ExAllocatePool2"),
+                   unknown = unicode_text(L"ExNoSuchRoutine");
 
     assert_int_equal(RtlGetVersion((PRTL_OSVERSIONINFOW)(void *)&version), STATUS_SUCCESS);
     CHECK_RULE("NT-157", version.dwMajorVersion == 10 && version.wProductType == 0x55);
@@ -490,7 +483,7 @@ static void check_version(void)
     CHECK_RULE("NT-157", version.wProductType == 1);
     CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == NULL);
     CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&unknown) == NULL && errors() == 0);
-    name = text(L"KeSetEvent");
+    name = unicode_text(L"KeSetEvent");
     CHECK_RULE("NT-159", MmGetSystemRoutineAddress(&name) == (PVOID)(uintptr_t)KeSetEvent);
 }
 

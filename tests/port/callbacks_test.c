@@ -103,18 +103,10 @@ static NTSTATUS write_space(struct probe *p)
                                        &moved);
 }
 
-static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
-{
-    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
-        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-
-    return first[index].u.Memory.Start;
-}
-
 static NTSTATUS map_and_unmap(struct probe *p)
 {
     PVOID mapped = NULL;
-    NTSTATUS status = DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 4096, FALSE, FALSE,
+    NTSTATUS status = DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 0), 4096, FALSE, FALSE,
                                            MmNonCached, &mapped);
     NTSTATUS second = DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped);
 

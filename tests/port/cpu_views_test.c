@@ -8,14 +8,6 @@
 
 #define VIEW_BYTES 8192u
 
-static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
-{
-    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
-        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-
-    return first[index].u.Memory.Start;
-}
-
 /* ---- objects ---- */
 
 static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_cached(struct probe *p,
@@ -41,7 +33,7 @@ static DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT make_cached(struct probe *p,
         args.Section.AllocationAttributes = SEC_COMMIT;
         break;
     default:
-        args.IOSpace.BaseAddress = bar(p, 1);
+        args.IOSpace.BaseAddress = probe_bar(p, 1);
     }
     CHECK(IS(DXGK.DxgkCbCreatePhysicalMemoryObject(&args), STATUS_SUCCESS));
     return args;
@@ -208,12 +200,12 @@ static void device_mappings_of_each_cache(struct probe *p)
         PVOID mapped = NULL;
         char *io;
 
-        CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), VIEW_BYTES, FALSE, FALSE,
+        CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 1), VIEW_BYTES, FALSE, FALSE,
                                       (MEMORY_CACHING_TYPE)i, &mapped),
                  STATUS_SUCCESS));
         CHECK_RULE("PHYS-034", cached_as((char *)mapped + 8191, every_cache[i]));
         CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, mapped), STATUS_SUCCESS));
-        io = MmMapIoSpace(bar(p, 1), 4096, (MEMORY_CACHING_TYPE)i);
+        io = MmMapIoSpace(probe_bar(p, 1), 4096, (MEMORY_CACHING_TYPE)i);
         CHECK_RULE("NT-134", cached_as(io, every_cache[i]));
         MmUnmapIoSpace(io, 4096);
         CHECK_RULE("NT-134", !cached_as(io, every_cache[i]));
@@ -245,7 +237,7 @@ TEST(the_type_of_the_pages_counts)
 
 static char *map_bar(struct probe *p, uint64_t offset)
 {
-    PHYSICAL_ADDRESS at = bar(p, 1);
+    PHYSICAL_ADDRESS at = probe_bar(p, 1);
     PVOID mapped = NULL;
 
     at.QuadPart += (LONGLONG)offset;
@@ -258,8 +250,8 @@ static char *map_bar(struct probe *p, uint64_t offset)
 TEST_WITH(probe, views_of_the_device_are_independent)
 {
     char *first = map_bar(p, 0x100), *second = map_bar(p, 0x100);
-    char *third = MmMapIoSpace(bar(p, 1), 4096, MmWriteCombined);
-    char *fourth = MmMapIoSpace(bar(p, 1), 4096, MmWriteCombined);
+    char *third = MmMapIoSpace(probe_bar(p, 1), 4096, MmWriteCombined);
+    char *fourth = MmMapIoSpace(probe_bar(p, 1), 4096, MmWriteCombined);
 
     CHECK_RULE("PHYS-035", first != second && ((uintptr_t)second & 0xFFF) == 0x100);
     CHECK_RULE("PHYS-194", third != fourth && third + 0x100 != first);
@@ -337,7 +329,7 @@ static void write_after_unmap(struct probe *p)
 
 static void write_after_kernel_unmap(struct probe *p)
 {
-    volatile char *bytes = MmMapIoSpace(bar(p, 1), 4096, MmNonCached);
+    volatile char *bytes = MmMapIoSpace(probe_bar(p, 1), 4096, MmNonCached);
 
     MmUnmapIoSpace((PVOID)(uintptr_t)bytes, 4096);
     bytes[1] = 2;
@@ -515,8 +507,8 @@ static void register_window_after_unmap(struct probe *p)
 {
     PVOID registers = NULL;
 
-    CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 4096, FALSE, FALSE, MmNonCached,
-                                  &registers),
+    CHECK(IS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 0), 4096, FALSE, FALSE,
+                                  MmNonCached, &registers),
              STATUS_SUCCESS));
     CHECK(READ_REGISTER_ULONG(registers) == PROBE_ID);
     CHECK(IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, registers), STATUS_SUCCESS));

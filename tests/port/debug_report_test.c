@@ -69,18 +69,6 @@ static void reset_adapter(struct probe *p)
     CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
 }
 
-static void ask_driver(struct probe *p)
-{
-    DXGKARG_QUERYADAPTERINFO args;
-    UINT bytes[4] = {0};
-
-    memset(&args, 0, sizeof(args));
-    args.Type = DXGKQAITYPE_UMDRIVERPRIVATE;
-    args.pOutputData = bytes;
-    args.OutputDataSize = sizeof(bytes);
-    (void)ddi_query_adapter_info(port_adapter_ddi(p->adapter[0]), &args);
-}
-
 /* The driver's own bug check, in a call about its adapter. */
 static void crash(struct probe *p, struct probe_call *call)
 {
@@ -131,7 +119,7 @@ TEST(before_a_bug_check)
         probe_forget(p);
         p->user = raised ? p : NULL;
         p->before[PROBE_QueryAdapterInfo] = crash;
-        CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+        CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
         CHECK_RULE("LIFE-142", report_count == 1 && reports[0].reason == MANUALLY_INITIATED_CRASH &&
                                    p->call[p->calls - 1]->ddi == PROBE_CollectDbgInfo);
         CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 0); /* nobody asked for it */
@@ -214,7 +202,7 @@ TEST(the_buffer_is_guarded)
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_QueryAdapterInfo] = crash;
     p->before[PROBE_CollectDbgInfo] = write_beyond;
-    CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+    CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
     CHECK_RULE("LIFE-141", probe_said(p, "LIFE-141", "outside its buffer"));
     probe_destroy(p);
 }
@@ -229,7 +217,7 @@ TEST(the_device_is_reset_for_the_screen)
 
     CHECK(NT_SUCCESS(probe_start(p)));
     p->before[PROBE_QueryAdapterInfo] = crash;
-    CHECK(probe_run(p, ask_driver) == SIM_STOPPED);
+    CHECK(probe_run(p, probe_ask_driver) == SIM_STOPPED);
     reset = probe_nth(p, PROBE_ResetDevice, 0);
     CHECK_RULE("LIFE-143", probe_count(p, PROBE_ResetDevice) == 1 && reset->irql > DISPATCH_LEVEL &&
                                reset->order > probe_nth(p, PROBE_CollectDbgInfo, 0)->order &&

@@ -12,14 +12,6 @@
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk
 
-static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
-{
-    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
-        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-
-    return first[index].u.Memory.Start;
-}
-
 /* ---- information ---- */
 
 TEST_WITH(probe, device_information)
@@ -167,7 +159,8 @@ TEST_WITH(probe, device_spaces)
 
 static void mappings_body(struct probe *p)
 {
-    PHYSICAL_ADDRESS registers = bar(p, 0), beyond = bar(p, 0), ram = {.QuadPart = 0x1000};
+    PHYSICAL_ADDRESS registers = probe_bar(p, 0), beyond = probe_bar(p, 0),
+                     ram = {.QuadPart = 0x1000};
     PVOID a, b, c;
 
     beyond.QuadPart += 1;
@@ -210,7 +203,7 @@ static void pointer_body(struct probe *p)
     volatile ULONG *mapped;
     PVOID address;
 
-    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 0), 0x1000, FALSE, FALSE,
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 0), 0x1000, FALSE, FALSE,
                                           MmNonCached, &address)));
     mapped = address;
     CHECK_RULE("NT-171", mapped[0] == PROBE_ID && x64_traps() == 1);
@@ -231,7 +224,7 @@ static PVOID user_mapping;
 
 static void map_for_user(struct probe *p)
 {
-    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 0x1000, FALSE, TRUE,
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 1), 0x1000, FALSE, TRUE,
                                           MmWriteCombined, &user_mapping)));
 }
 
@@ -247,22 +240,13 @@ static void unmap_here(struct probe *p)
                IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, user_mapping), STATUS_SUCCESS));
 }
 
-static void in_process(struct probe *p, struct nt_process *process, void (*body)(struct probe *p))
-{
-    struct sim_thread *thread = probe_thread(p, process, "client", body);
-
-    while (!sim_thread_ended(thread))
-        probe_sleep(1000000);
-    sim_thread_release(thread);
-}
-
 static void user_mappings_body(struct probe *p)
 {
     struct nt_process *process = probe_process(p, "client");
 
-    in_process(p, process, map_for_user);
+    probe_run_in(p, process, map_for_user);
     unmap_elsewhere(p); /* the system process */
-    in_process(p, process, unmap_here);
+    probe_run_in(p, process, unmap_here);
 }
 
 TEST(mappings)

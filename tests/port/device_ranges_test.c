@@ -6,18 +6,10 @@ static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}
 
 /* ---- device ranges for the CPU ---- */
 
-static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
-{
-    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
-        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-
-    return first[index].u.Memory.Start;
-}
-
 static NTSTATUS map_bar(struct probe *p, uint64_t offset, ULONG length, MEMORY_CACHING_TYPE cache,
                         PVOID *mapped)
 {
-    PHYSICAL_ADDRESS at = bar(p, 0);
+    PHYSICAL_ADDRESS at = probe_bar(p, 0);
 
     at.QuadPart += (LONGLONG)offset;
     return DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, at, length, FALSE, FALSE, cache, mapped);
@@ -43,7 +35,7 @@ static void mappings_body(struct probe *p)
                IS(map_bar(p, PROBE_REG_SCRATCH, 4, MmNonCached, &first), STATUS_SUCCESS) &&
                    ((uintptr_t)first & 0xFFF) == PROBE_REG_SCRATCH &&
                    READ_REGISTER_ULONG(first) == 0xABCD);
-    in_process(p, probe_process(p, "client"), read_registers);
+    probe_run_in(p, probe_process(p, "client"), read_registers);
     CHECK_RULE("PHYS-038", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, (char *)registers + 4),
                               STATUS_INVALID_PARAMETER) &&
                                probe_rule(p, "LIFE-100") == 1 &&
@@ -72,7 +64,7 @@ static void cache_types_body(struct probe *p)
     for (unsigned i = 0; i < 8; i++) {
         PVOID mapped = &mapped;
         /* The driver has mapped the registers, so not those. */
-        NTSTATUS status = DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 16, FALSE, FALSE,
+        NTSTATUS status = DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 1), 16, FALSE, FALSE,
                                                types[i], &mapped);
 
         CHECK_RULE("PHYS-034", IS(status, i < 3 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER));
@@ -149,7 +141,7 @@ static PVOID client_mapping;
 
 static void map_for_client(struct probe *p)
 {
-    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, bar(p, 1), 4096, FALSE, TRUE,
+    CHECK(NT_SUCCESS(DXGK.DxgkCbMapMemory(DXGK.DeviceHandle, probe_bar(p, 1), 4096, FALSE, TRUE,
                                           MmWriteCombined, &client_mapping)));
     *(volatile char *)client_mapping = 1;
 }
@@ -159,7 +151,7 @@ TEST_WITH(probe, an_ending_process_loses_its_mappings)
     struct nt_process *process = probe_process(p, "client");
     size_t before = bus_mappings(p->bus);
 
-    in_process(p, process, map_for_client);
+    probe_run_in(p, process, map_for_client);
     CHECK_RULE("PHYS-039", IS(DXGK.DxgkCbUnmapMemory(DXGK.DeviceHandle, client_mapping),
                               STATUS_INVALID_PARAMETER) &&
                                probe_rule(p, "LIFE-100") == 1 && bus_mappings(p->bus) == before + 1);

@@ -90,7 +90,7 @@ static void free_under_a_client(struct probe *p)
     struct nt_process *process = probe_process(p, "client");
     char byte;
 
-    in_process(p, process, map_into_client);
+    probe_run_in(p, process, map_into_client);
     CHECK(IS(free_pages(p, user_pages), STATUS_SUCCESS));
     CHECK_RULE("PHYS-076", probe_rule(p, "PHYS-076") == 1 &&
                                !sim_copy_checked(&byte, (const void *)(uintptr_t)user_view, 1));

@@ -13,52 +13,36 @@
 
 /* ---- features ---- */
 
-static bool enabled(struct probe *p, DXGK_FEATURE_ID feature, NTSTATUS *status)
-{
-    DXGKARGCB_ISFEATUREENABLED args = {
-        .DeviceHandle = DXGK.DeviceHandle, .FeatureId = feature, .Enabled = TRUE};
-
-    *status = DXGK.DxgkCbIsFeatureEnabled(&args);
-    return args.Enabled;
-}
-
-static bool supported(struct probe *p, DXGK_FEATURE_ID feature, UINT driver, NTSTATUS *status)
-{
-    DXGKARGCB_QUERYFEATURESUPPORT args = {.DeviceHandle = DXGK.DeviceHandle,
-                                          .FeatureId = feature,
-                                          .DriverSupportState = driver,
-                                          .Enabled = TRUE};
-
-    *status = DXGK.DxgkCbQueryFeatureSupport(&args);
-    return args.Enabled;
-}
-
 static void features_body(struct probe *p)
 {
     bool experiments = p->options.port.experiments;
     NTSTATUS status;
 
     /* HWSCH is granted, HWFLIPQUEUE is not. */
-    CHECK_RULE("LIFE-122", enabled(p, DXGK_FEATURE_HWSCH, &status) && IS(status, STATUS_SUCCESS) &&
-                               !enabled(p, DXGK_FEATURE_HWFLIPQUEUE, &status) &&
+    CHECK_RULE("LIFE-122", probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                               IS(status, STATUS_SUCCESS) &&
+                               !probe_feature_enabled(p, DXGK_FEATURE_HWFLIPQUEUE, &status) &&
                                IS(status, STATUS_SUCCESS));
-    CHECK_RULE("LIFE-123", supported(p, DXGK_FEATURE_HWSCH, DXGK_FEATURE_SUPPORT_STABLE, &status) &&
+    CHECK_RULE("LIFE-123", probe_feature_supported(p, DXGK_FEATURE_HWSCH,
+                                                   DXGK_FEATURE_SUPPORT_STABLE, &status) &&
                                IS(status, STATUS_SUCCESS) && probe_rule(p, "LIFE-123") == 0);
-    CHECK_RULE("LIFE-123",
-               !supported(p, DXGK_FEATURE_HWSCH, DXGK_FEATURE_SUPPORT_ALWAYS_OFF, &status) &&
-                   probe_rule(p, "LIFE-123") == 1 &&
-                   probe_record(p, "LIFE-123")->severity == VERIFY_WARNING);
-    CHECK_RULE("LIFE-124", supported(p, DXGK_FEATURE_HWSCH, DXGK_FEATURE_SUPPORT_EXPERIMENTAL,
-                                     &status) == experiments &&
-                               probe_rule(p, "LIFE-124") == 0);
+    CHECK_RULE("LIFE-123", !probe_feature_supported(p, DXGK_FEATURE_HWSCH,
+                                                    DXGK_FEATURE_SUPPORT_ALWAYS_OFF, &status) &&
+                               probe_rule(p, "LIFE-123") == 1 &&
+                               probe_record(p, "LIFE-123")->severity == VERIFY_WARNING);
     CHECK_RULE("LIFE-124",
-               !supported(p, DXGK_FEATURE_HWFLIPQUEUE, DXGK_FEATURE_SUPPORT_ALWAYS_ON, &status) &&
-                   probe_rule(p, "LIFE-124") == 1 &&
-                   probe_record(p, "LIFE-124")->severity == VERIFY_WARNING);
-    CHECK_RULE("LIFE-125",
-               !enabled(p, (DXGK_FEATURE_ID)6, &status) && IS(status, STATUS_INVALID_PARAMETER) &&
-                   !supported(p, (DXGK_FEATURE_ID)6, DXGK_FEATURE_SUPPORT_STABLE, &status) &&
-                   IS(status, STATUS_INVALID_PARAMETER));
+               probe_feature_supported(p, DXGK_FEATURE_HWSCH, DXGK_FEATURE_SUPPORT_EXPERIMENTAL,
+                                       &status) == experiments &&
+                   probe_rule(p, "LIFE-124") == 0);
+    CHECK_RULE("LIFE-124", !probe_feature_supported(p, DXGK_FEATURE_HWFLIPQUEUE,
+                                                    DXGK_FEATURE_SUPPORT_ALWAYS_ON, &status) &&
+                               probe_rule(p, "LIFE-124") == 1 &&
+                               probe_record(p, "LIFE-124")->severity == VERIFY_WARNING);
+    CHECK_RULE("LIFE-125", !probe_feature_enabled(p, (DXGK_FEATURE_ID)6, &status) &&
+                               IS(status, STATUS_INVALID_PARAMETER) &&
+                               !probe_feature_supported(p, (DXGK_FEATURE_ID)6,
+                                                        DXGK_FEATURE_SUPPORT_STABLE, &status) &&
+                               IS(status, STATUS_INVALID_PARAMETER));
 }
 
 static void ask_for_scheduling(struct probe *p, struct probe_call *call)
@@ -66,7 +50,7 @@ static void ask_for_scheduling(struct probe *p, struct probe_call *call)
     NTSTATUS status;
 
     (void)call;
-    (void)enabled(p, DXGK_FEATURE_HWSCH, &status);
+    (void)probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status);
 }
 
 TEST(features)
@@ -214,7 +198,7 @@ static void fall_back_body(struct probe *p)
     NTSTATUS status;
 
     CHECK_RULE("LIFE-127", IS(host_status, STATUS_NOT_SUPPORTED) && !host.IsFeatureEnabled &&
-                               enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                               probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
                                IS(status, STATUS_SUCCESS));
     CHECK_RULE("LIFE-127", probe_count(p, PROBE_QueryInterface) == 0);
 }
@@ -268,7 +252,7 @@ static void older_way_body(struct probe *p)
     NTSTATUS status;
 
     CHECK_RULE("LIFE-127", enabled_at(p, DXGK_FEATURE_HWSCH, 0) &&
-                               enabled(p, DXGK_FEATURE_HWSCH, &status) &&
+                               probe_feature_enabled(p, DXGK_FEATURE_HWSCH, &status) &&
                                enabled_at(p, DXGK_FEATURE_HWSCH, 1));
 }
 
@@ -384,26 +368,21 @@ static void set_number(struct probe *p, const char *name, uint32_t value)
     CHECK(nt_registry_set(path, name, REG_DWORD, &value, sizeof(value)));
 }
 
-static void restart(struct probe *p)
-{
-    CHECK(NT_SUCCESS(port_adapter_restart(p->adapter[0])));
-}
-
 static void registry_body(struct probe *p)
 {
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
     set_number(p, "MaxVersion", 3);
-    restart(p);
+    probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4)); /* only both together */
     set_number(p, "MinVersion", 1);
     set_number(p, "AllowExperimental", 1);
-    restart(p);
+    probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 3));
     set_number(p, "MaxVersion", 9); /* no more than the host has */
-    restart(p);
+    probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 4));
     set_number(p, "Enabled", 0);
-    restart(p);
+    probe_restart(p);
     CHECK_RULE("LIFE-128", enabled_at(p, DXGK_FEATURE_HWSCH, 0));
     CHECK(asked[DXGK_FEATURE_HWSCH] == 5 && given_back == 4);
 }

@@ -8,14 +8,6 @@
 #define BYTES     8192u
 #define HOST_ONLY ((HANDLE)(uintptr_t)0x77770000) /* no handle of anything */
 
-static PHYSICAL_ADDRESS bar(const struct probe *p, unsigned index)
-{
-    const CM_PARTIAL_RESOURCE_DESCRIPTOR *first =
-        A->device.TranslatedResourceList->List[0].PartialResourceList.PartialDescriptors;
-
-    return first[index].u.Memory.Start;
-}
-
 struct map_memory {
     PHYSICAL_ADDRESS at;
     ULONG length;
@@ -421,7 +413,7 @@ static void prepare(struct probe *p)
 {
     DXGKARGCB_CLOSE_PHYSICAL_MEMORY_OBJECT close;
 
-    given.memory = bar(p, 1);
+    given.memory = probe_bar(p, 1);
     given.object = make_object(p, BYTES);
     given.closed = make_object(p, BYTES);
     given.pages = make_pages(p, BYTES, DXGK_MEMORY_CACHING_TYPE_CACHED);
@@ -603,10 +595,10 @@ static void nowhere(struct probe *p)
     CHECK_RULE("PHYS-018", IS(DXGK.DxgkCbAllocatePagesForMdl(
                                   HOST_ONLY, (DXGKARGCB_ALLOCATEPAGESFORMDL *)(uintptr_t)0x10),
                               STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PHYS-018",
-               IS(DXGK.DxgkCbMapMemory(HOST_ONLY, bar(p, 1), 4096, FALSE, FALSE, MmNonCached, NULL),
-                  STATUS_INVALID_PARAMETER));
-    CHECK_RULE("PHYS-018", IS(DXGK.DxgkCbMapMemory(HOST_ONLY, bar(p, 1), 4096, FALSE, FALSE,
+    CHECK_RULE("PHYS-018", IS(DXGK.DxgkCbMapMemory(HOST_ONLY, probe_bar(p, 1), 4096, FALSE, FALSE,
+                                                   MmNonCached, NULL),
+                              STATUS_INVALID_PARAMETER));
+    CHECK_RULE("PHYS-018", IS(DXGK.DxgkCbMapMemory(HOST_ONLY, probe_bar(p, 1), 4096, FALSE, FALSE,
                                                    MmNonCached, (PVOID *)(uintptr_t)0x10),
                               STATUS_INVALID_PARAMETER));
 }

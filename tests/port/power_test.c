@@ -80,16 +80,9 @@ TEST(children_go_first_and_come_last)
     probe_end(start_with(one_child), child_body);
 }
 
-static void fail_call(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    call->answered = true;
-    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
-}
-
 TEST_WITH(probe, a_driver_must_not_fail)
 {
-    p->before[PROBE_SetPowerState] = fail_call;
+    p->before[PROBE_SetPowerState] = probe_fail_call;
     CHECK_RULE("LIFE-153", IS(suspend(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 1 &&
                                port_adapter_power(p->adapter[0]) == PowerDeviceD3);
     CHECK_RULE("LIFE-153", IS(resume(p), STATUS_SUCCESS) && probe_rule(p, "LIFE-153") == 2 &&
@@ -228,7 +221,7 @@ static void with_acpi(struct probe *p)
 static void fail_with_flags(struct probe *p, struct probe_call *call)
 {
     *(PULONG)(uintptr_t)call->arg[4] = 0xFF;
-    fail_call(p, call);
+    probe_fail_call(p, call);
 }
 
 static void mains_body(struct probe *p)

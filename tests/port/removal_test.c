@@ -17,13 +17,6 @@ static struct probe *start_adapters(unsigned adapters)
     return p;
 }
 
-static void fail_call(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    call->answered = true;
-    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
-}
-
 /* Default answer, error status. */
 static void fail_after(struct probe *p, struct probe_call *call)
 {
@@ -87,7 +80,7 @@ TEST(a_failed_start_is_removed)
     struct probe *p = probe_create(NULL);
     const struct probe_call *removal;
 
-    p->before[PROBE_StartDevice] = fail_call;
+    p->before[PROBE_StartDevice] = probe_fail_call;
     CHECK(IS(probe_start(p), STATUS_UNSUCCESSFUL));
     removal = probe_nth(p, PROBE_RemoveDevice, 0);
     CHECK_RULE("LIFE-174", probe_count(p, PROBE_RemoveDevice) == 1 &&
@@ -260,7 +253,7 @@ TEST(the_old_interface_is_gone)
 static void fail_second_start(struct probe *p, struct probe_call *call)
 {
     if (probe_count(p, PROBE_StartDevice) == 2)
-        fail_call(p, call);
+        probe_fail_call(p, call);
 }
 
 static void failing_restart_body(struct probe *p)

@@ -6,18 +6,6 @@
 
 static FAST_MUTEX mutex;
 
-static void ask_driver(struct probe *p)
-{
-    DXGKARG_QUERYADAPTERINFO args;
-    UINT bytes[4] = {0};
-
-    memset(&args, 0, sizeof(args));
-    args.Type = DXGKQAITYPE_UMDRIVERPRIVATE;
-    args.pOutputData = bytes;
-    args.OutputDataSize = sizeof(bytes);
-    (void)ddi_query_adapter_info(port_adapter_ddi(p->adapter[0]), &args);
-}
-
 static struct probe *create(probe_hook *hook)
 {
     struct probe *p = probe_create(NULL);
@@ -50,17 +38,17 @@ static void lower_again(struct probe *p, struct probe_call *call)
 
 static void good_body(struct probe *p)
 {
-    ask_driver(p);
+    probe_ask_driver(p);
     CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 0);
 }
 
 static void leaky_body(struct probe *p)
 {
-    ask_driver(p);
+    probe_ask_driver(p);
     CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 1 &&
                                  probe_said(p, "THREAD-006", "DxgkDdiQueryAdapterInfo") &&
                                  KeGetCurrentIrql() == PASSIVE_LEVEL);
-    ask_driver(p); /* from the level that was put right */
+    probe_ask_driver(p); /* from the level that was put right */
     CHECK_RULE("THREAD-006", probe_rule(p, "THREAD-006") == 2);
 }
 
@@ -95,7 +83,7 @@ static void give_mutex(struct probe *p, struct probe_call *call)
 static void mutex_body(struct probe *p)
 {
     ExInitializeFastMutex(&mutex);
-    ask_driver(p);
+    probe_ask_driver(p);
 }
 
 TEST(a_kept_mutex_is_noted)

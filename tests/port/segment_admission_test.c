@@ -23,11 +23,6 @@ static void record_table(struct probe *p, struct probe_call *call)
         zeroed = zeroed && ((const uint8_t *)seen[1].pSegmentDescriptor)[i] == 0;
 }
 
-static void restart(struct probe *p)
-{
-    CHECK(NT_SUCCESS(port_adapter_restart(p->adapter[0])));
-}
-
 TEST(one_pair_for_each_start)
 {
     struct probe *p = probe_create(NULL);
@@ -44,7 +39,7 @@ TEST(one_pair_for_each_start)
             *(const UINT *)(const void *)probe_query(p, DXGKQAITYPE_QUERYSEGMENT4, n)->query_input ==
                 0);
     p->segment[0].Size /= 2; /* another table at the next start */
-    CHECK(probe_run(p, restart) == SIM_DONE);
+    CHECK(probe_run(p, probe_restart) == SIM_DONE);
     CHECK_RULE("SEG-021", probe_queries(p, DXGKQAITYPE_QUERYSEGMENT4) == 4 &&
                               seen[2].NbSegment == 0 && seen[3].NbSegment == p->segments);
     probe_destroy(p);

@@ -12,26 +12,6 @@
 #define DXGK               A->dxgk
 #define SHARING            DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD
 
-static bool enabled(struct probe *p, DXGK_FEATURE_ID feature, NTSTATUS *status)
-{
-    DXGKARGCB_ISFEATUREENABLED args = {
-        .DeviceHandle = DXGK.DeviceHandle, .FeatureId = feature, .Enabled = TRUE};
-
-    *status = DXGK.DxgkCbIsFeatureEnabled(&args);
-    return args.Enabled;
-}
-
-static bool supported(struct probe *p, DXGK_FEATURE_ID feature, UINT driver, NTSTATUS *status)
-{
-    DXGKARGCB_QUERYFEATURESUPPORT args = {.DeviceHandle = DXGK.DeviceHandle,
-                                          .FeatureId = feature,
-                                          .DriverSupportState = driver,
-                                          .Enabled = TRUE};
-
-    *status = DXGK.DxgkCbQueryFeatureSupport(&args);
-    return args.Enabled;
-}
-
 /* ---- who may share backing stores ---- */
 
 static bool answer[2];
@@ -41,8 +21,8 @@ static void ask_for_sharing(struct probe *p, struct probe_call *call)
     NTSTATUS status[2];
 
     (void)call;
-    answer[0] = enabled(p, SHARING, &status[0]);
-    answer[1] = supported(p, SHARING, DXGK_FEATURE_SUPPORT_STABLE, &status[1]);
+    answer[0] = probe_feature_enabled(p, SHARING, &status[0]);
+    answer[1] = probe_feature_supported(p, SHARING, DXGK_FEATURE_SUPPORT_STABLE, &status[1]);
     CHECK(NT_SUCCESS(status[0]) && NT_SUCCESS(status[1]));
 }
 

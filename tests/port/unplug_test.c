@@ -38,13 +38,6 @@ static enum sim_outcome unplug(struct probe *p, DXGK_SURPRISE_REMOVAL_TYPE type,
     return probe_run(p, unplug_body);
 }
 
-static void fail_call(struct probe *p, struct probe_call *call)
-{
-    (void)p;
-    call->answered = true;
-    call->result = (uint64_t)(uint32_t)STATUS_UNSUCCESSFUL;
-}
-
 /* A stop that leaves the device alone. */
 static void stop_without_device(struct probe *p, struct probe_call *call)
 {
@@ -165,7 +158,7 @@ TEST(an_error_stops_the_machine)
 {
     struct probe *p = start(ALWAYS);
 
-    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    p->before[PROBE_NotifySurpriseRemoval] = probe_fail_call;
     CHECK_RULE("LIFE-149", unplug(p, DxgkRemovalPnPNotify, false) == SIM_STOPPED &&
                                verify_bugcheck_state(p->log)->happened);
     probe_destroy(p);
@@ -189,7 +182,7 @@ TEST(missing_after_hibernation)
     probe_destroy(p);
 
     p = start(HIBERNATION);
-    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    p->before[PROBE_NotifySurpriseRemoval] = probe_fail_call;
     CHECK_RULE("LIFE-148",
                unplug(p, DxgkRemovalHibernation, false) == SIM_DONE && !NT_SUCCESS(unplug_status));
     calls = p->calls;
@@ -199,7 +192,7 @@ TEST(missing_after_hibernation)
     probe_destroy(p);
 
     p = start(ALWAYS); /* the error is ignored */
-    p->before[PROBE_NotifySurpriseRemoval] = fail_call;
+    p->before[PROBE_NotifySurpriseRemoval] = probe_fail_call;
     p->before[PROBE_StopDevice] = stop_without_device;
     CHECK(unplug(p, DxgkRemovalHibernation, false) == SIM_DONE);
     (void)probe_stop(p);

@@ -47,7 +47,7 @@ static void read_the_register(struct probe *p)
 static void drive_from_system(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     in_driver(p, read_the_view);
 }
 
@@ -60,14 +60,14 @@ static void drive_from_b(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
-    in_process(p, user_view.a, user_view_make);
-    in_process(p, user_view.b, write_from_b);
+    probe_run_in(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.b, write_from_b);
 }
 
 static void register_from_system(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_map_registers);
+    probe_run_in(p, user_view.a, user_view_map_registers);
     in_driver(p, read_the_register);
 }
 
@@ -124,10 +124,10 @@ static void take_it(struct probe *p)
 static void handle_from_system(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     in_driver(p, take_it);
     CHECK_RULE("PHYS-195", probe_rule(p, "PHYS-195") == 0);
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(a_handler_may_take_the_fault)
@@ -145,9 +145,9 @@ static void handle_in_a_after_unmap(struct probe *p)
 static void handle_after_unmap(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
-    in_process(p, user_view.a, user_view_unmap_from_a);
-    in_process(p, user_view.a, handle_in_a_after_unmap);
+    probe_run_in(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, handle_in_a_after_unmap);
     CHECK_RULE("PHYS-194", probe_rule(p, "PHYS-194") == 0);
 }
 
@@ -164,15 +164,15 @@ static void clients_touch(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     user_view.reached = false;
-    in_process(p, user_view.b, read_the_view);
+    probe_run_in(p, user_view.b, read_the_view);
     CHECK_RULE("PHYS-195", user_view.reached && probe_rule(p, "PHYS-195") == 1 &&
                                probe_said(p, "PHYS-195", "of a client, which ends for it, read") &&
                                probe_said(p, "PHYS-195", user_view_way->what) &&
                                probe_said(p, "PHYS-195", " while client B is current"));
-    in_process(p, user_view.a, user_view_look_from_a);
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_look_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(a_client_ends_for_it)
@@ -222,11 +222,11 @@ static void services(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
-    in_process(p, user_view.a, user_view_make);
-    in_process(p, user_view.a, lock_for_a);
-    in_process(p, user_view.b, lock_from_b);
+    probe_run_in(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, lock_for_a);
+    probe_run_in(p, user_view.b, lock_from_b);
     CHECK_RULE("PHYS-195", probe_reports(p, VERIFY_ERROR) == 0);
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(services_see_the_same_protection)
@@ -245,7 +245,7 @@ static void free_the_view(struct probe *p)
 static void free_a_view(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     in_driver(p, free_the_view);
 }
 
@@ -266,11 +266,11 @@ static void process_ends(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     nt_process_destroy(user_view.a); /* before those who made its views heard of it */
     CHECK_RULE("PHYS-195", !user_view_is_there() &&
                                nt_user_range_denies((const void *)(uintptr_t)user_view.view));
-    in_process(p, user_view.b, user_view_look_from_b);
+    probe_run_in(p, user_view.b, user_view_look_from_b);
     destroy_object(p, &user_view.object);
     CHECK_RULE("PHYS-142", probe_rule(p, "PHYS-142") == 1 && !user_view_is_there() &&
                                !nt_user_range_holds((const void *)(uintptr_t)user_view.view));
@@ -285,7 +285,7 @@ TEST(a_view_outlives_nobody)
 static void touch_what_is_left(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     nt_process_destroy(user_view.a);
     in_driver(p, read_the_view);
 }

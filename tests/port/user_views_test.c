@@ -8,19 +8,19 @@ static void each_way(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     CHECK_RULE(user_view_way->rule, !user_view_is_there()); /* System */
     CHECK_RULE("PHYS-195", !user_view_is_valid());
     user_view.reached = false;
-    in_process(p, user_view.a, user_view_look_from_a);
+    probe_run_in(p, user_view.a, user_view_look_from_a);
     CHECK(user_view.reached);
     user_view.reached = false;
-    in_process(p, user_view.b, user_view_look_from_b);
+    probe_run_in(p, user_view.b, user_view_look_from_b);
     CHECK(user_view.reached);
     CHECK_RULE("PHYS-195", !user_view_is_there());
-    in_process(p, user_view.a, user_view_look_from_a);
+    probe_run_in(p, user_view.a, user_view_look_from_a);
     CHECK_RULE(user_view_way->rule, !user_view_is_there());
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
     CHECK_RULE("PHYS-195", probe_reports(p, VERIFY_WARNING) == 0);
     nt_process_destroy(user_view.a);
     nt_process_destroy(user_view.b);
@@ -69,7 +69,7 @@ static void all_at_once(struct probe *p)
     user_view.a = probe_process(p, "client A");
     user_view.b = probe_process(p, "client B");
     memset(rounds, 0, sizeof(rounds));
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     threads[0] = probe_thread(p, user_view.a, "a1", touch_often);
     threads[1] = probe_thread(p, user_view.b, "b1", fail_often);
     threads[2] = probe_thread(p, user_view.a, "a2", touch_often);
@@ -82,7 +82,7 @@ static void all_at_once(struct probe *p)
         sim_thread_release(threads[i]);
     }
     CHECK_RULE("PHYS-195", rounds[0] == 400 && rounds[1] == 400);
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(the_protection_follows_the_process)
@@ -140,15 +140,15 @@ TEST_WITH(probe, moving_pages_open_nothing)
         section.Section.PageProtection = protections[i];
         section.Section.AllocationAttributes = SEC_COMMIT;
         CHECK(IS(DXGK.DxgkCbCreatePhysicalMemoryObject(&section), STATUS_SUCCESS));
-        in_process(p, user_view.a, map_section);
+        probe_run_in(p, user_view.a, map_section);
         adl = make_adl(p, section.hAdapterMemoryObject, USER_VIEW_BYTES); /* they go in */
         CHECK_RULE("PHYS-195", !user_view_is_there());
-        in_process(p, user_view.a, look_at_section);
+        probe_run_in(p, user_view.a, look_at_section);
         free_adl(p, section.hAdapterMemoryObject, adl); /* and out */
         CHECK_RULE("PHYS-195", !user_view_is_there());
-        in_process(p, user_view.a, look_at_section);
+        probe_run_in(p, user_view.a, look_at_section);
         user_view.object = section;
-        in_process(p, user_view.a, user_view_unmap_object);
+        probe_run_in(p, user_view.a, user_view_unmap_object);
     }
     CHECK(probe_reports(p, VERIFY_WARNING) == 0);
 }
@@ -222,15 +222,15 @@ TEST_WITH(probe, an_object_is_shared_by_processes)
     CHECK(IS(DXGK.DxgkCbMapPhysicalMemory(&kernel), STATUS_SUCCESS));
     bytes = kernel.pMappedAddress;
     bytes[102] = 0x42;
-    in_process(p, user_view.a, map_for_a);
-    in_process(p, user_view.b, map_for_b);
+    probe_run_in(p, user_view.a, map_for_a);
+    probe_run_in(p, user_view.b, map_for_b);
     CHECK_RULE("PHYS-153", bytes[100] == 0x40 && bytes[101] == 0x41);
     CHECK_RULE("PHYS-149", !nt_user_range_holds(bytes) &&
                                nt_user_range_denies(of[0].pMappedAddress) &&
                                nt_user_range_denies(of[1].pMappedAddress));
-    in_process(p, user_view.b, unmap_as_of_b);
-    in_process(p, user_view.a, still_there_for_a);
-    in_process(p, user_view.a, unmap_as_a);
+    probe_run_in(p, user_view.b, unmap_as_of_b);
+    probe_run_in(p, user_view.a, still_there_for_a);
+    probe_run_in(p, user_view.a, unmap_as_a);
     CHECK_RULE("PHYS-153", bytes[101] == 0x41 && nt_user_range_holds(of[1].pMappedAddress));
     port_process_ended(p->port, user_view.b);
     CHECK_RULE("PHYS-159", probe_rule(p, "PHYS-159") == 1 && bytes[101] == 0x41 &&
@@ -262,7 +262,7 @@ static void map_ports(struct probe *p)
 static void ports_belong_to_nobody(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, map_ports);
+    probe_run_in(p, user_view.a, map_ports);
     CHECK_RULE("LIFE-097", READ_PORT_ULONG((PULONG)(uintptr_t)user_view.view) == PROBE_ID);
     user_view_unmap_device(p); /* from System: there is no user mapping */
     CHECK(probe_reports(p, VERIFY_ERROR) == 0);
@@ -287,8 +287,8 @@ static void read_registers(struct probe *p)
 TEST_WITH(probe, registers_of_a_client_are_its_own)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_map_registers);
-    in_process(p, user_view.a, read_registers);
+    probe_run_in(p, user_view.a, user_view_map_registers);
+    probe_run_in(p, user_view.a, read_registers);
     CHECK_RULE("LIFE-097", probe_reports(p, VERIFY_WARNING) == 0);
 }
 
@@ -320,13 +320,13 @@ static void wait_for_interrupt(struct probe *p)
 static void interrupts_come(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, user_view_make);
     idle_saw = idle_was_there = false;
     p->before[PROBE_InterruptRoutine] = look_while_idle;
-    in_process(p, user_view.a, wait_for_interrupt);
+    probe_run_in(p, user_view.a, wait_for_interrupt);
     p->before[PROBE_InterruptRoutine] = NULL;
     CHECK_RULE("PHYS-195", idle_saw && !idle_was_there);
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(an_idle_processor_is_nobodys)
@@ -351,12 +351,12 @@ static void protect_mapping(struct probe *p)
 static void protect_for_system(struct probe *p)
 {
     user_view.a = probe_process(p, "client A");
-    in_process(p, user_view.a, user_view_make);
-    in_process(p, user_view.a, protect_mapping);
+    probe_run_in(p, user_view.a, user_view_make);
+    probe_run_in(p, user_view.a, protect_mapping);
     CHECK_RULE("PHYS-195", IS(MmProtectMdlSystemAddress(user_view.pages.pMdl, PAGE_READWRITE),
                               STATUS_NOT_MAPPED_VIEW) &&
                                !user_view_is_there());
-    in_process(p, user_view.a, user_view_unmap_from_a);
+    probe_run_in(p, user_view.a, user_view_unmap_from_a);
 }
 
 TEST(a_user_mapping_is_no_system_address)
@@ -401,13 +401,13 @@ static void until_it_works(struct probe *p)
         uint64_t mappings = bus_mappings(p->bus);
         size_t before = held(p);
 
-        in_process(p, user_view.a, map_short_of);
+        probe_run_in(p, user_view.a, map_short_of);
         CHECK_RULE("PHYS-036",
                    NT_SUCCESS(outcome) || (IS(outcome, STATUS_INSUFFICIENT_RESOURCES) &&
                                            bus_mappings(p->bus) == mappings && held(p) == before));
     }
     CHECK(request > 4);
-    in_process(p, user_view.a, user_view_way->unmap);
+    probe_run_in(p, user_view.a, user_view_way->unmap);
     if (user_view_way->map != user_view_map_object)
         destroy_object(p, &user_view.object);
 }

@@ -1,46 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating allocations, and the handles they get. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 /* ---- requests of several allocations ---- */
-
-struct request {
-    struct mm_private data[4];
-    D3DDDI_ALLOCATIONINFO2 info[4];
-    struct vidmm_create_item item[4];
-    struct vidmm_create_request request;
-    D3DKMT_HANDLE resource;
-    UINT resource_data;
-};
-
-static void request_init(struct request *r, UINT count)
-{
-    memset(r, 0, sizeof(*r));
-    r->request.count = count;
-    r->request.item = r->item;
-    for (UINT i = 0; i < count; i++) {
-        r->data[i] = mm_private_default(MM_SET_BOTH, 4096 * (uint64_t)(i + 1));
-        r->item[i] = (struct vidmm_create_item){
-            .private_data = &r->data[i], .private_bytes = sizeof(r->data[i]), .info = &r->info[i]};
-    }
-}
-
-static NTSTATUS request_make(struct request *r, struct mm_client *client)
-{
-    return vidmm_allocation_create(client->device, &r->request, &r->resource);
-}
-
-static NTSTATUS destroy_list(struct mm_client *c, const D3DKMT_HANDLE *list, UINT count, UINT flags)
-{
-    return vidmm_allocation_destroy(c->device, 0, list, count,
-                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
-}
-
-static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UINT flags)
-{
-    return vidmm_allocation_destroy(c->device, resource, NULL, 0,
-                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
-}
 
 /* ---- create ---- */
 
@@ -58,11 +21,11 @@ static void look_at_open(struct mm_rig *rig, const DXGKARG_OPENALLOCATION *args)
 TEST_WITH(mm, create_calls_the_driver)
 {
     struct mm_client *c = &rig->client[0];
-    struct request r;
+    struct mm_request r;
     const struct mm_event *create;
     const struct mm_event *open;
 
-    request_init(&r, 3);
+    mm_request_init(&r, 3);
     r.resource_data = 77;
     r.request.flags.CreateResource = 1;
     r.request.resource_private = &r.resource_data;
@@ -70,7 +33,7 @@ TEST_WITH(mm, create_calls_the_driver)
     r.data[1].edit = true;
     rig->on_open = look_at_open;
     rig->next_resource = (HANDLE)(uintptr_t)0xAB;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     create = mm_event_at(rig, MM_CREATE, 0);
     open = mm_event_at(rig, MM_OPEN, 0);
     CHECK_RULE("ALLOC-003", mm_event_count(rig, MM_CREATE) == 1 && create->count == 3);
@@ -88,8 +51,8 @@ TEST_WITH(mm, create_calls_the_driver)
                mm_allocation(c, r.info[1].hAllocation)->driver_handle == create->handle[1]);
     CHECK_RULE("ALLOC-074", mm_open(c, r.info[2].hAllocation)->driver_handle == open->handle[2]);
 
-    request_init(&r, 1);
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    mm_request_init(&r, 1);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     CHECK_RULE("ALLOC-006", mm_event_at(rig, MM_CREATE, 1)->flags == 0 && r.resource == 0);
     CHECK_RULE("KMT-205", r.info[0].GpuVirtualAddress == 0);
     CHECK(vidmm_validate(rig->vidmm));
@@ -98,31 +61,31 @@ TEST_WITH(mm, create_calls_the_driver)
 TEST_WITH(mm, resource_handles)
 {
     struct mm_client *c = &rig->client[0];
-    struct request r;
+    struct mm_request r;
     D3DKMT_HANDLE resource;
     UINT data = 1;
 
     /* empty: the driver hears nothing of it, not even of its end */
-    request_init(&r, 0);
+    mm_request_init(&r, 0);
     r.request.flags.CreateResource = 1;
-    CHECK_RULE("ALLOC-016", request_make(&r, c) == STATUS_SUCCESS && r.resource);
-    CHECK_RULE("ALLOC-017", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS &&
+    CHECK_RULE("ALLOC-016", mm_request_make(&r, c) == STATUS_SUCCESS && r.resource);
+    CHECK_RULE("ALLOC-017", mm_destroy_resource(c, r.resource, 0) == STATUS_SUCCESS &&
                                 mm_event_count(rig, MM_CREATE) == 0 &&
                                 mm_event_count(rig, MM_DESTROY) == 0);
 
-    request_init(&r, 0);
+    mm_request_init(&r, 0);
     r.request.flags.CreateResource = 1;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     resource = r.resource;
     for (UINT i = 0; i < 3; i++) {
-        request_init(&r, 1);
+        mm_request_init(&r, 1);
         r.request.resource = resource;
         r.request.resource_private = &data;
         r.request.resource_private_bytes = sizeof(data);
         rig->next_resource = (HANDLE)(uintptr_t)(0xA0 + i);
         rig->on_open = look_at_open;
         data++;
-        CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_SUCCESS && r.resource == resource);
+        CHECK_RULE("ALLOC-014", mm_request_make(&r, c) == STATUS_SUCCESS && r.resource == resource);
         CHECK_RULE("ALLOC-007", mm_event_at(rig, MM_CREATE, i)->resource ==
                                     (HANDLE)(uintptr_t)(i ? 0x9F + i : 0));
         CHECK_RULE("ALLOC-015", seen_resource_data == data);
@@ -131,60 +94,60 @@ TEST_WITH(mm, resource_handles)
                *(UINT *)mm_open(c, r.info[0].hAllocation)->resource_open->resource->private_data ==
                    4);
 
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.request.flags.CreateResource = r.request.flags.CreateShared = 1;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     resource = r.resource;
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.request.resource = resource;
     mm_mark(rig);
-    CHECK_RULE("ALLOC-014", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("ALLOC-014", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                                 mm_event_count(rig, MM_CREATE) == 0);
 }
 
 TEST_WITH(mm, bad_requests)
 {
     struct mm_client *c = &rig->client[0];
-    struct request r;
+    struct mm_request r;
 
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.request.flags.CreateShared = 1;
-    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("ALLOC-018", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                                 mm_event_count(rig, MM_CREATE) == 0);
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.request.flags.CreateResource = r.request.flags.NtSecuritySharing = 1;
-    CHECK_RULE("ALLOC-018", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("ALLOC-018", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                                 mm_event_count(rig, MM_CREATE) == 0);
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.request.flags.CreateResource = 1;
     r.request.resource = 0x1234;
-    CHECK_RULE("KMT-192", request_make(&r, c) == STATUS_INVALID_PARAMETER);
-    request_init(&r, 0);
-    CHECK_RULE("KMT-192", request_make(&r, c) == STATUS_INVALID_PARAMETER);
-    request_init(&r, 1);
+    CHECK_RULE("KMT-192", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    mm_request_init(&r, 0);
+    CHECK_RULE("KMT-192", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    mm_request_init(&r, 1);
     r.request.resource = 0x1234;
-    CHECK(request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
+    CHECK(mm_request_make(&r, c) == STATUS_INVALID_PARAMETER && mm_event_count(rig, MM_CREATE) == 0);
 }
 
 TEST_WITH(mm, driver_failures_leave_nothing)
 {
     struct mm_client *c = &rig->client[0];
     uint32_t handles = c->process->nt->handles.live;
-    struct request r;
+    struct mm_request r;
 
-    request_init(&r, 2);
+    mm_request_init(&r, 2);
     rig->create_status = STATUS_GRAPHICS_DRIVER_MISMATCH;
-    CHECK_RULE("ALLOC-009", request_make(&r, c) == STATUS_GRAPHICS_DRIVER_MISMATCH);
+    CHECK_RULE("ALLOC-009", mm_request_make(&r, c) == STATUS_GRAPHICS_DRIVER_MISMATCH);
     CHECK_RULE("ALLOC-009",
                mm_event_count(rig, MM_OPEN) == 0 && mm_event_count(rig, MM_DESTROY) == 0);
     rig->create_status = STATUS_SUCCESS;
 
-    request_init(&r, 2);
+    mm_request_init(&r, 2);
     r.request.flags.CreateResource = 1;
     rig->open_status = STATUS_NO_MEMORY;
     rig->next_resource = (HANDLE)(uintptr_t)0xAA;
     CHECK_RULE("ALLOC-012",
-               request_make(&r, c) == STATUS_NO_MEMORY && mm_event_count(rig, MM_CLOSE) == 0);
+               mm_request_make(&r, c) == STATUS_NO_MEMORY && mm_event_count(rig, MM_CLOSE) == 0);
     CHECK_RULE("ALLOC-012",
                mm_event_count(rig, MM_DESTROY) == 1 && mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
                    mm_event_at(rig, MM_DESTROY, 0)->flags == 1 &&
@@ -193,9 +156,9 @@ TEST_WITH(mm, driver_failures_leave_nothing)
     rig->open_status = STATUS_SUCCESS;
 
     mm_mark(rig);
-    request_init(&r, 2);
+    mm_request_init(&r, 2);
     rig->null_open_handle = true;
-    CHECK_RULE("ALLOC-075", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("ALLOC-075", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                                 mm_violations(rig, "ALLOC-075") == 1);
     CHECK_RULE("ALLOC-075", mm_event_at(rig, MM_CLOSE, 0)->count == 1 &&
                                 mm_event_at(rig, MM_DESTROY, 0)->count == 2 &&
@@ -227,15 +190,15 @@ static void *data_of(struct mm_rig *rig, D3DKMT_HANDLE handle, DXGK_HANDLE_TYPE 
 TEST_WITH(mm, handles_resolve)
 {
     struct mm_client *c = &rig->client[0];
-    struct request r;
+    struct mm_request r;
     D3DKMT_HANDLE alone;
     D3DKMT_HANDLE first;
 
-    request_init(&r, 2);
+    mm_request_init(&r, 2);
     r.request.flags.CreateResource = 1;
     rig->next_resource = (HANDLE)(uintptr_t)0xAA;
     rig->on_open = resolve_in_open;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     first = r.info[0].hAllocation;
     CHECK_RULE("ALLOC-097", resolved_in_open == mm_event_at(rig, MM_CREATE, 0)->handle[0]);
     CHECK_RULE("ALLOC-095", data_of(rig, first, DXGK_HANDLE_ALLOCATION, 0) ==
@@ -277,7 +240,7 @@ TEST_WITH(mm, existing_memory_stays_the_clients)
     const struct ram_request want = {
         .pages = 3, .owner = RAM_CLIENT, .cache = RAM_CACHED, .zero = true};
     struct page_number frames[3];
-    struct request r;
+    struct mm_request r;
     uint8_t *memory;
     struct vidmm_allocation *a;
 
@@ -286,29 +249,29 @@ TEST_WITH(mm, existing_memory_stays_the_clients)
     CHECK(memory && ram_view_point(rig->base.ram, memory, 0, frames, 3, true));
     memset(memory, 0x5A, 3 * PAGE_BYTES);
 
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_BOTH, 3 * PAGE_BYTES);
     r.item[0].system_memory = memory;
-    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("KMT-201", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                               mm_violations(rig, "KMT-201") == 1);
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.data[0].flags = 0x10;
-    CHECK_RULE("KMT-201", request_make(&r, c) == STATUS_INVALID_PARAMETER &&
+    CHECK_RULE("KMT-201", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER &&
                               mm_violations(rig, "KMT-201") == 2);
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_BOTH, 2 * PAGE_BYTES);
     r.data[0].flags = 0x10;
     r.item[0].system_memory = memory + 8;
-    CHECK_RULE("ALLOC-020", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-020", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
     r.item[0].system_memory = memory;
     r.data[0].size = PAGE_BYTES + 1;
-    CHECK_RULE("ALLOC-020", request_make(&r, c) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-020", mm_request_make(&r, c) == STATUS_INVALID_PARAMETER);
 
-    request_init(&r, 1);
+    mm_request_init(&r, 1);
     r.data[0] = mm_private_default(MM_SET_VRAM, 3 * PAGE_BYTES);
     r.data[0].flags = 0x10;
     r.item[0].system_memory = memory;
-    CHECK_RULE("KMT-200", request_make(&r, c) == STATUS_SUCCESS);
+    CHECK_RULE("KMT-200", mm_request_make(&r, c) == STATUS_SUCCESS);
     CHECK_RULE("ALLOC-020", ram_page_locks(rig->base.ram, frames[0]) == 1 &&
                                 ram_page_locks(rig->base.ram, frames[2]) == 1);
     CHECK(NT_SUCCESS(mm_resident(c, r.info[0].hAllocation)));
@@ -346,18 +309,18 @@ TEST_WITH(mm, create_survives_every_fault)
     NTSTATUS status = STATUS_NO_MEMORY;
 
     for (uint64_t nth = 1; status == STATUS_NO_MEMORY; nth++) {
-        struct request r;
+        struct mm_request r;
         uint64_t blocks;
 
         CHECK(nth < 100);
-        request_init(&r, 3);
+        mm_request_init(&r, 3);
         r.resource_data = 3;
         r.request.flags.CreateResource = 1;
         r.request.resource_private = &r.resource_data;
         r.request.resource_private_bytes = sizeof(r.resource_data);
         blocks = heap->live_blocks;
         heap->fail_at = heap->requests + nth;
-        status = request_make(&r, c);
+        status = mm_request_make(&r, c);
         heap->fail_at = 0;
         if (status == STATUS_NO_MEMORY) {
             CHECK(heap->live_blocks <= blocks + 1); /* a handle table may have grown */
@@ -383,7 +346,7 @@ TEST_WITH(mm, statistics_count)
     vidmm_statistics(rig->vidmm, &after);
     CHECK(after.allocations_live == before.allocations_live + 2000 &&
           after.allocations_created == before.allocations_created + 2000);
-    CHECK(destroy_list(c, list, 2000, 0) == STATUS_SUCCESS);
+    CHECK(mm_destroy_list(c, list, 2000, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     vidmm_statistics(rig->vidmm, &after);
     CHECK(after.allocations_live == 0);

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Aperture segments: what is mapped, and what is behind a range that is not. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
-
-static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
-{
-    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
-
-    p.flags = flags;
-    return mm_create_ok(c, p);
-}
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
 TEST_WITH(mm, aperture_maps_and_unmaps)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE virtual_only = make(c, MM_SET_APERTURE, 4, 0x2000);
-    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 4, PHYSICAL);
+    D3DKMT_HANDLE virtual_only = mm_make(c, MM_SET_APERTURE, 4, 0x2000);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
     const struct vidmm_allocation *a;
     const struct mm_op *op;
     const __typeof__(op->args.MapApertureSegment2) *map;
@@ -95,8 +88,8 @@ TEST_ALSO(mm, aperture_maps_and_unmaps, isolated, options->iommu = IOMMU_ISOLATI
 TEST_WITH(mm, coherent_and_visible_mappings)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2,
-                           PHYSICAL | 0x5 | 0x2000); /* Cached, MapApertureCpuVisible */
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 2,
+                              PHYSICAL | 0x5 | 0x2000); /* Cached, MapApertureCpuVisible */
     const struct mm_op *op;
     uint8_t *view;
 
@@ -123,7 +116,7 @@ TEST_WITH(mm, coherent_and_visible_mappings)
 TEST_WITH(mm, old_drivers_get_an_mdl, options->old_map = true, options->iommu = IOMMU_ISOLATION)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 3, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 3, PHYSICAL);
     const struct mm_op *op;
 
     OK(mm_resident(c, h));
@@ -146,7 +139,7 @@ TEST_WITH(mm, maps_are_balanced, options->aperture_bytes = 8 * MM_MB)
     D3DKMT_HANDLE h[20];
 
     for (unsigned i = 0; i < 20; i++)
-        h[i] = make(c, MM_SET_APERTURE, 1 + sim_random(200), PHYSICAL);
+        h[i] = mm_make(c, MM_SET_APERTURE, 1 + sim_random(200), PHYSICAL);
     for (unsigned step = 0; step < 200; step++) {
         D3DKMT_HANDLE one = h[sim_random(20)];
 
@@ -180,8 +173,8 @@ TEST_WITH(mm, maps_are_balanced, options->aperture_bytes = 8 * MM_MB)
 TEST_WITH(mm, ranges_are_idle)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
-    D3DKMT_HANDLE other = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE other = mm_make(c, MM_SET_APERTURE, 2, PHYSICAL);
 
     OK(mm_resident(c, h));
     mm_submit(c);

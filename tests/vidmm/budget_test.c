@@ -1,36 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Budgets, offers, priorities and residency queries. */
 #include "support/mm_rig.h"
-
-static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_VRAM, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE both(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_BOTH, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE with_priority(struct mm_client *c, UINT set, uint64_t mb, UINT priority)
-{
-    struct mm_private p = mm_private_default(set, mb * MM_MB);
-
-    p.priority = priority;
-    return mm_create_ok(c, p);
-}
-
-static bool in_vram(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    const struct vidmm_allocation *a = mm_allocation(c, h);
-
-    return a->resident && a->segment == MM_VRAM;
-}
-
-static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    return !mm_allocation(c, h)->resident;
-}
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
@@ -61,7 +32,7 @@ TEST_WITH(mm, budgets_are_shared_out)
                vidmm_query_video_memory(rig->vidmm, c->process, &info) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("RES-041", query(c, 0).Budget == 16 * MM_MB);
     before = query(c, 0).CurrentUsage;
-    h = vram(c, 8);
+    h = mm_vram(c, 8);
     OK(mm_resident(c, h));
     CHECK_RULE("RES-043", query(c, 0).CurrentUsage == before + 8 * MM_MB);
     CHECK_RULE("RES-045", query(c, 0).CurrentUsage == before + 8 * MM_MB);
@@ -75,18 +46,18 @@ TEST_WITH(mm, budgets_are_shared_out)
 
     OK(mm_client_open(rig, 1, 1));
     d = &rig->client[1];
-    OK(mm_resident(c, vram(c, 4)));
-    OK(mm_resident(d, vram(d, 8))); /* 20 MB are wanted now, of 16 */
+    OK(mm_resident(c, mm_vram(c, 4)));
+    OK(mm_resident(d, mm_vram(d, 8))); /* 20 MB are wanted now, of 16 */
     CHECK_RULE("RES-041", query(c, 0).Budget == 8 * MM_MB);
     CHECK_RULE("RES-042", query(c, 0).Budget == 8 * MM_MB && query(d, 0).Budget == 8 * MM_MB);
     CHECK_RULE("RES-024",
                vidmm_evict(c->device, &h, 0, (D3DDDI_EVICT_FLAGS){0}, &trim) == STATUS_SUCCESS &&
                    trim == 4 * MM_MB);
-    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){vram(c, 1)}, 1,
+    CHECK_RULE("RES-015", vidmm_make_resident(c->queue, (D3DKMT_HANDLE[]){mm_vram(c, 1)}, 1,
                                               (D3DDDI_MAKERESIDENT_FLAGS){0}, &(uint64_t){0},
                                               &trim) == STATUS_NO_MEMORY &&
                               trim == 5 * MM_MB);
-    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){vram(c, 1)}, 1, 1,
+    CHECK_RULE("RES-019", mm_make_resident(c, (D3DKMT_HANDLE[]){mm_vram(c, 1)}, 1, 1,
                                            &(uint64_t){0}) == STATUS_PENDING);
     mm_idle(rig);
     CHECK_RULE("RES-019", c->error == 0);
@@ -103,9 +74,9 @@ TEST_WITH(mm, reservations_leave_less_to_others)
     /* 4 MB are more than a fifth of 16, and 3.5 MB more than a quarter of what is left then. */
     OK(vidmm_set_reservation(rig->client[1].process, local, 4 * MM_MB));
     OK(vidmm_set_reservation(rig->client[2].process, local, 3 * MM_MB + MM_MB / 2));
-    OK(mm_resident(c, vram(c, 8)));
-    OK(mm_resident(&rig->client[3], vram(&rig->client[3], 8)));
-    OK(mm_make_resident(&rig->client[4], (D3DKMT_HANDLE[]){vram(&rig->client[4], 4)}, 1, 1,
+    OK(mm_resident(c, mm_vram(c, 8)));
+    OK(mm_resident(&rig->client[3], mm_vram(&rig->client[3], 8)));
+    OK(mm_make_resident(&rig->client[4], (D3DKMT_HANDLE[]){mm_vram(&rig->client[4], 4)}, 1, 1,
                         &(uint64_t){0}));
     CHECK_RULE("RES-042", query(c, 0).Budget == (8 * MM_MB + MM_MB / 2) / 3);
     CHECK_RULE("RES-042", query(&rig->client[1], 0).Budget == 4 * MM_MB);
@@ -135,8 +106,8 @@ static NTSTATUS reclaim(struct mm_client *c, D3DKMT_HANDLE h, D3DDDI_RECLAIM_RES
 TEST_WITH(mm, offered_content_may_go)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = vram(c, 10);
-    D3DKMT_HANDLE other = vram(c, 10);
+    D3DKMT_HANDLE h = mm_vram(c, 10);
+    D3DKMT_HANDLE other = mm_vram(c, 10);
     D3DDDI_RECLAIM_RESULT result;
     void *address;
 
@@ -176,11 +147,11 @@ TEST_WITH(mm, offered_content_may_go)
     CHECK(mm_make_resident(c, &other, 1, 1, &(uint64_t){0}) ==
           STATUS_NO_MEMORY); /* its own list would not fit */
     OK(mm_client_open(rig, 1, 1));
-    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
-    CHECK_RULE("RES-066", is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+    OK(mm_resident(&rig->client[1], mm_vram(&rig->client[1], 10)));
+    CHECK_RULE("RES-066", mm_is_out(c, h) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     CHECK_RULE("RES-066", mm_allocation(c, h)->backing == NULL);
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
-    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && in_vram(c, h) &&
+    CHECK_RULE("RES-069", reclaim(c, h, &result) == STATUS_PENDING && mm_in_vram(c, h) &&
                               mm_allocation(c, h)->ready);
     CHECK_RULE("RES-068", result == D3DDDI_RECLAIM_RESULT_DISCARDED);
     CHECK(vidmm_validate(rig->vidmm));
@@ -189,7 +160,7 @@ TEST_WITH(mm, offered_content_may_go)
 TEST_WITH(mm, reclaimed_can_be_locked_at_once)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = both(c, 10);
+    D3DKMT_HANDLE h = mm_both(c, 10);
     D3DDDI_RECLAIM_RESULT result;
     void *address;
     uint64_t fence;
@@ -197,7 +168,7 @@ TEST_WITH(mm, reclaimed_can_be_locked_at_once)
     OK(mm_resident(c, h));
     OK(offer(c, h, 1, 0));
     OK(mm_client_open(rig, 1, 1));
-    OK(mm_resident(&rig->client[1], vram(&rig->client[1], 10)));
+    OK(mm_resident(&rig->client[1], mm_vram(&rig->client[1], 10)));
     CHECK(vidmm_reclaim(c->queue, NULL, &h, 1, &result, &fence) == STATUS_PENDING);
     CHECK_RULE("RES-072",
                vidmm_lock2(c->device, h, &address) == STATUS_SUCCESS); /* without the fence */
@@ -210,8 +181,8 @@ TEST_WITH(mm, reclaimed_can_be_locked_at_once)
 TEST_WITH(mm, queries_and_priorities)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE list[3] = {vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)),
-                             vram(c, 1)};
+    D3DKMT_HANDLE list[3] = {
+        mm_vram(c, 1), mm_create_ok(c, mm_private_default(MM_SET_APERTURE, 4096)), mm_vram(c, 1)};
     D3DKMT_ALLOCATIONRESIDENCYSTATUS states[3];
     UINT priority[3] = {0xA0000000, 0x28000000, 5};
 
@@ -233,6 +204,7 @@ TEST_WITH(mm, queries_and_priorities)
     priority[1] = 0;
     CHECK_RULE("KMT-278",
                vidmm_set_priority(c->device, 0, list, 3, priority) == STATUS_INVALID_PARAMETER);
-    OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){with_priority(c, 1, 1, 0)}, 1, priority));
+    OK(vidmm_get_priority(c->device, 0, (D3DKMT_HANDLE[]){mm_with_priority(c, 1, 1, 0)}, 1,
+                          priority));
     CHECK_RULE("ALLOC-070", priority[0] == D3DDDI_ALLOCATIONPRIORITY_NORMAL);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Lock2 and Unlock2: what the CPU sees, where, and that it goes on seeing it. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
-
-static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
-{
-    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
-
-    p.flags = flags;
-    return mm_create_ok(c, p);
-}
 
 static uint8_t *lock(struct mm_client *c, D3DKMT_HANDLE h)
 {
@@ -42,12 +35,12 @@ static bool shows(struct mm_rig *rig, const uint8_t *view, const struct vidmm_al
 TEST_WITH(mm, vram_is_shown_through_the_bar)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 3, 1);
     struct vidmm_allocation *a = mm_allocation(c, h);
     uint8_t *bar = bus_device_memory(rig->base.device, 0);
     uint8_t *view;
 
-    OK(mm_resident(c, make(c, MM_SET_VRAM, 5, 1)));
+    OK(mm_resident(c, mm_make(c, MM_SET_VRAM, 5, 1)));
     OK(mm_resident(c, h));
     mm_mark(rig);
     view = lock(c, h);
@@ -75,12 +68,12 @@ TEST_WITH(mm, scattered_vram_is_one_view)
     uint8_t *view;
 
     for (unsigned i = 0; i < 64; i++) {
-        small[i] = make(c, MM_SET_VRAM, 64, 0x8001);
+        small[i] = mm_make(c, MM_SET_VRAM, 64, 0x8001);
         OK(mm_resident(c, small[i]));
     }
     for (unsigned i = 1; i < 64; i += 2)
         OK(mm_destroy(c, small[i], 2));
-    h = make(c, MM_SET_VRAM, 150, 1);
+    h = mm_make(c, MM_SET_VRAM, 150, 1);
     OK(mm_resident(c, h));
     CHECK(mm_allocation(c, h)->run_count == 3);
     view = lock(c, h);
@@ -93,9 +86,9 @@ TEST_WITH(mm, scattered_vram_is_one_view)
 TEST_WITH(mm, system_memory_is_shown_as_it_is)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE fresh = make(c, MM_SET_BOTH, 4, 1);
-    D3DKMT_HANDLE bare = make(c, MM_SET_APERTURE, 4, 1);
-    D3DKMT_HANDLE mapped = make(c, MM_SET_APERTURE, 4, 0x8001);
+    D3DKMT_HANDLE fresh = mm_make(c, MM_SET_BOTH, 4, 1);
+    D3DKMT_HANDLE bare = mm_make(c, MM_SET_APERTURE, 4, 1);
+    D3DKMT_HANDLE mapped = mm_make(c, MM_SET_APERTURE, 4, 0x8001);
     uint8_t *view = lock(c, fresh);
 
     for (unsigned i = 0; i < 4 * PAGE_BYTES; i++)
@@ -124,8 +117,8 @@ TEST_WITH(mm, hidden_vram_is_left_for_a_lock, options->segment[0].Size = 16 * MM
           options->segment[1].Size = 16 * MM_MB, options->segment_count = 2)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 1);
-    D3DKMT_HANDLE only = make(c, MM_SET_VRAM, 3, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 3, 1);
+    D3DKMT_HANDLE only = mm_make(c, MM_SET_VRAM, 3, 0);
     uint64_t fence;
     uint8_t *view;
 
@@ -156,7 +149,7 @@ TEST_WITH(mm, hidden_vram_is_left_for_a_lock, options->segment[0].Size = 16 * MM
 TEST_WITH(mm, cached_is_never_shown_in_vram)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 5);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 3, 5);
 
     OK(mm_resident(c, h));
     CHECK(mm_allocation(c, h)->segment == MM_VRAM);
@@ -183,7 +176,7 @@ static NTSTATUS store_while_building(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFF
 TEST_WITH(mm, address_stays_while_content_moves)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 4, 1);
     struct vidmm_allocation *a = mm_allocation(c, h);
     uint8_t *view = lock(c, h);
     uint8_t expected;
@@ -214,7 +207,7 @@ TEST_WITH(mm, address_stays_while_content_moves)
 static void arriving_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, 1);
     uint64_t fence;
     uint8_t *view;
 
@@ -239,7 +232,7 @@ TEST(lock_does_not_race_with_the_fill)
 TEST_WITH(mm, permanent_system_copy_is_what_is_locked)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 3);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 2, 3);
     struct vidmm_allocation *a = mm_allocation(c, h);
     uint8_t *view;
 
@@ -264,11 +257,11 @@ TEST_WITH(mm, permanent_system_copy_is_what_is_locked)
 TEST_WITH(mm, locks_have_limits)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 1, 1);
     D3DKMT_HANDLE theirs;
 
     OK(mm_client_open(rig, 1, 0));
-    theirs = make(&rig->client[1], MM_SET_BOTH, 1, 1);
+    theirs = mm_make(&rig->client[1], MM_SET_BOTH, 1, 1);
     CHECK_RULE("KMT-027",
                try_lock(c, theirs) == STATUS_INVALID_PARAMETER); /* another device of the process */
     lock(c, h);
@@ -286,7 +279,7 @@ TEST_WITH(mm, locks_have_limits)
 TEST_WITH(mm, destroying_ends_locks)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 1, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 1, 1);
     volatile uint8_t *view = lock(c, h);
     uint8_t byte;
 
@@ -302,7 +295,7 @@ TEST_WITH(mm, destroying_ends_locks)
 TEST_WITH(mm, lock_does_not_wait_for_clients_work)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 1, 1);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 1, 1);
     uint64_t before;
 
     OK(mm_resident(c, h));
@@ -323,7 +316,7 @@ TEST_WITH(mm, locking_survives_every_fault)
 
     for (uint64_t nth = 1; nth < 60; nth++) {
         struct mm_client *c = &rig->client[0];
-        D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 3, 1);
+        D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 3, 1);
         uint64_t failures = heap->failures;
         void *address = NULL;
         NTSTATUS status;

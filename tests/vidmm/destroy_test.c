@@ -1,102 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /* Closing and destroying allocations. */
 #include "support/mm_rig.h"
-
-struct request {
-    struct mm_private data[4];
-    D3DDDI_ALLOCATIONINFO2 info[4];
-    struct vidmm_create_item item[4];
-    struct vidmm_create_request request;
-    D3DKMT_HANDLE resource;
-    UINT resource_data;
-};
-
-static void request_init(struct request *r, UINT count)
-{
-    memset(r, 0, sizeof(*r));
-    r->request.count = count;
-    r->request.item = r->item;
-    for (UINT i = 0; i < count; i++) {
-        r->data[i] = mm_private_default(MM_SET_BOTH, 4096 * (uint64_t)(i + 1));
-        r->item[i] = (struct vidmm_create_item){
-            .private_data = &r->data[i], .private_bytes = sizeof(r->data[i]), .info = &r->info[i]};
-    }
-}
-
-static NTSTATUS request_make(struct request *r, struct mm_client *client)
-{
-    return vidmm_allocation_create(client->device, &r->request, &r->resource);
-}
-
-static NTSTATUS destroy_list(struct mm_client *c, const D3DKMT_HANDLE *list, UINT count, UINT flags)
-{
-    return vidmm_allocation_destroy(c->device, 0, list, count,
-                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
-}
-
-static NTSTATUS destroy_resource(struct mm_client *c, D3DKMT_HANDLE resource, UINT flags)
-{
-    return vidmm_allocation_destroy(c->device, resource, NULL, 0,
-                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){.Value = flags});
-}
+#include "support/mm_requests.h"
 
 TEST_WITH(mm, destroy_closes_and_destroys)
 {
     struct mm_client *c = &rig->client[0];
-    struct request r;
-    struct request alone;
+    struct mm_request r;
+    struct mm_request alone;
     D3DKMT_HANDLE mixed[2];
     D3DKMT_HANDLE list[4];
     const struct mm_event *e;
     HANDLE first;
 
-    request_init(&r, 3);
+    mm_request_init(&r, 3);
     r.request.flags.CreateResource = 1;
     rig->next_resource = (HANDLE)(uintptr_t)0xAA;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
-    request_init(&alone, 1);
-    CHECK(request_make(&alone, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
+    mm_request_init(&alone, 1);
+    CHECK(mm_request_make(&alone, c) == STATUS_SUCCESS);
     for (UINT i = 0; i < 3; i++)
         list[i] = r.info[i].hAllocation;
     first = mm_allocation(c, list[0])->driver_handle;
     mm_mark(rig);
     mixed[0] = list[0];
     mixed[1] = alone.info[0].hAllocation;
-    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", mm_destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
     mixed[1] = 0xBAD;
-    CHECK_RULE("ALLOC-085", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-085", mm_destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
     mixed[1] = mixed[0];
-    CHECK_RULE("KMT-263", destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-263", mm_destroy_list(c, mixed, 2, 0) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("KMT-263", vidmm_allocation_destroy(c->device, 0, NULL, 0,
                                                    (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
                               STATUS_INVALID_PARAMETER);
     CHECK_RULE("ALLOC-085", vidmm_allocation_destroy(c->device, r.resource, list, 1,
                                                      (D3DDDICB_DESTROYALLOCATION2FLAGS){0}) ==
                                 STATUS_INVALID_PARAMETER);
-    CHECK_RULE("ALLOC-091", destroy_list(c, list, 1, 4) == STATUS_INVALID_PARAMETER);
-    CHECK_RULE("KMT-262", destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("ALLOC-091", mm_destroy_list(c, list, 1, 4) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-262", mm_destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 &&
                                 NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
     CHECK(mm_evict(c, list[0], 0) == STATUS_SUCCESS);
     mm_idle(rig);
 
-    CHECK(destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
+    CHECK(mm_destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     e = mm_event_at(rig, MM_DESTROY, 0);
     CHECK_RULE("ALLOC-086", e->count == 1 && e->flags == 0 && e->handle[0] == first);
-    CHECK(destroy_list(c, list + 1, 2, 0) == STATUS_SUCCESS);
+    CHECK(mm_destroy_list(c, list + 1, 2, 0) == STATUS_SUCCESS);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-087", destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    CHECK_RULE("ALLOC-087", mm_destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
     e = mm_event_at(rig, MM_DESTROY, 2);
     CHECK_RULE("ALLOC-087",
                e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
 
-    request_init(&r, 3);
+    mm_request_init(&r, 3);
     r.request.flags.CreateResource = 1;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     mm_mark(rig);
     rig->close_status = STATUS_UNSUCCESSFUL;
-    CHECK(destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
+    CHECK(mm_destroy_resource(c, r.resource, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     CHECK_RULE("ALLOC-083",
                mm_event_count(rig, MM_CLOSE) == 1 && mm_event_at(rig, MM_CLOSE, 0)->count == 3 &&
@@ -106,7 +69,7 @@ TEST_WITH(mm, destroy_closes_and_destroys)
     CHECK_RULE("ALLOC-084",
                mm_violations(rig, "ALLOC-084") == 1 && mm_event_count(rig, MM_DESTROY) == 1);
     rig->close_status = STATUS_SUCCESS;
-    CHECK_RULE("KMT-026", destroy_resource(c, r.resource, 0) == STATUS_INVALID_PARAMETER);
+    CHECK_RULE("KMT-026", mm_destroy_resource(c, r.resource, 0) == STATUS_INVALID_PARAMETER);
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -177,13 +140,13 @@ TEST_WITH(mm, destruction_is_in_order)
 TEST_WITH(mm, device_end_closes_everything)
 {
     struct mm_client *c;
-    struct request r;
+    struct mm_request r;
 
     CHECK(NT_SUCCESS(mm_client_open(rig, 1, 1)));
     c = &rig->client[1];
-    request_init(&r, 3);
+    mm_request_init(&r, 3);
     r.request.flags.CreateResource = 1;
-    CHECK(request_make(&r, c) == STATUS_SUCCESS);
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     for (int i = 0; i < 4; i++)
         CHECK(NT_SUCCESS(mm_resident(c, mm_create_ok(c, mm_private_default(MM_SET_BOTH, 4096)))));
     CHECK(NT_SUCCESS(mm_resident(c, r.info[1].hAllocation)));

@@ -1,36 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose memory is taken, and that no content is lost over it. */
 #include "support/mm_rig.h"
-
-static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_VRAM, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE both(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_BOTH, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE with_priority(struct mm_client *c, UINT set, uint64_t mb, UINT priority)
-{
-    struct mm_private p = mm_private_default(set, mb * MM_MB);
-
-    p.priority = priority;
-    return mm_create_ok(c, p);
-}
-
-static bool in_vram(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    const struct vidmm_allocation *a = mm_allocation(c, h);
-
-    return a->resident && a->segment == MM_VRAM;
-}
-
-static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    return !mm_allocation(c, h)->resident;
-}
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
@@ -38,12 +9,12 @@ TEST_WITH(mm, victims_in_order)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
-    D3DKMT_HANDLE offered_high = vram(c, 2);
-    D3DKMT_HANDLE offered_low = vram(c, 2);
-    D3DKMT_HANDLE unlisted_low = with_priority(c, MM_SET_VRAM, 2, 0x28000000);
-    D3DKMT_HANDLE unlisted_old = vram(c, 2);
-    D3DKMT_HANDLE unlisted_new = vram(c, 2);
-    D3DKMT_HANDLE listed = vram(c, 2);
+    D3DKMT_HANDLE offered_high = mm_vram(c, 2);
+    D3DKMT_HANDLE offered_low = mm_vram(c, 2);
+    D3DKMT_HANDLE unlisted_low = mm_with_priority(c, MM_SET_VRAM, 2, 0x28000000);
+    D3DKMT_HANDLE unlisted_old = mm_vram(c, 2);
+    D3DKMT_HANDLE unlisted_new = mm_vram(c, 2);
+    D3DKMT_HANDLE listed = mm_vram(c, 2);
     D3DKMT_HANDLE news[6];
     uint64_t fence;
     const D3DKMT_HANDLE expected[6] = {offered_low,  offered_high, unlisted_low,
@@ -60,14 +31,14 @@ TEST_WITH(mm, victims_in_order)
                    (D3DKMT_OFFER_FLAGS){0}));
     OK(mm_client_open(rig, 1, 1));
     d = &rig->client[1];
-    OK(mm_resident(d, vram(d, 4)));
+    OK(mm_resident(d, mm_vram(d, 4)));
     for (unsigned i = 0; i < 6; i++) {
-        news[i] = vram(d, 2);
+        news[i] = mm_vram(d, 2);
         CHECK(mm_make_resident(d, &news[i], 1, 1, &fence) ==
               STATUS_PENDING); /* whatever the budget says */
         mm_wait_fence(d, fence);
         for (unsigned k = 0; k < 6; k++)
-            CHECK_RULE("RES-053", is_out(c, expected[k]) == (k <= i));
+            CHECK_RULE("RES-053", mm_is_out(c, expected[k]) == (k <= i));
     }
     CHECK(vidmm_validate(rig->vidmm));
 }
@@ -75,23 +46,23 @@ TEST_WITH(mm, victims_in_order)
 TEST_WITH(mm, priority_decides_who_gets_the_better_place)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE low = with_priority(c, MM_SET_BOTH, 12, 0x50000000);
+    D3DKMT_HANDLE low = mm_with_priority(c, MM_SET_BOTH, 12, 0x50000000);
     D3DKMT_HANDLE high;
     D3DKMT_HANDLE lowest;
 
     OK(mm_resident(c, low));
     mm_write_content(rig, mm_allocation(c, low), 4);
-    CHECK(in_vram(c, low));
-    lowest = with_priority(c, MM_SET_BOTH, 12, 0x28000000);
+    CHECK(mm_in_vram(c, low));
+    lowest = mm_with_priority(c, MM_SET_BOTH, 12, 0x28000000);
     OK(mm_resident(c, lowest));
-    CHECK_RULE("RES-054", in_vram(c, low) && mm_allocation(c, lowest)->ready &&
+    CHECK_RULE("RES-054", mm_in_vram(c, low) && mm_allocation(c, lowest)->ready &&
                               mm_allocation(c, lowest)->segment == 0);
     CHECK_RULE("RES-051", mm_allocation(c, lowest)->segment ==
                               0); /* its first choice is full of better content */
-    high = with_priority(c, MM_SET_BOTH, 12, 0xA0000000);
+    high = mm_with_priority(c, MM_SET_BOTH, 12, 0xA0000000);
     OK(mm_resident(c, high));
     mm_idle(rig);
-    CHECK_RULE("RES-054", in_vram(c, high) && !in_vram(c, low));
+    CHECK_RULE("RES-054", mm_in_vram(c, high) && !mm_in_vram(c, low));
     mm_submit(c);
     if (!mm_dispatch(c))
         mm_idle(rig);
@@ -103,17 +74,17 @@ TEST_WITH(mm, priority_decides_who_gets_the_better_place)
 TEST_WITH(mm, demoted_come_back)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE hog = vram(c, 14);
-    D3DKMT_HANDLE demoted = both(c, 4);
+    D3DKMT_HANDLE hog = mm_vram(c, 14);
+    D3DKMT_HANDLE demoted = mm_both(c, 4);
 
     OK(mm_resident(c, hog));
     OK(mm_resident(c, demoted));
-    CHECK_RULE("RES-055", mm_allocation(c, demoted)->ready && !in_vram(c, demoted));
+    CHECK_RULE("RES-055", mm_allocation(c, demoted)->ready && !mm_in_vram(c, demoted));
     mm_write_content(rig, mm_allocation(c, demoted), 6);
     OK(mm_destroy(c, hog, 0));
     mm_idle(rig);
     CHECK_RULE("RES-055",
-               in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
+               mm_in_vram(c, demoted) && mm_check_content(rig, mm_allocation(c, demoted), 6));
     CHECK(c->device->missing == 0 && vidmm_validate(rig->vidmm));
 }
 
@@ -165,7 +136,7 @@ TEST_WITH(mm, holes_are_made_by_moving)
     }
     CHECK_RULE("ALLOC-058", mm_allocation(c, big)->run_count == 1);
     for (unsigned i = 1; i < 16; i += 2) /* moved, perhaps, but none is gone */
-        CHECK_RULE("RES-057", in_vram(c, small[i]) &&
+        CHECK_RULE("RES-057", mm_in_vram(c, small[i]) &&
                                   mm_check_content(rig, mm_allocation(c, small[i]), (uint8_t)i));
     CHECK(rig->vidmm->statistics.evictions - evictions <= 2); /* the cheapest hole */
     CHECK(vidmm_validate(rig->vidmm));
@@ -187,13 +158,13 @@ TEST_WITH(mm, capture_is_pinned)
     place = mm_allocation(c, h)->runs[0].first;
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("ALLOC-054", in_vram(c, h));
+    CHECK_RULE("ALLOC-054", mm_in_vram(c, h));
     OK(mm_client_open(rig, 1, 1));
     d = &rig->client[1];
-    other = vram(d, 10);
+    other = mm_vram(d, 10);
     CHECK(mm_make_resident(d, &other, 1, 0, &(uint64_t){0}) == STATUS_PENDING);
     mm_idle(rig);
-    CHECK_RULE("ALLOC-054", in_vram(c, h) && mm_allocation(c, h)->runs[0].first == place);
+    CHECK_RULE("ALLOC-054", mm_in_vram(c, h) && mm_allocation(c, h)->runs[0].first == place);
     CHECK_RULE("RES-040", d->fence == 1 && d->error == D3DKMT_DEVICEEXECUTION_ERROR_OUTOFMEMORY);
     CHECK_RULE("RES-058", c->error == 0);
     CHECK(vidmm_validate(rig->vidmm));
@@ -210,13 +181,13 @@ TEST_WITH(mm, paging_survives_every_fault)
 
     for (uint64_t nth = 1; nth < 60; nth++) {
         struct mm_client *d = &rig->client[1];
-        D3DKMT_HANDLE mine = both(c, 10);
+        D3DKMT_HANDLE mine = mm_both(c, 10);
         D3DKMT_HANDLE theirs;
         NTSTATUS status;
         uint64_t failures;
 
         OK(mm_client_open(rig, 1, 1));
-        theirs = vram(d, 10);
+        theirs = mm_vram(d, 10);
         OK(mm_resident(d, theirs));
         mm_write_content(rig, mm_allocation(d, theirs), (uint8_t)nth);
         failures = heap->failures;
@@ -229,7 +200,7 @@ TEST_WITH(mm, paging_survives_every_fault)
         CHECK(mm_check_content(rig, mm_allocation(d, theirs), (uint8_t)nth));
         CHECK(d->error == 0);
         if (heap->failures == failures) {
-            CHECK(status == STATUS_PENDING && in_vram(c, mine) && nth > 5);
+            CHECK(status == STATUS_PENDING && mm_in_vram(c, mine) && nth > 5);
             return;
         }
         if (c->error) { /* it failed after STATUS_PENDING */

@@ -32,19 +32,6 @@ static NTSTATUS map_state(struct gva_rig *rig, bool zero, uint64_t *base, uint64
     return status;
 }
 
-static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
-{
-    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
-
-    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
-    return object;
-}
-
-static uint64_t pinned(const struct gva_rig *rig)
-{
-    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
-}
-
 /* ---- clients' reservations ---- */
 
 TEST_WITH(gva, reservations_are_in_64k)
@@ -144,15 +131,15 @@ TEST_WITH(gva, reservation_types_show_in_the_entries)
 
 TEST_WITH(gva, huge_reservations_cost_nothing)
 {
-    uint64_t commit = 1ull << 40, none = 1ull << 42, zero = 1ull << 45, before = pinned(rig);
+    uint64_t commit = 1ull << 40, none = 1ull << 42, zero = 1ull << 45, before = gva_pinned(rig);
     uint32_t tables = 0;
 
     CHECK(NT_SUCCESS(
         gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_COMMIT, &commit)));
-    CHECK_RULE("GPUVA-113", pinned(rig) == before);
+    CHECK_RULE("GPUVA-113", gva_pinned(rig) == before);
     CHECK(
         NT_SUCCESS(gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &none)));
-    CHECK(pinned(rig) == before);
+    CHECK(gva_pinned(rig) == before);
     gva_mark(rig);
     /* Two root entries (512 GB each) say Zero. */
     CHECK(NT_SUCCESS(gva_reserve(rig, 1ull << 28, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &zero)));
@@ -160,7 +147,7 @@ TEST_WITH(gva, huge_reservations_cost_nothing)
     for (uint32_t i = 0; i < gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)); i++)
         tables += gva_op_at(rig, OPS(UPDATE_PAGE_TABLE), i)->args.UpdatePageTable.PageTableLevel < 3;
     CHECK_RULE("GPUVA-114",
-               pinned(rig) == before && tables == 0 && IS_ZERO(gva_look(rig, zero + GB)));
+               gva_pinned(rig) == before && tables == 0 && IS_ZERO(gva_look(rig, zero + GB)));
     CHECK(gva_free(rig, zero, 1ull << 28) == STATUS_SUCCESS);
     CHECK(gva_look(rig, zero + GB) == GVA_FAULT);
 }
@@ -200,7 +187,7 @@ TEST_WITH(gva, reservations_belong_to_the_process)
 
 TEST_WITH(gva, zero_and_no_access_change_reserved_pages)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t base = 0, page;
 
     CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
@@ -221,7 +208,7 @@ TEST_WITH(gva, zero_and_no_access_change_reserved_pages)
 
 TEST_WITH(gva, mapped_ranges_cannot_become_zero_or_no_access)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 8), at = va;
 
     CHECK_RULE("GPUVA-088", map_state(rig, false, &at, 1) == STATUS_INVALID_PARAMETER);
@@ -232,7 +219,7 @@ TEST_WITH(gva, mapped_ranges_cannot_become_zero_or_no_access)
 
 TEST_WITH(gva, ranges_without_an_allocation_stay)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t none = 0, zero = 3 * GB, again;
 
     CHECK_RULE("GPUVA-089", NT_SUCCESS(map_state(rig, false, &none, 8)) && none != 0);
@@ -286,7 +273,7 @@ static uint64_t last_protection(struct gva_rig *rig, uint64_t va)
 
 TEST_WITH(gva, driver_protection_comes_back_in_every_update)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
     CHECK_RULE("GPUVA-099", last_protection(rig, GB) == 0xABCD);
     gva_mark(rig);
@@ -324,7 +311,7 @@ TEST_WITH(gva, reserved_pages_carry_the_protection_of_the_reservation)
 
 TEST_WITH(gva, freed_pages_keep_their_protection_to_the_end)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 8, 0xABCD)));
     CHECK(NT_SUCCESS(map_at(rig, object, GB + 65536, 8, 0))); /* keeps the leaf */
@@ -339,7 +326,7 @@ TEST_WITH(gva, freed_pages_keep_their_protection_to_the_end)
 
 TEST_WITH(gva, unique_driver_protection_binds)
 {
-    struct gva_object *object = resident(rig, 16, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 16, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
 
     args.DriverProtection = UNIQUE | 1;
@@ -358,7 +345,7 @@ TEST_WITH(gva, unique_driver_protection_binds)
 
 TEST_WITH(gva, unique_driver_protection_is_given_up)
 {
-    struct gva_object *object = resident(rig, 16, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 16, 0x1000);
     uint64_t base = 0, at;
 
     CHECK(NT_SUCCESS(gva_reserve(rig, 16, D3DDDIGPUVIRTUALADDRESS_RESERVE_NO_ACCESS, &base)));
@@ -398,7 +385,7 @@ static NTSTATUS scratch_job(struct vidmm *vidmm, void *arg)
 
 TEST_WITH(gva, paging_uses_unique_driver_protections)
 {
-    struct gva_object *object = resident(rig, 16, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 16, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 4);
     struct scratch scratch = {.object = object, .page = 4, .pages = 4};
     const struct gva_op *op;

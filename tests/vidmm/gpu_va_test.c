@@ -23,14 +23,6 @@ static void no_progress(void *context, uint64_t value)
     (void)value;
 }
 
-static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
-{
-    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
-
-    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
-    return object;
-}
-
 /* ---- placement ---- */
 
 TEST_WITH(gva, automatic_maps_are_64k_apart)
@@ -159,7 +151,7 @@ TEST_WITH(gva, zero_and_no_access_take_no_allocation)
 
 TEST_WITH(gva, pages_must_lie_in_the_allocation)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 9);
 
     CHECK_RULE("GPUVA-083", gva_map(rig, &args) == STATUS_INVALID_PARAMETER);
@@ -230,7 +222,7 @@ TEST_WITH(gva, fixed_places_are_free_or_inside_one_own_range)
 
 TEST_WITH(gva, nothing_is_mapped_unasked)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     gva_idle(rig);
     CHECK_RULE("GPUVA-040", gva_op_count(rig, OPS(UPDATE_PAGE_TABLE)) == 0);
@@ -240,7 +232,7 @@ TEST_WITH(gva, nothing_is_mapped_unasked)
 
 TEST_WITH(gva, an_allocation_may_be_mapped_many_times)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 4);
     uint64_t a, b;
 
@@ -263,7 +255,7 @@ static void no_protection_caps(struct gva_options *options)
 
 TEST_WITH(gva, protection_reaches_the_entries)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     for (UINT64 protection = 0; protection < 4; protection++) {
         D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
@@ -282,7 +274,7 @@ TEST_WITH(gva, protection_reaches_the_entries)
 
 TEST_WITH(gva, protection_without_caps_stays_out_of_the_entries, no_protection_caps(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 1);
 
     args.Protection.Value = 0;
@@ -316,7 +308,7 @@ TEST_WITH(gva, entries_follow_residency)
 
 TEST_WITH(gva, fence_follows_the_entries)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(object, 8);
     uint64_t before = 0;
 
@@ -340,7 +332,7 @@ TEST_WITH(gva, fence_follows_the_entries)
 
 TEST_WITH(gva, queued_maps_of_a_freed_range_are_dropped)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     D3DDDI_MAPGPUVIRTUALADDRESS first = gva_map_args(object, 8), second = gva_map_args(object, 8);
 
     sim_mutex_lock(&rig->vidmm->lock); /* the worker cannot begin */
@@ -360,7 +352,8 @@ TEST_WITH(gva, queued_maps_of_a_freed_range_are_dropped)
 
 TEST_WITH(gva, free_is_synchronous_and_ordered_before_the_next_range)
 {
-    struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x2000);
+    struct gva_object *a = gva_object_resident(rig, 8, 0x1000),
+                      *b = gva_object_resident(rig, 8, 0x2000);
     uint64_t va = gva_map_simple(rig, a, 8);
     uint32_t invalid = UINT32_MAX, flush = UINT32_MAX, valid = UINT32_MAX;
 
@@ -447,7 +440,8 @@ TEST_WITH(gva, without_gpu_mmu_there_are_no_address_services, no_mmu(options))
 
 TEST_WITH(gva, ranges_of_a_destroyed_allocation_are_released)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000), *other = resident(rig, 8, 0x2000), *third;
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000),
+                      *other = gva_object_resident(rig, 8, 0x2000), *third;
     uint64_t va = gva_map_simple(rig, object, 8), mixed = gva_map_simple(rig, object, 8);
 
     CHECK(NT_SUCCESS(map_at(rig, other, mixed + 4096, 2)));
@@ -468,7 +462,7 @@ TEST_WITH(gva, ranges_of_a_destroyed_allocation_are_released)
 
 TEST_WITH(gva, reserved_pages_return_to_their_initial_state)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t base = 0;
 
     CHECK(NT_SUCCESS(gva_reserve(rig, 32, D3DDDIGPUVIRTUALADDRESS_RESERVE_ZERO, &base)));
@@ -497,7 +491,7 @@ static NTSTATUS closed_job(struct vidmm *vidmm, void *arg)
 
 TEST_WITH(gva, a_shared_allocation_goes_for_one_process_only)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     struct nt_process *nt = nt_process_create("other");
     struct vidmm_process *process;
     struct vidmm_device *device;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the memory manager maps for the device, for how long, and which addresses it tells the driver. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 #include <stdlib.h>
 
@@ -9,14 +10,6 @@
 #define CACHED      0x5u    /* CpuVisible, Cached */
 #define CPU_VISIBLE 0x2000u /* MapApertureCpuVisible */
 #define PHYSICAL    0x8000u /* AccessedPhysically */
-
-static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
-{
-    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
-
-    p.flags = flags;
-    return mm_create_ok(c, p);
-}
 
 static bool reaches(const struct mm_rig *rig, uint64_t page)
 {
@@ -45,8 +38,8 @@ static void in_each_isolating_mode(void (*body)(struct mm_rig *rig))
 TEST_WITH(isolating, pages_are_mapped_while_the_device_may_use_them)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 8, 0);
-    D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 4, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 8, 0);
+    D3DKMT_HANDLE system = mm_make(c, MM_SET_APERTURE, 4, 0);
     const uint64_t mapped = iommu_domain_mapped_pages(rig->base.domain);
     uint64_t page, frame;
 
@@ -85,7 +78,7 @@ TEST_WITH(isolating, pages_are_mapped_while_the_device_may_use_them)
 TEST_WITH(mm, a_missing_flush_shows)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE system = make(c, MM_SET_APERTURE, 1, 0);
+    D3DKMT_HANDLE system = mm_make(c, MM_SET_APERTURE, 1, 0);
     struct phys_addr physical;
     uint64_t page;
 
@@ -109,7 +102,7 @@ TEST_WITH(mm, a_missing_flush_shows)
 TEST_WITH(mm, the_cap_decides_the_operation, options->iommu = IOMMU_ISOLATION)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 2, PHYSICAL);
     const bool old = rig->options.old_map;
 
     OK(mm_resident(c, h));
@@ -170,7 +163,7 @@ TEST_WITH(mm, aperture_mappings_carry_device_pages, options->iommu = IOMMU_REMAP
     const struct mm_op *op;
 
     frames = scatter(rig, &count);
-    h = make(c, MM_SET_APERTURE, 6, PHYSICAL);
+    h = mm_make(c, MM_SET_APERTURE, 6, PHYSICAL);
     rig->on_build = keep_list;
     OK(mm_resident(c, h));
     rig->on_build = NULL;
@@ -204,9 +197,9 @@ TEST_ALSO(mm, aperture_mappings_carry_device_pages, isolated, options->iommu = I
 TEST_WITH(mm, the_driver_sees_what_it_asked_to_see)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE seen = make(c, MM_SET_APERTURE, 2, PHYSICAL | CACHED | CPU_VISIBLE);
-    D3DKMT_HANDLE plain = make(c, MM_SET_APERTURE, 2, PHYSICAL);
-    D3DKMT_HANDLE virtual_only = make(c, MM_SET_APERTURE, 2, CACHED | CPU_VISIBLE);
+    D3DKMT_HANDLE seen = mm_make(c, MM_SET_APERTURE, 2, PHYSICAL | CACHED | CPU_VISIBLE);
+    D3DKMT_HANDLE plain = mm_make(c, MM_SET_APERTURE, 2, PHYSICAL);
+    D3DKMT_HANDLE virtual_only = mm_make(c, MM_SET_APERTURE, 2, CACHED | CPU_VISIBLE);
     const struct mm_op *op;
     uint8_t *view;
     uint64_t first;
@@ -252,7 +245,8 @@ TEST_WITH(mm, visibility_needs_the_cap, options->iommu = IOMMU_ISOLATION, option
 TEST_WITH(isolating, no_allocation_is_announced)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_BOTH, 4, 0), system = make(c, MM_SET_APERTURE, 4, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_BOTH, 4, 0),
+                  system = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
 
     mm_mark(rig);
     OK(mm_resident(c, h));
@@ -288,7 +282,7 @@ TEST_WITH(mm, no_frame_number_is_told_in_logical_mode, options->iommu = IOMMU_RE
     CHECK(ram_take_contiguous(rig->base.ram, &low, &first));
     mm_mark(rig);
     for (unsigned i = 0; i < 4; i++) {
-        h[i] = make(c, i & 1 ? MM_SET_BOTH : MM_SET_APERTURE, 5, i & 2 ? PHYSICAL : 0);
+        h[i] = mm_make(c, i & 1 ? MM_SET_BOTH : MM_SET_APERTURE, 5, i & 2 ? PHYSICAL : 0);
         OK(mm_resident(c, h[i]));
     }
     for (unsigned i = 0; i < 4; i++)

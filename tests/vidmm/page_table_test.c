@@ -7,14 +7,6 @@
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE
 #define FLUSH  DXGK_OPERATION_FLUSH_TLB
 
-static struct gva_object *resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
-{
-    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
-
-    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
-    return object;
-}
-
 static NTSTATUS map_at(struct gva_rig *rig, const struct gva_object *object, uint64_t base,
                        uint64_t offset, uint64_t pages)
 {
@@ -44,16 +36,11 @@ static const struct gva_op *leaf_write(const struct gva_rig *rig, uint32_t n)
     return NULL;
 }
 
-static uint64_t pinned(const struct gva_rig *rig)
-{
-    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
-}
-
 /* ---- the first map: order, initial updates, links ---- */
 
 TEST_WITH(gva, tables_are_initialised_then_linked_then_written)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_UPDATEPAGETABLE *u;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB + 5 * 4096, 0, 2)));
@@ -107,7 +94,7 @@ TEST_WITH(gva, tables_are_initialised_then_linked_then_written)
 
 TEST_WITH(gva, leaf_updates_describe_what_they_map)
 {
-    struct gva_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 64, 0x1000);
     const struct gva_op *op;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 4, 4)) &&
@@ -133,7 +120,7 @@ TEST_WITH(gva, leaf_updates_describe_what_they_map)
 
 TEST_WITH(gva, one_operation_addresses_one_table)
 {
-    struct gva_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 64, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB + SPAN - 4 * 4096, 0, 8)));
     gva_idle(rig);
@@ -151,7 +138,8 @@ TEST_WITH(gva, one_operation_addresses_one_table)
 
 TEST_WITH(gva, operations_split_at_changes_of_allocation_and_protection)
 {
-    struct gva_object *a = resident(rig, 8, 0x1000), *b = resident(rig, 8, 0x1008);
+    struct gva_object *a = gva_object_resident(rig, 8, 0x1000),
+                      *b = gva_object_resident(rig, 8, 0x1008);
     uint64_t base = GB;
     D3DDDI_MAPGPUVIRTUALADDRESS args = gva_map_args(a, 2);
 
@@ -179,7 +167,7 @@ TEST_WITH(gva, operations_split_at_changes_of_allocation_and_protection)
 
 TEST_WITH(gva, repeat_is_for_invalid_and_zero)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t zero = 0;
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)) &&
@@ -220,7 +208,7 @@ static void expect_poison(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFER *
 
 TEST_WITH(gva, arrays_are_poisoned_after_the_call)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     rig->on_build = expect_poison;
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)));
@@ -231,7 +219,7 @@ TEST_WITH(gva, arrays_are_poisoned_after_the_call)
 
 TEST_WITH(gva, multipass_repeats_the_same_arguments)
 {
-    struct gva_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 64, 0x1000);
 
     rig->insufficient_every = 2;
     for (uint64_t i = 0; i < 20; i++)
@@ -247,7 +235,7 @@ TEST_WITH(gva, multipass_repeats_the_same_arguments)
 
 TEST_WITH(gva, flushes_name_the_space_and_the_range)
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     const DXGK_BUILDPAGINGBUFFER_FLUSHTLB *flush;
 
     gva_map_simple(rig, object, 1);
@@ -278,7 +266,7 @@ static void not_cached_old(struct gva_options *options)
 
 TEST_WITH(gva, fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, not_cached(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 8);
 
     gva_idle(rig);
@@ -293,7 +281,7 @@ TEST_WITH(gva, fresh_entries_need_no_flush_where_invalid_ones_are_not_cached, no
 
 TEST_WITH(gva, caps_newer_than_the_driver_are_ignored, not_cached_old(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     gva_map_simple(rig, object, 8);
     gva_idle(rig);
@@ -314,7 +302,7 @@ static void expect_suspended(struct gva_rig *rig, const DXGKARG_BUILDPAGINGBUFFE
 
 TEST_WITH(gva, contexts_are_suspended_around_updates_if_asked, idle_spaces(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
     struct vidmm_context context;
 
     vidmm_context_init(&context, rig->mm_device, true, false);
@@ -342,12 +330,13 @@ static void odd_sizes(struct gva_options *options)
 TEST_WITH(gva, tables_take_their_size_and_alignment, odd_sizes(options))
 {
     struct gva_object *object = gva_object_create(rig, rig->mm_device, 1024);
-    uint64_t before = pinned(rig), va;
+    uint64_t before = gva_pinned(rig), va;
 
     va = gva_map_simple(rig, object, 512);
-    CHECK_RULE("GPUVA-148", pinned(rig) == before + 4096 * 2 + 8192); /* levels 2 and 1, a leaf */
+    CHECK_RULE("GPUVA-148",
+               gva_pinned(rig) == before + 4096 * 2 + 8192); /* levels 2 and 1, a leaf */
     CHECK(NT_SUCCESS(map_at(rig, object, va + SPAN, 0, 512)));
-    CHECK_RULE("GPUVA-148", pinned(rig) == before + 4096 * 2 + 8192 * 2);
+    CHECK_RULE("GPUVA-148", gva_pinned(rig) == before + 4096 * 2 + 8192 * 2);
     gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, 0x1000);
     for (uint32_t i = 0; i < gva_op_count(rig, UPDATE); i++)
         if (update_at(rig, i)->PageTableLevel == 0)
@@ -356,7 +345,7 @@ TEST_WITH(gva, tables_take_their_size_and_alignment, odd_sizes(options))
     CHECK(gva_free(rig, va, 512) == STATUS_SUCCESS &&
           gva_free(rig, va + SPAN, 512) == STATUS_SUCCESS);
     gva_idle(rig);
-    CHECK_RULE("GPUVA-148", pinned(rig) == before);
+    CHECK_RULE("GPUVA-148", gva_pinned(rig) == before);
     gva_object_destroy(rig, object);
 }
 
@@ -367,7 +356,7 @@ static void tiny(struct gva_options *options)
 
 TEST_WITH(gva, no_room_for_tables_fails_the_map_and_nothing_else, tiny(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x100);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x100);
     uint64_t first = gva_map_simple(rig, object, 8), base = 4 * GB, mapped = 0;
     NTSTATUS status;
 
@@ -406,7 +395,7 @@ static uint32_t invalidated(const struct gva_rig *rig)
 
 TEST_WITH(gva, explicit_invalidation_pairs_up, explicit_invalidation(options))
 {
-    struct gva_object *object = resident(rig, 1024, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 1024, 0x1000);
     uint64_t va = gva_map_simple(rig, object, 1024);
 
     gva_idle(rig);
@@ -420,19 +409,19 @@ TEST_WITH(gva, explicit_invalidation_pairs_up, explicit_invalidation(options))
 
 TEST_WITH(gva, tables_are_freed_whole_without_explicit_invalidation)
 {
-    struct gva_object *object = resident(rig, 1024, 0x1000);
-    uint64_t before = pinned(rig), va = gva_map_simple(rig, object, 1024);
+    struct gva_object *object = gva_object_resident(rig, 1024, 0x1000);
+    uint64_t before = gva_pinned(rig), va = gva_map_simple(rig, object, 1024);
 
     gva_idle(rig);
     gva_mark(rig);
     rig->hold = true;
     CHECK(gva_free(rig, va, 1024) == STATUS_SUCCESS);
     sim_stall(1000000);
-    CHECK_RULE("GPUVA-153", pinned(rig) > before); /* not before the GPU is done */
+    CHECK_RULE("GPUVA-153", gva_pinned(rig) > before); /* not before the GPU is done */
     gva_release(rig);
     gva_idle(rig);
     CHECK_RULE("GPUVA-152", invalidated(rig) == 0);
-    CHECK_RULE("GPUVA-153", pinned(rig) == before && gva_op_count(rig, FLUSH) == 1 &&
+    CHECK_RULE("GPUVA-153", gva_pinned(rig) == before && gva_op_count(rig, FLUSH) == 1 &&
                                 gva_op_position(rig, FLUSH, 0) > gva_op_position(rig, UPDATE, 0));
     gva_object_destroy(rig, object);
 }
@@ -452,7 +441,8 @@ static void large_unaligned(struct gva_options *options)
 
 TEST_WITH(gva, a_whole_block_is_one_large_page, large(options))
 {
-    struct gva_object *object = resident(rig, 512, 0x1000), *off = resident(rig, 512, 0x1100);
+    struct gva_object *object = gva_object_resident(rig, 512, 0x1000),
+                      *off = gva_object_resident(rig, 512, 0x1100);
     const struct vidmm_run system = {.segment = 0, .first = 0x2000, .pages = 512};
     uint64_t entry;
 
@@ -486,7 +476,7 @@ TEST_WITH(gva, a_whole_block_is_one_large_page, large(options))
 
 TEST_WITH(gva, unaligned_blocks_with_their_cap, large_unaligned(options))
 {
-    struct gva_object *off = resident(rig, 512, 0x1100);
+    struct gva_object *off = gva_object_resident(rig, 512, 0x1100);
 
     CHECK(NT_SUCCESS(map_at(rig, off, 2 * GB, 0, 512)));
     CHECK_RULE("GPUVA-214", gva_look(rig, 2 * GB) & GVA_LARGE);
@@ -501,7 +491,7 @@ static void dual(struct gva_options *options)
 
 TEST_WITH(gva, dual_entries_come_in_two_arrays, dual(options))
 {
-    struct gva_object *object = resident(rig, 8, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 8, 0x1000);
 
     CHECK(NT_SUCCESS(map_at(rig, object, GB, 0, 8)));
     gva_idle(rig);
@@ -521,7 +511,7 @@ static bool same_tables(struct gva_rig *rig, uint64_t tables, uint64_t free_page
 
 TEST_WITH(gva, every_failed_allocation_leaves_things_as_they_were)
 {
-    struct gva_object *object = resident(rig, 64, 0x1000);
+    struct gva_object *object = gva_object_resident(rig, 64, 0x1000);
     uint64_t reserved = GB, tables, pages;
     struct util_heap *heap = &sim_current->heap;
     D3DDDI_MAPGPUVIRTUALADDRESS fresh = gva_map_args(object, 8), inside = gva_map_args(object, 2);

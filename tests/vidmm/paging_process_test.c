@@ -50,9 +50,8 @@ TEST_WITH(gva_bare, paging_tables_are_written_at_once)
                                 rig->buffer[0].va.value < rig->vidmm->mmu->scratch.first << 12);
     CHECK(gva_entry_page(paging_look(rig, rig->buffer[0].va.value)) == rig->buffer_logical[0].value);
     CHECK_RULE("GPUVA-227", rig->vidmm->mmu->end == GB >> 12);
-    CHECK_RULE("GPUVA-226",
-               paging_look(rig, rig->vidmm->mmu->scratch.first << 12) == GVA_FAULT &&
-                   paging_look(rig, GB - 4096) == GVA_FAULT);
+    CHECK_RULE("GPUVA-226", paging_look(rig, rig->vidmm->mmu->scratch.first << 12) == GVA_FAULT &&
+                                paging_look(rig, GB - 4096) == GVA_FAULT);
     CHECK(space_validate(paging_space(rig)));
     gva_stop(rig);
     CHECK(rig->destroy_process_calls == 1);
@@ -240,8 +239,8 @@ TEST_WITH(gva, tables_are_mapped_before_they_are_edited_by_address, gpu_virtual(
 
         CHECK_RULE("GPUVA-182", update->UpdateMode == DXGK_PAGETABLEUPDATE_GPU_VIRTUAL);
         if (update->hProcess == rig->process->driver_handle)
-            CHECK_RULE("GPUVA-184", update->PageTableAddress.GpuVirtual >=
-                                        rig->vidmm->mmu->scratch.first << 12);
+            CHECK_RULE("GPUVA-184",
+                       update->PageTableAddress.GpuVirtual >= rig->vidmm->mmu->scratch.first << 12);
     }
     /* The rig's GPU wrote through these addresses: the right tables changed. */
     CHECK_RULE("GPUVA-184", gva_entry_page(gva_look(rig, va)) == 0x1000);

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging buffers: the DxgkDdiBuildPagingBuffer protocol, and operations that move content. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
-static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
-{
-    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
-
-    p.flags = flags;
-    return mm_create_ok(c, p);
-}
-
 #define PHYSICAL 0x8000u /* AccessedPhysically */
-
-static void physical_options(struct mm_options *o)
-{
-    mm_options_default(o);
-    o->physical = true;
-    o->iommu = IOMMU_ISOLATION;
-}
 
 /* ---- the protocol ---- */
 
@@ -49,7 +35,7 @@ static NTSTATUS look(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
 TEST_WITH(mm, operations_are_packed, options->private_bytes = 256)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 2, 0);
 
     rig->on_build = look;
     rig->private_advance = 16;
@@ -103,14 +89,14 @@ TEST_WITH(mm, multipass_is_the_drivers)
 
     rig->on_build = three_passes;
     pass = 0;
-    OK(mm_resident(c, make(c, MM_SET_VRAM, 2, 0)));
+    OK(mm_resident(c, mm_make(c, MM_SET_VRAM, 2, 0)));
     CHECK_RULE("PAGE-012",
                pass == 3 && pass_offsets[0] == 0 && pass_offsets[1] == 7 && pass_offsets[2] == 8);
     CHECK_RULE("PAGE-031", pass_args[0] == pass_args[1] && pass_args[1] == pass_args[2]);
     CHECK_RULE("PAGE-011",
                pass_tickets[1] == pass_tickets[0] + 1 && pass_tickets[2] == pass_tickets[1] + 1);
     pass = 0;
-    OK(mm_resident(c, make(c, MM_SET_VRAM, 2, 0)));
+    OK(mm_resident(c, mm_make(c, MM_SET_VRAM, 2, 0)));
     CHECK_RULE("PAGE-012", pass_offsets[0] == 0); /* a new operation begins anew */
 }
 
@@ -121,7 +107,7 @@ TEST_WITH(mm, small_buffers_do)
 
     rig->command_bytes = 1024; /* four operations a buffer */
     for (unsigned i = 0; i < 12; i++) {
-        h[i] = make(c, MM_SET_VRAM, 3, 0);
+        h[i] = mm_make(c, MM_SET_VRAM, 3, 0);
         OK(mm_resident(c, h[i]));
         mm_write_content(rig, mm_allocation(c, h[i]), (uint8_t)i);
         OK(mm_evict(c, h[i], 0));
@@ -171,7 +157,7 @@ static void breach_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
     const struct verify_bugcheck *bugcheck;
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 2, 0);
 
     rig->on_build = breach;
     breach_calls = 0;
@@ -232,7 +218,7 @@ static NTSTATUS busy(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER *args)
 static void busy_body(struct mm_rig *rig)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 2, PHYSICAL);
 
     OK(mm_resident(c, h));
     mm_write_content(rig, mm_allocation(c, h), 1);
@@ -256,7 +242,7 @@ TEST(busy_is_answered_once)
 {
     struct mm_options o;
 
-    physical_options(&o);
+    mm_options_physical(&o);
     busy_forever = false;
     mm_run(&o, busy_body);
     busy_forever = true;
@@ -266,7 +252,7 @@ TEST(busy_is_answered_once)
 TEST_WITH(mm, nothing_written_keeps_the_order)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 2, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 2, 0);
     uint64_t fence;
 
     rig->write_nothing = true; /* the driver does everything at once */
@@ -280,7 +266,7 @@ TEST_WITH(mm, nothing_written_keeps_the_order)
 TEST_WITH(mm, virtual_operations)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 5, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 5, 0);
     const struct mm_op *op;
     const struct vidmm_allocation *a;
 
@@ -325,7 +311,7 @@ TEST_WITH(mm, big_ones_go_in_chunks)
     uint64_t next = 0;
 
     rig->vidmm->mmu->scratch.limit = 7; /* pages */
-    h = make(c, MM_SET_VRAM, 30, 0x18000);
+    h = mm_make(c, MM_SET_VRAM, 30, 0x18000);
     OK(mm_resident(c, h));
     a = mm_allocation(c, h);
     CHECK_RULE("PAGE-062", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) == 5);
@@ -374,12 +360,12 @@ TEST_WITH(mm, scattered_pages_in_one_operation)
     D3DKMT_HANDLE h;
 
     for (unsigned i = 0; i < 64; i++) {
-        small[i] = make(c, MM_SET_VRAM, 64, PHYSICAL);
+        small[i] = mm_make(c, MM_SET_VRAM, 64, PHYSICAL);
         OK(mm_resident(c, small[i]));
     }
     for (unsigned i = 0; i < 64; i += 2)
         OK(mm_destroy(c, small[i], 2));
-    h = make(c, MM_SET_VRAM, 300, 0);
+    h = mm_make(c, MM_SET_VRAM, 300, 0);
     mm_mark(rig);
     OK(mm_resident(c, h));
     CHECK(mm_allocation(c, h)->run_count == 5);
@@ -430,7 +416,7 @@ TEST_WITH(mm, callbacks_return_while_building)
 {
     struct mm_client *c = &rig->client[0];
 
-    callback_handle = make(c, MM_SET_VRAM, 1, 0);
+    callback_handle = mm_make(c, MM_SET_VRAM, 1, 0);
     callback_result = c;
     rig->on_build = call_back;
     OK(mm_resident(c, callback_handle));
@@ -441,8 +427,8 @@ TEST_WITH(mm, callbacks_return_while_building)
 TEST_WITH(mm, removal_stops_paging)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 3, PHYSICAL);
-    D3DKMT_HANDLE s = make(c, MM_SET_APERTURE, 3, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 3, PHYSICAL);
+    D3DKMT_HANDLE s = mm_make(c, MM_SET_APERTURE, 3, PHYSICAL);
     uint64_t fence;
 
     OK(mm_resident(c, h));
@@ -501,7 +487,7 @@ TEST_WITH(mm, not_zeroed_gets_a_pattern)
 TEST_WITH(mm, statistics)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 10, 0);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 10, 0);
     struct vidmm_statistics s;
 
     OK(mm_resident(c, h));

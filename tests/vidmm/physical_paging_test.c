@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Content operations of adapters without GPU virtual addresses: TRANSFER, FILL, DISCARD_CONTENT. */
 #include "support/mm_rig.h"
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
-static D3DKMT_HANDLE make(struct mm_client *c, UINT set, uint64_t pages, UINT flags)
-{
-    struct mm_private p = mm_private_default(set, pages * PAGE_BYTES);
-
-    p.flags = flags;
-    return mm_create_ok(c, p);
-}
-
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-static void physical_options(struct mm_options *o)
-{
-    mm_options_default(o);
-    o->physical = true;
-    o->iommu = IOMMU_ISOLATION;
-}
-
-TEST_WITH(mm, physical_operations, physical_options(options))
+TEST_WITH(mm, physical_operations, mm_options_physical(options))
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE first = make(c, MM_SET_VRAM, 3, PHYSICAL);
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, PHYSICAL);
-    D3DKMT_HANDLE permanent = make(c, MM_SET_VRAM, 4, PHYSICAL | 3);
+    D3DKMT_HANDLE first = mm_make(c, MM_SET_VRAM, 3, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, PHYSICAL);
+    D3DKMT_HANDLE permanent = mm_make(c, MM_SET_VRAM, 4, PHYSICAL | 3);
     const struct vidmm_allocation *a;
     const struct mm_op *op;
     int64_t address;
@@ -104,13 +90,13 @@ static NTSTATUS watch_interleaving(struct mm_rig *rig, DXGKARG_BUILDPAGINGBUFFER
     return STATUS_PENDING;
 }
 
-TEST_WITH(mm, transfers_do_not_interleave, physical_options(options))
+TEST_WITH(mm, transfers_do_not_interleave, mm_options_physical(options))
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h[3];
 
     for (unsigned i = 0; i < 3; i++) {
-        h[i] = make(c, MM_SET_VRAM, 8, PHYSICAL);
+        h[i] = mm_make(c, MM_SET_VRAM, 8, PHYSICAL);
         OK(mm_resident(c, h[i]));
     }
     rig->on_build = watch_interleaving;
@@ -123,10 +109,10 @@ TEST_WITH(mm, transfers_do_not_interleave, physical_options(options))
     rig->on_build = NULL;
 }
 
-TEST_WITH(mm, mdl_lives_until_the_fence, physical_options(options))
+TEST_WITH(mm, mdl_lives_until_the_fence, mm_options_physical(options))
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = make(c, MM_SET_VRAM, 4, PHYSICAL);
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, PHYSICAL);
     const MDL *mdl;
     uint64_t live;
 

@@ -1,43 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where allocations are put: preferences, alignment, pages of segments, limits. */
 #include "support/mm_rig.h"
-
-static DXGK_SEGMENTDESCRIPTOR4 memory(uint64_t base, uint64_t size)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = {0};
-
-    d.BaseAddress.QuadPart = (LONGLONG)base;
-    d.Size = size;
-    return d;
-}
-
-static DXGK_SEGMENTDESCRIPTOR4 visible(uint64_t base, uint64_t size, uint64_t bar_offset)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = memory(base, size);
-
-    d.Flags.CpuVisible = 1;
-    d.CpuTranslatedAddress.QuadPart = (LONGLONG)bar_offset;
-    return d;
-}
-
-static DXGK_SEGMENTDESCRIPTOR4 aperture(uint64_t size)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = memory(MM_APERTURE_BASE, size);
-
-    d.Flags.Aperture = 1;
-    return d;
-}
-
-static struct mm_options plain(void)
-{
-    struct mm_options o;
-
-    mm_options_default(&o);
-    o.segment[0] = memory(MM_BASE, 16 * MM_MB);
-    o.segment[1] = aperture(64 * MM_MB);
-    o.segment_count = 2;
-    return o;
-}
+#include "support/mm_segments.h"
 
 static void bad_ranges_are_never_used_body(struct mm_rig *rig)
 {
@@ -66,19 +30,19 @@ static void bad_ranges_are_never_used_body(struct mm_rig *rig)
 
 TEST(bad_ranges_are_never_used)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
     const struct vidmm_bad_range bad[2] = {
         {.segment = 1, .range = {.SegmentOffset = 0x100000, .SizeInBytes = 0x10000}},
         {.segment = 1, .range = {.SegmentOffset = 0xF00000, .SizeInBytes = 4096}}};
 
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 0);
+    o.segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0);
     o.bad_range = bad;
     o.bad_range_count = 2;
     mm_run(&o, bad_ranges_are_never_used_body);
 }
 
-TEST_WITH(mm, segment_of_large_pages_is_managed_in_them, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+TEST_WITH(mm, segment_of_large_pages_is_managed_in_them, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
           options->segment[0].Flags.Use64KBPages = 1)
 {
     struct mm_client *c = &rig->client[0];
@@ -97,10 +61,10 @@ TEST_WITH(mm, segment_of_large_pages_is_managed_in_them, *options = plain(),
     }
 }
 
-TEST_WITH(mm, placement_follows_preferences, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
-          options->segment[2] = visible(MM_BASE + 32 * (uint64_t)MM_MB, 16 * MM_MB,
-                                        32 * (uint64_t)MM_MB),
+TEST_WITH(mm, placement_follows_preferences, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[2] = mm_segment_visible(MM_BASE + 32 * (uint64_t)MM_MB, 16 * MM_MB,
+                                                   32 * (uint64_t)MM_MB),
           options->segment_count = 3)
 {
     struct mm_client *c = &rig->client[0];
@@ -151,8 +115,8 @@ TEST_WITH(mm, placement_follows_preferences, *options = plain(),
     CHECK_RULE("ALLOC-051", a->runs[0].first + a->runs[0].pages == 15 * 256);
 }
 
-TEST_WITH(mm, pitch_segment_takes_the_pitch_size, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
+TEST_WITH(mm, pitch_segment_takes_the_pitch_size, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
           options->segment[0].Flags.PitchAlignment = 1)
 {
     struct mm_client *c = &rig->client[0];
@@ -197,9 +161,10 @@ TEST_WITH(mm, alignment_is_kept)
 
 /* The commit limit of a memory segment counts for nothing, that of an aperture bounds what is
  * mapped. */
-TEST_WITH(mm, commit_limits, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
-          options->segment[0].CommitLimit = 8 * MM_MB, options->segment[1] = aperture(16 * MM_MB),
+TEST_WITH(mm, commit_limits, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[0].CommitLimit = 8 * MM_MB,
+          options->segment[1] = mm_segment_aperture(16 * MM_MB),
           options->segment[1].CommitLimit = 4 * MM_MB)
 {
     struct mm_client *c = &rig->client[0];
@@ -225,9 +190,10 @@ TEST_WITH(mm, commit_limits, *options = plain(),
     CHECK_RULE("SEG-032", NT_SUCCESS(mm_resident(c, h[5])));
 }
 
-TEST_WITH(mm, global_aperture_limit, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
-          options->segment[1] = aperture(16 * MM_MB), options->aperture_commit_limit = 2 * MM_MB)
+TEST_WITH(mm, global_aperture_limit, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = mm_segment_aperture(16 * MM_MB),
+          options->aperture_commit_limit = 2 * MM_MB)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, MM_MB);
@@ -242,9 +208,9 @@ TEST_WITH(mm, global_aperture_limit, *options = plain(),
                mm_resident(c, h[2]) == STATUS_NO_MEMORY); /* the segment alone would allow 16 */
 }
 
-TEST_WITH(mm, zero_commit_limit_means_all, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
-          options->segment[1] = aperture(16 * MM_MB))
+TEST_WITH(mm, zero_commit_limit_means_all, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = mm_segment_aperture(16 * MM_MB))
 {
     struct mm_client *c = &rig->client[0];
     struct mm_private p = mm_private_default(MM_SET_APERTURE, 16 * MM_MB);
@@ -252,7 +218,7 @@ TEST_WITH(mm, zero_commit_limit_means_all, *options = plain(),
     p.flags |= 0x8000;
     CHECK_RULE("SEG-034", NT_SUCCESS(mm_resident(c, mm_create_ok(c, p))));
 }
-TEST_ALSO(mm, zero_commit_limit_means_all, beyond_the_segment, *options = plain(),
-          options->segment[0] = visible(MM_BASE, 16 * MM_MB, 0),
-          options->segment[1] = aperture(16 * MM_MB),
+TEST_ALSO(mm, zero_commit_limit_means_all, beyond_the_segment, *options = mm_plain_options(),
+          options->segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 0),
+          options->segment[1] = mm_segment_aperture(16 * MM_MB),
           options->segment[1].CommitLimit = 1024 * (uint64_t)MM_MB)

@@ -1,28 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Residency lists, and the paging queues behind them. */
 #include "support/mm_rig.h"
-
-static D3DKMT_HANDLE vram(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_VRAM, mb * MM_MB));
-}
-
-static D3DKMT_HANDLE both(struct mm_client *c, uint64_t mb)
-{
-    return mm_create_ok(c, mm_private_default(MM_SET_BOTH, mb * MM_MB));
-}
-
-static bool in_vram(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    const struct vidmm_allocation *a = mm_allocation(c, h);
-
-    return a->resident && a->segment == MM_VRAM;
-}
-
-static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
-{
-    return !mm_allocation(c, h)->resident;
-}
+#include "support/mm_requests.h"
 
 #define OK(call) CHECK(NT_SUCCESS(call))
 
@@ -31,7 +10,7 @@ static bool is_out(struct mm_client *c, D3DKMT_HANDLE h)
 TEST_WITH(mm, make_resident_counts)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = vram(c, 1);
+    D3DKMT_HANDLE h = mm_vram(c, 1);
     D3DKMT_HANDLE list[3];
     uint64_t fence = 99;
     uint64_t trim;
@@ -43,15 +22,15 @@ TEST_WITH(mm, make_resident_counts)
     rig->hold = false;
     mm_release(rig);
     mm_wait_fence(c, fence);
-    CHECK_RULE("RES-014", in_vram(c, h) && mm_allocation(c, h)->ready);
+    CHECK_RULE("RES-014", mm_in_vram(c, h) && mm_allocation(c, h)->ready);
     CHECK_RULE("RES-060", *(uint64_t *)(void *)mm_page(rig, mm_allocation(c, h), 255) == 0);
     CHECK_RULE("RES-060", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) >= 1);
     CHECK_RULE("RES-013", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_SUCCESS && fence == 0);
 
     OK(mm_client_open(rig, 1, 0));
-    list[0] = vram(c, 1);
-    list[1] = vram(&rig->client[1], 1);
-    list[2] = vram(c, 1);
+    list[0] = mm_vram(c, 1);
+    list[1] = mm_vram(&rig->client[1], 1);
+    list[2] = mm_vram(c, 1);
     CHECK_RULE("RES-012", mm_make_resident(c, list, 3, 0, &fence) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("RES-012", mm_open(c, list[0])->residency_count == 0 &&
                               mm_open(c, list[2])->residency_count == 0);
@@ -67,7 +46,7 @@ TEST_WITH(mm, make_resident_counts)
     OK(mm_resident(c, list[0]));
     OK(mm_resident(c, list[0]));
     OK(mm_evict(c, list[0], 0));
-    CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 1 && in_vram(c, list[0]));
+    CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 1 && mm_in_vram(c, list[0]));
     OK(mm_evict(c, list[0], 0));
     CHECK_RULE("RES-017", mm_open(c, list[0])->residency_count == 0 &&
                               list_empty(&mm_open(c, list[0])->residency_link));
@@ -94,7 +73,7 @@ TEST_WITH(mm, make_resident_is_all_or_nothing)
     uint64_t trim = 0;
 
     for (int i = 0; i < 4; i++)
-        list[i] = vram(c, 5);
+        list[i] = mm_vram(c, 5);
     OK(mm_resident(c, list[0]));
     mm_mark(rig);
     CHECK_RULE("RES-015", vidmm_make_resident(c->queue, list, 4, (D3DDDI_MAKERESIDENT_FLAGS){0},
@@ -122,7 +101,7 @@ TEST_WITH(mm, contexts_wait_for_the_list)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_client *d;
-    D3DKMT_HANDLE a = vram(c, 10);
+    D3DKMT_HANDLE a = mm_vram(c, 10);
     D3DKMT_HANDLE b;
     uint64_t fence;
 
@@ -141,16 +120,16 @@ TEST_WITH(mm, contexts_wait_for_the_list)
     mm_write_content(rig, mm_allocation(c, a), 3);
     OK(mm_client_open(rig, 1, 1));
     d = &rig->client[1];
-    b = vram(d, 10);
+    b = mm_vram(d, 10);
     OK(mm_resident(d, b));
-    CHECK_RULE("RES-053", is_out(c, a) && in_vram(d, b));
+    CHECK_RULE("RES-053", mm_is_out(c, a) && mm_in_vram(d, b));
     CHECK_RULE("RES-010", mm_open(c, a)->residency_count == 1 && c->device->missing == 1);
     mm_submit(c);
     CHECK_RULE("RES-010", !mm_dispatch(c));
     mm_idle(rig);
-    CHECK_RULE("RES-010", c->resident_calls == 2 && in_vram(c, a) && mm_dispatch(c));
+    CHECK_RULE("RES-010", c->resident_calls == 2 && mm_in_vram(c, a) && mm_dispatch(c));
     CHECK_RULE("RES-059", mm_check_content(rig, mm_allocation(c, a), 3));
-    CHECK(is_out(d, b) && d->device->missing == 1);
+    CHECK(mm_is_out(d, b) && d->device->missing == 1);
     CHECK(vidmm_validate(rig->vidmm));
 }
 
@@ -162,7 +141,7 @@ TEST_WITH(mm, busy_devices_take_turns)
 
     OK(mm_client_open(rig, 1, 1));
     for (unsigned i = 0; i < 2; i++) {
-        h[i] = vram(&rig->client[i], 10);
+        h[i] = mm_vram(&rig->client[i], 10);
         mm_submit(&rig->client[i]); /* never idle */
         OK(mm_make_resident(&rig->client[i], &h[i], 1, 0, &(uint64_t){0}));
     }
@@ -185,8 +164,8 @@ TEST_WITH(mm, busy_devices_take_turns)
 TEST_WITH(mm, evict_follows_the_gpu)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = vram(c, 2);
-    D3DKMT_HANDLE keep = vram(c, 2);
+    D3DKMT_HANDLE h = mm_vram(c, 2);
+    D3DKMT_HANDLE keep = mm_vram(c, 2);
     D3DKMT_HANDLE big;
 
     OK(mm_resident(c, h));
@@ -197,21 +176,21 @@ TEST_WITH(mm, evict_follows_the_gpu)
     CHECK(mm_dispatch(c));
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-026", in_vram(c, h) && mm_check_content(rig, mm_allocation(c, h),
-                                                            1)); /* the packet may use it */
+    CHECK_RULE("RES-026", mm_in_vram(c, h) && mm_check_content(rig, mm_allocation(c, h),
+                                                               1)); /* the packet may use it */
     mm_finish(c);
     mm_idle(rig);
-    CHECK_RULE("RES-026", is_out(c, h));
+    CHECK_RULE("RES-026", mm_is_out(c, h));
     CHECK_RULE("RES-027", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) >= 1);
     CHECK_RULE("RES-059", mm_check_content(rig, mm_allocation(c, h), 1));
 
     mm_mark(rig);
     OK(mm_evict(c, keep, 1));
     mm_idle(rig);
-    CHECK_RULE("RES-027", in_vram(c, keep) && mm_op_count(rig, -1) == 0);
-    big = vram(c, 15);
+    CHECK_RULE("RES-027", mm_in_vram(c, keep) && mm_op_count(rig, -1) == 0);
+    big = mm_vram(c, 15);
     OK(mm_resident(c, big));
-    CHECK_RULE("RES-027", is_out(c, keep) && mm_check_content(rig, mm_allocation(c, keep), 2));
+    CHECK_RULE("RES-027", mm_is_out(c, keep) && mm_check_content(rig, mm_allocation(c, keep), 2));
 
     /* with the flag but a count left nothing changes */
     OK(mm_evict(c, big, 0));
@@ -221,7 +200,7 @@ TEST_WITH(mm, evict_follows_the_gpu)
     OK(mm_evict(c, keep, 1));
     OK(mm_evict(c, keep, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-027", is_out(c, keep));
+    CHECK_RULE("RES-027", mm_is_out(c, keep));
 
     /* a second MakeResident before the GPU is done keeps it */
     OK(mm_resident(c, h));
@@ -231,7 +210,7 @@ TEST_WITH(mm, evict_follows_the_gpu)
     OK(mm_resident(c, h));
     mm_finish(c);
     mm_idle(rig);
-    CHECK(in_vram(c, h) && vidmm_validate(rig->vidmm));
+    CHECK(mm_in_vram(c, h) && vidmm_validate(rig->vidmm));
 }
 
 TEST_WITH(mm, hint_never_loses_content)
@@ -245,7 +224,7 @@ TEST_WITH(mm, hint_never_loses_content)
     mm_write_content(rig, mm_allocation(c, h), 8);
     OK(mm_evict(c, h, 2));
     mm_idle(rig);
-    CHECK_RULE("RES-029", is_out(c, h) && mm_check_content(rig, mm_allocation(c, h), 8));
+    CHECK_RULE("RES-029", mm_is_out(c, h) && mm_check_content(rig, mm_allocation(c, h), 8));
 
     p.flags |= 2; /* PermanentSysMem: the system copy stays */
     permanent = mm_create_ok(c, p);
@@ -256,7 +235,7 @@ TEST_WITH(mm, hint_never_loses_content)
     OK(mm_evict(c, permanent, 0));
     mm_idle(rig);
     CHECK_RULE("RES-028",
-               is_out(c, permanent) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
+               mm_is_out(c, permanent) && mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     OK(mm_resident(c, permanent));
     mm_mark(rig);
     OK(mm_evict(c, permanent, 0));
@@ -285,7 +264,7 @@ TEST_WITH(mm, queues_have_growing_fences)
     uint64_t trim;
 
     for (unsigned i = 0; i < 4; i++)
-        h[i] = vram(c, 1);
+        h[i] = mm_vram(c, 1);
     CHECK_RULE("GPUVA-065",
                vidmm_paging_queue_create(c->device, (D3DDDI_PAGINGQUEUE_PRIORITY)2, NULL, NULL,
                                          &urgent) == STATUS_INVALID_PARAMETER);
@@ -335,7 +314,7 @@ TEST_WITH(mm, urgent_queue_goes_first)
     OK(vidmm_paging_queue_create(c->device, D3DDDI_PAGINGQUEUE_PRIORITY_ABOVE_NORMAL,
                                  order_progress, &urgent_at, &high));
     for (unsigned i = 0; i < 3; i++)
-        h[i] = vram(c, 1);
+        h[i] = mm_vram(c, 1);
     mm_mark(rig);
     rig->vidmm->reset = true; /* jobs wait */
     CHECK(vidmm_make_resident(low, &h[0], 1, (D3DDDI_MAKERESIDENT_FLAGS){0}, &fence, &trim) ==
@@ -358,7 +337,7 @@ TEST_WITH(mm, urgent_queue_goes_first)
 TEST_WITH(mm, losing_a_device_releases_waiters)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = vram(c, 1);
+    D3DKMT_HANDLE h = mm_vram(c, 1);
     uint64_t fence;
 
     rig->hold = true;
@@ -375,7 +354,7 @@ TEST_WITH(mm, losing_a_device_releases_waiters)
 TEST_WITH(mm, pages_are_mapped_only_while_needed)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE h = both(c, 1);
+    D3DKMT_HANDLE h = mm_both(c, 1);
     D3DKMT_HANDLE system = mm_create_ok(c, mm_private_default(MM_SET_APERTURE, MM_MB));
     uint64_t mapped = iommu_domain_mapped_pages(rig->base.domain);
 
@@ -383,8 +362,8 @@ TEST_WITH(mm, pages_are_mapped_only_while_needed)
     CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped); /* all in VRAM */
     OK(mm_evict(c, h, 0));
     mm_idle(rig);
-    CHECK_RULE("RES-061", is_out(c, h) && iommu_domain_mapped_pages(rig->base.domain) ==
-                                              mapped); /* only during the transfer */
+    CHECK_RULE("RES-061", mm_is_out(c, h) && iommu_domain_mapped_pages(rig->base.domain) ==
+                                                 mapped); /* only during the transfer */
     OK(mm_resident(c, system));
     CHECK_RULE("RES-061", iommu_domain_mapped_pages(rig->base.domain) == mapped + 256);
     rig->hold = true;
@@ -429,8 +408,8 @@ TEST_WITH(mm, reset_purges_and_restores)
     CHECK_RULE("RES-086", mm_op_count(rig, DXGK_OPERATION_TRANSFER) == 0 &&
                               mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) == 0);
     CHECK_RULE("TDR-051", mm_event_count(rig, MM_SUBMIT) == 0);
-    CHECK_RULE("RES-085", mm_allocation(c, a)->content == CONTENT_NONE && is_out(c, a) &&
-                              is_out(c, b) && is_out(c, s));
+    CHECK_RULE("RES-085", mm_allocation(c, a)->content == CONTENT_NONE && mm_is_out(c, a) &&
+                              mm_is_out(c, b) && mm_is_out(c, s));
     CHECK_RULE("RES-085",
                mm_check_content(rig, mm_allocation(c, b), 2)); /* system pages keep theirs */
     mm_mark(rig);
@@ -440,7 +419,7 @@ TEST_WITH(mm, reset_purges_and_restores)
     /* Life goes on for a new device. */
     OK(mm_client_open(rig, 1, 0));
     c = &rig->client[1];
-    a = vram(c, 1);
+    a = mm_vram(c, 1);
     OK(mm_resident(c, a));
     CHECK(mm_allocation(c, a)->ready && rig->faults == 0);
 }
@@ -473,7 +452,7 @@ TEST_WITH(mm, reset_with_physical_paging, options->physical = true, options->iom
 TEST_WITH(mm, a_loss_of_power_ends_what_was_begun)
 {
     struct mm_client *c = &rig->client[0];
-    D3DKMT_HANDLE a = vram(c, 4), b = vram(c, 4), handles[1];
+    D3DKMT_HANDLE a = mm_vram(c, 4), b = mm_vram(c, 4), handles[1];
     uint64_t fence;
 
     OK(mm_resident(c, a));
@@ -487,7 +466,7 @@ TEST_WITH(mm, a_loss_of_power_ends_what_was_begun)
     CHECK(mm_event_count(rig, MM_SUBMIT) >= 2);
     CHECK_RULE("PAGE-019", mm_event_at(rig, MM_SUBMIT, 0)->flags == 0 &&
                                mm_event_at(rig, MM_SUBMIT, 1)->flags == 1);
-    CHECK_RULE("RES-078", is_out(c, a) && is_out(c, b));
+    CHECK_RULE("RES-078", mm_is_out(c, a) && mm_is_out(c, b));
     mm_mark(rig);
     sim_block(sim_now() + 1000000, NULL); /* the worker rests, although `a` was about to leave */
     CHECK_RULE("LIFE-156", mm_event_count(rig, MM_SUBMIT) == 0 && mm_op_count(rig, -1) == 0);

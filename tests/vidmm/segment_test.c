@@ -1,45 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Segment tables and memory sizes. */
 #include "support/mm_rig.h"
+#include "support/mm_segments.h"
 
 /* ---- the table ---- */
-
-static DXGK_SEGMENTDESCRIPTOR4 memory(uint64_t base, uint64_t size)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = {0};
-
-    d.BaseAddress.QuadPart = (LONGLONG)base;
-    d.Size = size;
-    return d;
-}
-
-static DXGK_SEGMENTDESCRIPTOR4 visible(uint64_t base, uint64_t size, uint64_t bar_offset)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = memory(base, size);
-
-    d.Flags.CpuVisible = 1;
-    d.CpuTranslatedAddress.QuadPart = (LONGLONG)bar_offset;
-    return d;
-}
-
-static DXGK_SEGMENTDESCRIPTOR4 aperture(uint64_t size)
-{
-    DXGK_SEGMENTDESCRIPTOR4 d = memory(MM_APERTURE_BASE, size);
-
-    d.Flags.Aperture = 1;
-    return d;
-}
-
-static struct mm_options plain(void)
-{
-    struct mm_options o;
-
-    mm_options_default(&o);
-    o.segment[0] = memory(MM_BASE, 16 * MM_MB);
-    o.segment[1] = aperture(64 * MM_MB);
-    o.segment_count = 2;
-    return o;
-}
 
 static NTSTATUS wanted;
 static const char *wanted_rule, *wanted_text;
@@ -81,42 +45,42 @@ static bool gives(const struct mm_options *o, NTSTATUS status, const char *rule,
 
 TEST(table_refuses_flags)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
     o.segment[0].Flags.Agp = 1;
     CHECK_RULE("SEG-013", gives(&o, REFUSED, "SEG-013", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.ReservedSysMem = 1;
     CHECK_RULE("SEG-053", gives(&o, REFUSED, "SEG-053", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.CpuVisible = 1;
     o.segment[0].Flags.SupportsCpuHostAperture = 1;
     o.segment[0].CpuHostAperture.SizeInPages = 16;
     CHECK_RULE("SEG-054", gives(&o, REFUSED, "SEG-054", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.SupportsCachedCpuHostAperture = 1;
     CHECK_RULE("SEG-055", gives(&o, REFUSED, "SEG-055", 1, "segment 1"));
 }
 
 TEST(table_refuses_sizes)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
     o.segment[0].Size = 0;
     CHECK_RULE("SEG-030", gives(&o, REFUSED, "SEG-030", 1, "Size"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[1].Size = 4097;
     CHECK_RULE("SEG-030", gives(&o, REFUSED, "SEG-030", 1, "segment 2"));
     CHECK_RULE("SEG-016", gives(&o, REFUSED, "SEG-030", 1, "segment 2: Size"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.Use64KBPages = 1;
     o.segment[0].Size = 65536 * 4 + 4096;
     CHECK_RULE("SEG-031", gives(&o, REFUSED, "SEG-031", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.Use64KBPages = 1;
     o.segment[0].BaseAddress.QuadPart = 4096;
     CHECK_RULE("SEG-031", gives(&o, REFUSED, "SEG-031", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.PreservedDuringStandby =
         o.segment[0].Flags.PartiallyPreservedDuringHibernate = 1;
     o.segment[0].SystemMemoryEndAddress = 0;
@@ -129,28 +93,28 @@ TEST(table_refuses_sizes)
 
 TEST(table_counts_segments)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
-    o.segment[2] = aperture(4 * MM_MB);
+    o.segment[2] = mm_segment_aperture(4 * MM_MB);
     o.segment_count = 3;
     CHECK_RULE("SEG-022", gives(&o, REFUSED, "SEG-022", 1, "2 aperture"));
-    o = plain();
+    o = mm_plain_options();
     o.segment_count = 1;
     CHECK_RULE("SEG-022", gives(&o, REFUSED, "SEG-022", 1, "0 aperture"));
     o.compute_only = true;
     CHECK_RULE("SEG-023", gives(&o, STATUS_SUCCESS, "SEG-022", 0, NULL));
 
     for (UINT i = 1; i < 32; i++)
-        o.segment[i] = memory(MM_BASE + (uint64_t)i * 16 * MM_MB, MM_MB);
-    o.segment[30] = aperture(MM_MB);
+        o.segment[i] = mm_segment_memory(MM_BASE + (uint64_t)i * 16 * MM_MB, MM_MB);
+    o.segment[30] = mm_segment_aperture(MM_MB);
     o.compute_only = false;
     o.segment_count = 31;
     CHECK_RULE("SEG-019", gives(&o, STATUS_SUCCESS, "SEG-019", 0, NULL));
-    o.segment[31] = memory(0x80000000, MM_MB);
+    o.segment[31] = mm_segment_memory(0x80000000, MM_MB);
     o.segment_count = 32;
     CHECK_RULE("SEG-019", gives(&o, REFUSED, "SEG-019", 1, "32 segments"));
 
-    o = plain();
+    o = mm_plain_options();
     o.segment_count = 0;
     CHECK_RULE("SEG-020", gives(&o, REFUSED, "SEG-020", 1, "no segments"));
     o.compute_only = true;
@@ -160,22 +124,24 @@ TEST(table_counts_segments)
 
 TEST(table_checks_cpu_ranges)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 50 * (uint64_t)MM_MB); /* the BAR has 64 MB */
+    o.segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB,
+                                      50 * (uint64_t)MM_MB); /* the BAR has 64 MB */
     CHECK_RULE("SEG-028", gives(&o, REFUSED, "SEG-028", 1, "segment 1"));
-    o.segment[0] = visible(MM_BASE, 16 * MM_MB, 48 * (uint64_t)MM_MB);
+    o.segment[0] = mm_segment_visible(MM_BASE, 16 * MM_MB, 48 * (uint64_t)MM_MB);
     CHECK_RULE("SEG-028", gives(&o, STATUS_SUCCESS, "SEG-028", 0, NULL));
-    o.segment[1] = visible(MM_BASE + 64 * (uint64_t)MM_MB, 16 * MM_MB, 40 * (uint64_t)MM_MB);
-    o.segment[2] = aperture(MM_MB);
+    o.segment[1] = mm_segment_visible(MM_BASE + 64 * (uint64_t)MM_MB, 16 * MM_MB,
+                                      40 * (uint64_t)MM_MB);
+    o.segment[2] = mm_segment_aperture(MM_MB);
     o.segment_count = 3;
     CHECK_RULE("SEG-028", gives(&o, REFUSED, "SEG-028", 1, "overlaps"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[1].CpuTranslatedAddress.QuadPart = 0x123456789;
     o.segment[0].CpuTranslatedAddress.QuadPart = 0x987654321;
     CHECK_RULE("SEG-027", gives(&o, STATUS_SUCCESS, "SEG-028", 0, NULL));
 
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.SupportsCpuHostAperture = 1;
     CHECK_RULE("SEG-057", gives(&o, REFUSED, "SEG-057", 1, "SizeInPages"));
     o.segment[0].CpuHostAperture.SizeInPages = 16;
@@ -192,36 +158,36 @@ TEST(table_checks_cpu_ranges)
 
 TEST(table_tolerates)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
     o.segment[0].Flags.CacheCoherent = 1;
     CHECK_RULE("SEG-046", gives(&o, STATUS_SUCCESS, "SEG-046", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.PreservedDuringHibernate = 1;
     CHECK_RULE("SEG-051", gives(&o, STATUS_SUCCESS, "SEG-051", 1, "010"));
     for (UINT good = 0; good < 4; good++) {
         static const UINT flags[] = {0, 4, 5, 6};
 
-        o = plain();
+        o = mm_plain_options();
         o.segment[0].Flags.PreservedDuringStandby = flags[good] >> 2 & 1;
         o.segment[0].Flags.PreservedDuringHibernate = flags[good] >> 1 & 1;
         o.segment[0].Flags.PartiallyPreservedDuringHibernate = flags[good] & 1;
         o.segment[0].SystemMemoryEndAddress = 8191;
         CHECK_RULE("SEG-050", gives(&o, STATUS_SUCCESS, "SEG-051", 0, NULL));
     }
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].SystemMemoryEndAddress = 12345; /* odd, but the flag is clear */
     CHECK_RULE("SEG-041", gives(&o, STATUS_SUCCESS, "SEG-042", 0, NULL));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].Flags.LocalBudgetGroup = o.segment[0].Flags.NonLocalBudgetGroup = 1;
     CHECK_RULE("SEG-068", gives(&o, STATUS_SUCCESS, "SEG-068", 1, "segment 1"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].BaseAddress.QuadPart = 0;
-    o.segment[1] = memory(0, MM_MB);
-    o.segment[2] = aperture(MM_MB);
+    o.segment[1] = mm_segment_memory(0, MM_MB);
+    o.segment[2] = mm_segment_aperture(MM_MB);
     o.segment_count = 3;
     CHECK_RULE("SEG-029", gives(&o, STATUS_SUCCESS, "SEG-029", 1, "segments 1 and 2"));
-    o = plain();
+    o = mm_plain_options();
     o.segment[0].NumUEFIFrameBufferRanges = 3;
     o.segment[0].Flags.DirectFlip = o.segment[0].Flags.VprSupported =
         o.segment[0].Flags.EncryptedPagingSupported = 1;
@@ -231,7 +197,7 @@ TEST(table_tolerates)
 
 TEST(table_is_read_by_stride)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
     o.stride = sizeof(DXGK_SEGMENTDESCRIPTOR4) + 40;
     o.segment[1].Size = 4097;
@@ -242,7 +208,7 @@ TEST(table_is_read_by_stride)
 
 TEST(table_checks_paging_buffer)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
 
     o.paging_segment = 1;
     CHECK_RULE("PAGE-002", gives(&o, REFUSED, "PAGE-002", 1, NULL));
@@ -250,14 +216,14 @@ TEST(table_checks_paging_buffer)
     CHECK_RULE("PAGE-002", gives(&o, REFUSED, "PAGE-002", 1, NULL));
     o.paging_segment = 2;
     CHECK_RULE("PAGE-002", gives(&o, STATUS_SUCCESS, "PAGE-002", 0, NULL));
-    o = plain();
+    o = mm_plain_options();
     o.no_paging_buffer = true;
     CHECK_RULE("PAGE-004", gives(&o, REFUSED, "PAGE-004", 1, NULL));
 }
 
 TEST(table_checks_bad_ranges)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
     struct vidmm_bad_range bad[2] = {
         {.segment = 1, .range = {.SegmentOffset = 0x800, .SizeInBytes = 4096}},
         {.segment = 1, .range = {.SegmentOffset = 0, .SizeInBytes = 8192}}};
@@ -303,14 +269,14 @@ static bool sizes(const struct mm_options *o, uint64_t video, uint64_t system, u
 
 TEST(sizes_follow_the_formulas)
 {
-    struct mm_options o = plain();
+    struct mm_options o = mm_plain_options();
     const uint64_t mb = MM_MB;
 
     o.ram_bytes = 1024 * mb;
-    o.segment[0] = memory(MM_BASE, 256 * mb);
-    o.segment[1] = memory(MM_BASE + 256 * mb, 64 * mb);
+    o.segment[0] = mm_segment_memory(MM_BASE, 256 * mb);
+    o.segment[1] = mm_segment_memory(MM_BASE + 256 * mb, 64 * mb);
     o.segment[1].Flags.PopulatedFromSystemMemory = 1;
-    o.segment[2] = aperture(2048 * mb);
+    o.segment[2] = mm_segment_aperture(2048 * mb);
     o.segment_count = 3;
     CHECK_RULE("SEG-070", sizes(&o, 256 * mb, 64 * mb, 448 * mb));
     CHECK_RULE("SEG-048", sizes(&o, 256 * mb, 64 * mb, 448 * mb));
@@ -325,9 +291,9 @@ TEST(sizes_follow_the_formulas)
     o.segment[2].CommitLimit = 90 * mb;
     CHECK_RULE("SEG-071", sizes(&o, 256 * mb, 64 * mb, 90 * mb));
 
-    o = plain();
+    o = mm_plain_options();
     o.ram_bytes = 100 * mb;
-    o.segment[1] = aperture(1024 * mb);
+    o.segment[1] = mm_segment_aperture(1024 * mb);
     CHECK_RULE("SEG-069", sizes(&o, 16 * mb, 0, 64 * mb)); /* half would be 50 */
     o.ram_bytes = 1024 * mb;
     CHECK_RULE("SEG-069", sizes(&o, 16 * mb, 0, 512 * mb));
@@ -338,7 +304,7 @@ TEST(sizes_follow_the_formulas)
 
 /* ---- budget groups ---- */
 
-TEST_WITH(mm_bare, group_defaults, *options = plain())
+TEST_WITH(mm_bare, group_defaults, *options = mm_plain_options())
 {
     struct vidmm *mm;
 

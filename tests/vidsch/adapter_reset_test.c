@@ -28,12 +28,13 @@ TEST_WITH(fixture, memory_is_cleaned_up_and_restored, .no_engine_reset = true)
     f->mm.cleanup_pages = f->mm.restore_pages = true;
     pass(5 * SECOND);
     CHECK_RULE("TDR-050", f->mm.cleanups == 1 && f->mm.restores == 1);
-    CHECK_RULE("TDR-051", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 && hang_sent(f, 2)->Flags.Paging &&
+    CHECK_RULE("TDR-051", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 &&
+                              sent_virtual(f, 2)->Flags.Paging &&
                               hang_when(f, CALL_RESTART) <
                                   (uint32_t)(call_at(f, CALL_SUBMIT_VIRTUAL, 2) - f->driver.calls));
-    CHECK_RULE("THREAD-031", !hang_sent(f, 0)->Flags.Paging && !hang_sent(f, 1)->Flags.Paging &&
-                                 f->mm.cleanups == 1);
-    CHECK_RULE("TDR-049", hang_sent(f, 2)->SubmissionFenceId ==
+    CHECK_RULE("THREAD-031", !sent_virtual(f, 0)->Flags.Paging &&
+                                 !sent_virtual(f, 1)->Flags.Paging && f->mm.cleanups == 1);
+    CHECK_RULE("TDR-049", sent_virtual(f, 2)->SubmissionFenceId ==
                               4); /* 1, 2, and the preemption request before it */
     hang_end(f, &s);
 }
@@ -56,7 +57,7 @@ TEST_WITH(fixture, all_devices_are_lost, .no_engine_reset = true)
     f->driver.engine[1].ignores_preemption = false;
     CHECK_RULE("TDR-054", submit(context, 0xF0, 16) == STATUS_SUCCESS);
     idle(fresh);
-    CHECK_RULE("TDR-053", hang_sent(f, 2)->DmaBufferVirtualAddress == 0xF0);
+    CHECK_RULE("TDR-053", sent_virtual(f, 2)->DmaBufferVirtualAddress == 0xF0);
     vidsch_device_destroy(fresh);
     hang_end(f, &s);
     CHECK_RULE("TDR-057", calls_of(f, CALL_DESTROY_DEVICE) == 3);

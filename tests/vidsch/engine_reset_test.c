@@ -77,11 +77,11 @@ TEST_WITH(fixture, the_innocent_device_goes_on)
     pass(5 * SECOND);
     CHECK(wait_cpu(s.fence_b, 1) == STATUS_SUCCESS);
     CHECK_RULE("TDR-036", calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
-                              hang_sent(f, 2)->DmaBufferVirtualAddress == 0xB1 &&
-                              hang_sent(f, 2)->SubmissionFenceId == 4 &&
-                              hang_sent(f, 2)->Flags.Resubmission &&
-                              hang_sent(f, 3)->DmaBufferVirtualAddress == 0xB2);
-    CHECK_RULE("TDR-081", hang_sent(f, 3)->DmaBufferVirtualAddress == 0xB2);
+                              sent_virtual(f, 2)->DmaBufferVirtualAddress == 0xB1 &&
+                              sent_virtual(f, 2)->SubmissionFenceId == 4 &&
+                              sent_virtual(f, 2)->Flags.Resubmission &&
+                              sent_virtual(f, 3)->DmaBufferVirtualAddress == 0xB2);
+    CHECK_RULE("TDR-081", sent_virtual(f, 3)->DmaBufferVirtualAddress == 0xB2);
     CHECK_RULE("TDR-040", violations(f, "TDR-040") == 1 &&
                               f->vidsch->statistics.engine_resets == 1 &&
                               f->vidsch->recovery.reset_count == 0);
@@ -150,7 +150,7 @@ TEST_WITH(fixture, a_late_answer_is_dropped)
     pass(MS);
     CHECK_RULE("TDR-044",
                verify_count(f->log, VERIFY_ERROR) == 0 &&
-                   hang_sent(f, 2)->SubmissionFenceId > data.DmaPreempted.PreemptionFenceId);
+                   sent_virtual(f, 2)->SubmissionFenceId > data.DmaPreempted.PreemptionFenceId);
     hang_end(f, &s);
 }
 
@@ -174,7 +174,7 @@ TEST_WITH(fixture, nothing_aborted_means_all_again)
     pass(5 * SECOND);
     CHECK_RULE("TDR-034", vidsch_device_state(s.guilty) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
                               vidsch_device_state(s.innocent) == D3DKMT_DEVICEEXECUTION_ACTIVE &&
-                              hang_sent(f, 2)->DmaBufferVirtualAddress != 0);
+                              sent_virtual(f, 2)->DmaBufferVirtualAddress != 0);
     hang_end(f, &s);
     CHECK_RULE("TDR-036", calls_of(f, CALL_SUBMIT_VIRTUAL) == 6);
 }

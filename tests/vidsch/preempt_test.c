@@ -6,14 +6,6 @@
 
 #define QUANTUM (20 * MS)
 
-static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_t index)
-{
-    const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
-
-    CHECK(call != NULL);
-    return &call->submit_virtual.args;
-}
-
 static void answer(struct fixture *f, UINT id, UINT completed)
 {
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data = {.InterruptType = DXGK_INTERRUPT_DMA_PREEMPTED};
@@ -78,7 +70,8 @@ TEST_WITH(fixture, after_one_quantum_for_higher_priority)
     CHECK_RULE("PREEMPT-007", call->irql == SIM_IRQL_DISPATCH && call->preempt.NodeOrdinal == 1 &&
                                   call->preempt.EngineOrdinal == 0 &&
                                   call->preempt.Flags.Value == 0);
-    CHECK_RULE("SUBMIT-003", call->preempt.EngineOrdinal == 0 && sent(f, 0)->EngineOrdinal == 0);
+    CHECK_RULE("SUBMIT-003",
+               call->preempt.EngineOrdinal == 0 && sent_virtual(f, 0)->EngineOrdinal == 0);
     CHECK_RULE("PREEMPT-011", call->preempt.PreemptionFenceId == 3);
     submit(s.high, 10, 16);
     pass(50 * MS);
@@ -140,7 +133,7 @@ TEST_WITH(fixture, paging_at_once)
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
     idle(s.device);
-    CHECK_RULE("SUBMIT-023", sent(f, 2)->Flags.Paging);
+    CHECK_RULE("SUBMIT-023", sent_virtual(f, 2)->Flags.Paging);
     end_scene(f, &s);
 }
 
@@ -196,19 +189,20 @@ TEST_WITH(fixture, what_was_completed_is_and_the_rest_is_not)
     CHECK_RULE("PREEMPT-017", f->vidsch->node[1].last_completed == 1);
     CHECK_RULE("PREEMPT-016", f->vidsch->node[1].preempting == PREEMPT_NONE);
     CHECK_RULE("PREEMPT-023",
-               sent(f, 2)->DmaBufferVirtualAddress == 9); /* competes again, and loses */
+               sent_virtual(f, 2)->DmaBufferVirtualAddress == 9); /* competes again, and loses */
     CHECK(vidsch_validate(f->vidsch));
     f->driver.engine[1].ignores_preemption = false;
     driver_run(f, 1);
     CHECK(wait_cpu(fence, 1) == STATUS_SUCCESS);
-    CHECK_RULE("PREEMPT-022",
-               sent(f, 3)->DmaBufferVirtualAddress == 2 && sent(f, 3)->SubmissionFenceId == 5);
-    CHECK_RULE("PREEMPT-024", sent(f, 3)->Flags.Resubmission && !sent(f, 0)->Flags.Resubmission &&
-                                  !sent(f, 2)->Flags.Resubmission);
-    CHECK_RULE("PREEMPT-023",
-               sent(f, 4)->DmaBufferVirtualAddress == 3 && !sent(f, 4)->Flags.Resubmission);
-    CHECK_RULE("PREEMPT-025",
-               sent(f, 3)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
+    CHECK_RULE("PREEMPT-022", sent_virtual(f, 3)->DmaBufferVirtualAddress == 2 &&
+                                  sent_virtual(f, 3)->SubmissionFenceId == 5);
+    CHECK_RULE("PREEMPT-024", sent_virtual(f, 3)->Flags.Resubmission &&
+                                  !sent_virtual(f, 0)->Flags.Resubmission &&
+                                  !sent_virtual(f, 2)->Flags.Resubmission);
+    CHECK_RULE("PREEMPT-023", sent_virtual(f, 4)->DmaBufferVirtualAddress == 3 &&
+                                  !sent_virtual(f, 4)->Flags.Resubmission);
+    CHECK_RULE("PREEMPT-025", sent_virtual(f, 3)->pDmaBufferPrivateData ==
+                                  sent_virtual(f, 1)->pDmaBufferPrivateData);
     end_scene(f, &s);
     CHECK_RULE("PREEMPT-022",
                f->vidsch->node[1].last_completed == 6 && verify_count(f->log, VERIFY_ERROR) == 0);
@@ -230,7 +224,7 @@ TEST_WITH(fixture, completions_may_come_before_the_answer)
                f->vidsch->node[1].count == 0 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 2);
     answer(f, 3, 2); /* the race: nothing was left to preempt */
     CHECK_RULE("PREEMPT-015",
-               calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 && !sent(f, 2)->Flags.Resubmission);
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 && !sent_virtual(f, 2)->Flags.Resubmission);
     end_scene(f, &s);
 }
 
@@ -244,8 +238,8 @@ TEST_WITH(fixture, answered_inside_the_call)
     pass(30 * MS);
     CHECK_RULE("PREEMPT-014", calls_of(f, CALL_PREEMPT) == 1 &&
                                   calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
-                                  sent(f, 2)->DmaBufferVirtualAddress == 9 &&
-                                  sent(f, 3)->DmaBufferVirtualAddress == 1);
+                                  sent_virtual(f, 2)->DmaBufferVirtualAddress == 9 &&
+                                  sent_virtual(f, 3)->DmaBufferVirtualAddress == 1);
     end_scene(f, &s);
 }
 
@@ -266,10 +260,10 @@ TEST_WITH(fixture, a_signal_at_submission_does_not_hold_its_packet)
     CHECK(vidsch_sync_value(fence) == 1);
     submit(high, 9, 16);
     pass(30 * MS);
-    CHECK_RULE("PREEMPT-038", calls_of(f, CALL_PREEMPT) == 1 &&
-                                  calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
-                                  sent(f, 3)->DmaBufferVirtualAddress == 1 &&
-                                  sent(f, 3)->Flags.Resubmission && vidsch_sync_value(fence) == 1);
+    CHECK_RULE("PREEMPT-038",
+               calls_of(f, CALL_PREEMPT) == 1 && calls_of(f, CALL_SUBMIT_VIRTUAL) == 4 &&
+                   sent_virtual(f, 3)->DmaBufferVirtualAddress == 1 &&
+                   sent_virtual(f, 3)->Flags.Resubmission && vidsch_sync_value(fence) == 1);
     driver_run(f, 1);
     idle(device);
     idle(other);
@@ -341,15 +335,18 @@ TEST_WITH(fixture, preempted_paging_keeps_its_id_and_goes_first, .depth = 4)
     CHECK_RULE("PREEMPT-039", calls_of(f, CALL_PREEMPT) == 0);
     submit(high, 9, 16); /* preempts, with id 5 */
     pass(5 * MS);
-    CHECK_RULE("PREEMPT-021",
-               calls_of(f, CALL_PREEMPT) == 1 && sent(f, 4)->SubmissionFenceId == 2 &&
-                   sent(f, 4)->DmaBufferSize == 64 && sent(f, 5)->SubmissionFenceId == 3 &&
-                   sent(f, 5)->DmaBufferSize == 128);
-    CHECK_RULE("PAGE-024", sent(f, 4)->Flags.Paging && sent(f, 5)->Flags.Paging);
-    CHECK_RULE("PREEMPT-024", sent(f, 4)->Flags.Resubmission && sent(f, 5)->Flags.Resubmission);
-    CHECK_RULE("SUBMIT-040",
-               sent(f, 6)->SubmissionFenceId == 6 && sent(f, 6)->DmaBufferSize == 192 &&
-                   sent(f, 7)->SubmissionFenceId == 7 && sent(f, 7)->DmaBufferVirtualAddress == 9);
+    CHECK_RULE("PREEMPT-021", calls_of(f, CALL_PREEMPT) == 1 &&
+                                  sent_virtual(f, 4)->SubmissionFenceId == 2 &&
+                                  sent_virtual(f, 4)->DmaBufferSize == 64 &&
+                                  sent_virtual(f, 5)->SubmissionFenceId == 3 &&
+                                  sent_virtual(f, 5)->DmaBufferSize == 128);
+    CHECK_RULE("PAGE-024", sent_virtual(f, 4)->Flags.Paging && sent_virtual(f, 5)->Flags.Paging);
+    CHECK_RULE("PREEMPT-024",
+               sent_virtual(f, 4)->Flags.Resubmission && sent_virtual(f, 5)->Flags.Resubmission);
+    CHECK_RULE("SUBMIT-040", sent_virtual(f, 6)->SubmissionFenceId == 6 &&
+                                 sent_virtual(f, 6)->DmaBufferSize == 192 &&
+                                 sent_virtual(f, 7)->SubmissionFenceId == 7 &&
+                                 sent_virtual(f, 7)->DmaBufferVirtualAddress == 9);
     CHECK(vidsch_validate(f->vidsch));
     driver_run(f, 1);
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);

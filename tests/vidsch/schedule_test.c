@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static const DXGKARG_SUBMITCOMMANDVIRTUAL *sent(const struct fixture *f, uint32_t index)
-{
-    const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
-
-    CHECK(call != NULL);
-    return &call->submit_virtual.args;
-}
-
 /* ---- virtual mode ---- */
 
 TEST_WITH(fixture, one_virtual_packet)
@@ -29,13 +21,13 @@ TEST_WITH(fixture, one_virtual_packet)
     CHECK_RULE("SUBMIT-104", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
                                  calls_of(f, CALL_PATCH) == 0 && calls_of(f, CALL_SUBMIT) == 0);
     CHECK_RULE("SUBMIT-105", call->irql == SIM_IRQL_DISPATCH && call->handle == f->ddi.context);
-    CHECK_RULE("SUBMIT-109",
-               sent(f, 0)->DmaBufferVirtualAddress == 0x10000 && sent(f, 0)->DmaBufferSize == 256);
+    CHECK_RULE("SUBMIT-109", sent_virtual(f, 0)->DmaBufferVirtualAddress == 0x10000 &&
+                                 sent_virtual(f, 0)->DmaBufferSize == 256);
     CHECK_RULE("SUBMIT-027", call->submit_virtual.in_flight == 1);
-    CHECK_RULE("SUBMIT-039", sent(f, 0)->SubmissionFenceId == 1);
-    CHECK(sent(f, 0)->hContext == context->mm.driver_handle && sent(f, 0)->NodeOrdinal == 1 &&
-          sent(f, 0)->EngineOrdinal == 0);
-    CHECK_RULE("SUBMIT-035", sent(f, 0)->Flags.Value == 0);
+    CHECK_RULE("SUBMIT-039", sent_virtual(f, 0)->SubmissionFenceId == 1);
+    CHECK(sent_virtual(f, 0)->hContext == context->mm.driver_handle &&
+          sent_virtual(f, 0)->NodeOrdinal == 1 && sent_virtual(f, 0)->EngineOrdinal == 0);
+    CHECK_RULE("SUBMIT-035", sent_virtual(f, 0)->Flags.Value == 0);
     CHECK(f->vidsch->node[1].last_completed == 1);
     vidsch_device_destroy(device);
 }
@@ -58,11 +50,11 @@ TEST_WITH(fixture, private_data_of_virtual_packets)
     CHECK_RULE("SUBMIT-111", vidsch_submit_command(&context, 1, &args, data) == STATUS_SUCCESS);
     idle(device);
     CHECK_RULE("SUBMIT-110",
-               sent(f, 0)->DmaBufferPrivateDataSize == 32 &&
-                   sent(f, 0)->DmaBufferUmdPrivateDataSize == 32 &&
+               sent_virtual(f, 0)->DmaBufferPrivateDataSize == 32 &&
+                   sent_virtual(f, 0)->DmaBufferUmdPrivateDataSize == 32 &&
                    call_at(f, CALL_SUBMIT_VIRTUAL, 0)->submit_virtual.private_data[31] == 0xAA);
     CHECK_RULE("SUBMIT-110",
-               sent(f, 1)->DmaBufferUmdPrivateDataSize == 5 &&
+               sent_virtual(f, 1)->DmaBufferUmdPrivateDataSize == 5 &&
                    call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[4] == 0xAA);
     CHECK_RULE("SUBMIT-111",
                call_at(f, CALL_SUBMIT_VIRTUAL, 1)->submit_virtual.private_data[5] == 0 &&
@@ -79,15 +71,15 @@ TEST_WITH(fixture, the_private_block_lives_to_the_fence)
     submit(context, 0x1000, 16);
     submit(context, 0x2000, 16);
     pass(MS);
-    CHECK_RULE("SUBMIT-110",
-               calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
-                   sent(f, 0)->pDmaBufferPrivateData != sent(f, 1)->pDmaBufferPrivateData);
+    CHECK_RULE("SUBMIT-110", calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
+                                 sent_virtual(f, 0)->pDmaBufferPrivateData !=
+                                     sent_virtual(f, 1)->pDmaBufferPrivateData);
     driver_run(f, 1);
     idle(device);
     submit(context, 0x3000, 16);
     idle(device);
-    CHECK(sent(f, 2)->pDmaBufferPrivateData == sent(f, 0)->pDmaBufferPrivateData ||
-          sent(f, 2)->pDmaBufferPrivateData == sent(f, 1)->pDmaBufferPrivateData);
+    CHECK(sent_virtual(f, 2)->pDmaBufferPrivateData == sent_virtual(f, 0)->pDmaBufferPrivateData ||
+          sent_virtual(f, 2)->pDmaBufferPrivateData == sent_virtual(f, 1)->pDmaBufferPrivateData);
     vidsch_device_destroy(device);
 }
 
@@ -112,9 +104,10 @@ TEST_WITH(fixture, virtual_arguments_are_checked)
                               submit(context, 0, 0) == STATUS_SUCCESS);
     CHECK_RULE("SUBMIT-112", vidsch_submit_command(both, 2, &args, NULL) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-112", calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 &&
-                                 sent(f, 1)->hContext != sent(f, 2)->hContext &&
-                                 sent(f, 1)->SubmissionFenceId != sent(f, 2)->SubmissionFenceId);
+    CHECK_RULE("SUBMIT-112",
+               calls_of(f, CALL_SUBMIT_VIRTUAL) == 3 &&
+                   sent_virtual(f, 1)->hContext != sent_virtual(f, 2)->hContext &&
+                   sent_virtual(f, 1)->SubmissionFenceId != sent_virtual(f, 2)->SubmissionFenceId);
     args.Flags.PresentRedirected = 1;
     CHECK_RULE("KMT-320", vidsch_submit_command(both, 1, &args, NULL) == STATUS_NOT_SUPPORTED);
     vidsch_device_destroy(other);
@@ -172,8 +165,8 @@ static void a_node_holds_two_packets(struct fixture *f)
     driver_run(f, 1);
     idle(device);
     for (uint32_t i = 0; i < 8; i++) {
-        CHECK_RULE("SUBMIT-017", sent(f, i)->DmaBufferVirtualAddress == 0x1000 * i);
-        CHECK_RULE("SUBMIT-040", sent(f, i)->SubmissionFenceId == i + 1);
+        CHECK_RULE("SUBMIT-017", sent_virtual(f, i)->DmaBufferVirtualAddress == 0x1000 * i);
+        CHECK_RULE("SUBMIT-040", sent_virtual(f, i)->SubmissionFenceId == i + 1);
     }
     vidsch_device_destroy(device);
 }
@@ -240,7 +233,7 @@ TEST_WITH(fixture, priority_then_round_robin, .depth = 1)
     driver_run(f, 1);
     idle(device);
     for (uint32_t i = 0; i < 9; i++)
-        order[i] = sent(f, i)->DmaBufferVirtualAddress;
+        order[i] = sent_virtual(f, i)->DmaBufferVirtualAddress;
     CHECK_RULE("SUBMIT-019", memcmp(order, expected, sizeof(order)) == 0);
     CHECK_RULE("SUBMIT-020", order[7] == 0 && order[8] == 0);
     vidsch_device_destroy(device);
@@ -260,7 +253,7 @@ TEST_WITH(fixture, nothing_runs_before_everything_is_resident, .nodes = 3, .virt
     submit(c, 0x3000, 16);
     pass(5 * MS);
     CHECK_RULE("SUBMIT-024", calls_of(f, CALL_SUBMIT_VIRTUAL) == 1 &&
-                                 sent(f, 0)->DmaBufferVirtualAddress == 0x3000);
+                                 sent_virtual(f, 0)->DmaBufferVirtualAddress == 0x3000);
     CHECK_RULE("RES-010", device->mm->asked >= 1 && device->mm->asked <= 2);
     CHECK(vidsch_validate(f->vidsch));
     device->mm->missing = false;
@@ -298,7 +291,8 @@ TEST_WITH(fixture, a_suspended_process_does_not_run)
     CHECK(f->mm.restores == 77);
     idle(other);
     pass(MS);
-    CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 && sent(f, 1)->DmaBufferVirtualAddress == 0x3000);
+    CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == 2 &&
+          sent_virtual(f, 1)->DmaBufferVirtualAddress == 0x3000);
     vidsch_for_vidmm.process_resume(&f->client);
     idle(device);
     CHECK(calls_of(f, CALL_SUBMIT_VIRTUAL) == 3);
@@ -333,18 +327,20 @@ TEST_WITH(fixture, paging_goes_first_and_in_order)
                                  !vidsch_for_vidmm.paging_done(&f->ddi, third));
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, third) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-023", sent(f, 2)->Flags.Paging && sent(f, 3)->Flags.Paging &&
-                                 sent(f, 4)->Flags.Paging && !sent(f, 5)->Flags.Paging);
+    CHECK_RULE("SUBMIT-023", sent_virtual(f, 2)->Flags.Paging && sent_virtual(f, 3)->Flags.Paging &&
+                                 sent_virtual(f, 4)->Flags.Paging &&
+                                 !sent_virtual(f, 5)->Flags.Paging);
     CHECK_RULE("SUBMIT-095", calls_of(f, CALL_SUBMIT_VIRTUAL) == 7);
     CHECK_RULE("GPUVA-187", calls_of(f, CALL_SUBMIT_VIRTUAL) == 7);
-    CHECK_RULE("SUBMIT-041",
-               sent(f, 2)->SubmissionFenceId == 3 && sent(f, 5)->SubmissionFenceId == 6);
-    CHECK_RULE("PAGE-021", sent(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull &&
-                               sent(f, 2)->DmaBufferSize == 64 && calls_of(f, CALL_PATCH) == 0);
-    CHECK_RULE("PAGE-016",
-               sent(f, 3)->DmaBufferVirtualAddress == sent(f, 2)->DmaBufferVirtualAddress + 64 &&
-                   sent(f, 3)->DmaBufferSize == 128);
-    CHECK(sent(f, 2)->hContext == f->vidsch->system_context->mm.driver_handle);
+    CHECK_RULE("SUBMIT-041", sent_virtual(f, 2)->SubmissionFenceId == 3 &&
+                                 sent_virtual(f, 5)->SubmissionFenceId == 6);
+    CHECK_RULE("PAGE-021", sent_virtual(f, 2)->DmaBufferVirtualAddress >= 0x100000000ull &&
+                               sent_virtual(f, 2)->DmaBufferSize == 64 &&
+                               calls_of(f, CALL_PATCH) == 0);
+    CHECK_RULE("PAGE-016", sent_virtual(f, 3)->DmaBufferVirtualAddress ==
+                                   sent_virtual(f, 2)->DmaBufferVirtualAddress + 64 &&
+                               sent_virtual(f, 3)->DmaBufferSize == 128);
+    CHECK(sent_virtual(f, 2)->hContext == f->vidsch->system_context->mm.driver_handle);
     CHECK(f->vidsch->statistics.paging_submissions == 3 && f->vidsch->statistics.submissions == 4);
     vidsch_device_destroy(device);
 }
@@ -366,7 +362,7 @@ TEST_WITH(fixture, paging_buffers_run_out_and_come_back)
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS &&
           calls_of(f, CALL_SUBMIT_VIRTUAL) == 20);
     for (uint32_t i = 1; i < 20; i++)
-        CHECK(sent(f, i)->SubmissionFenceId == i + 1);
+        CHECK(sent_virtual(f, i)->SubmissionFenceId == i + 1);
 }
 
 /* Of each buffer one submission only, with 8 bytes of private data: the driver finds no room behind it. */
@@ -387,8 +383,8 @@ TEST_WITH(fixture, full_paging_buffers_take_turns)
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
     for (uint32_t i = 0; i < 9; i++)
         for (uint32_t k = 0; k < i; k++)
-            CHECK((sent(f, i)->DmaBufferVirtualAddress == sent(f, k)->DmaBufferVirtualAddress) ==
-                  ((i - k) % 4 == 0));
+            CHECK((sent_virtual(f, i)->DmaBufferVirtualAddress ==
+                   sent_virtual(f, k)->DmaBufferVirtualAddress) == ((i - k) % 4 == 0));
 }
 
 /* No offsets tell the driver where its part of the private block is. */
@@ -404,10 +400,10 @@ TEST_WITH(fixture, private_data_of_virtual_paging_begins_at_its_part)
         CHECK(vidsch_for_vidmm.paging_buffer_submit(&f->ddi, buffer, &ticket) == STATUS_SUCCESS);
     }
     CHECK(vidsch_for_vidmm.paging_wait(&f->ddi, ticket) == STATUS_SUCCESS);
-    CHECK_RULE("PAGE-084", sent(f, 0)->DmaBufferPrivateDataSize == 24 &&
-                               sent(f, 1)->DmaBufferPrivateDataSize == 16 &&
-                               (uint8_t *)sent(f, 1)->pDmaBufferPrivateData ==
-                                   (uint8_t *)sent(f, 0)->pDmaBufferPrivateData + 8);
+    CHECK_RULE("PAGE-084", sent_virtual(f, 0)->DmaBufferPrivateDataSize == 24 &&
+                               sent_virtual(f, 1)->DmaBufferPrivateDataSize == 16 &&
+                               (uint8_t *)sent_virtual(f, 1)->pDmaBufferPrivateData ==
+                                   (uint8_t *)sent_virtual(f, 0)->pDmaBufferPrivateData + 8);
 }
 
 TEST_WITH(fixture, device_tickets, .nodes = 3, .virtual_mask = 6)
@@ -445,8 +441,8 @@ TEST_WITH(fixture, ids_wrap_around)
     for (int i = 0; i < 5; i++)
         CHECK(submit(context, 0x1000, 16) == STATUS_SUCCESS);
     idle(device);
-    CHECK_RULE("SUBMIT-039",
-               sent(f, 1)->SubmissionFenceId == UINT32_MAX && sent(f, 2)->SubmissionFenceId == 1);
+    CHECK_RULE("SUBMIT-039", sent_virtual(f, 1)->SubmissionFenceId == UINT32_MAX &&
+                                 sent_virtual(f, 2)->SubmissionFenceId == 1);
     CHECK(node->last_completed == 3);
     vidsch_device_destroy(device);
 }

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static struct vidsch_sync *make(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
-{
-    struct vidsch_sync *sync = NULL;
-
-    CHECK(vidsch_sync_create(device, &info, &sync) == STATUS_SUCCESS);
-    return sync;
-}
-
 /* ---- CPU waits ---- */
 
 struct waiter {
@@ -117,8 +109,8 @@ TEST_WITH(fixture, notifications)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *c[2] = {make_context(device, 1), make_context(device, 1)};
     struct vidsch_sync *fence = make_fence(device, 0),
-                       *event = make(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){
-                                                 .Type = D3DDDI_CPU_NOTIFICATION});
+                       *event = make_sync(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){
+                                                      .Type = D3DDDI_CPU_NOTIFICATION});
     UINT64 value = 3;
     int signals = 0;
 
@@ -157,7 +149,7 @@ TEST_WITH(fixture, d3dddi_fence)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *fence = make(
+    struct vidsch_sync *fence = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_FENCE, .Fence.FenceValue = 4});
     struct vidsch_sync *two[2] = {fence, make_fence(device, 0)};
     UINT64 values[2] = {5, 5};
@@ -185,7 +177,7 @@ TEST_WITH(fixture, semaphores_count)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1),
                           *c = make_context(device, 1);
-    struct vidsch_sync *semaphore = make(
+    struct vidsch_sync *semaphore = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {2, 1}});
 
     wait_gpu(a, semaphore, 0);
@@ -214,7 +206,7 @@ TEST_WITH(fixture, mutexes_have_owners)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *mutex = make(
+    struct vidsch_sync *mutex = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX,
                                                     .SynchronizationMutex.InitialState = 1});
 
@@ -243,7 +235,7 @@ TEST_WITH(fixture, a_destroyed_mutex_is_free)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
-    struct vidsch_sync *mutex = make(
+    struct vidsch_sync *mutex = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SYNCHRONIZATION_MUTEX});
 
     wait_gpu(a, mutex, 0);
@@ -263,10 +255,10 @@ TEST_WITH(fixture, a_wait_takes_all_or_nothing)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *a = make_context(device, 1), *b = make_context(device, 1);
     struct vidsch_sync *both[2] = {
-        make(device,
-             (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 1}}),
-        make(device,
-             (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE, .Semaphore = {1, 0}})};
+        make_sync(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE,
+                                                              .Semaphore = {1, 1}}),
+        make_sync(device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_SEMAPHORE,
+                                                              .Semaphore = {1, 0}})};
 
     CHECK(vidsch_sync_wait_gpu(a, both, NULL, 2) == STATUS_SUCCESS);
     submit(a, 0x1, 16);

@@ -26,14 +26,6 @@ static NTSTATUS try_flags(struct vidsch_device *device, int type, UINT flags)
     return try_create(device, info);
 }
 
-static struct vidsch_sync *make(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
-{
-    struct vidsch_sync *sync = NULL;
-
-    CHECK(vidsch_sync_create(device, &info, &sync) == STATUS_SUCCESS);
-    return sync;
-}
-
 /* ---- creation ---- */
 
 enum {
@@ -180,7 +172,7 @@ TEST_WITH(fixture, signals_at_submission)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 0);
-    struct vidsch_sync *top = make(
+    struct vidsch_sync *top = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE,
                                                     .Flags.TopOfPipeline = 1});
     UINT64 value = 1;
@@ -326,10 +318,10 @@ TEST_WITH(fixture, rights_of_the_handle)
 {
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
-    struct vidsch_sync *no_signal = make(
+    struct vidsch_sync *no_signal = make_sync(
         device,
         (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoSignal = 1});
-    struct vidsch_sync *no_wait = make(
+    struct vidsch_sync *no_wait = make_sync(
         device,
         (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE, .Flags.NoWait = 1});
 
@@ -346,7 +338,7 @@ TEST_WITH(fixture, narrow_fences, .no_64bit_atomics = true)
     struct vidsch_device *device = make_device(f);
     struct vidsch_context *context = make_context(device, 1);
     struct vidsch_sync *fence = make_fence(device, 10);
-    struct vidsch_sync *wide = make(
+    struct vidsch_sync *wide = make_sync(
         device, (D3DDDI_SYNCHRONIZATIONOBJECTINFO2){.Type = D3DDDI_MONITORED_FENCE,
                                                     .Flags.NoGPUAccess = 1});
 

@@ -267,3 +267,12 @@ void catalogue_provide(struct probe *p)
         probe_set_entry(p, catalogue[i].ddi, true);
     door->table = p->table;
 }
+
+const struct entry *catalogue_find(enum probe_ddi ddi)
+{
+    for (size_t i = 0; i < catalogue_count; i++)
+        if (catalogue[i].ddi == ddi)
+            return &catalogue[i];
+    fail_msg("no such entry");
+    return NULL;
+}

@@ -41,4 +41,7 @@ static inline bool is_level_two_or_three(const struct entry *entry)
 /* Every entry of the catalogue is in the driver's table. */
 void catalogue_provide(struct probe *p);
 
+/* The entry of a DDI, which there is. */
+const struct entry *catalogue_find(enum probe_ddi ddi);
+
 #endif

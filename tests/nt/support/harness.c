@@ -273,3 +273,11 @@ LARGE_INTEGER relative_ms(int64_t ms)
 {
     return (LARGE_INTEGER){.QuadPart = -ms * 10000};
 }
+
+UNICODE_STRING unicode_text(PCWSTR source)
+{
+    UNICODE_STRING string;
+
+    RtlInitUnicodeString(&string, source);
+    return string;
+}

@@ -66,6 +66,7 @@ size_t errors(void);
 /* Forget: later questions are about what comes from now on. */
 void forget_reports(void);
 
+UNICODE_STRING unicode_text(PCWSTR source);
 PHYSICAL_ADDRESS physical(uint64_t address);
 LARGE_INTEGER relative_ms(int64_t ms);
 

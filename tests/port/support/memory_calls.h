@@ -96,14 +96,4 @@ static inline size_t held(struct probe *p)
 }
 
 /* body(p) on a thread of that process; returns when it has. */
-static inline void in_process(struct probe *p, struct nt_process *process,
-                              void (*body)(struct probe *p))
-{
-    struct sim_thread *thread = probe_thread(p, process, "client", body);
-
-    while (!sim_thread_ended(thread))
-        probe_sleep(1000000);
-    sim_thread_release(thread);
-}
-
 #endif

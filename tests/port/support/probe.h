@@ -233,4 +233,20 @@ extern uint64_t probe_device_packet_ns;
 #define PROBE_ID                  0x424F5250u
 #define PROBE_CAUSE_TEST          0x80000000u
 
+/* ---- what many tests do ---- */
+
+/* For before[]: the DDI fails with STATUS_UNSUCCESSFUL. */
+void probe_fail_call(struct probe *p, struct probe_call *call);
+/* body(p) on a client thread of the process, from another thread; waits for its end. */
+void probe_run_in(struct probe *p, struct nt_process *process, void (*body)(struct probe *p));
+void probe_restart(struct probe *p);
+/* A call of DxgkDdiQueryAdapterInfo that changes nothing. */
+void probe_ask_driver(struct probe *p);
+/* Where the index-th BAR of the first adapter is, as the driver was told. */
+PHYSICAL_ADDRESS probe_bar(const struct probe *p, unsigned index);
+/* DxgkCbIsFeatureEnabled, DxgkCbQueryFeatureSupport. */
+bool probe_feature_enabled(struct probe *p, DXGK_FEATURE_ID feature, NTSTATUS *status);
+bool probe_feature_supported(struct probe *p, DXGK_FEATURE_ID feature, UINT driver,
+                             NTSTATUS *status);
+
 #endif

@@ -2,7 +2,7 @@
 /*
  * A view in user mode that the driver of the first adapter makes in one of the ways there are, and two client processes of
  * which one has it. A test sets user_view_way, then user_view.a and .b by probe_process, and goes through functions that each
- * run on a thread of one of them: in_process(p, user_view.a, user_view_make).
+ * run on a thread of one of them: probe_run_in(p, user_view.a, user_view_make).
  */
 #ifndef DXGK_TESTS_PORT_USER_VIEWS_H
 #define DXGK_TESTS_PORT_USER_VIEWS_H

@@ -417,6 +417,14 @@ static NTSTATUS destroyed_job(struct vidmm *vidmm, void *arg)
     return STATUS_SUCCESS;
 }
 
+struct gva_object *gva_object_resident(struct gva_rig *rig, uint64_t pages, uint64_t first)
+{
+    struct gva_object *object = gva_object_create(rig, rig->mm_device, pages);
+
+    gva_object_place_at(rig, object, GVA_VRAM_SEGMENT, first);
+    return object;
+}
+
 void gva_object_destroy(struct gva_rig *rig, struct gva_object *object)
 {
     CHECK(handle_remove(&object->open.device->process->nt->handles, object->handle,
@@ -480,6 +488,11 @@ uint64_t gva_look(struct gva_rig *rig, uint64_t va)
     if (!rig->process->space->root->ready)
         return GVA_FAULT;
     return gva_walk(rig, &root, va, &entry) ? entry : GVA_FAULT;
+}
+
+uint64_t gva_pinned(const struct gva_rig *rig)
+{
+    return rig->vidmm->segment[GVA_VRAM_SEGMENT].pinned_bytes;
 }
 
 bool gva_valid(struct gva_rig *rig)

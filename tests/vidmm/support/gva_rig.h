@@ -254,6 +254,8 @@ void gva_object_place(struct gva_rig *rig, struct gva_object *object, const stru
                       uint32_t run_count);
 void gva_object_place_at(struct gva_rig *rig, struct gva_object *object, UINT segment,
                          uint64_t first);
+/* A new one of the rig's device, in VRAM from page `first` on. */
+struct gva_object *gva_object_resident(struct gva_rig *rig, uint64_t pages, uint64_t first);
 void gva_object_destroy(struct gva_rig *rig, struct gva_object *object);
 
 /* ---- requests ---- */
@@ -262,6 +264,8 @@ NTSTATUS gva_map(struct gva_rig *rig, D3DDDI_MAPGPUVIRTUALADDRESS *args);
 /* the address */
 uint64_t gva_map_simple(struct gva_rig *rig, const struct gva_object *object, uint64_t pages);
 NTSTATUS gva_free(struct gva_rig *rig, uint64_t base, uint64_t pages);
+/* Bytes of VRAM that page tables and their like hold. */
+uint64_t gva_pinned(const struct gva_rig *rig);
 bool gva_valid(struct gva_rig *rig);
 NTSTATUS gva_reserve(struct gva_rig *rig, uint64_t pages,
                      D3DDDIGPUVIRTUALADDRESS_RESERVATION_TYPE type, uint64_t *base);

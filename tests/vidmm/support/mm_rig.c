@@ -20,6 +20,13 @@ void mm_options_default(struct mm_options *options)
     options->aperture_bytes = 64u << 20;
 }
 
+void mm_options_physical(struct mm_options *options)
+{
+    mm_options_default(options);
+    options->physical = true;
+    options->iommu = IOMMU_ISOLATION;
+}
+
 static void default_segments(struct mm_options *options)
 {
     DXGK_SEGMENTDESCRIPTOR4 *s = options->segment;

@@ -236,6 +236,8 @@ struct mm_rig {
 extern struct mm_rig *mm_rig;
 
 void mm_options_default(struct mm_options *options);
+/* Physical paging, and an IOMMU that isolates. */
+void mm_options_physical(struct mm_options *options);
 /* Run `body` on a client thread of a machine with a started adapter and one client
  * (rig->client[0]). */
 void mm_run(const struct mm_options *options, void (*body)(struct mm_rig *rig));

@@ -359,3 +359,19 @@ void join(struct sim_thread *thread)
         pass(1000);
     sim_thread_release(thread);
 }
+
+struct vidsch_sync *make_sync(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info)
+{
+    struct vidsch_sync *sync = NULL;
+
+    CHECK(vidsch_sync_create(device, &info, &sync) == STATUS_SUCCESS);
+    return sync;
+}
+
+const DXGKARG_SUBMITCOMMANDVIRTUAL *sent_virtual(const struct fixture *f, uint32_t index)
+{
+    const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
+
+    CHECK(call != NULL);
+    return &call->submit_virtual.args;
+}

@@ -268,6 +268,8 @@ void fixture_expect_bugcheck(const struct fixture_options *options, void (*body)
     } while (0)
 #define FATAL(options, body, rule, code, parameter) \
     FATAL_AS(rule, options, body, rule, code, parameter)
+/* The index-th DxgkDdiSubmitCommandVirtual, which there is. */
+const DXGKARG_SUBMITCOMMANDVIRTUAL *sent_virtual(const struct fixture *f, uint32_t index);
 /* Violations (and warnings) of one rule so far. */
 uint64_t violations(const struct fixture *f, const char *rule);
 
@@ -279,6 +281,7 @@ struct vidsch_device *make_device(struct fixture *f);
 struct vidsch_device *make_device_of(struct fixture *f, struct vidmm_process *process);
 struct vidsch_context *make_context(struct vidsch_device *device, UINT node);
 struct vidsch_sync *make_fence(struct vidsch_device *device, UINT64 value);
+struct vidsch_sync *make_sync(struct vidsch_device *device, D3DDDI_SYNCHRONIZATIONOBJECTINFO2 info);
 NTSTATUS submit(struct vidsch_context *context, D3DGPU_VIRTUAL_ADDRESS va, UINT bytes);
 NTSTATUS render(struct vidsch_context *context,
                 UINT bytes); /* the driver copies `bytes` commands to the DMA buffer */

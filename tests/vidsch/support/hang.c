@@ -35,14 +35,6 @@ void hang_end(struct fixture *f, struct hang *s)
     vidsch_device_destroy(s->innocent);
 }
 
-const DXGKARG_SUBMITCOMMANDVIRTUAL *hang_sent(const struct fixture *f, uint32_t index)
-{
-    const struct call *call = call_at(f, CALL_SUBMIT_VIRTUAL, index);
-
-    CHECK(call != NULL);
-    return &call->submit_virtual.args;
-}
-
 uint32_t hang_when(const struct fixture *f, enum call_kind kind)
 {
     const struct call *call = call_at(f, kind, 0);

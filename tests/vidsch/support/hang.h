@@ -21,8 +21,6 @@ struct hang hang_make(struct fixture *f);
 /* The node works again; waits for what is left. */
 void hang_end(struct fixture *f, struct hang *s);
 
-/* Arguments of a SubmitCommandVirtual, from 0. */
-const DXGKARG_SUBMITCOMMANDVIRTUAL *hang_sent(const struct fixture *f, uint32_t index);
 /* Position of the first call of a kind in the log. */
 uint32_t hang_when(const struct fixture *f, enum call_kind kind);
 

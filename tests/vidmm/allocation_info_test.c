@@ -30,7 +30,7 @@ static bool fine(struct mm_rig *rig, struct mm_private p)
            verify_count(rig->base.log, VERIFY_WARNING) == before;
 }
 
-TEST_WITH(mm, outputs_are_checked)
+TEST_WITH(mm, malformed_outputs_are_refused)
 {
     const struct mm_private good = mm_private_default(MM_SET_BOTH, 8192);
     struct mm_private p = good;
@@ -58,7 +58,13 @@ TEST_WITH(mm, outputs_are_checked)
     p.adapter_index = 1;
     CHECK_RULE("ALLOC-027", breach(rig, p, "ALLOC-027"));
     CHECK_RULE("ALLOC-044", breach(rig, p, "ALLOC-027"));
-    p = good;
+}
+
+TEST_WITH(mm, sizes_and_sets_fit_together)
+{
+    const struct mm_private good = mm_private_default(MM_SET_BOTH, 8192);
+    struct mm_private p = good;
+
     p.pitch_size = 4096;
     CHECK_RULE("ALLOC-033", breach(rig, p, "ALLOC-033"));
     p.pitch_size = 8192;
@@ -76,7 +82,13 @@ TEST_WITH(mm, outputs_are_checked)
     CHECK_RULE("ALLOC-041", breach(rig, p, "ALLOC-041"));
     p.eviction_set = 2;
     CHECK_RULE("ALLOC-041", fine(rig, p));
-    p = good;
+}
+
+TEST_WITH(mm, outputs_are_taken_over)
+{
+    const struct mm_private good = mm_private_default(MM_SET_BOTH, 8192);
+    struct mm_private p = good;
+
     p.size = 300 * (uint64_t)MM_MB;
     p.set = 1;
     CHECK_RULE("ALLOC-031", outcome(rig, p) == STATUS_GRAPHICS_NO_VIDEO_MEMORY &&
@@ -99,7 +111,7 @@ TEST_WITH(mm, outputs_are_checked)
     CHECK(vidmm_validate(rig->vidmm));
 }
 
-TEST_WITH(mm, flags_are_checked)
+TEST_WITH(mm, permanent_and_cached_memory_is_visible)
 {
     struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
 
@@ -111,6 +123,12 @@ TEST_WITH(mm, flags_are_checked)
     CHECK_RULE("ALLOC-048", breach(rig, p, "ALLOC-048"));
     p.flags = 0x5;
     CHECK_RULE("ALLOC-048", fine(rig, p));
+}
+
+TEST_WITH(mm, protected_and_existing_memory_exclude_others)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
     p.flags = 0x8 | 0x10;
     CHECK_RULE("ALLOC-049", breach(rig, p, "ALLOC-049"));
     p.flags = 0x8 | 0x20;
@@ -121,6 +139,12 @@ TEST_WITH(mm, flags_are_checked)
     CHECK_RULE("ALLOC-050", breach(rig, p, "ALLOC-050"));
     p.flags = 0x1 | 0x2 | 0x10;
     CHECK_RULE("ALLOC-050", breach(rig, p, "ALLOC-050"));
+}
+
+TEST_WITH(mm, flags_need_their_companions)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
     p.flags = 0x100;
     CHECK_RULE("ALLOC-054", breach(rig, p, "ALLOC-054"));
     p.flags = 0x200;
@@ -143,6 +167,12 @@ TEST_WITH(mm, flags_are_checked)
     CHECK_RULE("ALLOC-062", breach(rig, p, "ALLOC-062"));
     p.flags = 0x2000 | 0x8000;
     CHECK_RULE("ALLOC-061", fine(rig, p)); /* the cap is set */
+}
+
+TEST_WITH(mm, flags_that_are_not_defined_are_cleared)
+{
+    struct mm_private p = mm_private_default(MM_SET_BOTH, 8192);
+
     p.flags = 0x80000000;
     CHECK_RULE("ALLOC-064",
                outcome(rig, p) == STATUS_SUCCESS && mm_violations(rig, "ALLOC-064") == 1);

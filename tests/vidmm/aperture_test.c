@@ -7,7 +7,7 @@
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-TEST_WITH(mm, aperture_maps_and_unmaps)
+TEST_WITH(mm, an_aperture_map_says_what_it_maps)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE virtual_only = mm_make(c, MM_SET_APERTURE, 4, 0x2000);
@@ -45,12 +45,25 @@ TEST_WITH(mm, aperture_maps_and_unmaps)
     CHECK_RULE("PAGE-053", op->pages[3] == a->logical[3].value);
     CHECK_RULE("PAGE-046", map->Flags.Value == 0); /* write-combined */
     CHECK_RULE("PAGE-054", map->CpuVisibleAddress == NULL);
-    mm_write_content(rig, a, 4);
     first = a->aperture.first;
     CHECK_RULE("PAGE-044",
                mm_gpu_memory(rig, MM_APERTURE, (first + 2) << PAGE_BITS) == mm_page(rig, a, 2));
+}
+TEST_ALSO(mm, an_aperture_map_says_what_it_maps, isolated, options->iommu = IOMMU_ISOLATION)
 
-    /* out: the range points at the dummy page, which stays accessible */
+/* The range points at the dummy page, which stays accessible. */
+TEST_WITH(mm, an_unmapped_range_shows_the_dummy_page)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
+    const struct vidmm_allocation *a = mm_allocation(c, h);
+    const struct mm_op *op;
+    uint64_t first;
+
+    OK(mm_resident(c, h));
+    op = mm_op_at(rig, DXGK_OPERATION_MAP_APERTURE_SEGMENT2, 0);
+    mm_write_content(rig, a, 4);
+    first = a->aperture.first;
     mm_mark(rig);
     rig->hold = true;
     OK(mm_evict(c, h, 0));
@@ -70,8 +83,19 @@ TEST_WITH(mm, aperture_maps_and_unmaps)
     CHECK_RULE("IOMMU-085", mm_gpu_memory(rig, MM_APERTURE, first << PAGE_BITS) ==
                                 ram_direct(rig->base.ram, page_phys(rig->vidmm->dummy_frame)));
     CHECK(mm_check_content(rig, a, 4) && rig->faults == 0);
+}
+TEST_ALSO(mm, an_unmapped_range_shows_the_dummy_page, isolated, options->iommu = IOMMU_ISOLATION)
 
-    /* a stray write is found at the next unmap */
+TEST_WITH(mm, a_stray_write_is_found_at_the_next_unmap)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_APERTURE, 4, PHYSICAL);
+    uint64_t first;
+
+    OK(mm_resident(c, h));
+    first = mm_allocation(c, h)->aperture.first;
+    OK(mm_evict(c, h, 0));
+    mm_idle(rig);
     *mm_gpu_memory(rig, MM_APERTURE, (first << PAGE_BITS) + 100) ^= 1;
     OK(mm_resident(c, h));
     CHECK(mm_violations(rig, "PAGE-049") == 0);
@@ -83,7 +107,7 @@ TEST_WITH(mm, aperture_maps_and_unmaps)
     mm_idle(rig);
     CHECK_RULE("PAGE-049", mm_violations(rig, "PAGE-049") == 1); /* the pattern was put back */
 }
-TEST_ALSO(mm, aperture_maps_and_unmaps, isolated, options->iommu = IOMMU_ISOLATION)
+TEST_ALSO(mm, a_stray_write_is_found_at_the_next_unmap, isolated, options->iommu = IOMMU_ISOLATION)
 
 TEST_WITH(mm, coherent_and_visible_mappings)
 {

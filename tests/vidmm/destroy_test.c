@@ -3,25 +3,21 @@
 #include "support/mm_rig.h"
 #include "support/mm_requests.h"
 
-TEST_WITH(mm, destroy_closes_and_destroys)
+TEST_WITH(mm, a_list_with_a_bad_element_destroys_nothing)
 {
     struct mm_client *c = &rig->client[0];
     struct mm_request r;
     struct mm_request alone;
     D3DKMT_HANDLE mixed[2];
-    D3DKMT_HANDLE list[4];
-    const struct mm_event *e;
-    HANDLE first;
+    D3DKMT_HANDLE list[3];
 
     mm_request_init(&r, 3);
     r.request.flags.CreateResource = 1;
-    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
     CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
     mm_request_init(&alone, 1);
     CHECK(mm_request_make(&alone, c) == STATUS_SUCCESS);
     for (UINT i = 0; i < 3; i++)
         list[i] = r.info[i].hAllocation;
-    first = mm_allocation(c, list[0])->driver_handle;
     mm_mark(rig);
     mixed[0] = list[0];
     mixed[1] = alone.info[0].hAllocation;
@@ -40,9 +36,24 @@ TEST_WITH(mm, destroy_closes_and_destroys)
     CHECK_RULE("KMT-262", mm_destroy_list(c, list, 1, 0x80000000) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("ALLOC-085", mm_event_count(rig, MM_CLOSE) == 0 &&
                                 NT_SUCCESS(mm_resident(c, list[0]))); /* still usable */
-    CHECK(mm_evict(c, list[0], 0) == STATUS_SUCCESS);
-    mm_idle(rig);
+}
 
+TEST_WITH(mm, a_resource_is_destroyed_after_its_last_allocation)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_request r;
+    D3DKMT_HANDLE list[3];
+    const struct mm_event *e;
+    HANDLE first;
+
+    mm_request_init(&r, 3);
+    r.request.flags.CreateResource = 1;
+    rig->next_resource = (HANDLE)(uintptr_t)0xAA;
+    CHECK(mm_request_make(&r, c) == STATUS_SUCCESS);
+    for (UINT i = 0; i < 3; i++)
+        list[i] = r.info[i].hAllocation;
+    first = mm_allocation(c, list[0])->driver_handle;
+    mm_mark(rig);
     CHECK(mm_destroy_list(c, list, 1, 0) == STATUS_SUCCESS);
     mm_idle(rig);
     e = mm_event_at(rig, MM_DESTROY, 0);
@@ -53,6 +64,12 @@ TEST_WITH(mm, destroy_closes_and_destroys)
     e = mm_event_at(rig, MM_DESTROY, 2);
     CHECK_RULE("ALLOC-087",
                e->count == 0 && e->flags == 1 && e->resource == (HANDLE)(uintptr_t)0xAA);
+}
+
+TEST_WITH(mm, destroy_closes_and_destroys)
+{
+    struct mm_client *c = &rig->client[0];
+    struct mm_request r;
 
     mm_request_init(&r, 3);
     r.request.flags.CreateResource = 1;

@@ -7,21 +7,18 @@
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */
 
-TEST_WITH(mm, physical_operations, mm_options_physical(options))
+TEST_WITH(mm, a_fill_says_what_it_fills, mm_options_physical(options))
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE first = mm_make(c, MM_SET_VRAM, 3, PHYSICAL);
     D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, PHYSICAL);
-    D3DKMT_HANDLE permanent = mm_make(c, MM_SET_VRAM, 4, PHYSICAL | 3);
     const struct vidmm_allocation *a;
     const struct mm_op *op;
-    int64_t address;
 
     OK(mm_resident(c, first));
     mm_mark(rig);
     OK(mm_resident(c, h));
     a = mm_allocation(c, h);
-    address = MM_BASE + (int64_t)(a->runs[0].first << PAGE_BITS);
     op = mm_op_at(rig, DXGK_OPERATION_FILL, 0);
     CHECK_RULE("PAGE-040", op && op->args.Fill.hAllocation == a->driver_handle &&
                                op->args.Fill.FillSize == 4 * PAGE_BYTES &&
@@ -30,6 +27,18 @@ TEST_WITH(mm, physical_operations, mm_options_physical(options))
                               op->args.Fill.Destination.SegmentAddress.QuadPart == MM_BASE + 0x3000);
     CHECK_RULE("PAGE-041",
                op->args.Fill.FillPattern == 0 && *(uint32_t *)(void *)mm_page(rig, a, 3) == 0);
+}
+
+TEST_WITH(mm, a_transfer_says_where_content_goes, mm_options_physical(options))
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE h = mm_make(c, MM_SET_VRAM, 4, PHYSICAL);
+    const struct vidmm_allocation *a = mm_allocation(c, h);
+    const struct mm_op *op;
+    int64_t address;
+
+    OK(mm_resident(c, h));
+    address = MM_BASE + (int64_t)(a->runs[0].first << PAGE_BITS);
     mm_write_content(rig, a, 5);
     mm_mark(rig);
     OK(mm_evict(c, h, 0));
@@ -56,8 +65,15 @@ TEST_WITH(mm, physical_operations, mm_options_physical(options))
     CHECK_RULE("PAGE-027", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) +
                                    mm_op_count(rig, DXGK_OPERATION_VIRTUAL_TRANSFER) ==
                                0);
+}
 
-    /* a clean copy is only announced */
+TEST_WITH(mm, a_clean_copy_is_only_announced, mm_options_physical(options))
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE permanent = mm_make(c, MM_SET_VRAM, 4, PHYSICAL | 3);
+    const struct mm_op *op;
+    int64_t address;
+
     OK(mm_resident(c, permanent));
     address = MM_BASE + (int64_t)(mm_allocation(c, permanent)->runs[0].first << PAGE_BITS);
     mm_mark(rig);

@@ -7,13 +7,11 @@
 
 /* ---- MakeResident ---- */
 
-TEST_WITH(mm, make_resident_counts)
+TEST_WITH(mm, content_is_there_when_the_fence_is_reached)
 {
     struct mm_client *c = &rig->client[0];
     D3DKMT_HANDLE h = mm_vram(c, 1);
-    D3DKMT_HANDLE list[3];
     uint64_t fence = 99;
-    uint64_t trim;
 
     rig->hold = true;
     CHECK_RULE("RES-014", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_PENDING && fence == 1);
@@ -26,6 +24,13 @@ TEST_WITH(mm, make_resident_counts)
     CHECK_RULE("RES-060", *(uint64_t *)(void *)mm_page(rig, mm_allocation(c, h), 255) == 0);
     CHECK_RULE("RES-060", mm_op_count(rig, DXGK_OPERATION_VIRTUAL_FILL) >= 1);
     CHECK_RULE("RES-013", mm_make_resident(c, &h, 1, 0, &fence) == STATUS_SUCCESS && fence == 0);
+}
+
+TEST_WITH(mm, a_bad_element_leaves_all_counts)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE list[3];
+    uint64_t fence;
 
     OK(mm_client_open(rig, 1, 0));
     list[0] = mm_vram(c, 1);
@@ -41,8 +46,15 @@ TEST_WITH(mm, make_resident_counts)
     CHECK_RULE("RES-020", mm_make_resident(c, list, 1, 2, &fence) ==
                               STATUS_INVALID_PARAMETER); /* MustSucceed alone */
     CHECK(mm_open(c, list[0])->residency_count == 0);
+}
 
-    /* counts */
+TEST_WITH(mm, make_resident_counts)
+{
+    struct mm_client *c = &rig->client[0];
+    D3DKMT_HANDLE list[3] = {mm_vram(c, 1)};
+    uint64_t fence;
+    uint64_t trim;
+
     OK(mm_resident(c, list[0]));
     OK(mm_resident(c, list[0]));
     OK(mm_evict(c, list[0], 0));

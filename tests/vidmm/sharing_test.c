@@ -50,7 +50,7 @@ static NTSTATUS close_resource(struct mm_client *c, D3DKMT_HANDLE handle)
                                     (D3DDDICB_DESTROYALLOCATION2FLAGS){0});
 }
 
-TEST_WITH(mm, shared_resources_outlive_their_creator)
+TEST_WITH(mm, an_open_finds_what_was_created)
 {
     struct mm_client *a = &rig->client[0];
     struct mm_client *b = &rig->client[1];
@@ -76,8 +76,19 @@ TEST_WITH(mm, shared_resources_outlive_their_creator)
     CHECK_RULE("ALLOC-076", ((const struct mm_private *)item[1].private_data)->mark ==
                                 0xED17); /* as edited at creation */
     CHECK_RULE("KMT-231", mm_allocation(b, item[1].allocation) == mm_allocation(a, s.allocation[1]));
+    vidmm_resource_put(s.resource);
+}
 
-    /* residency is per device, the place is one */
+TEST_WITH(mm, residency_is_per_device_and_the_place_is_one)
+{
+    struct mm_client *a = &rig->client[0];
+    struct mm_client *b = &rig->client[1];
+    struct vidmm_open_item item[3];
+    struct shared s;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 1, false);
+    (void)open_shared(b, &s, item);
     OK(mm_resident(a, s.allocation[0]));
     OK(mm_resident(b, item[0].allocation));
     CHECK_RULE("RES-045", a->process->usage[0] == PAGE_BYTES && b->process->usage[0] == PAGE_BYTES);
@@ -85,6 +96,19 @@ TEST_WITH(mm, shared_resources_outlive_their_creator)
     mm_idle(rig);
     CHECK_RULE("RES-023", mm_allocation(b, item[0].allocation)->resident &&
                               mm_allocation(b, item[0].allocation)->device_references == 1);
+    vidmm_resource_put(s.resource);
+}
+
+TEST_WITH(mm, an_offer_is_in_force_if_all_devices_made_it)
+{
+    struct mm_client *a = &rig->client[0];
+    struct mm_client *b = &rig->client[1];
+    struct vidmm_open_item item[3];
+    struct shared s;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 1, false);
+    (void)open_shared(b, &s, item);
     CHECK_RULE("KMT-285",
                NT_SUCCESS(vidmm_offer(a->device, NULL, &s.allocation[2], 1,
                                       D3DKMT_OFFER_PRIORITY_LOW, (D3DKMT_OFFER_FLAGS){0})) &&
@@ -92,17 +116,39 @@ TEST_WITH(mm, shared_resources_outlive_their_creator)
     OK(vidmm_offer(b->device, NULL, &item[2].allocation, 1, D3DKMT_OFFER_PRIORITY_LOW,
                    (D3DKMT_OFFER_FLAGS){0}));
     CHECK_RULE("KMT-285", mm_allocation(a, s.allocation[2])->offer.in_force);
-    {
-        void *address;
+    vidmm_resource_put(s.resource);
+}
 
-        CHECK_RULE("ALLOC-119", vidmm_lock2(b->device, item[1].allocation, &address) ==
-                                    STATUS_INVALID_PARAMETER);
-        OK(vidmm_lock2(a->device, s.allocation[1], &address));
-        OK(vidmm_unlock2(a->device, s.allocation[1]));
-    }
+TEST_WITH(mm, only_the_creator_locks)
+{
+    struct mm_client *a = &rig->client[0];
+    struct mm_client *b = &rig->client[1];
+    struct vidmm_open_item item[3];
+    struct shared s;
+    void *address;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 1, false);
+    (void)open_shared(b, &s, item);
+    CHECK_RULE("ALLOC-119",
+               vidmm_lock2(b->device, item[1].allocation, &address) == STATUS_INVALID_PARAMETER);
+    OK(vidmm_lock2(a->device, s.allocation[1], &address));
+    OK(vidmm_unlock2(a->device, s.allocation[1]));
     CHECK(vidmm_validate(rig->vidmm));
+    vidmm_resource_put(s.resource);
+}
 
-    /* the creator goes first */
+TEST_WITH(mm, shared_resources_outlive_their_creator)
+{
+    struct mm_client *a = &rig->client[0];
+    struct mm_client *b = &rig->client[1];
+    struct vidmm_open_item item[3];
+    struct shared s;
+    D3DKMT_HANDLE theirs;
+
+    OK(mm_client_open(rig, 1, 1));
+    make_shared(a, &s, 1, false);
+    theirs = open_shared(b, &s, item);
     vidmm_resource_put(s.resource);
     mm_mark(rig);
     mm_client_close(rig, 0);

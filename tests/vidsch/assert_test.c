@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls by the wrong thread, at the wrong level or without the lock end the program. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver may and may not notify, and when it has an effect. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 /* Two packets on node 1, fences 1 and 2, that nothing completes; a third one waits in the queue. */
 struct stuck {

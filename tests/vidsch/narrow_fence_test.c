@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fences of a GPU that updates 32 bits at once (No64BitAtomics). */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 static uint64_t value_of(const struct vidsch_sync *fence)
 {

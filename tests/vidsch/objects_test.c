@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and contexts: what the driver is told, what it may answer, and what the client gets. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

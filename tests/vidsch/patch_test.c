@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Patch and SubmitCommand are told of one packet of a physical context. */
-#include "support/render_client.h"
+#include "vidsch/support/render_client.h"
 
 static NTSTATUS write_with_private(struct fixture *f, DXGKARG_RENDER *args)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Preemption: when it is asked for, what an answer does, and what may not be answered. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

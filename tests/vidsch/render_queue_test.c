@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments. */
-#include "support/render_client.h"
+#include "vidsch/support/render_client.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Render and Patch may not do: bad patch locations, pointers out of bounds, writes behind buffers. */
-#include "support/render_client.h"
+#include "vidsch/support/render_client.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How packets get to the nodes and end there: order, priorities, fence ids, residency, paging,
  * virtual mode. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Drivers that are not multi-engine aware: no contexts, the device's handle and buffers in their place, one node. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * changed; and many clients do random things, with a GPU that is slow, preempts, faults and hangs,
  * and every invariant holds after every step.
  */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

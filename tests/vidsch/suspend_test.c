@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Standstill of the scheduler: what the driver has is finished, what is queued stays queued. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 static uint32_t sent(const struct fixture *f)
 {

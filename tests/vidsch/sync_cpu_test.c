@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Synchronization objects: waits of the CPU, notifications, and the types of WDDM 1.x. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

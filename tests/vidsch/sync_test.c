@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Synchronization objects: what may be created, and who waits how long for what. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a packet that runs too long is found, and what the settings of TDR say about it. */
-#include "support/hang.h"
+#include "vidsch/support/hang.h"
 
 static NTSTATUS report_completion(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args)
 {

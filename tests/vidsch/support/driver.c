@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A display miniport whose GPU is a list of fences per node and a timer. */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

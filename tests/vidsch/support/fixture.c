@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A node that hangs; hang.h says how it is used. */
-#include "support/hang.h"
+#include "vidsch/support/hang.h"
 
 struct hang hang_make(struct fixture *f)
 {

@@ -7,7 +7,7 @@
 #ifndef DXGK_TESTS_VIDSCH_HANG_H
 #define DXGK_TESTS_VIDSCH_HANG_H
 
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #define TDR(...) .tdr = {.enable_preemption = true, __VA_ARGS__} /* an option of a TEST */
 

@@ -3,7 +3,7 @@
  * A memory manager that places nothing and answers what the test has set. It stands in for the room vidmm: test programs of
  * vidsch are linked with it instead.
  */
-#include "support/fixture.h"
+#include "vidsch/support/fixture.h"
 
 #include <string.h>
 

@@ -110,17 +110,17 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     adapter->device = device;
     adapter->pdo.Type = 3; /* IO_TYPE_DEVICE */
     adapter->pdo.Size = sizeof(DEVICE_OBJECT);
-    adapter->power = PowerDeviceUnspecified;
+    adapter->power.state = PowerDeviceUnspecified;
     list_init(&adapter->maps);
-    list_init(&adapter->services);
-    list_init(&adapter->timed_operations);
-    list_init(&adapter->debug_reports);
-    list_init(&adapter->dpc.link);
-    sim_waitq_init(&adapter->power_wait);
-    sim_waitq_init(&adapter->power_done);
-    sim_mutex_init(&adapter->power_lock);
-    sim_mutex_init(&adapter->evacuation_lock);
-    sim_waitq_init(&adapter->power_idle);
+    list_init(&adapter->services.interfaces);
+    list_init(&adapter->services.timed_operations);
+    list_init(&adapter->services.debug_reports);
+    list_init(&adapter->interrupts.dpc.link);
+    sim_waitq_init(&adapter->components.wait);
+    sim_waitq_init(&adapter->components.done);
+    sim_mutex_init(&adapter->power.lock);
+    sim_mutex_init(&adapter->managers.evacuation_lock);
+    sim_waitq_init(&adapter->power.idle);
     list_push_back(&port->adapter_list, &adapter->link);
     adapter->luid.LowPart = port->next_luid++; /* LIFE-055, LIFE-056 */
     adapter->guid.Data1 = 0x8a5d0000u + adapter->luid.LowPart;
@@ -179,15 +179,15 @@ static void show_answers(const struct port_adapter *adapter, NTSTATUS status)
     const struct port_config *config = &adapter->port->config;
     struct port_answers answers = {
         .table = &adapter->driver->table,
-        .caps = &adapter->caps,
-        .mmu = &adapter->mmu,
-        .level = adapter->level,
-        .node = adapter->node,
-        .nodes = adapter->nodes,
-        .segments = adapter->segment_table ? adapter->segment_count : 0,
-        .paging_buffer_bytes = adapter->segments.PagingBufferSize,
-        .paging_buffer_segment = adapter->segments.PagingBufferSegmentId,
-        .gpu_mmu = adapter->gpu_mmu,
+        .caps = &adapter->caps.driver,
+        .mmu = &adapter->mmu.caps,
+        .level = adapter->mmu.level,
+        .node = adapter->nodes.node,
+        .nodes = adapter->nodes.count,
+        .segments = adapter->segments.table ? adapter->segments.count : 0,
+        .paging_buffer_bytes = adapter->segments.out.PagingBufferSize,
+        .paging_buffer_segment = adapter->segments.out.PagingBufferSegmentId,
+        .gpu_mmu = adapter->caps.gpu_mmu,
         .status = status,
     };
 
@@ -215,7 +215,8 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
     status = port_start(adapter);
     show_answers(adapter, status);
     if (!NT_SUCCESS(status)) {
-        port_log(driver->port, "%s: adapter refused with 0x%08x", driver->service, (unsigned)status);
+        port_machine_log(driver->port, "%s: adapter refused with 0x%08x", driver->service,
+                         (unsigned)status);
         remove_device(adapter);
         free_adapter(adapter);
         return status;
@@ -279,17 +280,17 @@ struct ddi_adapter *port_adapter_ddi(struct port_adapter *adapter)
 
 struct vidmm *port_adapter_vidmm(struct port_adapter *adapter)
 {
-    return adapter->vidmm;
+    return adapter->managers.vidmm;
 }
 
 struct vidsch *port_adapter_vidsch(struct port_adapter *adapter)
 {
-    return adapter->vidsch;
+    return adapter->managers.vidsch;
 }
 
 const DXGK_DRIVERCAPS *port_adapter_caps(const struct port_adapter *adapter)
 {
-    return &adapter->caps;
+    return &adapter->caps.driver;
 }
 
 struct bus_device *port_adapter_bus_device(struct port_adapter *adapter)
@@ -299,27 +300,27 @@ struct bus_device *port_adapter_bus_device(struct port_adapter *adapter)
 
 struct physical_adapter *port_adapter_physical(struct port_adapter *adapter)
 {
-    return adapter->physical;
+    return adapter->domain.physical;
 }
 
 struct iommu_domain *port_adapter_domain(struct port_adapter *adapter)
 {
-    return adapter->domain;
+    return adapter->domain.domain;
 }
 
 UINT port_adapter_nodes(const struct port_adapter *adapter)
 {
-    return adapter->nodes;
+    return adapter->nodes.count;
 }
 
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node)
 {
-    return node < adapter->nodes ? &adapter->node[node].metadata : NULL;
+    return node < adapter->nodes.count ? &adapter->nodes.node[node].metadata : NULL;
 }
 
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node)
 {
-    return node < adapter->nodes && adapter->node[node].virtual_addressing;
+    return node < adapter->nodes.count && adapter->nodes.node[node].virtual_addressing;
 }
 
 bool port_adapter_is_2x(const struct port_adapter *adapter)
@@ -329,22 +330,22 @@ bool port_adapter_is_2x(const struct port_adapter *adapter)
 
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter)
 {
-    return adapter->gpu_mmu;
+    return adapter->caps.gpu_mmu;
 }
 
 const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter)
 {
-    return &adapter->mmu;
+    return &adapter->mmu.caps;
 }
 
 const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter)
 {
-    return &adapter->gpu_version;
+    return &adapter->description.gpu_version;
 }
 
 const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter)
 {
-    return &adapter->perf_caps;
+    return &adapter->description.perf_caps;
 }
 
 const char *port_adapter_name(const struct port_adapter *adapter)
@@ -354,7 +355,8 @@ const char *port_adapter_name(const struct port_adapter *adapter)
 
 DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter)
 {
-    return adapter->caps.WDDMVersion ? adapter->caps.WDDMVersion : adapter->device_wddm;
+    return adapter->caps.driver.WDDMVersion ? adapter->caps.driver.WDDMVersion
+                                            : adapter->caps.device_wddm;
 }
 
 bool port_adapter_lost(const struct port_adapter *adapter)

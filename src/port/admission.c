@@ -28,7 +28,7 @@ static void warn_if_set(const void *member, size_t bytes, const char *name)
 
 static void ignore_reserved(struct port_adapter *adapter)
 {
-    DXGK_DRIVERCAPS *caps = &adapter->caps;
+    DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     UINT version = port_driver_version(adapter);
 
     caps->SchedulingCaps.Value = drop_unknown(
@@ -51,34 +51,34 @@ static void ignore_reserved(struct port_adapter *adapter)
 static NTSTATUS check_version_needs(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
-    UINT version = port_driver_version(adapter), claimed = (UINT)adapter->caps.WDDMVersion;
+    UINT version = port_driver_version(adapter), claimed = (UINT)adapter->caps.driver.WDDMVersion;
 
-    if (!adapter->caps.SupportPerEngineTDR &&
+    if (!adapter->caps.driver.SupportPerEngineTDR &&
         (version >= DXGKDDI_INTERFACE_VERSION_WIN8 || claimed >= DXGKDDI_WDDMv1_2))
-        REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
-               "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
+        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WIN8 ? "CAPS-029" : "CAPS-031",
+                    "SupportPerEngineTDR is FALSE on a driver of WDDM 1.2 or later");
     if (!ddi_has(d, DxgkDdiGetNodeMetadata) &&
         (version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 || claimed >= DXGKDDI_WDDMv1_3))
-        REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
-               "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
+        PORT_REFUSE(version >= DXGKDDI_INTERFACE_VERSION_WDDM1_3 ? "CAPS-097" : "CAPS-031",
+                    "DxgkDdiGetNodeMetadata is NULL on a driver of WDDM 1.3 or later");
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_version_claims(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps;
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct ddi_adapter *d = &adapter->ddi;
     UINT claimed = (UINT)caps->WDDMVersion;
 
     if (claimed && !port_wddm_known(claimed))
-        REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
-    if (adapter->device_wddm && claimed && (UINT)adapter->device_wddm != claimed)
-        REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
-               (unsigned)adapter->device_wddm, claimed);
+        PORT_REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
+    if (adapter->caps.device_wddm && claimed && (UINT)adapter->caps.device_wddm != claimed)
+        PORT_REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
+                    (unsigned)adapter->caps.device_wddm, claimed);
     if (caps->SupportPerEngineTDR &&
         (!ddi_has(d, DxgkDdiQueryDependentEngineGroup) || !ddi_has(d, DxgkDdiQueryEngineStatus) ||
          !ddi_has(d, DxgkDdiResetEngine)))
-        REFUSE(
+        PORT_REFUSE(
             "CAPS-036",
             "SupportPerEngineTDR is set, but QueryDependentEngineGroup, QueryEngineStatus or ResetEngine is NULL");
     return check_version_needs(adapter);
@@ -91,21 +91,21 @@ static bool granularity_valid(UINT value)
 
 static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps;
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const struct ddi_adapter *d = &adapter->ddi;
 
     if (!granularity_valid((UINT)caps->PreemptionCaps.GraphicsPreemptionGranularity) ||
         !granularity_valid((UINT)caps->PreemptionCaps.ComputePreemptionGranularity))
-        REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
-               (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
-               (int)caps->PreemptionCaps.ComputePreemptionGranularity);
+        PORT_REFUSE("CAPS-035", "PreemptionCaps holds %d and %d, which no enumeration has",
+                    (int)caps->PreemptionCaps.GraphicsPreemptionGranularity,
+                    (int)caps->PreemptionCaps.ComputePreemptionGranularity);
     if ((caps->SupportSurpriseRemoval || caps->SupportSurpriseRemovalInHibernation) &&
         !ddi_has(d, DxgkDdiNotifySurpriseRemoval))
-        REFUSE("CAPS-037",
-               "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
+        PORT_REFUSE("CAPS-037",
+                    "surprise removal is supported, but DxgkDdiNotifySurpriseRemoval is NULL");
     if (caps->SupportRuntimePowerManagement && (!ddi_has(d, DxgkDdiSetPowerComponentFState) ||
                                                 !ddi_has(d, DxgkDdiPowerRuntimeControlRequest)))
-        REFUSE(
+        PORT_REFUSE(
             "LIFE-157",
             "SupportRuntimePowerManagement is set, but SetPowerComponentFState or PowerRuntimeControlRequest is NULL");
     return STATUS_SUCCESS;
@@ -114,7 +114,7 @@ static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
 /* Display caps of an adapter without displays: nothing here uses them. */
 static NTSTATUS check_display(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps;
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8 &&
         !adapter->ddi.compute_only) {
@@ -128,11 +128,11 @@ static NTSTATUS check_display(struct port_adapter *adapter)
             WARNING("CAPS-030", "FlipCaps.FlipIndependent is missing");
     }
     if (caps->HybridDiscrete && !caps->MemoryManagementCaps.CrossAdapterResource)
-        REFUSE("CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
+        PORT_REFUSE("CAPS-038", "HybridDiscrete is set without CrossAdapterResource");
     if (caps->MiscCaps.IndependentVidPnVSyncControl &&
         !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
-        REFUSE("CAPS-044",
-               "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
+        PORT_REFUSE("CAPS-044",
+                    "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
     if (caps->MaxHwQueuedFlips > 1 && !port_feature_granted(adapter, DXGK_FEATURE_HWFLIPQUEUE))
         VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted",
                   caps->MaxHwQueuedFlips);
@@ -143,22 +143,22 @@ static NTSTATUS check_display(struct port_adapter *adapter)
 
 static NTSTATUS check_scheduling(struct port_adapter *adapter)
 {
-    const DXGK_VIDSCHCAPS *s = &adapter->caps.SchedulingCaps;
-    UINT nodes = adapter->caps.GpuEngineTopology.NbAsymetricProcessingNodes;
+    const DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
+    UINT nodes = adapter->caps.driver.GpuEngineTopology.NbAsymetricProcessingNodes;
 
     if (s->PreemptionAware && !s->MultiEngineAware)
-        REFUSE("CAPS-048", "PreemptionAware is set without MultiEngineAware");
+        PORT_REFUSE("CAPS-048", "PreemptionAware is set without MultiEngineAware");
     if (s->NoDmaPatching && (!s->PreemptionAware || !s->MultiEngineAware))
-        REFUSE("CAPS-049", "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
+        PORT_REFUSE("CAPS-049", "NoDmaPatching is set without PreemptionAware and MultiEngineAware");
     if (s->CancelCommandAware &&
         (!s->MultiEngineAware || !ddi_has(&adapter->ddi, DxgkDdiCancelCommand)))
-        REFUSE("CAPS-050", "CancelCommandAware is set without %s",
-               s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
+        PORT_REFUSE("CAPS-050", "CancelCommandAware is set without %s",
+                    s->MultiEngineAware ? "DxgkDdiCancelCommand" : "MultiEngineAware");
     if (s->MultiEngineAware && nodes == 0)
-        REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
+        PORT_REFUSE("CAPS-056", "NbAsymetricProcessingNodes is 0 on a MultiEngineAware driver");
     if (s->MultiEngineAware && nodes > PORT_MAX_NODES)
-        REFUSE("CAPS-055", "NbAsymetricProcessingNodes is %u; the most is %u", nodes,
-               (unsigned)PORT_MAX_NODES);
+        PORT_REFUSE("CAPS-055", "NbAsymetricProcessingNodes is %u; the most is %u", nodes,
+                    (unsigned)PORT_MAX_NODES);
     return STATUS_SUCCESS;
 }
 
@@ -166,7 +166,7 @@ static NTSTATUS check_scheduling(struct port_adapter *adapter)
 
 static NTSTATUS check_addressing(struct port_adapter *adapter)
 {
-    DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+    DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
     uint64_t top = ram_highest(adapter->port->config.ram).value;
 
     if (m->DedicatedPagingEngine || m->PagingEngineCanSwizzle) {
@@ -177,8 +177,9 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
     }
     if (m->VirtualAddressingSupported ? !(m->GpuMmuSupported || m->IoMmuSupported)
                                       : (m->GpuMmuSupported || m->IoMmuSupported))
-        REFUSE("CAPS-060", "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
-               m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
+        PORT_REFUSE("CAPS-060",
+                    "VirtualAddressingSupported %u, GpuMmuSupported %u, IoMmuSupported %u",
+                    m->VirtualAddressingSupported, m->GpuMmuSupported, m->IoMmuSupported);
     if (m->IoMmuSupported && !m->GpuMmuSupported && !port_shares_address_spaces(adapter->port)) {
         WARNING("CAPS-062",
                 "only the IoMmu model is offered, which this host is not configured with");
@@ -187,11 +188,11 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
     if ((m->CrossAdapterResourceTexture && !m->CrossAdapterResource) ||
         (m->CrossAdapterResourceScanout &&
          (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
-        REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
-    if (adapter->mode != IOMMU_REMAP &&
-        (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart < top) {
+        PORT_REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
+    if (adapter->domain.mode != IOMMU_REMAP &&
+        (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top) {
         WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
-                (unsigned long long)adapter->caps.HighestAcceptableAddress.QuadPart,
+                (unsigned long long)adapter->caps.driver.HighestAcceptableAddress.QuadPart,
                 (unsigned long long)top);
         return STATUS_NOT_SUPPORTED;
     }
@@ -200,22 +201,22 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
 
 static NTSTATUS check_isolation(struct port_adapter *adapter)
 {
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
-    const DXGK_IOMMU_CAPS *iommu = &adapter->iommu_caps;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    const DXGK_IOMMU_CAPS *iommu = &adapter->caps.iommu;
 
     if (port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_9 &&
         (iommu->IommuIsolationSupported != m->IoMmuSecureModeSupported ||
          iommu->IommuIsolationRequired != m->IoMmuSecureModeRequired))
-        REFUSE(
+        PORT_REFUSE(
             "CAPS-117",
             "IommuIsolationSupported %u, Required %u, but IoMmuSecureModeSupported %u, Required %u",
             iommu->IommuIsolationSupported, iommu->IommuIsolationRequired,
             m->IoMmuSecureModeSupported, m->IoMmuSecureModeRequired);
     if (m->IoMmuSecureModeRequired && !m->IoMmuSecureModeSupported)
-        REFUSE("IOMMU-016", "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
+        PORT_REFUSE("IOMMU-016", "IoMmuSecureModeRequired is set without IoMmuSecureModeSupported");
     if (m->IoMmuSecureModeSupported && (!ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess) ||
                                         !ddi_has(&adapter->ddi, DxgkDdiEndExclusiveAccess)))
-        REFUSE(
+        PORT_REFUSE(
             "LIFE-035",
             "isolation is supported, but DxgkDdiBeginExclusiveAccess or DxgkDdiEndExclusiveAccess is NULL");
     if (m->IoMmuSecureModeRequired && !adapter->port->config.iommu_present) {
@@ -227,14 +228,14 @@ static NTSTATUS check_isolation(struct port_adapter *adapter)
 
 static NTSTATUS check_remapping(struct port_adapter *adapter)
 {
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
 
-    if (adapter->iommu_caps.DmaRemappingSupported && !m->MapAperture2Supported) {
+    if (adapter->caps.iommu.DmaRemappingSupported && !m->MapAperture2Supported) {
         VIOLATION("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
-        if (adapter->mode == IOMMU_REMAP)
+        if (adapter->domain.mode == IOMMU_REMAP)
             return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
-    if (adapter->mode == IOMMU_REMAP && !m->GpuMmuSupported) {
+    if (adapter->domain.mode == IOMMU_REMAP && !m->GpuMmuSupported) {
         WARNING("IOMMU-022", "logical DMA remapping needs GPU virtual addressing");
         return STATUS_NOT_SUPPORTED;
     }
@@ -243,17 +244,18 @@ static NTSTATUS check_remapping(struct port_adapter *adapter)
 
 static NTSTATUS check_internal_range(struct port_adapter *adapter)
 {
-    uint64_t start = adapter->caps.InternalGpuVirtualAddressRangeStart,
-             end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
+    uint64_t start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart,
+             end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
 
     if (!start && !end)
         return STATUS_SUCCESS;
-    if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported)
-        REFUSE("CAPS-039", "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
+    if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported)
+        PORT_REFUSE("CAPS-039",
+                    "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
     if ((start | end) & 0xFFFF || start >= end)
-        REFUSE("CAPS-040",
-               "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
-               (unsigned long long)start, (unsigned long long)end);
+        PORT_REFUSE("CAPS-040",
+                    "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
+                    (unsigned long long)start, (unsigned long long)end);
     return STATUS_SUCCESS;
 }
 
@@ -263,7 +265,7 @@ static NTSTATUS check_internal_range(struct port_adapter *adapter)
 static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
 #define NEEDED(entry)                                       \
     {                                                       \
         offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
@@ -286,16 +288,17 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
 
         memcpy(&entry, (const char *)&d->table + always[i].offset, sizeof(entry));
         if (!entry)
-            REFUSE("LIFE-023", "%s is NULL", always[i].name);
+            PORT_REFUSE("LIFE-023", "%s is NULL", always[i].name);
     }
-    if (adapter->caps.SchedulingCaps.MultiEngineAware &&
+    if (adapter->caps.driver.SchedulingCaps.MultiEngineAware &&
         (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
-        REFUSE("LIFE-023",
-               "MultiEngineAware is set, but DxgkDdiCreateContext or DxgkDdiDestroyContext is NULL");
+        PORT_REFUSE(
+            "LIFE-023",
+            "MultiEngineAware is set, but DxgkDdiCreateContext or DxgkDdiDestroyContext is NULL");
     if (m->GpuMmuSupported && !d->compute_only &&
         (!ddi_has(d, DxgkDdiCreateProcess) || !ddi_has(d, DxgkDdiDestroyProcess) ||
          !ddi_has(d, DxgkDdiSetRootPageTable) || !ddi_has(d, DxgkDdiSubmitCommandVirtual)))
-        REFUSE(
+        PORT_REFUSE(
             "GPUVA-004",
             "GpuMmuSupported needs CreateProcess, DestroyProcess, SetRootPageTable and SubmitCommandVirtual");
     return STATUS_SUCCESS;
@@ -311,9 +314,9 @@ NTSTATUS port_check_caps(struct port_adapter *adapter)
     UINT messages = bus_device_description(adapter->device)->messages;
 
     ignore_reserved(adapter);
-    if (adapter->caps.InterruptMessageNumber >= messages)
-        REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
-               adapter->caps.InterruptMessageNumber, messages);
+    if (adapter->caps.driver.InterruptMessageNumber >= messages)
+        PORT_REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
+                    adapter->caps.driver.InterruptMessageNumber, messages);
     if (adapter->ddi.compute_only) {
         NTSTATUS status = port_check_compute_only(adapter);
 

@@ -28,7 +28,7 @@ static NTSTATUS require(const struct port_adapter *adapter, const char *rule,
 {
     for (size_t i = 0; i < count; i++)
         if (!is_there(adapter, &entries[i]))
-            REFUSE(rule, "%s is NULL on a compute-only driver", entries[i].name);
+            PORT_REFUSE(rule, "%s is NULL on a compute-only driver", entries[i].name);
     return STATUS_SUCCESS;
 }
 
@@ -37,7 +37,7 @@ static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule,
 {
     for (size_t i = 0; i < count; i++)
         if (is_there(adapter, &entries[i]))
-            REFUSE(rule, "%s is not NULL on a compute-only driver", entries[i].name);
+            PORT_REFUSE(rule, "%s is not NULL on a compute-only driver", entries[i].name);
     return STATUS_SUCCESS;
 }
 
@@ -133,7 +133,7 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
         ENTRY(DxgkDdiCreateProcess), ENTRY(DxgkDdiDestroyProcess), ENTRY(DxgkDdiSetRootPageTable),
         ENTRY(DxgkDdiSubmitCommandVirtual), ENTRY(DxgkDdiGetRootPageTableSize)};
 
-    return adapter->caps.MemoryManagementCaps.GpuMmuSupported
+    return adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported
                ? require(adapter, "LIFE-033", virtual, ARRAY_COUNT(virtual))
                : require(adapter, "LIFE-033", physical, ARRAY_COUNT(physical));
 }
@@ -171,63 +171,68 @@ static NTSTATUS check_zero_members(struct port_adapter *adapter)
 #undef MEMBER
 
     for (size_t i = 0; i < ARRAY_COUNT(zero); i++) {
-        const uint8_t *member = (const uint8_t *)&adapter->caps + zero[i].offset;
+        const uint8_t *member = (const uint8_t *)&adapter->caps.driver + zero[i].offset;
 
         for (size_t byte = 0; byte < zero[i].bytes; byte++)
             if (member[byte])
-                REFUSE("CAPS-027", "%s must be zero on a compute-only driver", zero[i].name);
+                PORT_REFUSE("CAPS-027", "%s must be zero on a compute-only driver", zero[i].name);
     }
-    if (adapter->caps.MiscCaps.SupportContextlessPresent || adapter->caps.MiscCaps.Detachable)
-        REFUSE("CAPS-027", "%s must be zero on a compute-only driver",
-               adapter->caps.MiscCaps.Detachable ? "Detachable" : "SupportContextlessPresent");
+    if (adapter->caps.driver.MiscCaps.SupportContextlessPresent ||
+        adapter->caps.driver.MiscCaps.Detachable)
+        PORT_REFUSE("CAPS-027", "%s must be zero on a compute-only driver",
+                    adapter->caps.driver.MiscCaps.Detachable ? "Detachable"
+                                                             : "SupportContextlessPresent");
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_scheduling(struct port_adapter *adapter)
 {
-    const DXGK_VIDSCHCAPS *s = &adapter->caps.SchedulingCaps;
+    const DXGK_VIDSCHCAPS *s = &adapter->caps.driver.SchedulingCaps;
 
     if (!s->MultiEngineAware)
-        REFUSE("CAPS-046", "a compute-only driver must set MultiEngineAware");
+        PORT_REFUSE("CAPS-046", "a compute-only driver must set MultiEngineAware");
     if (s->VSyncPowerSaveAware)
-        REFUSE("CAPS-047", "a compute-only driver must not set VSyncPowerSaveAware");
+        PORT_REFUSE("CAPS-047", "a compute-only driver must not set VSyncPowerSaveAware");
     if (!s->PreemptionAware)
-        REFUSE("CAPS-048", "a compute-only driver must set PreemptionAware");
+        PORT_REFUSE("CAPS-048", "a compute-only driver must set PreemptionAware");
     if (s->NoDmaPatching)
-        REFUSE("CAPS-049", "a compute-only driver must not set NoDmaPatching");
+        PORT_REFUSE("CAPS-049", "a compute-only driver must not set NoDmaPatching");
     if (!s->LowIrqlPreemptCommand)
-        REFUSE("CAPS-052", "a compute-only driver must set LowIrqlPreemptCommand");
+        PORT_REFUSE("CAPS-052", "a compute-only driver must set LowIrqlPreemptCommand");
     if (s->HwQueuePacketCap)
-        REFUSE("CAPS-054", "a compute-only driver must report HwQueuePacketCap 0, not %u",
-               s->HwQueuePacketCap);
+        PORT_REFUSE("CAPS-054", "a compute-only driver must report HwQueuePacketCap 0, not %u",
+                    s->HwQueuePacketCap);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_caps(struct port_adapter *adapter)
 {
-    const DXGK_DRIVERCAPS *caps = &adapter->caps;
+    const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
     const DXGK_VIDMMCAPS *m = &caps->MemoryManagementCaps;
 
     if ((UINT)caps->WDDMVersion < DXGKDDI_WDDMv2_6)
-        REFUSE("CAPS-033", "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x",
-               (unsigned)caps->WDDMVersion);
+        PORT_REFUSE("CAPS-033",
+                    "a compute-only driver must report WDDMVersion 2.6 or later, not 0x%x",
+                    (unsigned)caps->WDDMVersion);
     if (caps->PreemptionCaps.ComputePreemptionGranularity == D3DKMDT_COMPUTE_PREEMPTION_NONE)
-        REFUSE("CAPS-035", "a compute-only driver must report a ComputePreemptionGranularity");
+        PORT_REFUSE("CAPS-035", "a compute-only driver must report a ComputePreemptionGranularity");
     if (!caps->SupportPerEngineTDR)
-        REFUSE("CAPS-036", "a compute-only driver must set SupportPerEngineTDR");
+        PORT_REFUSE("CAPS-036", "a compute-only driver must set SupportPerEngineTDR");
     if (caps->MaxAllocationListSlotId)
-        REFUSE("CAPS-022", "a compute-only driver must report MaxAllocationListSlotId 0, not %u",
-               caps->MaxAllocationListSlotId);
+        PORT_REFUSE("CAPS-022",
+                    "a compute-only driver must report MaxAllocationListSlotId 0, not %u",
+                    caps->MaxAllocationListSlotId);
     if (caps->ApertureSegmentCommitLimit)
-        REFUSE("CAPS-023",
-               "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
-               (unsigned long long)caps->ApertureSegmentCommitLimit);
+        PORT_REFUSE("CAPS-023",
+                    "a compute-only driver must report ApertureSegmentCommitLimit 0, not 0x%llx",
+                    (unsigned long long)caps->ApertureSegmentCommitLimit);
     if (caps->HybridDiscrete || caps->HybridIntegrated)
-        REFUSE("CAPS-038", "a compute-only driver must not set HybridDiscrete or HybridIntegrated");
+        PORT_REFUSE("CAPS-038",
+                    "a compute-only driver must not set HybridDiscrete or HybridIntegrated");
     if (m->OutOfOrderLock)
-        REFUSE("CAPS-057", "a compute-only driver must not set OutOfOrderLock");
+        PORT_REFUSE("CAPS-057", "a compute-only driver must not set OutOfOrderLock");
     if (m->SectionBackedPrimary || m->ReplicateGdiContent || m->NonCpuVisiblePrimary)
-        REFUSE(
+        PORT_REFUSE(
             "CAPS-058",
             "a compute-only driver must not set SectionBackedPrimary, ReplicateGdiContent or NonCpuVisiblePrimary");
     return STATUS_SUCCESS;

@@ -46,6 +46,6 @@ void port_dma_fault(void *context, const struct iommu_fault *fault)
     if (fault->count == 1)
         trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical",
                       fault->address.value, "write", fault->access == IOMMU_WRITE);
-    if (adapter->vidsch)
-        vidsch_note_bus_fault(adapter->vidsch, fault);
+    if (adapter->managers.vidsch)
+        vidsch_note_bus_fault(adapter->managers.vidsch, fault);
 }

@@ -63,9 +63,9 @@ static bool opted_in(const struct port_adapter *adapter)
 
 static bool supports_remapping(const struct port_adapter *adapter)
 {
-    if (!adapter->iommu_caps.DmaRemappingSupported)
+    if (!adapter->caps.iommu.DmaRemappingSupported)
         return false;
-    if (!adapter->highest_visible || !adapter->iommu_caps.IommuIsolationSupported) {
+    if (!adapter->caps.highest_visible || !adapter->caps.iommu.IommuIsolationSupported) {
         VIOLATION(
             "IOMMU-020",
             "DmaRemappingSupported counts only with HighestVisibleAddress and IommuIsolationSupported");
@@ -85,33 +85,33 @@ NTSTATUS port_choose_dma_mode(struct port_adapter *adapter)
     const struct port_config *config = &adapter->port->config;
     uint64_t top = ram_highest(config->ram).value;
 
-    if (adapter->iommu_caps.IommuIsolationRequired && !adapter->iommu_caps.IommuIsolationSupported)
-        REFUSE("IOMMU-016", "IommuIsolationRequired is set without IommuIsolationSupported");
-    adapter->remapping = supports_remapping(adapter);
-    adapter->mode = IOMMU_OFF;
-    if (adapter->highest_visible && adapter->highest_visible < top) {
+    if (adapter->caps.iommu.IommuIsolationRequired && !adapter->caps.iommu.IommuIsolationSupported)
+        PORT_REFUSE("IOMMU-016", "IommuIsolationRequired is set without IommuIsolationSupported");
+    adapter->domain.remapping = supports_remapping(adapter);
+    adapter->domain.mode = IOMMU_OFF;
+    if (adapter->caps.highest_visible && adapter->caps.highest_visible < top) {
         /* CAPS-116 */
-        if (!adapter->remapping || !config->iommu_present) {
+        if (!adapter->domain.remapping || !config->iommu_present) {
             WARNING("CAPS-116", "HighestVisibleAddress 0x%llx is below the top of RAM 0x%llx and %s",
-                    (unsigned long long)adapter->highest_visible, (unsigned long long)top,
-                    adapter->remapping ? "there is no IOMMU"
-                                       : "the driver does not support DMA remapping");
+                    (unsigned long long)adapter->caps.highest_visible, (unsigned long long)top,
+                    adapter->domain.remapping ? "there is no IOMMU"
+                                              : "the driver does not support DMA remapping");
             return STATUS_NOT_SUPPORTED;
         }
-        adapter->mode = IOMMU_REMAP;
-    } else if (config->iommu == IOMMU_REMAP && adapter->remapping) {
-        adapter->mode = IOMMU_REMAP; /* IOMMU-026: forced */
+        adapter->domain.mode = IOMMU_REMAP;
+    } else if (config->iommu == IOMMU_REMAP && adapter->domain.remapping) {
+        adapter->domain.mode = IOMMU_REMAP; /* IOMMU-026: forced */
     } else if (config->iommu == IOMMU_REMAP) {
         WARNING(
             "IOMMU-026",
             "logical mode was asked for, but DmaRemappingSupported is not reported or does not count");
         return STATUS_NOT_SUPPORTED;
-    } else if (adapter->iommu_caps.IommuIsolationRequired) {
+    } else if (adapter->caps.iommu.IommuIsolationRequired) {
         if (!config->iommu_present) {
             WARNING("IOMMU-014", "the driver requires isolation and there is no IOMMU");
             return STATUS_NOT_SUPPORTED;
         }
-        adapter->mode = IOMMU_ISOLATION; /* IOMMU-015 */
+        adapter->domain.mode = IOMMU_ISOLATION; /* IOMMU-015 */
     }
     return STATUS_SUCCESS;
 }
@@ -121,34 +121,34 @@ NTSTATUS port_choose_dma_mode(struct port_adapter *adapter)
 NTSTATUS port_domain_create(struct port_adapter *adapter)
 {
     struct ram *ram = adapter->port->config.ram;
-    struct logical_addr highest = {adapter->highest_visible ? adapter->highest_visible
-                                                            : ram_highest(ram).value};
+    struct logical_addr highest = {adapter->caps.highest_visible ? adapter->caps.highest_visible
+                                                                 : ram_highest(ram).value};
     uint8_t bits = bus_device_description(adapter->device)->dma_bits;
     struct physical_adapter_config config;
     NTSTATUS status;
 
     if (bits && bits < 64 && highest.value >> bits)
         highest.value = (1ull << bits) - 1;
-    adapter->domain = iommu_domain_create(ram, adapter->mode, highest);
-    if (!adapter->domain)
+    adapter->domain.domain = iommu_domain_create(ram, adapter->domain.mode, highest);
+    if (!adapter->domain.domain)
         return STATUS_NO_MEMORY;
     bus_device_set_judged(adapter->device, !adapter->port->config.dma_unjudged);
-    status = port_iommu_status(bus_device_attach(adapter->device, adapter->domain));
+    status = port_iommu_status(bus_device_attach(adapter->device, adapter->domain.domain));
     if (!NT_SUCCESS(status)) /* IOMMU-014, IOMMU-040 */
         return status;
     trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU attach", "mode",
-                  (uint64_t)adapter->mode, NULL, 0);
-    if (adapter->mode != IOMMU_OFF)
-        adapter->isolation = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
+                  (uint64_t)adapter->domain.mode, NULL, 0);
+    if (adapter->domain.mode != IOMMU_OFF)
+        adapter->domain.isolation = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
     memset(&config, 0, sizeof(config));
     config.memory = adapter->port->physical;
-    config.domain = adapter->domain;
+    config.domain = adapter->domain.domain;
     config.name = adapter->driver->service;
     config.driver = adapter->driver->image;
     config.legacy_refused = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM3_0 &&
-                            adapter->iommu_caps.DmaRemappingSupported;
-    adapter->physical = physical_adapter_create(&config);
-    return adapter->physical ? STATUS_SUCCESS : STATUS_NO_MEMORY;
+                            adapter->caps.iommu.DmaRemappingSupported;
+    adapter->domain.physical = physical_adapter_create(&config);
+    return adapter->domain.physical ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
 /* IOMMU-048: reclaim, unmap what is left, detach, delete. */
@@ -157,26 +157,27 @@ void port_domain_destroy(struct port_adapter *adapter)
     const trace_track track = TRACE_PROCESSOR(sim_current->processor);
     enum iommu_result result;
 
-    if (adapter->physical)
-        physical_adapter_destroy(adapter->physical);
-    adapter->physical = NULL;
-    util_free(adapter->reserved);
-    adapter->reserved = NULL;
-    adapter->reserved_count = 0;
-    adapter->isolation = 0;
-    if (!adapter->domain)
+    if (adapter->domain.physical)
+        physical_adapter_destroy(adapter->domain.physical);
+    adapter->domain.physical = NULL;
+    util_free(adapter->domain.reserved);
+    adapter->domain.reserved = NULL;
+    adapter->domain.reserved_count = 0;
+    adapter->domain.isolation = 0;
+    if (!adapter->domain.domain)
         return;
-    trace_instant(track, "IOMMU unmap", "pages", iommu_domain_clear(adapter->domain), NULL, 0);
+    trace_instant(track, "IOMMU unmap", "pages", iommu_domain_clear(adapter->domain.domain), NULL,
+                  0);
     bus_device_attach(adapter->device, NULL);
     trace_instant(track, "IOMMU detach", NULL, 0, NULL, 0);
-    result = iommu_domain_delete(adapter->domain);
+    result = iommu_domain_delete(adapter->domain.domain);
     if (result != IOMMU_DONE)
         verify_fatal("IOMMU-047", HAL_IOMMU_INTERNAL_ERROR, 0, 0, 0, 0,
                      "the domain of %s cannot be deleted: %u devices, %llu pages", adapter->name,
-                     iommu_domain_attached(adapter->domain),
-                     (unsigned long long)iommu_domain_mapped_pages(adapter->domain));
+                     iommu_domain_attached(adapter->domain.domain),
+                     (unsigned long long)iommu_domain_mapped_pages(adapter->domain.domain));
     trace_instant(track, "IOMMU delete", NULL, 0, NULL, 0);
-    adapter->domain = NULL;
+    adapter->domain.domain = NULL;
 }
 
 /* ---- reserved ranges ---- */
@@ -187,9 +188,10 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
     while (first < end) {
         const struct page_number at = {first};
         bool mapped;
-        uint64_t run = iommu_run_mapped(adapter->domain, at, end - first, &mapped);
+        uint64_t run = iommu_run_mapped(adapter->domain.domain, at, end - first, &mapped);
 
-        if (!mapped && !iommu_map_identity_run(adapter->domain, at, run, IOMMU_READ | IOMMU_WRITE))
+        if (!mapped &&
+            !iommu_map_identity_run(adapter->domain.domain, at, run, IOMMU_READ | IOMMU_WRITE))
             return STATUS_NO_MEMORY;
         first += run;
     }
@@ -200,15 +202,16 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
 static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uint64_t end,
                          UINT32 before)
 {
-    if (end - 1 > adapter->highest_visible >> PAGE_BITS || first == 0)
+    if (end - 1 > adapter->caps.highest_visible >> PAGE_BITS || first == 0)
         return false;
     for (uint64_t page = first, run; page < end; page += run) {
         bool mapped, known;
 
-        run = iommu_run_mapped(adapter->domain, (struct page_number){page}, end - page, &mapped);
+        run = iommu_run_mapped(adapter->domain.domain, (struct page_number){page}, end - page,
+                               &mapped);
         known = !mapped;
         for (UINT32 i = 0; i < before && !known; i++) {
-            const DXGK_PHYSICAL_MEMORY_RANGE *range = &adapter->reserved[i];
+            const DXGK_PHYSICAL_MEMORY_RANGE *range = &adapter->domain.reserved[i];
             const uint64_t inside = page - ((uint64_t)range->BaseAddress.QuadPart >> PAGE_BITS);
             const uint64_t pages = (uint64_t)range->NumberOfBytes.QuadPart >> PAGE_BITS;
 
@@ -227,23 +230,23 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 {
     uint64_t top = ram_highest(adapter->port->config.ram).value;
 
-    for (UINT32 i = 0; i < adapter->reserved_count; i++) {
-        uint64_t base = (uint64_t)adapter->reserved[i].BaseAddress.QuadPart;
-        uint64_t bytes = (uint64_t)adapter->reserved[i].NumberOfBytes.QuadPart;
+    for (UINT32 i = 0; i < adapter->domain.reserved_count; i++) {
+        uint64_t base = (uint64_t)adapter->domain.reserved[i].BaseAddress.QuadPart;
+        uint64_t bytes = (uint64_t)adapter->domain.reserved[i].NumberOfBytes.QuadPart;
         uint64_t end;
         NTSTATUS status;
 
         if (!bytes || (base | bytes) & (PAGE_BYTES - 1) || ckd_add(&end, base, bytes))
-            REFUSE(
+            PORT_REFUSE(
                 "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx is empty, wraps or is not page aligned",
                 (unsigned long long)base, (unsigned long long)bytes);
         if (base <= top)
-            REFUSE(
+            PORT_REFUSE(
                 "CAPS-119",
                 "the hardware reserved range 0x%llx + 0x%llx touches RAM that the memory manager owns",
                 (unsigned long long)base, (unsigned long long)bytes);
-        if (adapter->mode == IOMMU_REMAP &&
+        if (adapter->domain.mode == IOMMU_REMAP &&
             !fits_logical(adapter, base >> PAGE_BITS, end >> PAGE_BITS, i)) {
             WARNING(
                 "IOMMU-082",
@@ -262,9 +265,9 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 static void note_compliance(const struct port_adapter *adapter)
 {
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
-        adapter->iommu_caps.DmaRemappingSupported)
+        adapter->caps.iommu.DmaRemappingSupported)
         return;
-    for (UINT i = 0; i < adapter->segment_count; i++) {
+    for (UINT i = 0; i < adapter->segments.count; i++) {
         const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, i);
 
         if (!segment->Flags.Aperture && !segment->Flags.PopulatedFromSystemMemory) {
@@ -295,7 +298,7 @@ NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
     const uint64_t ram_pages = ram_bytes(adapter->port->config.ram) >> PAGE_BITS;
 
     note_compliance(adapter);
-    for (UINT i = 0; i < adapter->segment_count; i++) {
+    for (UINT i = 0; i < adapter->segments.count; i++) {
         const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, i);
         uint64_t first = (uint64_t)segment->BaseAddress.QuadPart >> PAGE_BITS, end;
         NTSTATUS status;
@@ -303,13 +306,13 @@ NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
         if (!segment->Flags.PopulatedFromSystemMemory ||
             ckd_add(&end, first, (uint64_t)segment->Size >> PAGE_BITS))
             continue;
-        if (adapter->mode == IOMMU_REMAP) {
-            const uint64_t uncovered = first_unmapped(adapter->domain, first, end);
+        if (adapter->domain.mode == IOMMU_REMAP) {
+            const uint64_t uncovered = first_unmapped(adapter->domain.domain, first, end);
 
             if (uncovered < end)
-                REFUSE("IOMMU-083",
-                       "segment %u: no ADL covers device page 0x%llx of its system memory", i + 1,
-                       (unsigned long long)uncovered);
+                PORT_REFUSE("IOMMU-083",
+                            "segment %u: no ADL covers device page 0x%llx of its system memory",
+                            i + 1, (unsigned long long)uncovered);
             continue;
         }
         status = map_rest(adapter, first < ram_pages ? ram_pages : first,

@@ -34,13 +34,14 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 
     frame.track = frame.outer ? frame.outer->track : TRACE_PROCESSOR(sim_current->processor);
     sim_current->frame = &frame;
-    adapter->bridge_open = NT_SUCCESS(status) && exclusion->attributes & DXGK_EXCLUDE_BRIDGE_ACCESS;
+    adapter->exclusions.bridge_open = NT_SUCCESS(status) &&
+                                      exclusion->attributes & DXGK_EXCLUDE_BRIDGE_ACCESS;
     nt_call_state(&state);
     deadline = sim_inside_enter(SIM_FOREVER);
     exclusion->callback(adapter->ddi.context, exclusion->context, status);
     sim_inside_leave(deadline);
     nt_call_check(&state, frame.name);
-    adapter->bridge_open = false;
+    adapter->exclusions.bridge_open = false;
     sim_current->frame = frame.outer;
     nt_image_enter(image);
 }
@@ -53,9 +54,9 @@ static NTSTATUS stand_still(const struct exclusion *exclusion)
 
     if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         return port_evacuate(adapter, &how);
-    if (!adapter->vidsch)
+    if (!adapter->managers.vidsch)
         return ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
-    return vidsch_stand_still(adapter->vidsch, EXCLUSION_LIMIT_NS, NULL);
+    return vidsch_stand_still(adapter->managers.vidsch, EXCLUSION_LIMIT_NS, NULL);
 }
 
 static void go_on(const struct exclusion *exclusion)
@@ -64,8 +65,8 @@ static void go_on(const struct exclusion *exclusion)
 
     if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         (void)port_return(adapter);
-    else if (adapter->vidsch)
-        vidsch_resume(adapter->vidsch);
+    else if (adapter->managers.vidsch)
+        vidsch_resume(adapter->managers.vidsch);
 }
 
 static void run_exclusion(void *arg)
@@ -84,13 +85,13 @@ static void run_exclusion(void *arg)
         ddi_admit_others(&adapter->ddi);
         go_on(exclusion);
     }
-    adapter->exclusions--;
+    adapter->exclusions.pending--;
     util_free(exclusion);
 }
 
 void port_exclusions_wait(struct port_adapter *adapter)
 {
-    while (adapter->exclusions && !sim_current->stopped)
+    while (adapter->exclusions.pending && !sim_current->stopped)
         sim_block(sim_now() + 1000000, NULL);
 }
 
@@ -107,7 +108,7 @@ static NTSTATUS request(struct port_adapter *adapter, const struct exclusion *wa
         util_free(exclusion);
         return STATUS_NO_MEMORY;
     }
-    adapter->exclusions++;
+    adapter->exclusions.pending++;
     sim_thread_release(thread);
     return STATUS_SUCCESS;
 }

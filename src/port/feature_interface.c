@@ -131,7 +131,7 @@ static struct host_support host_support(const struct port *port, const struct po
 static void ask(struct port_adapter *adapter, size_t index)
 {
     const struct host_support host = host_support(adapter->port, adapter, known_features[index].id);
-    struct port_driver_feature *answer = &adapter->driver_feature[index];
+    struct port_driver_feature *answer = &adapter->features.answer[index];
     DXGKARG_QUERYFEATURESUPPORT args;
     NTSTATUS status;
 
@@ -139,7 +139,7 @@ static void ask(struct port_adapter *adapter, size_t index)
     args.FeatureId = known_features[index].id;
     args.AllowExperimental = host.experiments;
     status = ddi_query_feature_support(&adapter->ddi,
-                                       adapter->feature_interface.QueryFeatureSupport, &args);
+                                       adapter->features.interface.QueryFeatureSupport, &args);
     if (!NT_SUCCESS(status) || !args.SupportedByDriver)
         return;
     if (args.MinSupportedVersion == 0 || args.MaxSupportedVersion < args.MinSupportedVersion) {
@@ -156,8 +156,8 @@ static void ask(struct port_adapter *adapter, size_t index)
 static struct port_driver_feature driver_support(const struct port_adapter *adapter,
                                                  const struct known_feature *feature)
 {
-    if (adapter->driver_feature)
-        return adapter->driver_feature[feature - known_features];
+    if (adapter->features.answer)
+        return adapter->features.answer[feature - known_features];
     if ((UINT)feature->id < PORT_FEATURES && port_feature_granted(adapter, feature->id))
         return (struct port_driver_feature){true, true, 1, 1};
     return (struct port_driver_feature){0};
@@ -195,7 +195,7 @@ static DXGK_ISFEATUREENABLED_RESULT negotiate(const struct port *port,
 
 NTSTATUS port_features_begin(struct port_adapter *adapter)
 {
-    DXGKDDI_FEATURE_INTERFACE *interface = &adapter->feature_interface;
+    DXGKDDI_FEATURE_INTERFACE *interface = &adapter->features.interface;
     NTSTATUS status;
 
     if (!adapter->port->config.wddm_3_2)
@@ -215,8 +215,8 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
         memset(interface, 0, sizeof(*interface));
         return status == STATUS_NOT_SUPPORTED ? STATUS_SUCCESS : status;
     }
-    adapter->driver_feature = util_zalloc(KNOWN, sizeof(*adapter->driver_feature));
-    if (!adapter->driver_feature) {
+    adapter->features.answer = util_zalloc(KNOWN, sizeof(*adapter->features.answer));
+    if (!adapter->features.answer) {
         port_features_end(adapter);
         return STATUS_NO_MEMORY;
     }
@@ -232,14 +232,14 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
 
 void port_features_end(struct port_adapter *adapter)
 {
-    DXGKDDI_FEATURE_INTERFACE *interface = &adapter->feature_interface;
+    DXGKDDI_FEATURE_INTERFACE *interface = &adapter->features.interface;
 
     if (interface->InterfaceDereference)
         ddi_dereference_interface(&adapter->ddi, interface->InterfaceDereference,
                                   interface->Context);
     memset(interface, 0, sizeof(*interface));
-    util_free(adapter->driver_feature);
-    adapter->driver_feature = NULL;
+    util_free(adapter->features.answer);
+    adapter->features.answer = NULL;
 }
 
 /* ---- what a driver calls ---- */
@@ -259,7 +259,6 @@ static NTSTATUS answer(const struct port *port, struct port_adapter *adapter,
     if (feature)
         args.Result = negotiate(port, adapter, feature);
     if (adapter && feature) {
-        adapter->features_asked |= BIT(feature->id);
         if (args.Result.Enabled)
             adapter->ddi.features |= BIT(feature->id);
     }

@@ -23,7 +23,6 @@ static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 
 static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)
 {
-    adapter->features_asked |= 1ull << (UINT)feature;
     if (enabled)
         adapter->ddi.features |= 1ull << (UINT)feature;
     return enabled ? TRUE : FALSE;

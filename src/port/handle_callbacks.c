@@ -149,7 +149,7 @@ static NTSTATUS begin(struct callback *cb, HANDLE adapter, const char *name, uin
     NTSTATUS status = callback_begin(cb, adapter, name, caller, SIM_IRQL_PASSIVE, "THREAD-047",
                                      flags);
 
-    if (NT_SUCCESS(status) && !cb->adapter->vidmm) {
+    if (NT_SUCCESS(status) && !cb->adapter->managers.vidmm) {
         VIOLATION(rule, "%s before the adapter has finished its start, or after its end began",
                   name);
         callback_end(cb);

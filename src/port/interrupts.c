@@ -45,7 +45,7 @@ static bool service(void *context, uint32_t message)
 
     if (interrupt->masked)
         return false;
-    if (adapter->hold) {
+    if (adapter->interrupts.hold) {
         interrupt->held = true;
         return true;
     }
@@ -63,42 +63,42 @@ static bool service(void *context, uint32_t message)
 
 static void run_dpc(struct sim_dpc *dpc)
 {
-    struct port_adapter *adapter = CONTAINER(dpc, struct port_adapter, dpc);
+    struct port_adapter *adapter = CONTAINER(dpc, struct port_adapter, interrupts.dpc);
     uint64_t start;
 
     /* THREAD-065: not reentered; a run asked for meanwhile waits for the current one. */
-    if (adapter->dpc_running) {
-        adapter->dpc_again = true;
+    if (adapter->interrupts.dpc_running) {
+        adapter->interrupts.dpc_again = true;
         return;
     }
-    if (adapter->hold) {
-        adapter->dpc_held = true;
+    if (adapter->interrupts.hold) {
+        adapter->interrupts.dpc_held = true;
         return;
     }
-    adapter->dpc_running = true;
+    adapter->interrupts.dpc_running = true;
     do {
-        adapter->dpc_again = false;
-        adapter->dpc_notified = false;
+        adapter->interrupts.dpc_again = false;
+        adapter->interrupts.dpc_notified = false;
         start = sim_now();
         ddi_dpc_routine(&adapter->ddi);
         measure(adapter, "DxgkDdiDpcRoutine", start, LONG_DPC_NS);
-        if (!adapter->dpc_notified && adapter->unnotified)
+        if (!adapter->interrupts.dpc_notified && adapter->interrupts.unnotified)
             VIOLATION("THREAD-063",
                       "the DPC returned without DxgkCbNotifyDpc, %u notification(s) wait",
-                      adapter->unnotified);
-    } while (adapter->dpc_again);
-    adapter->dpc_running = false;
+                      adapter->interrupts.unnotified);
+    } while (adapter->interrupts.dpc_again);
+    adapter->interrupts.dpc_running = false;
 }
 
 void port_interrupts_connect(struct port_adapter *adapter)
 {
     uint32_t messages = bus_device_description(adapter->device)->messages;
 
-    adapter->dpc.routine = run_dpc;
-    adapter->unnotified = 0;
-    adapter->owes_dpc = false;
+    adapter->interrupts.dpc.routine = run_dpc;
+    adapter->interrupts.unnotified = 0;
+    adapter->interrupts.owes_dpc = false;
     for (uint32_t i = 0; i < messages && i < PORT_MAX_MESSAGES; i++) {
-        struct port_interrupt *interrupt = &adapter->interrupt[i];
+        struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 
         *interrupt = (struct port_interrupt){.adapter = adapter,
                                              .line = bus_device_interrupt(adapter->device, i)};
@@ -109,28 +109,28 @@ void port_interrupts_connect(struct port_adapter *adapter)
 void port_interrupts_disconnect(struct port_adapter *adapter)
 {
     for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
-        if (adapter->interrupt[i].line)
-            sim_interrupt_disconnect(adapter->interrupt[i].line);
-        adapter->interrupt[i].line = NULL;
+        if (adapter->interrupts.message[i].line)
+            sim_interrupt_disconnect(adapter->interrupts.message[i].line);
+        adapter->interrupts.message[i].line = NULL;
     }
     sim_dpc_flush(); /* LIFE-171 */
 }
 
 void port_interrupts_hold(struct port_adapter *adapter, bool hold)
 {
-    adapter->hold = hold;
+    adapter->interrupts.hold = hold;
     if (hold)
         return;
     for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
-        struct port_interrupt *interrupt = &adapter->interrupt[i];
+        struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 
         if (interrupt->held && interrupt->line)
             sim_interrupt_raise(interrupt->line);
         interrupt->held = false;
     }
-    if (adapter->dpc_held)
-        sim_dpc_queue(&adapter->dpc);
-    adapter->dpc_held = false;
+    if (adapter->interrupts.dpc_held)
+        sim_dpc_queue(&adapter->interrupts.dpc);
+    adapter->interrupts.dpc_held = false;
 }
 
 /* ---- callbacks ---- */
@@ -139,7 +139,7 @@ void port_interrupts_hold(struct port_adapter *adapter, bool hold)
 static struct port_interrupt *current_interrupt(struct port_adapter *adapter)
 {
     for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
-        struct port_interrupt *interrupt = &adapter->interrupt[i];
+        struct port_interrupt *interrupt = &adapter->interrupts.message[i];
 
         if (interrupt->line && interrupt->line->lock_owner == sim_current->processor + 1)
             return interrupt;
@@ -159,8 +159,8 @@ BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle)
     interrupt = current_interrupt(cb.adapter);
     if (interrupt)
         interrupt->queued = true;
-    cb.adapter->owes_dpc = false;
-    queued = sim_dpc_queue(&cb.adapter->dpc); /* THREAD-064 */
+    cb.adapter->interrupts.owes_dpc = false;
+    queued = sim_dpc_queue(&cb.adapter->interrupts.dpc); /* THREAD-064 */
     callback_end(&cb);
     return queued;
 }
@@ -181,17 +181,17 @@ void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter,
             "THREAD-051",
             "DxgkCbNotifyInterrupt was called at %s, outside the service routine and DxgkCbSynchronizeExecution",
             nt_irql_name(sim_irql()));
-    } else if (cb.adapter->caps.InterruptMessageNumber != interrupt->line->message) {
+    } else if (cb.adapter->caps.driver.InterruptMessageNumber != interrupt->line->message) {
         VIOLATION("CAPS-024",
                   "DxgkCbNotifyInterrupt was called for message %u; InterruptMessageNumber is %u",
-                  interrupt->line->message, cb.adapter->caps.InterruptMessageNumber);
+                  interrupt->line->message, cb.adapter->caps.driver.InterruptMessageNumber);
     } else if (!data || !sim_copy_checked(&copy, data, sizeof(copy))) {
         VIOLATION("SUBMIT-059", "DxgkCbNotifyInterrupt was given a bad pointer");
     } else {
         interrupt->notified = true;
-        cb.adapter->unnotified++;
-        if (cb.adapter->vidsch)
-            vidsch_notify_interrupt(cb.adapter->vidsch, &copy);
+        cb.adapter->interrupts.unnotified++;
+        if (cb.adapter->managers.vidsch)
+            vidsch_notify_interrupt(cb.adapter->managers.vidsch, &copy);
     }
     callback_end(&cb);
 }
@@ -207,10 +207,10 @@ void NTAPI port_cb_notify_dpc(IN_CONST_HANDLE hAdapter)
     if (sim_irql() != SIM_IRQL_DISPATCH)
         VIOLATION("THREAD-051", "DxgkCbNotifyDpc was called at %s", nt_irql_name(sim_irql()));
     before = sim_raise_irql(SIM_IRQL_DISPATCH);
-    cb.adapter->dpc_notified = true;
-    cb.adapter->unnotified = 0;
-    if (cb.adapter->vidsch)
-        vidsch_notify_dpc(cb.adapter->vidsch);
+    cb.adapter->interrupts.dpc_notified = true;
+    cb.adapter->interrupts.unnotified = 0;
+    if (cb.adapter->managers.vidsch)
+        vidsch_notify_dpc(cb.adapter->managers.vidsch);
     if (before < SIM_IRQL_DISPATCH)
         sim_lower_irql(before);
     callback_end(&cb);
@@ -241,18 +241,18 @@ static void check_owed_dpc(struct ddi_frame *frame)
 {
     struct port_adapter *adapter = frame->adapter->port;
 
-    if (adapter->owes_dpc)
+    if (adapter->interrupts.owes_dpc)
         VIOLATION("THREAD-062",
                   "%s notified in a synchronized routine and returned without DxgkCbQueueDpc",
                   frame->name);
-    adapter->owes_dpc = false;
+    adapter->interrupts.owes_dpc = false;
 }
 
 static void owe_dpc(struct port_adapter *adapter)
 {
     struct ddi_frame *ddi = ddi_current_ddi();
 
-    adapter->owes_dpc = true;
+    adapter->interrupts.owes_dpc = true;
     if (ddi && ddi->adapter == &adapter->ddi)
         ddi->on_return = check_owed_dpc;
 }
@@ -282,10 +282,10 @@ NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle,
     } else if (!SynchronizeRoutine || !ReturnValue ||
                MessageNumber >= bus_device_description(cb.adapter->device)->messages) {
         status = STATUS_INVALID_PARAMETER; /* THREAD-069, THREAD-070 */
-    } else if (!cb.adapter->interrupt[MessageNumber].line) {
+    } else if (!cb.adapter->interrupts.message[MessageNumber].line) {
         status = STATUS_UNSUCCESSFUL;
     } else {
-        call.interrupt = &cb.adapter->interrupt[MessageNumber];
+        call.interrupt = &cb.adapter->interrupts.message[MessageNumber];
         result = sim_interrupt_synchronize(call.interrupt->line, run_synchronized, &call);
         if (call.owes)
             owe_dpc(cb.adapter);

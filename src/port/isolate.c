@@ -26,7 +26,7 @@ static UINT effective_flags(const struct port_adapter *adapter)
     UINT flags = config->iommu_present ? config->iommu_flags : 0;
 
     if (!(flags & PORT_IOMMU_BYPASS_CAP) &&
-        !adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported)
+        !adapter->caps.driver.MemoryManagementCaps.IoMmuSecureModeSupported)
         return 0;
     if (!(flags & PORT_IOMMU_DOMAIN))
         return 0;
@@ -37,8 +37,8 @@ static UINT effective_flags(const struct port_adapter *adapter)
 
 static bool required(const struct port_adapter *adapter)
 {
-    return adapter->caps.MemoryManagementCaps.IoMmuSecureModeRequired ||
-           adapter->iommu_caps.IommuIsolationRequired;
+    return adapter->caps.driver.MemoryManagementCaps.IoMmuSecureModeRequired ||
+           adapter->caps.iommu.IommuIsolationRequired;
 }
 
 /* ---- the switch ---- */
@@ -47,21 +47,21 @@ static bool required(const struct port_adapter *adapter)
 static NTSTATUS change_attachment(struct port_adapter *adapter)
 {
     struct iommu_device *device = bus_device_iommu(adapter->device);
-    enum iommu_result result = iommu_detach(adapter->domain, device), back;
+    enum iommu_result result = iommu_detach(adapter->domain.domain, device), back;
 
     if (result != IOMMU_DONE)
         return port_iommu_status(result);
-    iommu_domain_isolate(adapter->domain);
-    result = iommu_attach(adapter->domain, device);
+    iommu_domain_isolate(adapter->domain.domain);
+    result = iommu_attach(adapter->domain.domain, device);
     trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU attach", "mode", IOMMU_ISOLATION,
                   "result", (uint64_t)result);
     if (result == IOMMU_DONE) {
-        adapter->mode = IOMMU_ISOLATION;
-        adapter->isolation = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
+        adapter->domain.mode = IOMMU_ISOLATION;
+        adapter->domain.isolation = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
         return STATUS_SUCCESS;
     }
-    iommu_domain_relax(adapter->domain);
-    back = iommu_attach(adapter->domain, device);
+    iommu_domain_relax(adapter->domain.domain);
+    back = iommu_attach(adapter->domain.domain, device);
     if (back != IOMMU_DONE)
         verify_fatal("IOMMU-049", VIDEO_DXGKRNL_SYSMM_FATAL_ERROR, 0xA,
                      (uint32_t)port_iommu_status(back), 0, 0,
@@ -105,18 +105,18 @@ static NTSTATUS isolate(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (adapter->vidsch)
-        status = vidsch_suspend(adapter->vidsch, EXCLUSIVE_LIMIT); /* IOMMU-057 */
+    if (adapter->managers.vidsch)
+        status = vidsch_suspend(adapter->managers.vidsch, EXCLUSIVE_LIMIT); /* IOMMU-057 */
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_exclude_others(&adapter->ddi, EXCLUSIVE_LIMIT); /* THREAD-036 */
     if (NT_SUCCESS(status)) {
-        if (adapter->mode == IOMMU_OFF)
+        if (adapter->domain.mode == IOMMU_OFF)
             status = switch_alone(adapter);
         ddi_admit_others(&adapter->ddi);
     }
-    if (adapter->vidsch)
-        vidsch_resume(adapter->vidsch);
+    if (adapter->managers.vidsch)
+        vidsch_resume(adapter->managers.vidsch);
     return status;
 }
 
@@ -127,44 +127,44 @@ NTSTATUS port_domain_isolate(struct port_adapter *adapter)
     UINT flags = effective_flags(adapter);
     NTSTATUS status;
 
-    if (adapter->mode != IOMMU_OFF)
+    if (adapter->domain.mode != IOMMU_OFF)
         return STATUS_SUCCESS; /* IOMMU-039 */
     if (required(adapter))
         flags = PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED; /* IOMMU-015 */
     else if (adapter->port->config.iommu_flags & PORT_IOMMU_DOMAIN && !flags)
         NOTE("IOMMU-037", "IOMMUFlags 0x%x have no effect: no IOMMU, or no IoMmuSecureModeSupported",
              adapter->port->config.iommu_flags);
-    adapter->isolation = flags;
+    adapter->domain.isolation = flags;
     if (!(flags & PORT_IOMMU_ATTACHED))
         return STATUS_SUCCESS;
-    adapter->isolation &= ~(UINT)PORT_IOMMU_ATTACHED;
+    adapter->domain.isolation &= ~(UINT)PORT_IOMMU_ATTACHED;
     status = isolate(adapter);
     if (NT_SUCCESS(status) || required(adapter) || /* IOMMU-040 */
         !(adapter->port->config.iommu_flags & PORT_IOMMU_ALLOW_FAILURE) || sim_current->stopped)
         return status;
     NOTE("IOMMU-038", "isolation failed with 0x%08x; the adapter goes on in physical mode",
          (unsigned)status);
-    port_log(adapter->port, "%s: isolation failed with 0x%08x, physical mode", adapter->name,
-             (unsigned)status);
-    adapter->isolation = 0;
+    port_machine_log(adapter->port, "%s: isolation failed with 0x%08x, physical mode",
+                     adapter->name, (unsigned)status);
+    adapter->domain.isolation = 0;
     return STATUS_SUCCESS;
 }
 
 NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode mode)
 {
-    if (adapter->state != PORT_STARTED || adapter->unplugged)
+    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
         return STATUS_INVALID_DEVICE_STATE;
-    if (mode == adapter->mode)
+    if (mode == adapter->domain.mode)
         return STATUS_SUCCESS;
-    if (mode != IOMMU_ISOLATION || adapter->mode != IOMMU_OFF) {
-        NOTE("IOMMU-005", "a change of the DMA mode from %d to %d was refused", (int)adapter->mode,
-             (int)mode);
+    if (mode != IOMMU_ISOLATION || adapter->domain.mode != IOMMU_OFF) {
+        NOTE("IOMMU-005", "a change of the DMA mode from %d to %d was refused",
+             (int)adapter->domain.mode, (int)mode);
         return STATUS_NOT_SUPPORTED; /* IOMMU-003 */
     }
     if (!adapter->port->config.iommu_present)
         return STATUS_NOT_SUPPORTED;
-    if (adapter->power != PowerDeviceD0) {
-        adapter->isolation_due = true; /* IOMMU-064 */
+    if (adapter->power.state != PowerDeviceD0) {
+        adapter->domain.isolation_due = true; /* IOMMU-064 */
         return STATUS_PENDING;
     }
     return isolate(adapter);
@@ -172,9 +172,9 @@ NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode
 
 NTSTATUS port_adapter_create_secure_vm(struct port_adapter *adapter)
 {
-    if (adapter->mode != IOMMU_OFF)
+    if (adapter->domain.mode != IOMMU_OFF)
         return STATUS_SUCCESS;
-    if (!adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported &&
+    if (!adapter->caps.driver.MemoryManagementCaps.IoMmuSecureModeSupported &&
         !(adapter->port->config.iommu_flags & PORT_IOMMU_BYPASS_CAP))
         return STATUS_NOT_SUPPORTED;
     return port_adapter_set_dma_mode(adapter, IOMMU_ISOLATION);
@@ -184,9 +184,9 @@ void port_domain_power_up(struct port_adapter *adapter)
 {
     NTSTATUS status;
 
-    if (!adapter->isolation_due)
+    if (!adapter->domain.isolation_due)
         return;
-    adapter->isolation_due = false;
+    adapter->domain.isolation_due = false;
     status = isolate(adapter);
     if (!NT_SUCCESS(status))
         WARNING("IOMMU-064", "the switch to isolation, put off until D0, failed with 0x%08x",
@@ -195,10 +195,10 @@ void port_domain_power_up(struct port_adapter *adapter)
 
 enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter)
 {
-    return adapter->mode;
+    return adapter->domain.mode;
 }
 
 UINT port_adapter_isolation(const struct port_adapter *adapter)
 {
-    return adapter->isolation;
+    return adapter->domain.isolation;
 }

@@ -17,36 +17,36 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     struct vidmm_config mm;
     NTSTATUS status;
 
-    if (adapter->mode == IOMMU_REMAP) /* CAPS-020 */
+    if (adapter->domain.mode == IOMMU_REMAP) /* CAPS-020 */
         iommu_domain_set_highest(
-            adapter->domain,
-            (struct logical_addr){(uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart});
+            adapter->domain.domain,
+            (struct logical_addr){(uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart});
 
     memset(&mm, 0, sizeof(mm));
     mm.ddi = &adapter->ddi;
     mm.ram = adapter->port->config.ram;
     mm.device = adapter->device;
-    mm.domain = adapter->domain;
+    mm.domain = adapter->domain.domain;
     mm.scheduler = &vidsch_for_vidmm;
-    if (adapter->shared_address_space)
+    if (adapter->caps.shared_address_space)
         mm.pasids = bus_pasids(adapter->port->config.bus);
-    mm.caps = adapter->caps.MemoryManagementCaps;
+    mm.caps = adapter->caps.driver.MemoryManagementCaps;
     mm.wddm_version = port_model_version(adapter);
-    mm.aperture_commit_limit = adapter->caps.ApertureSegmentCommitLimit;
-    mm.internal_va_start = adapter->caps.InternalGpuVirtualAddressRangeStart;
-    mm.internal_va_end = adapter->caps.InternalGpuVirtualAddressRangeEnd;
-    mm.paging_node = adapter->physical_caps.PagingNodeIndex;
-    mm.segments = adapter->segments;
-    mm.segment_count = adapter->segment_count;
-    mm.bad_range = adapter->bad_range;
-    mm.bad_range_count = adapter->bad_range_count;
-    mm.move_paging = adapter->physical_caps.Flags.MovePagingSupported;
-    mm.gpu_mmu = adapter->gpu_mmu;
-    mm.mmu = adapter->mmu;
-    memcpy(mm.level, adapter->level, sizeof(mm.level));
-    status = vidmm_create(&mm, &adapter->vidmm);
+    mm.aperture_commit_limit = adapter->caps.driver.ApertureSegmentCommitLimit;
+    mm.internal_va_start = adapter->caps.driver.InternalGpuVirtualAddressRangeStart;
+    mm.internal_va_end = adapter->caps.driver.InternalGpuVirtualAddressRangeEnd;
+    mm.paging_node = adapter->caps.physical.PagingNodeIndex;
+    mm.segments = adapter->segments.out;
+    mm.segment_count = adapter->segments.count;
+    mm.bad_range = adapter->segments.bad_range;
+    mm.bad_range_count = adapter->segments.bad_range_count;
+    mm.move_paging = adapter->caps.physical.Flags.MovePagingSupported;
+    mm.gpu_mmu = adapter->caps.gpu_mmu;
+    mm.mmu = adapter->mmu.caps;
+    memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));
+    status = vidmm_create(&mm, &adapter->managers.vidmm);
     if (NT_SUCCESS(status))
-        adapter->ddi.vidmm = adapter->vidmm;
+        adapter->ddi.vidmm = adapter->managers.vidmm;
     return status;
 }
 
@@ -59,32 +59,33 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.ddi = &adapter->ddi;
     sch.device = adapter->device;
     sch.ram = adapter->port->config.ram;
-    sch.domain = adapter->domain;
+    sch.domain = adapter->domain.domain;
     sch.wddm_version = port_model_version(adapter);
-    sch.nodes = adapter->nodes;
-    sch.node = adapter->node;
-    sch.paging_node = adapter->physical_caps.PagingNodeIndex;
-    sch.caps = adapter->caps.SchedulingCaps;
-    sch.max_allocation_list_slot = adapter->caps.MaxAllocationListSlotId;
+    sch.nodes = adapter->nodes.count;
+    sch.node = adapter->nodes.node;
+    sch.paging_node = adapter->caps.physical.PagingNodeIndex;
+    sch.caps = adapter->caps.driver.SchedulingCaps;
+    sch.max_allocation_list_slot = adapter->caps.driver.MaxAllocationListSlotId;
     sch.split_dma_buffers = adapter->port->config.split_dma_buffers;
     sch.required_dma_queue_entry = adapter->port->config.required_dma_queue_entry;
-    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.PagingBufferSize,
+    sch.paging_buffer_bytes = (UINT)align_up(adapter->segments.out.PagingBufferSize,
                                              PAGE_BYTES); /* CAPS-077 */
-    sch.paging_segment = adapter->segments.PagingBufferSegmentId;
-    sch.paging_buffer_private_bytes = adapter->segments.PagingBufferPrivateDataSize;
-    sch.per_engine_tdr = adapter->caps.SupportPerEngineTDR;
-    for (UINT i = 0; i < adapter->segment_count; i++)
+    sch.paging_segment = adapter->segments.out.PagingBufferSegmentId;
+    sch.paging_buffer_private_bytes = adapter->segments.out.PagingBufferPrivateDataSize;
+    sch.per_engine_tdr = adapter->caps.driver.SupportPerEngineTDR;
+    for (UINT i = 0; i < adapter->segments.count; i++)
         if (port_segment(adapter, i)->Flags.Aperture)
             sch.aperture_segment_set |= 1u << i;
-    if (adapter->mode != IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
-        sch.highest_address = (uint64_t)adapter->caps.HighestAcceptableAddress.QuadPart;
-    if (adapter->gpu_mmu)
-        sch.virtual_address_end = 1ull << adapter->mmu.VirtualAddressBitCount;
+    if (adapter->domain.mode !=
+        IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
+        sch.highest_address = (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart;
+    if (adapter->caps.gpu_mmu)
+        sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.adapter_lost = adapter_lost;
-    status = vidsch_create(&sch, &adapter->vidsch);
+    status = vidsch_create(&sch, &adapter->managers.vidsch);
     if (NT_SUCCESS(status))
-        adapter->ddi.vidsch = adapter->vidsch;
+        adapter->ddi.vidsch = adapter->managers.vidsch;
     return status;
 }
 
@@ -96,32 +97,34 @@ NTSTATUS port_managers_create(struct port_adapter *adapter)
         status = create_vidsch(adapter);
     if (!NT_SUCCESS(status))
         return status;
-    status = vidmm_start_process(adapter->vidmm);
-    adapter->process_started = NT_SUCCESS(status);
+    status = vidmm_start_process(adapter->managers.vidmm);
+    adapter->managers.process_started = NT_SUCCESS(status);
     if (NT_SUCCESS(status))
-        status = vidsch_start(adapter->vidsch);
-    adapter->vidsch_started = adapter->process_started && NT_SUCCESS(status);
+        status = vidsch_start(adapter->managers.vidsch);
+    adapter->managers.vidsch_started = adapter->managers.process_started && NT_SUCCESS(status);
     if (NT_SUCCESS(status))
-        status = vidmm_start(adapter->vidmm);
-    adapter->vidmm_started = adapter->vidsch_started && NT_SUCCESS(status);
+        status = vidmm_start(adapter->managers.vidmm);
+    adapter->managers.vidmm_started = adapter->managers.vidsch_started && NT_SUCCESS(status);
     return status;
 }
 
 void port_managers_destroy(struct port_adapter *adapter)
 {
-    if (adapter->vidsch && adapter->vidsch_started)
-        vidsch_quiesce(adapter->vidsch);
-    if (adapter->vidmm && (adapter->vidmm_started || adapter->process_started))
-        vidmm_stop(adapter->vidmm);
-    if (adapter->vidsch && adapter->vidsch_started)
-        vidsch_stop(adapter->vidsch);
-    if (adapter->vidmm)
-        vidmm_destroy(adapter->vidmm);
-    if (adapter->vidsch)
-        vidsch_destroy(adapter->vidsch);
-    adapter->vidsch_started = adapter->vidmm_started = adapter->process_started = false;
-    adapter->vidmm = NULL;
-    adapter->vidsch = NULL;
+    if (adapter->managers.vidsch && adapter->managers.vidsch_started)
+        vidsch_quiesce(adapter->managers.vidsch);
+    if (adapter->managers.vidmm &&
+        (adapter->managers.vidmm_started || adapter->managers.process_started))
+        vidmm_stop(adapter->managers.vidmm);
+    if (adapter->managers.vidsch && adapter->managers.vidsch_started)
+        vidsch_stop(adapter->managers.vidsch);
+    if (adapter->managers.vidmm)
+        vidmm_destroy(adapter->managers.vidmm);
+    if (adapter->managers.vidsch)
+        vidsch_destroy(adapter->managers.vidsch);
+    adapter->managers.vidsch_started = adapter->managers.vidmm_started =
+        adapter->managers.process_started = false;
+    adapter->managers.vidmm = NULL;
+    adapter->managers.vidsch = NULL;
     adapter->ddi.vidmm = NULL;
     adapter->ddi.vidsch = NULL;
 }
@@ -138,28 +141,28 @@ static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *
     NTSTATUS status;
 
     for (;;) {
-        status = vidmm_evacuate(adapter->vidmm, kept_bytes, losing_power);
+        status = vidmm_evacuate(adapter->managers.vidmm, kept_bytes, losing_power);
         if (!NT_SUCCESS(status))
             return status;
-        status = vidsch_suspend(adapter->vidsch, STANDSTILL_LIMIT);
+        status = vidsch_suspend(adapter->managers.vidsch, STANDSTILL_LIMIT);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
-            (void)vidmm_return(adapter->vidmm);
-        if (!NT_SUCCESS(status) || vidmm_is_evacuated(adapter->vidmm))
+            (void)vidmm_return(adapter->managers.vidmm);
+        if (!NT_SUCCESS(status) || vidmm_is_evacuated(adapter->managers.vidmm))
             return status;
-        vidsch_resume(adapter->vidsch);
+        vidsch_resume(adapter->managers.vidsch);
     }
 }
 
 static NTSTATUS evacuate_once(struct port_adapter *adapter, const uint64_t *kept_bytes,
                               bool losing_power)
 {
-    NTSTATUS status = vidsch_hold_clients(adapter->vidsch, STANDSTILL_LIMIT);
+    NTSTATUS status = vidsch_hold_clients(adapter->managers.vidsch, STANDSTILL_LIMIT);
 
     if (!NT_SUCCESS(status))
         return status;
     status = empty_and_suspend(adapter, kept_bytes, losing_power);
     if (!NT_SUCCESS(status))
-        vidsch_release_clients(adapter->vidsch);
+        vidsch_release_clients(adapter->managers.vidsch);
     return status;
 }
 
@@ -169,11 +172,11 @@ static NTSTATUS join_evacuation(struct port_adapter *adapter, const struct port_
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    sim_mutex_lock(&adapter->evacuation_lock);
-    if (adapter->evacuations == 0)
+    sim_mutex_lock(&adapter->managers.evacuation_lock);
+    if (adapter->managers.evacuations == 0)
         status = evacuate_once(adapter, how->kept_bytes, how->losing_power);
-    adapter->evacuations += NT_SUCCESS(status);
-    sim_mutex_unlock(&adapter->evacuation_lock);
+    adapter->managers.evacuations += NT_SUCCESS(status);
+    sim_mutex_unlock(&adapter->managers.evacuation_lock);
     return status;
 }
 
@@ -190,7 +193,7 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
 {
     const uint64_t deadline = sim_now() + how->limit_ns;
 
-    if (!adapter->vidsch)
+    if (!adapter->managers.vidsch)
         return ddi_exclude_others(&adapter->ddi, how->limit_ns);
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
         NTSTATUS status = join_evacuation(adapter, how);
@@ -218,14 +221,14 @@ NTSTATUS port_return(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (!adapter->vidsch)
+    if (!adapter->managers.vidsch)
         return status;
-    sim_mutex_lock(&adapter->evacuation_lock);
-    if (--adapter->evacuations == 0) {
-        vidsch_resume(adapter->vidsch);
-        status = vidmm_return(adapter->vidmm);
-        vidsch_release_clients(adapter->vidsch);
+    sim_mutex_lock(&adapter->managers.evacuation_lock);
+    if (--adapter->managers.evacuations == 0) {
+        vidsch_resume(adapter->managers.vidsch);
+        status = vidmm_return(adapter->managers.vidmm);
+        vidsch_release_clients(adapter->managers.vidsch);
     }
-    sim_mutex_unlock(&adapter->evacuation_lock);
+    sim_mutex_unlock(&adapter->managers.evacuation_lock);
     return status;
 }

@@ -212,7 +212,7 @@ static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
                                           INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
 {
     BODY_OUT(h, "DxgkCbAllocateContiguousMemory",
-             physical_contiguous_allocate(cb.adapter->physical, args), args,
+             physical_allocate_contiguous(cb.adapter->domain.physical, args), args,
              OUTPUT(args, hMemoryHandle), OUTPUT(args, pMemory));
 }
 
@@ -220,61 +220,62 @@ static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
                                       IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
 {
     BODY_STATUS(h, "DxgkCbFreeContiguousMemory", CALLBACK_FREEING,
-                physical_contiguous_free(cb.adapter->physical, args));
+                physical_free_contiguous(cb.adapter->domain.physical, args));
 }
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
-    BODY_OUT(h, "DxgkCbAllocatePagesForMdl", physical_mdl_allocate(cb.adapter->physical, args),
-             args, OUTPUT(args, hMemoryHandle), OUTPUT(args, pMdl));
+    BODY_OUT(h, "DxgkCbAllocatePagesForMdl",
+             physical_allocate_pages_for_mdl(cb.adapter->domain.physical, args), args,
+             OUTPUT(args, hMemoryHandle), OUTPUT(args, pMdl));
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
 {
     BODY_STATUS(h, "DxgkCbFreePagesFromMdl", CALLBACK_FREEING,
-                physical_mdl_free(cb.adapter->physical, args));
+                physical_free_pages_from_mdl(cb.adapter->domain.physical, args));
 }
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
 {
-    BODY_OUT(h, "DxgkCbMapMdlToIoMmu", physical_iommu_mdl_map(cb.adapter->physical, args), args,
-             OUTPUT(args, hMemoryHandle));
+    BODY_OUT(h, "DxgkCbMapMdlToIoMmu", physical_map_mdl_to_iommu(cb.adapter->domain.physical, args),
+             args, OUTPUT(args, hMemoryHandle));
 }
 
 static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
 {
     BODY_VOID(h, "DxgkCbUnmapMdlFromIoMmu", CALLBACK_FREEING,
-              physical_iommu_mdl_unmap(cb.adapter->physical, args));
+              physical_unmap_mdl_from_iommu(cb.adapter->domain.physical, args));
 }
 
 static NTSTATUS NTAPI save_pin(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE args)
 {
-    BODY_OUT(h, "DxgkCbPinFrameBufferForSave", physical_save_pin(cb.adapter->physical, args), args,
-             OUTPUT(args, pMdl));
+    BODY_OUT(h, "DxgkCbPinFrameBufferForSave", physical_save_pin(cb.adapter->domain.physical, args),
+             args, OUTPUT(args, pMdl));
 }
 
 static NTSTATUS NTAPI save_pin2(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_PINFRAMEBUFFERFORSAVE2 args)
 {
-    BODY_OUT(h, "DxgkCbPinFrameBufferForSave2", physical_save_pin2(cb.adapter->physical, args),
-             args, OUTPUT(args, pAdl));
+    BODY_OUT(h, "DxgkCbPinFrameBufferForSave2",
+             physical_save_pin2(cb.adapter->domain.physical, args), args, OUTPUT(args, pAdl));
 }
 
 static NTSTATUS NTAPI save_unpin(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNPINFRAMEBUFFERFORSAVE args)
 {
     BODY_STATUS(h, "DxgkCbUnpinFrameBufferForSave", CALLBACK_FREEING,
-                physical_save_unpin(cb.adapter->physical, args));
+                physical_save_unpin(cb.adapter->domain.physical, args));
 }
 
 static NTSTATUS NTAPI save_map(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPFRAMEBUFFERPOINTER args)
 {
-    BODY_OUT(h, "DxgkCbMapFrameBufferPointer", physical_save_map(cb.adapter->physical, args), args,
-             OUTPUT(args, pBaseAddress));
+    BODY_OUT(h, "DxgkCbMapFrameBufferPointer", physical_save_map(cb.adapter->domain.physical, args),
+             args, OUTPUT(args, pBaseAddress));
 }
 
 static NTSTATUS NTAPI save_unmap(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPFRAMEBUFFERPOINTER args)
 {
     BODY_STATUS(h, "DxgkCbUnmapFrameBufferPointer", CALLBACK_FREEING,
-                physical_save_unmap(cb.adapter->physical, args));
+                physical_save_unmap(cb.adapter->domain.physical, args));
 }
 
 /* ---- physical memory objects: the arguments name an adapter, or an object ---- */
@@ -328,7 +329,7 @@ static bool named_adapter(struct callback *cb, const HANDLE *field,
         return false;
     }
     cb->adapter = found;
-    *adapter = found->physical;
+    *adapter = found->domain.physical;
     return true;
 }
 

@@ -23,16 +23,16 @@ static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
 
 static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
 {
-    DXGKARG_GETNODEMETADATA *metadata = &adapter->node[node].metadata;
+    DXGKARG_GETNODEMETADATA *metadata = &adapter->nodes.node[node].metadata;
     NTSTATUS status;
 
     memset(metadata, 0, sizeof(*metadata));
     status = ddi_get_node_metadata(&adapter->ddi, node, metadata);
     if (!NT_SUCCESS(status))
-        REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node,
-               (unsigned)status);
+        PORT_REFUSE("CAPS-097", "DxgkDdiGetNodeMetadata of node %u failed with 0x%08x", node,
+                    (unsigned)status);
     if ((UINT)metadata->EngineType >= DXGK_ENGINE_TYPE_MAX)
-        REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
+        PORT_REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
     if (port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
         metadata->Flags.ContextSchedulingSupported &&
         !port_feature_granted(adapter, DXGK_FEATURE_HWSCH))
@@ -41,7 +41,8 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
             "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted",
             node);
     /* CAPS-102: the metadata name the addressing mode of the node. */
-    adapter->node[node].virtual_addressing = adapter->gpu_mmu && metadata->GpuMmuSupported;
+    adapter->nodes.node[node].virtual_addressing = adapter->caps.gpu_mmu &&
+                                                   metadata->GpuMmuSupported;
     check_name(node, metadata);
     return STATUS_SUCCESS;
 }
@@ -55,24 +56,25 @@ static void probe_beyond(struct port_adapter *adapter)
     if (!verify_current || !verify_strict(verify_current))
         return;
     memset(&metadata, 0, sizeof(metadata));
-    status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes, &metadata);
+    status = ddi_get_node_metadata(&adapter->ddi, adapter->nodes.count, &metadata);
     if (status != STATUS_INVALID_PARAMETER)
         VIOLATION("CAPS-097",
                   "DxgkDdiGetNodeMetadata of node %u, which does not exist, returned 0x%08x",
-                  adapter->nodes, (unsigned)status);
+                  adapter->nodes.count, (unsigned)status);
 }
 
 /* CAPS-061, CAPS-062 */
 static NTSTATUS check_models(struct port_adapter *adapter)
 {
-    if (!adapter->caps.MemoryManagementCaps.GpuMmuSupported ||
-        !adapter->caps.MemoryManagementCaps.IoMmuSupported)
+    if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported ||
+        !adapter->caps.driver.MemoryManagementCaps.IoMmuSupported)
         return STATUS_SUCCESS;
-    for (UINT i = 0; i < adapter->nodes; i++)
-        if (adapter->node[i].metadata.GpuMmuSupported != adapter->node[i].metadata.IoMmuSupported)
-            REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
+    for (UINT i = 0; i < adapter->nodes.count; i++)
+        if (adapter->nodes.node[i].metadata.GpuMmuSupported !=
+            adapter->nodes.node[i].metadata.IoMmuSupported)
+            PORT_REFUSE("CAPS-061", "GpuMmu and IoMmu are given to different nodes (node %u)", i);
     WARNING("CAPS-061", "GpuMmu and IoMmu are both offered%s",
-            adapter->shared_address_space ? "" : "; GpuMmu is used");
+            adapter->caps.shared_address_space ? "" : "; GpuMmu is used");
     return STATUS_SUCCESS;
 }
 
@@ -80,8 +82,8 @@ static NTSTATUS check_engine_types(struct port_adapter *adapter)
 {
     UINT three_d = 0;
 
-    for (UINT i = 0; i < adapter->nodes; i++)
-        three_d += adapter->node[i].metadata.EngineType == DXGK_ENGINE_TYPE_3D;
+    for (UINT i = 0; i < adapter->nodes.count; i++)
+        three_d += adapter->nodes.node[i].metadata.EngineType == DXGK_ENGINE_TYPE_3D;
     if (three_d > 1)
         WARNING("CAPS-099", "%u nodes are of type 3D", three_d);
     return STATUS_SUCCESS;
@@ -92,12 +94,12 @@ static NTSTATUS check_node_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
 
-    for (UINT i = 0; i < adapter->nodes; i++) {
-        if (adapter->node[i].virtual_addressing)
+    for (UINT i = 0; i < adapter->nodes.count; i++) {
+        if (adapter->nodes.node[i].virtual_addressing)
             continue; /* GPUVA-004, LIFE-033 */
         if (!ddi_has(d, DxgkDdiRender) || !ddi_has(d, DxgkDdiPatch) ||
             !ddi_has(d, DxgkDdiSubmitCommand))
-            REFUSE(
+            PORT_REFUSE(
                 "LIFE-023",
                 "node %u has no GPU virtual addressing, but DxgkDdiRender, DxgkDdiPatch or DxgkDdiSubmitCommand is NULL",
                 i);
@@ -109,10 +111,10 @@ NTSTATUS port_query_nodes(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    memset(adapter->node, 0, sizeof(adapter->node));
+    memset(adapter->nodes.node, 0, sizeof(adapter->nodes.node));
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
         return STATUS_SUCCESS;
-    for (UINT i = 0; i < adapter->nodes && NT_SUCCESS(status); i++)
+    for (UINT i = 0; i < adapter->nodes.count && NT_SUCCESS(status); i++)
         status = query_node(adapter, i);
     if (!NT_SUCCESS(status))
         return status;

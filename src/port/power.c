@@ -13,7 +13,7 @@ static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, PO
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
         VIOLATION("LIFE-153", "SetPowerState to D%d returned 0x%08x", (int)state - PowerDeviceD0,
                   (unsigned)status);
-    adapter->power = state;
+    adapter->power.state = state;
 }
 
 /* How much of a segment outlives the loss of power, from its start (SEG-040, SEG-050, SEG-051, SEG-083). */
@@ -27,7 +27,7 @@ static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, 
     if (!standby || (hibernate && partial))
         return 0; /* none, or no combination that there is */
     if (action == PowerActionSleep)
-        return adapter->caps.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 ? 0 : UINT64_MAX;
+        return adapter->caps.driver.MemoryManagementCaps.DisableSelfRefreshVRAMInS3 ? 0 : UINT64_MAX;
     if (action != PowerActionHibernate)
         return 0;
     if (partial)
@@ -50,7 +50,7 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                                          .name = "DxgkDdiSetPowerState"};
     NTSTATUS status;
 
-    for (UINT i = 0; i < adapter->segment_count; i++)
+    for (UINT i = 0; i < adapter->segments.count; i++)
         kept_bytes[i] = preserved_bytes(adapter, i, action);
     port_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
     status = port_evacuate(adapter, &evacuation);
@@ -58,7 +58,7 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
         port_components_release(adapter);
         return status;
     }
-    adapter->power_evacuated = true;
+    adapter->power.evacuated = true;
     port_children_power(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;
@@ -69,9 +69,9 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
 
 static NTSTATUS end_evacuation(struct port_adapter *adapter)
 {
-    if (!adapter->power_evacuated)
+    if (!adapter->power.evacuated)
         return STATUS_SUCCESS;
-    adapter->power_evacuated = false;
+    adapter->power.evacuated = false;
     return port_return(adapter);
 }
 
@@ -88,13 +88,13 @@ static NTSTATUS enter_d0(struct port_adapter *adapter)
 static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                              POWER_ACTION action)
 {
-    if (adapter->state != PORT_STARTED || adapter->unplugged)
+    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
         return STATUS_INVALID_DEVICE_STATE;
-    if (adapter->power == state)
+    if (adapter->power.state == state)
         return STATUS_SUCCESS; /* LIFE-155 */
     if (state == PowerDeviceD0)
         return enter_d0(adapter);
-    if (adapter->power == PowerDeviceD0)
+    if (adapter->power.state == PowerDeviceD0)
         return leave_d0(adapter, state, action);
     set_state(adapter, state, action);
     return STATUS_SUCCESS;
@@ -107,11 +107,11 @@ NTSTATUS port_adapter_set_power(struct port_adapter *adapter, DEVICE_POWER_STATE
 
     if (state < PowerDeviceD0 || state > PowerDeviceD3)
         return STATUS_INVALID_PARAMETER;
-    sim_mutex_lock(&adapter->power_lock);
-    while (adapter->power_users && state != PowerDeviceD0 && !sim_current->stopped)
-        sim_waitq_wait(&adapter->power_idle, SIM_FOREVER);
+    sim_mutex_lock(&adapter->power.lock);
+    while (adapter->power.users && state != PowerDeviceD0 && !sim_current->stopped)
+        sim_waitq_wait(&adapter->power.idle, SIM_FOREVER);
     status = change_power(adapter, state, action);
-    sim_mutex_unlock(&adapter->power_lock);
+    sim_mutex_unlock(&adapter->power.lock);
     return status;
 }
 
@@ -119,27 +119,27 @@ NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    sim_mutex_lock(&adapter->power_lock);
-    if (adapter->state == PORT_STARTED && !adapter->unplugged)
+    sim_mutex_lock(&adapter->power.lock);
+    if (adapter->state == PORT_STARTED && !adapter->power.unplugged)
         status = change_power(adapter, PowerDeviceD0, PowerActionNone);
     if (NT_SUCCESS(status))
-        adapter->power_users++;
-    sim_mutex_unlock(&adapter->power_lock);
+        adapter->power.users++;
+    sim_mutex_unlock(&adapter->power.lock);
     return status;
 }
 
 void port_adapter_power_release(struct port_adapter *adapter)
 {
-    if (--adapter->power_users == 0)
-        sim_waitq_wake(&adapter->power_idle, UINT32_MAX);
+    if (--adapter->power.users == 0)
+        sim_waitq_wake(&adapter->power.idle, UINT32_MAX);
 }
 
 void port_power_up(struct port_adapter *adapter)
 {
-    if (adapter->power == PowerDeviceD0 || sim_current->stopped)
+    if (adapter->power.state == PowerDeviceD0 || sim_current->stopped)
         return;
     adapter->ddi.asleep = false;
-    if (adapter->unplugged)
+    if (adapter->power.unplugged)
         (void)end_evacuation(adapter); /* of a lost adapter: lets everybody go on to the end */
     else
         (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
@@ -147,15 +147,16 @@ void port_power_up(struct port_adapter *adapter)
 
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter)
 {
-    return adapter->power;
+    return adapter->power.state;
 }
 
 /* ---- surprise removal ---- */
 
 static bool supports_removal(const struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type)
 {
-    return adapter->caps.SupportSurpriseRemoval ||
-           (type == DxgkRemovalHibernation && adapter->caps.SupportSurpriseRemovalInHibernation);
+    return adapter->caps.driver.SupportSurpriseRemoval ||
+           (type == DxgkRemovalHibernation &&
+            adapter->caps.driver.SupportSurpriseRemovalInHibernation);
 }
 
 /* No DDI of the adapter any more (LIFE-148, LIFE-151). */
@@ -170,15 +171,15 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     bool supported = supports_removal(adapter, type);
     NTSTATUS status;
 
-    if (adapter->state != PORT_STARTED || adapter->unplugged)
+    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)
         return STATUS_NOT_SUPPORTED;
     bus_device_unplug(adapter->device); /* LIFE-150 */
-    adapter->unplugged = true;
+    adapter->power.unplugged = true;
     adapter->lost = true;
-    if (adapter->vidmm)
-        vidmm_set_lost(adapter->vidmm);
+    if (adapter->managers.vidmm)
+        vidmm_set_lost(adapter->managers.vidmm);
     if (!supported) {
         abandon(adapter);
         return STATUS_SUCCESS;
@@ -191,7 +192,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
         verify_fatal("LIFE-149", VIDEO_DXGKRNL_FATAL_ERROR, (uint32_t)status, 0, 0, 0,
                      "DxgkDdiNotifySurpriseRemoval returned 0x%08x while the machine runs",
                      (unsigned)status);
-    } else if (!adapter->caps.SupportSurpriseRemoval) {
+    } else if (!adapter->caps.driver.SupportSurpriseRemoval) {
         abandon(adapter);
     }
     return status;
@@ -203,9 +204,9 @@ NTSTATUS port_adapter_set_stable_power(struct port_adapter *adapter, bool enable
 {
     if (!ddi_has(&adapter->ddi, DxgkDdiSetStablePowerState))
         return STATUS_NOT_SUPPORTED;
-    if (adapter->stable_power != enable)
+    if (adapter->power.stable != enable)
         ddi_set_stable_power_state(&adapter->ddi, enable);
-    adapter->stable_power = enable;
+    adapter->power.stable = enable;
     return STATUS_SUCCESS;
 }
 

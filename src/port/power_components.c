@@ -20,20 +20,22 @@
 static NTSTATUS check_states(const DXGK_POWER_RUNTIME_COMPONENT *c, UINT index)
 {
     if (c->StateCount < 1 || c->StateCount > DXGK_MAX_F_STATES)
-        REFUSE("CAPS-105", "power component %u has %u states", index, c->StateCount);
+        PORT_REFUSE("CAPS-105", "power component %u has %u states", index, c->StateCount);
     if (c->States[0].TransitionLatency || c->States[0].ResidencyRequirement ||
         !c->States[0].NominalPower)
-        REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u",
-               index, (unsigned long long)c->States[0].TransitionLatency,
-               (unsigned long long)c->States[0].ResidencyRequirement, c->States[0].NominalPower);
+        PORT_REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u",
+                    index, (unsigned long long)c->States[0].TransitionLatency,
+                    (unsigned long long)c->States[0].ResidencyRequirement,
+                    c->States[0].NominalPower);
     for (ULONG i = 1; i < c->StateCount; i++)
         if ((c->States[i].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
              c->States[i - 1].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
              c->States[i].NominalPower >= c->States[i - 1].NominalPower) ||
             c->States[i].TransitionLatency < c->States[i - 1].TransitionLatency)
-            REFUSE("CAPS-105",
-                   "F%u of power component %u does not use less power at a longer latency than F%u",
-                   i, index, i - 1);
+            PORT_REFUSE(
+                "CAPS-105",
+                "F%u of power component %u does not use less power at a longer latency than F%u", i,
+                index, i - 1);
     return STATUS_SUCCESS;
 }
 
@@ -50,25 +52,26 @@ static bool same_thing(const DXGK_POWER_COMPONENT_MAPPING *a, const DXGK_POWER_C
 
 static NTSTATUS check_mapping(const struct port_adapter *adapter, UINT index)
 {
-    const DXGK_POWER_RUNTIME_COMPONENT *c = &adapter->component[index].info;
+    const DXGK_POWER_RUNTIME_COMPONENT *c = &adapter->components.component[index].info;
 
     if ((UINT)c->ComponentMapping.ComponentType >= DXGK_POWER_COMPONENT_MAX)
-        REFUSE("CAPS-106", "power component %u is of type %d", index,
-               (int)c->ComponentMapping.ComponentType);
+        PORT_REFUSE("CAPS-106", "power component %u is of type %d", index,
+                    (int)c->ComponentMapping.ComponentType);
     if (c->ComponentMapping.ComponentType == DXGK_POWER_COMPONENT_ENGINE &&
-        c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes)
-        REFUSE("CAPS-106", "power component %u is of node %u", index,
-               c->ComponentMapping.EngineDesc.NodeIndex);
+        c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes.count)
+        PORT_REFUSE("CAPS-106", "power component %u is of node %u", index,
+                    c->ComponentMapping.EngineDesc.NodeIndex);
     for (UINT other = 0; other < index; other++)
-        if (same_thing(&adapter->component[other].info.ComponentMapping, &c->ComponentMapping))
-            REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment",
-                   other, index);
+        if (same_thing(&adapter->components.component[other].info.ComponentMapping,
+                       &c->ComponentMapping))
+            PORT_REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment",
+                        other, index);
     if (c->ProviderCount > DXGK_MAX_POWER_COMPONENT_PROVIDERS)
-        REFUSE("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
+        PORT_REFUSE("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
     for (ULONG i = 0; i < c->ProviderCount; i++)
-        if (c->Providers[i] >= adapter->components)
-            REFUSE("CAPS-106", "power component %u names provider %u of %u", index, c->Providers[i],
-                   adapter->components);
+        if (c->Providers[i] >= adapter->components.count)
+            PORT_REFUSE("CAPS-106", "power component %u names provider %u of %u", index,
+                        c->Providers[i], adapter->components.count);
     return STATUS_SUCCESS;
 }
 
@@ -83,7 +86,7 @@ static bool is_hosts(const struct port_component *component)
 
 static NTSTATUS query_component(struct port_adapter *adapter, UINT index)
 {
-    struct port_component *component = &adapter->component[index];
+    struct port_component *component = &adapter->components.component[index];
     NTSTATUS status = port_query(adapter, DXGKQAITYPE_POWERCOMPONENTINFO, &index, sizeof(index),
                                  &component->info, sizeof(component->info));
 
@@ -105,18 +108,18 @@ NTSTATUS port_query_components(struct port_adapter *adapter)
     status = port_query(adapter, DXGKQAITYPE_NUMPOWERCOMPONENTS, NULL, 0, &count, sizeof(count));
     if (!NT_SUCCESS(status))
         return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
-    if (count && !adapter->caps.SupportRuntimePowerManagement) {
+    if (count && !adapter->caps.driver.SupportRuntimePowerManagement) {
         VIOLATION("CAPS-107", "%u power components without SupportRuntimePowerManagement", count);
         return STATUS_SUCCESS;
     }
     if (count > PORT_MAX_COMPONENTS)
-        REFUSE("CAPS-104", "the driver reports %u power components", count);
+        PORT_REFUSE("CAPS-104", "the driver reports %u power components", count);
     if (!count)
         return STATUS_SUCCESS;
-    adapter->component = util_zalloc(count, sizeof(*adapter->component));
-    if (!adapter->component)
+    adapter->components.component = util_zalloc(count, sizeof(*adapter->components.component));
+    if (!adapter->components.component)
         return STATUS_NO_MEMORY;
-    adapter->components = count;
+    adapter->components.count = count;
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
         status = query_component(adapter, i);
     return status;
@@ -124,10 +127,10 @@ NTSTATUS port_query_components(struct port_adapter *adapter)
 
 void port_components_forget(struct port_adapter *adapter)
 {
-    util_free(adapter->component);
-    adapter->component = NULL;
-    adapter->components = 0;
-    adapter->runtime_power = RUNTIME_POWER_OFF;
+    util_free(adapter->components.component);
+    adapter->components.component = NULL;
+    adapter->components.count = 0;
+    adapter->components.runtime = PORT_RUNTIME_POWER_OFF;
 }
 
 /* ---- transitions ---- */
@@ -136,12 +139,12 @@ void port_components_forget(struct port_adapter *adapter)
  * down and up alternate themselves. */
 static uint8_t next_level(struct port_adapter *adapter)
 {
-    return adapter->power_calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
+    return adapter->components.calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
 }
 
 static void kick(struct port_adapter *adapter)
 {
-    sim_waitq_wake(&adapter->power_wait, UINT32_MAX);
+    sim_waitq_wake(&adapter->components.wait, UINT32_MAX);
 }
 
 /* The deepest state that the driver's wishes allow. */
@@ -164,7 +167,7 @@ static UINT wanted(const struct port_component *component)
 /* One step towards what is wanted: each starts or ends at F0 (LIFE-163). */
 static void step(struct port_adapter *adapter, UINT index)
 {
-    struct port_component *component = &adapter->component[index];
+    struct port_component *component = &adapter->components.component[index];
     UINT target = component->state ? 0 : wanted(component);
     NTSTATUS status;
 
@@ -179,13 +182,13 @@ static void step(struct port_adapter *adapter, UINT index)
     }
     component->state = target;
     component->in_transition = component->awaiting;
-    sim_waitq_wake(&adapter->power_done, UINT32_MAX);
+    sim_waitq_wake(&adapter->components.done, UINT32_MAX);
 }
 
 static bool work(struct port_adapter *adapter)
 {
-    for (UINT i = 0; i < adapter->components; i++) {
-        struct port_component *component = &adapter->component[i];
+    for (UINT i = 0; i < adapter->components.count; i++) {
+        struct port_component *component = &adapter->components.component[i];
 
         if (component->in_transition || component->state == wanted(component))
             continue;
@@ -199,13 +202,13 @@ static void power_main(void *arg)
 {
     struct port_adapter *adapter = arg;
 
-    while (!adapter->power_end) {
-        if (adapter->runtime_power == RUNTIME_POWER_STARTED && work(adapter))
+    while (!adapter->components.end) {
+        if (adapter->components.runtime == PORT_RUNTIME_POWER_STARTED && work(adapter))
             continue;
-        sim_waitq_wait(&adapter->power_wait, SIM_FOREVER);
+        sim_waitq_wait(&adapter->components.wait, SIM_FOREVER);
     }
-    adapter->power_ended = true;
-    sim_waitq_wake(&adapter->power_done, UINT32_MAX);
+    adapter->components.ended = true;
+    sim_waitq_wake(&adapter->components.done, UINT32_MAX);
 }
 
 /* Until the component is at F0 and stays there. PASSIVE. */
@@ -213,8 +216,8 @@ static void wait_for_f0(struct port_adapter *adapter, const struct port_componen
 {
     kick(adapter);
     while ((component->state || component->in_transition) && !sim_current->stopped &&
-           adapter->runtime_power == RUNTIME_POWER_STARTED)
-        sim_waitq_wait(&adapter->power_done, SIM_FOREVER);
+           adapter->components.runtime == PORT_RUNTIME_POWER_STARTED)
+        sim_waitq_wait(&adapter->components.done, SIM_FOREVER);
 }
 
 /* ---- start and stop ---- */
@@ -226,16 +229,16 @@ static void announce(struct port_adapter *adapter, const GUID *code, uint8_t irq
 
 NTSTATUS port_runtime_power_start(struct port_adapter *adapter)
 {
-    if (!adapter->caps.SupportRuntimePowerManagement || !adapter->components)
+    if (!adapter->caps.driver.SupportRuntimePowerManagement || !adapter->components.count)
         return STATUS_SUCCESS;
-    adapter->power_end = adapter->power_ended = false;
-    adapter->power_thread = sim_thread_create("power", SIM_THREAD_KERNEL, power_main, adapter);
-    if (!adapter->power_thread)
+    adapter->components.end = adapter->components.ended = false;
+    adapter->components.thread = sim_thread_create("power", SIM_THREAD_KERNEL, power_main, adapter);
+    if (!adapter->components.thread)
         return STATUS_NO_MEMORY;
-    adapter->runtime_power = RUNTIME_POWER_PREPARED;
+    adapter->components.runtime = PORT_RUNTIME_POWER_PREPARED;
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_PREPARE_TO_START,
              SIM_IRQL_PASSIVE); /* LIFE-158 */
-    adapter->runtime_power = RUNTIME_POWER_STARTED;
+    adapter->components.runtime = PORT_RUNTIME_POWER_STARTED;
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STARTED, next_level(adapter));
     kick(adapter);
     return STATUS_SUCCESS;
@@ -243,8 +246,8 @@ NTSTATUS port_runtime_power_start(struct port_adapter *adapter)
 
 void port_components_hold(struct port_adapter *adapter)
 {
-    for (UINT i = 0; i < adapter->components; i++) {
-        struct port_component *component = &adapter->component[i];
+    for (UINT i = 0; i < adapter->components.count; i++) {
+        struct port_component *component = &adapter->components.component[i];
 
         if (!component->info.Flags.TransitionTo_F0_OnDx)
             continue;
@@ -255,27 +258,27 @@ void port_components_hold(struct port_adapter *adapter)
 
 void port_components_release(struct port_adapter *adapter)
 {
-    for (UINT i = 0; i < adapter->components; i++)
-        adapter->component[i].held = false;
+    for (UINT i = 0; i < adapter->components.count; i++)
+        adapter->components.component[i].held = false;
     kick(adapter);
 }
 
 void port_runtime_power_stop(struct port_adapter *adapter)
 {
-    if (!adapter->power_thread)
+    if (!adapter->components.thread)
         return;
-    for (UINT i = 0; i < adapter->components && !adapter->ddi.gone; i++) {
-        adapter->component[i].held = true; /* the driver stops with everything at F0 */
-        wait_for_f0(adapter, &adapter->component[i]);
+    for (UINT i = 0; i < adapter->components.count && !adapter->ddi.gone; i++) {
+        adapter->components.component[i].held = true; /* the driver stops with everything at F0 */
+        wait_for_f0(adapter, &adapter->components.component[i]);
     }
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED, SIM_IRQL_PASSIVE);
-    adapter->runtime_power = RUNTIME_POWER_STOPPED;
-    adapter->power_end = true;
+    adapter->components.runtime = PORT_RUNTIME_POWER_STOPPED;
+    adapter->components.end = true;
     kick(adapter);
-    while (!adapter->power_ended && !sim_current->stopped)
-        sim_waitq_wait(&adapter->power_done, SIM_FOREVER);
-    sim_thread_release(adapter->power_thread);
-    adapter->power_thread = NULL;
+    while (!adapter->components.ended && !sim_current->stopped)
+        sim_waitq_wait(&adapter->components.done, SIM_FOREVER);
+    sim_thread_release(adapter->components.thread);
+    adapter->components.thread = NULL;
 }
 
 /* ---- callbacks ---- */
@@ -291,15 +294,17 @@ static struct port_component *begin(struct callback *cb, HANDLE handle, const ch
                                    max_irql == SIM_IRQL_PASSIVE ? "THREAD-047" : "THREAD-050", 0)))
         return NULL;
     adapter = cb->adapter;
-    if (adapter->runtime_power < from || adapter->runtime_power == RUNTIME_POWER_STOPPED)
+    if (adapter->components.runtime < from ||
+        adapter->components.runtime == PORT_RUNTIME_POWER_STOPPED)
         VIOLATION("LIFE-159", "%s was called %s", name,
-                  adapter->runtime_power == RUNTIME_POWER_STOPPED ? "after POWER_MANAGEMENT_STOPPED"
-                                                                  : "too early");
-    else if (index >= adapter->components)
+                  adapter->components.runtime == PORT_RUNTIME_POWER_STOPPED
+                      ? "after POWER_MANAGEMENT_STOPPED"
+                      : "too early");
+    else if (index >= adapter->components.count)
         VIOLATION("LIFE-160", "%s was called for component %u of %u", name, index,
-                  adapter->components);
+                  adapter->components.count);
     else
-        return &adapter->component[index];
+        return &adapter->components.component[index];
     callback_end(cb);
     return NULL;
 }
@@ -308,7 +313,7 @@ static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
     struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentActive", CALLER,
-                                             index, SIM_IRQL_PASSIVE, RUNTIME_POWER_PREPARED);
+                                             index, SIM_IRQL_PASSIVE, PORT_RUNTIME_POWER_PREPARED);
 
     if (!component)
         return;
@@ -329,7 +334,7 @@ static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
     struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentIdle", CALLER,
-                                             index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
+                                             index, SIM_IRQL_DISPATCH, PORT_RUNTIME_POWER_STARTED);
 
     if (!component)
         return;
@@ -357,7 +362,7 @@ static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT ind
 {
     struct callback cb;
     struct port_component *component = begin(&cb, handle, name, caller, index, SIM_IRQL_DISPATCH,
-                                             RUNTIME_POWER_PREPARED);
+                                             PORT_RUNTIME_POWER_PREPARED);
 
     if (!component)
         return;
@@ -385,7 +390,7 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
 {
     struct callback cb;
     struct port_component *component = begin(&cb, handle, "DxgkCbCompleteFStateTransition", CALLER,
-                                             index, SIM_IRQL_DISPATCH, RUNTIME_POWER_STARTED);
+                                             index, SIM_IRQL_DISPATCH, PORT_RUNTIME_POWER_STARTED);
 
     if (!component)
         return;
@@ -398,7 +403,7 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
         component->awaiting = false;
         if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
             component->in_transition = false; /* the DDI has returned: the next may follow */
-        sim_waitq_wake(&cb.adapter->power_done, UINT32_MAX);
+        sim_waitq_wake(&cb.adapter->components.done, UINT32_MAX);
         kick(cb.adapter);
     }
     callback_end(&cb);
@@ -421,7 +426,7 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
     if (!NT_SUCCESS(status))
         return status;
     status = STATUS_NOT_SUPPORTED;
-    if (cb.adapter->runtime_power != RUNTIME_POWER_STARTED)
+    if (cb.adapter->components.runtime != PORT_RUNTIME_POWER_STARTED)
         VIOLATION(
             "LIFE-159",
             "DxgkCbPowerRuntimeControlRequest was called outside POWER_MANAGEMENT_STARTED and STOPPED");

@@ -75,7 +75,7 @@ NTSTATUS port_query_before_start(struct port_adapter *adapter)
         memset(&out, 0, sizeof(out));
         status = port_query(adapter, DXGKQAITYPE_WDDMDEVICECAPS, &in, sizeof(in), &out, sizeof(out));
         if (NT_SUCCESS(status)) /* CAPS-113 */
-            adapter->device_wddm = out.WDDMVersion;
+            adapter->caps.device_wddm = out.WDDMVersion;
     }
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_9) {
         DXGK_PHYSICAL_MEMORY_CAPS memory;
@@ -85,13 +85,14 @@ NTSTATUS port_query_before_start(struct port_adapter *adapter)
         memset(&iommu, 0, sizeof(iommu));
         if (NT_SUCCESS(port_query(adapter, DXGKQAITYPE_PHYSICAL_MEMORY_CAPS, NULL, 0, &memory,
                                   sizeof(memory))))
-            adapter->highest_visible = (uint64_t)memory.HighestVisibleAddress.QuadPart; /* IOMMU-009 */
+            adapter->caps.highest_visible =
+                (uint64_t)memory.HighestVisibleAddress.QuadPart; /* IOMMU-009 */
         if (NT_SUCCESS(port_query(adapter, DXGKQAITYPE_IOMMU_CAPS, NULL, 0, &iommu, sizeof(iommu))))
-            adapter->iommu_caps = iommu; /* IOMMU-010 */
-        if (adapter->iommu_caps.Reserved) {
+            adapter->caps.iommu = iommu; /* IOMMU-010 */
+        if (adapter->caps.iommu.Reserved) {
             VIOLATION("IOMMU-010", "reserved bits of DXGK_IOMMU_CAPS are set: 0x%x",
-                      adapter->iommu_caps.Value);
-            adapter->iommu_caps.Reserved = 0;
+                      adapter->caps.iommu.Value);
+            adapter->caps.iommu.Reserved = 0;
         }
     }
     return port_choose_dma_mode(adapter);
@@ -125,29 +126,30 @@ static NTSTATUS query_driver_caps(struct port_adapter *adapter)
 {
     NTSTATUS status;
 
-    memset(&adapter->caps, 0, sizeof(adapter->caps));
-    status = port_query(adapter, DXGKQAITYPE_DRIVERCAPS, NULL, 0, &adapter->caps,
+    memset(&adapter->caps.driver, 0, sizeof(adapter->caps.driver));
+    status = port_query(adapter, DXGKQAITYPE_DRIVERCAPS, NULL, 0, &adapter->caps.driver,
                         port_caps_bytes(port_driver_version(adapter)));
     if (!NT_SUCCESS(status)) {
         WARNING("CAPS-004", "DXGKQAITYPE_DRIVERCAPS failed with 0x%08x", (unsigned)status);
         return status;
     }
     adapter->ddi.compute_only = port_driver_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_6 &&
-                                adapter->caps.MiscCaps.ComputeOnly;
-    adapter->model = model_of(port_driver_version(adapter), (UINT)adapter->caps.WDDMVersion);
+                                adapter->caps.driver.MiscCaps.ComputeOnly;
+    adapter->caps.model = model_of(port_driver_version(adapter),
+                                   (UINT)adapter->caps.driver.WDDMVersion);
     drop_later_entries(adapter);
-    adapter->ddi.low_irql_preempt = adapter->caps.SchedulingCaps.LowIrqlPreemptCommand;
+    adapter->ddi.low_irql_preempt = adapter->caps.driver.SchedulingCaps.LowIrqlPreemptCommand;
     return port_check_caps(adapter);
 }
 
 /* CAPS-095: what a compute-only driver need not say. */
 static void assume_physical_adapter(struct port_adapter *adapter)
 {
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
-    DXGK_PHYSICALADAPTERCAPS *caps = &adapter->physical_caps;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
+    DXGK_PHYSICALADAPTERCAPS *caps = &adapter->caps.physical;
 
     memset(caps, 0, sizeof(*caps));
-    caps->NumExecutionNodes = (WORD)adapter->nodes;
+    caps->NumExecutionNodes = (WORD)adapter->nodes.count;
     caps->Flags.GpuMmuSupported = m->GpuMmuSupported;
     caps->Flags.IoMmuSupported = m->IoMmuSupported;
 }
@@ -155,28 +157,29 @@ static void assume_physical_adapter(struct port_adapter *adapter)
 /* CAPS-068, CAPS-069: the paging node of a 1.x driver. */
 static NTSTATUS assume_1x_adapter(struct port_adapter *adapter)
 {
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
 
-    adapter->physical_caps.NumExecutionNodes = (WORD)adapter->nodes;
-    adapter->gpu_mmu = false;
-    if (!adapter->caps.SchedulingCaps.MultiEngineAware)
+    adapter->caps.physical.NumExecutionNodes = (WORD)adapter->nodes.count;
+    adapter->caps.gpu_mmu = false;
+    if (!adapter->caps.driver.SchedulingCaps.MultiEngineAware)
         return STATUS_SUCCESS;
-    if (m->PagingNode >= adapter->nodes)
-        REFUSE("CAPS-069", "PagingNode %u is not below the %u nodes", m->PagingNode, adapter->nodes);
-    adapter->physical_caps.PagingNodeIndex = (WORD)m->PagingNode;
+    if (m->PagingNode >= adapter->nodes.count)
+        PORT_REFUSE("CAPS-069", "PagingNode %u is not below the %u nodes", m->PagingNode,
+                    adapter->nodes.count);
+    adapter->caps.physical.PagingNodeIndex = (WORD)m->PagingNode;
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
 {
     DXGK_QUERYPHYSICALADAPTERCAPSIN in = {.PhysicalAdapterIndex = 0};
-    DXGK_PHYSICALADAPTERCAPS *caps = &adapter->physical_caps;
-    const DXGK_VIDMMCAPS *m = &adapter->caps.MemoryManagementCaps;
+    DXGK_PHYSICALADAPTERCAPS *caps = &adapter->caps.physical;
+    const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
     NTSTATUS status;
 
-    adapter->nodes = adapter->caps.SchedulingCaps.MultiEngineAware
-                         ? adapter->caps.GpuEngineTopology.NbAsymetricProcessingNodes
-                         : 1;
+    adapter->nodes.count = adapter->caps.driver.SchedulingCaps.MultiEngineAware
+                               ? adapter->caps.driver.GpuEngineTopology.NbAsymetricProcessingNodes
+                               : 1;
     memset(caps, 0, sizeof(*caps));
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         return assume_1x_adapter(adapter);
@@ -187,14 +190,15 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
             return status;
         assume_physical_adapter(adapter);
     } else if (caps->DxgkPhysicalAdapterHandle != adapter->handle) {
-        REFUSE("CAPS-094", "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
+        PORT_REFUSE("CAPS-094",
+                    "DxgkPhysicalAdapterHandle is not the DeviceHandle given to StartDevice");
     }
-    if (caps->NumExecutionNodes != adapter->nodes)
-        REFUSE("CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u",
-               caps->NumExecutionNodes, adapter->nodes);
+    if (caps->NumExecutionNodes != adapter->nodes.count)
+        PORT_REFUSE("CAPS-095", "NumExecutionNodes is %u, NbAsymetricProcessingNodes %u",
+                    caps->NumExecutionNodes, adapter->nodes.count);
     if (caps->PagingNodeIndex >= caps->NumExecutionNodes)
-        REFUSE("CAPS-069", "PagingNodeIndex %u is not below the %u nodes", caps->PagingNodeIndex,
-               caps->NumExecutionNodes);
+        PORT_REFUSE("CAPS-069", "PagingNodeIndex %u is not below the %u nodes",
+                    caps->PagingNodeIndex, caps->NumExecutionNodes);
     if ((caps->Flags.GpuMmuSupported && !m->GpuMmuSupported) ||
         (caps->Flags.IoMmuSupported && !m->IoMmuSupported)) {
         VIOLATION("CAPS-096",
@@ -204,11 +208,12 @@ static NTSTATUS query_physical_adapter(struct port_adapter *adapter)
     }
     if ((m->GpuMmuSupported && !caps->Flags.GpuMmuSupported) ||
         (m->IoMmuSupported && !caps->Flags.IoMmuSupported))
-        REFUSE("CAPS-096",
-               "MemoryManagementCaps names an addressing model that no physical adapter repeats");
-    adapter->gpu_mmu = caps->Flags.GpuMmuSupported;
-    adapter->shared_address_space = caps->Flags.IoMmuSupported &&
-                                    port_shares_address_spaces(adapter->port);
+        PORT_REFUSE(
+            "CAPS-096",
+            "MemoryManagementCaps names an addressing model that no physical adapter repeats");
+    adapter->caps.gpu_mmu = caps->Flags.GpuMmuSupported;
+    adapter->caps.shared_address_space = caps->Flags.IoMmuSupported &&
+                                         port_shares_address_spaces(adapter->port);
     return STATUS_SUCCESS;
 }
 
@@ -228,9 +233,9 @@ static NTSTATUS query_save_area(struct port_adapter *adapter)
         return status;
     }
     if (area.MaximumSize % PAGE_BYTES)
-        REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page",
-               (unsigned long long)area.MaximumSize);
-    return area.MaximumSize ? physical_save_create(adapter->physical, 0, area.MaximumSize)
+        PORT_REFUSE("CAPS-118", "the frame buffer save size 0x%llx is no multiple of a page",
+                    (unsigned long long)area.MaximumSize);
+    return area.MaximumSize ? physical_save_create(adapter->domain.physical, 0, area.MaximumSize)
                             : STATUS_SUCCESS;
 }
 
@@ -252,13 +257,13 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
     if (!ranges.NumRanges)
         return STATUS_SUCCESS;
     if (ranges.NumRanges > 4096)
-        REFUSE("CAPS-119", "the driver reports %u hardware reserved ranges",
-               (unsigned)ranges.NumRanges);
-    adapter->reserved = util_zalloc(ranges.NumRanges, sizeof(*adapter->reserved));
-    if (!adapter->reserved)
+        PORT_REFUSE("CAPS-119", "the driver reports %u hardware reserved ranges",
+                    (unsigned)ranges.NumRanges);
+    adapter->domain.reserved = util_zalloc(ranges.NumRanges, sizeof(*adapter->domain.reserved));
+    if (!adapter->domain.reserved)
         return STATUS_NO_MEMORY;
-    adapter->reserved_count = ranges.NumRanges;
-    ranges.pPhysicalRanges = adapter->reserved;
+    adapter->domain.reserved_count = ranges.NumRanges;
+    ranges.pPhysicalRanges = adapter->domain.reserved;
     status = port_query(adapter, DXGKQAITYPE_HARDWARERESERVEDRANGES, &index, sizeof(index), &ranges,
                         sizeof(ranges));
     if (!NT_SUCCESS(status)) {
@@ -266,15 +271,15 @@ static NTSTATUS query_reserved_ranges(struct port_adapter *adapter)
                 (unsigned)status);
         return status;
     }
-    if (ranges.NumRanges != adapter->reserved_count) {
-        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x2F, adapter->reserved_count,
-                     ranges.NumRanges, 0,
+    if (ranges.NumRanges != adapter->domain.reserved_count) {
+        verify_fatal("IOMMU-078", VIDEO_MEMORY_MANAGEMENT_INTERNAL, 0x2F,
+                     adapter->domain.reserved_count, ranges.NumRanges, 0,
                      "the driver reported %u hardware reserved ranges first and %u then",
-                     (unsigned)adapter->reserved_count, (unsigned)ranges.NumRanges);
+                     (unsigned)adapter->domain.reserved_count, (unsigned)ranges.NumRanges);
         return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
-    if (ranges.pPhysicalRanges != adapter->reserved)
-        REFUSE("CAPS-119", "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
+    if (ranges.pPhysicalRanges != adapter->domain.reserved)
+        PORT_REFUSE("CAPS-119", "the driver changed pPhysicalRanges of DXGK_HARDWARERESERVEDRANGES");
     return port_domain_reserve(adapter);
 }
 
@@ -283,10 +288,11 @@ static NTSTATUS query_isolation(struct port_adapter *adapter)
 {
     NTSTATUS status;
 
-    if (!adapter->caps.MemoryManagementCaps.IoMmuSecureModeSupported ||
-        port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 || adapter->isolation_asked)
+    if (!adapter->caps.driver.MemoryManagementCaps.IoMmuSecureModeSupported ||
+        port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_4 ||
+        adapter->domain.isolation_asked)
         return STATUS_SUCCESS;
-    adapter->isolation_asked = true;
+    adapter->domain.isolation_asked = true;
     status = query_save_area(adapter);
     return NT_SUCCESS(status) ? query_reserved_ranges(adapter) : status;
 }
@@ -300,21 +306,18 @@ static NTSTATUS query_history(struct port_adapter *adapter)
     bool takes_input = port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
     NTSTATUS status;
 
-    memset(adapter->history_bits, 0, sizeof(adapter->history_bits));
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM1_3)
         return STATUS_SUCCESS;
     memset(precision, 0, sizeof(precision));
     status = port_query(adapter, DXGKQAITYPE_HISTORYBUFFERPRECISION, takes_input ? &in : NULL,
                         takes_input ? sizeof(in) : 0, precision,
-                        adapter->nodes * (UINT)sizeof(precision[0]));
+                        adapter->nodes.count * (UINT)sizeof(precision[0]));
     if (!NT_SUCCESS(status))
         return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
-    for (UINT i = 0; i < adapter->nodes; i++) {
+    for (UINT i = 0; i < adapter->nodes.count; i++)
         if (precision[i].PrecisionBits != 0 &&
             (precision[i].PrecisionBits < 32 || precision[i].PrecisionBits > 64))
-            REFUSE("CAPS-108", "PrecisionBits of node %u is %u", i, precision[i].PrecisionBits);
-        adapter->history_bits[i] = precision[i].PrecisionBits;
-    }
+            PORT_REFUSE("CAPS-108", "PrecisionBits of node %u is %u", i, precision[i].PrecisionBits);
     return STATUS_SUCCESS;
 }
 
@@ -324,22 +327,22 @@ static NTSTATUS query_description(struct port_adapter *adapter)
     UINT version = port_model_version(adapter);
     DXGK_DEVICE_TYPE_CAPS type;
 
-    memset(&adapter->gpu_version, 0, sizeof(adapter->gpu_version));
-    memset(&adapter->perf_caps, 0, sizeof(adapter->perf_caps));
+    memset(&adapter->description.gpu_version, 0, sizeof(adapter->description.gpu_version));
+    memset(&adapter->description.perf_caps, 0, sizeof(adapter->description.perf_caps));
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4) {
-        (void)port_query(adapter, DXGKQAITYPE_GPUVERSION, NULL, 0, &adapter->gpu_version,
-                         sizeof(adapter->gpu_version));
-        (void)port_query(adapter, DXGKQAITYPE_ADAPTERPERFDATA_CAPS, NULL, 0, &adapter->perf_caps,
-                         sizeof(adapter->perf_caps));
+        (void)port_query(adapter, DXGKQAITYPE_GPUVERSION, NULL, 0, &adapter->description.gpu_version,
+                         sizeof(adapter->description.gpu_version));
+        (void)port_query(adapter, DXGKQAITYPE_ADAPTERPERFDATA_CAPS, NULL, 0,
+                         &adapter->description.perf_caps, sizeof(adapter->description.perf_caps));
     }
     if (version < DXGKDDI_INTERFACE_VERSION_WDDM2_5 || adapter->ddi.compute_only)
         return STATUS_SUCCESS;
     memset(&type, 0, sizeof(type));
     if (!NT_SUCCESS(port_query(adapter, DXGKQAITYPE_DEVICE_TYPE_CAPS, NULL, 0, &type, sizeof(type))))
         return STATUS_SUCCESS;
-    if (type.Detachable != adapter->caps.MiscCaps.Detachable)
-        REFUSE("CAPS-111", "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u",
-               type.Detachable, adapter->caps.MiscCaps.Detachable);
+    if (type.Detachable != adapter->caps.driver.MiscCaps.Detachable)
+        PORT_REFUSE("CAPS-111", "DXGK_DEVICE_TYPE_CAPS.Detachable is %u, MiscCaps.Detachable %u",
+                    type.Detachable, adapter->caps.driver.MiscCaps.Detachable);
     return STATUS_SUCCESS;
 }
 

@@ -10,14 +10,15 @@
 
 NTSTATUS port_quiesce(struct port_adapter *adapter, const char *name)
 {
-    return adapter->vidsch ? vidsch_stand_still(adapter->vidsch, IDLE_LIMIT_NS, name)
-                           : STATUS_SUCCESS;
+    return adapter->managers.vidsch
+               ? vidsch_stand_still(adapter->managers.vidsch, IDLE_LIMIT_NS, name)
+               : STATUS_SUCCESS;
 }
 
 void port_wake(struct port_adapter *adapter)
 {
-    if (adapter->vidsch)
-        vidsch_go_on(adapter->vidsch);
+    if (adapter->managers.vidsch)
+        vidsch_go_on(adapter->managers.vidsch);
 }
 
 /* What the driver filled in. */
@@ -91,7 +92,7 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
 
     if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
         return STATUS_NOT_SUPPORTED;
-    if (adapter->state != PORT_STARTED || adapter->unplugged)
+    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
         return STATUS_INVALID_DEVICE_STATE;
     status = port_quiesce(adapter, "DxgkDdiDispatchIoRequest");
     if (!NT_SUCCESS(status))

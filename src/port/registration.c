@@ -15,19 +15,6 @@ static struct port *current_port(void)
     return sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
 }
 
-void port_log(struct port *port, const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-
-    if (!port->config.log)
-        return;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    port->config.log(port->config.log_context, line);
-}
-
 NTSTATUS port_create(const struct port_config *config, struct port **out)
 {
     struct port *port = util_zalloc(1, sizeof(*port));

@@ -221,7 +221,7 @@ static NTSTATUS transfer_space(HANDLE handle, const char *name, uintptr_t caller
                     type != DXGK_WHICHSPACE_MCH && type != DXGK_WHICHSPACE_BRIDGE)) {
         status = STATUS_INVALID_PARAMETER;
     } else if (type == DXGK_WHICHSPACE_BRIDGE) {
-        if (!cb.adapter->bridge_open)
+        if (!cb.adapter->exclusions.bridge_open)
             VIOLATION(
                 "LIFE-094",
                 "bridge space is accessible only under exclusion with DXGK_EXCLUDE_BRIDGE_ACCESS");

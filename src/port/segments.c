@@ -11,8 +11,8 @@
 NTSTATUS port_check_segment_count(const struct port_adapter *adapter, UINT count)
 {
     if (count > PORT_MAX_SEGMENTS || (count == 0 && !adapter->ddi.compute_only))
-        REFUSE("CAPS-073", "the driver reports %u segments; 1 to %u are possible", count,
-               PORT_MAX_SEGMENTS);
+        PORT_REFUSE("CAPS-073", "the driver reports %u segments; 1 to %u are possible", count,
+                    PORT_MAX_SEGMENTS);
     return STATUS_SUCCESS;
 }
 
@@ -34,45 +34,45 @@ static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
 static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
 {
     DXGK_QUERYSEGMENTIN4 in = {.PhysicalAdapterIndex = 0};
-    DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments;
+    DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
     NTSTATUS status;
 
     memset(out, 0, sizeof(*out));
     out->NbSegment = count;
-    out->pSegmentDescriptor = adapter->segment_table;
+    out->pSegmentDescriptor = adapter->segments.table;
     out->SegmentDescriptorStride = SEGMENT_STRIDE;
     status = port_query(adapter, DXGKQAITYPE_QUERYSEGMENT4, &in, sizeof(in), out, sizeof(*out));
     if (!NT_SUCCESS(status))
         return status;
     if (out->NbSegment != count)
-        REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
-               out->NbSegment);
-    if (out->pSegmentDescriptor != adapter->segment_table ||
+        PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
+                    out->NbSegment);
+    if (out->pSegmentDescriptor != adapter->segments.table ||
         out->SegmentDescriptorStride != SEGMENT_STRIDE)
-        REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
+        PORT_REFUSE("CAPS-074", "the driver changed pSegmentDescriptor or SegmentDescriptorStride");
     for (UINT i = 0; i <= count; i++) /* the last one is a guard */
         for (UINT byte = i < count ? sizeof(DXGK_SEGMENTDESCRIPTOR4) : 0; byte < SEGMENT_STRIDE;
              byte++)
-            if (adapter->segment_table[i * SEGMENT_STRIDE + byte])
-                REFUSE("CAPS-074",
-                       "the driver stepped by another distance than SegmentDescriptorStride %u",
-                       SEGMENT_STRIDE);
-    adapter->segment_count = count;
+            if (adapter->segments.table[i * SEGMENT_STRIDE + byte])
+                PORT_REFUSE("CAPS-074",
+                            "the driver stepped by another distance than SegmentDescriptorStride %u",
+                            SEGMENT_STRIDE);
+    adapter->segments.count = count;
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_paging_buffer(struct port_adapter *adapter)
 {
-    const DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments;
+    const DXGK_QUERYSEGMENTOUT4 *out = &adapter->segments.out;
     UINT id = out->PagingBufferSegmentId;
 
-    if (id > adapter->segment_count)
-        REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id,
-               adapter->segment_count);
+    if (id > adapter->segments.count)
+        PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is above the %u segments", id,
+                    adapter->segments.count);
     if (id && !port_segment(adapter, id - 1)->Flags.Aperture)
-        REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
-    if (out->PagingBufferSize == 0 && adapter->segment_count)
-        REFUSE("CAPS-077", "PagingBufferSize is 0");
+        PORT_REFUSE("CAPS-075", "PagingBufferSegmentId %u is no aperture segment", id);
+    if (out->PagingBufferSize == 0 && adapter->segments.count)
+        PORT_REFUSE("CAPS-077", "PagingBufferSize is 0");
     return STATUS_SUCCESS;
 }
 
@@ -80,18 +80,18 @@ static NTSTATUS check_flags(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
 
-    for (UINT i = 0; i < adapter->segment_count; i++) {
+    for (UINT i = 0; i < adapter->segments.count; i++) {
         DXGK_SEGMENTFLAGS flags = port_segment(adapter, i)->Flags;
 
         if (flags.SupportsCpuHostAperture &&
             (!ddi_has(d, DxgkDdiMapCpuHostAperture) || !ddi_has(d, DxgkDdiUnmapCpuHostAperture)))
-            REFUSE(
+            PORT_REFUSE(
                 "LIFE-034",
                 "segment %u: SupportsCpuHostAperture, but MapCpuHostAperture or UnmapCpuHostAperture is NULL",
                 i + 1);
         if (d->compute_only && (flags.UseBanking || flags.Agp))
-            REFUSE("CAPS-081", "segment %u: a compute-only driver reports linear segments only",
-                   i + 1);
+            PORT_REFUSE("CAPS-081",
+                        "segment %u: a compute-only driver reports linear segments only", i + 1);
     }
     return STATUS_SUCCESS;
 }
@@ -126,15 +126,15 @@ static NTSTATUS check_bad_range(const DXGK_SEGMENTDESCRIPTOR4 *segment, UINT id,
 
     if (range->SizeInBytes == 0 || (range->SegmentOffset | range->SizeInBytes) & (page - 1) ||
         !range_inside(range->SegmentOffset, range->SizeInBytes, segment->Size))
-        REFUSE(
+        PORT_REFUSE(
             "CAPS-083",
             "segment %u: invalid memory range 0x%llx + 0x%llx is not in whole pages of the segment",
             id, (unsigned long long)range->SegmentOffset, (unsigned long long)range->SizeInBytes);
     for (UINT i = 0; i < count; i++)
         if (ranges_overlap(range->SegmentOffset, range->SizeInBytes, before[i].SegmentOffset,
                            before[i].SizeInBytes))
-            REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id,
-                   (unsigned long long)range->SegmentOffset);
+            PORT_REFUSE("CAPS-083", "segment %u: invalid memory ranges overlap at 0x%llx", id,
+                        (unsigned long long)range->SegmentOffset);
     return STATUS_SUCCESS;
 }
 
@@ -150,8 +150,8 @@ static NTSTATUS take_bad_ranges(struct port_adapter *adapter, UINT index)
     status = query_bad_ranges(adapter, index, ranges, count);
     for (UINT i = 0; i < count && NT_SUCCESS(status); i++) {
         status = check_bad_range(segment, index + 1, &ranges[i], ranges, i);
-        adapter->bad_range[adapter->bad_range_count++] = (struct vidmm_bad_range){index + 1,
-                                                                                  ranges[i]};
+        adapter->segments.bad_range[adapter->segments.bad_range_count++] = (struct vidmm_bad_range){
+            index + 1, ranges[i]};
     }
     util_free(ranges);
     return status;
@@ -161,17 +161,17 @@ static NTSTATUS query_memory_state(struct port_adapter *adapter)
 {
     uint64_t total = 0;
 
-    for (UINT i = 0; i < adapter->segment_count; i++)
+    for (UINT i = 0; i < adapter->segments.count; i++)
         total += port_segment(adapter, i)->NumInvalidMemoryRanges;
     if (total == 0)
         return STATUS_SUCCESS;
     if (total > MAX_BAD_RANGES)
-        REFUSE("CAPS-083", "the segments have %llu invalid memory ranges",
-               (unsigned long long)total);
-    adapter->bad_range = util_zalloc(total, sizeof(*adapter->bad_range));
-    if (!adapter->bad_range)
+        PORT_REFUSE("CAPS-083", "the segments have %llu invalid memory ranges",
+                    (unsigned long long)total);
+    adapter->segments.bad_range = util_zalloc(total, sizeof(*adapter->segments.bad_range));
+    if (!adapter->segments.bad_range)
         return STATUS_NO_MEMORY;
-    for (UINT i = 0; i < adapter->segment_count; i++) {
+    for (UINT i = 0; i < adapter->segments.count; i++) {
         NTSTATUS status = port_segment(adapter, i)->NumInvalidMemoryRanges
                               ? take_bad_ranges(adapter, i)
                               : STATUS_SUCCESS;
@@ -189,8 +189,8 @@ static NTSTATUS query_segments_2x(struct port_adapter *adapter)
 
     if (!NT_SUCCESS(status))
         return status;
-    adapter->segment_table = util_zalloc(count + 1, SEGMENT_STRIDE);
-    return adapter->segment_table ? query_table(adapter, count) : STATUS_NO_MEMORY;
+    adapter->segments.table = util_zalloc(count + 1, SEGMENT_STRIDE);
+    return adapter->segments.table ? query_table(adapter, count) : STATUS_NO_MEMORY;
 }
 
 /* SEG-002 to SEG-004, CAPS-071 */

@@ -111,7 +111,7 @@ static void drop_later_flags(const struct port_adapter *adapter, UINT id, DXGK_S
 static void take_descriptors(struct port_adapter *adapter, const struct form *form,
                              const uint8_t *array, UINT count)
 {
-    DXGK_SEGMENTDESCRIPTOR4 *table = (void *)adapter->segment_table;
+    DXGK_SEGMENTDESCRIPTOR4 *table = (void *)adapter->segments.table;
 
     for (UINT i = 0; i < count; i++) {
         const void *element = array + i * form->descriptor_bytes;
@@ -138,21 +138,21 @@ static NTSTATUS query_table(struct port_adapter *adapter, const struct form *for
     if (!NT_SUCCESS(status))
         return status;
     if (out.NbSegment != count)
-        REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
-               out.NbSegment);
+        PORT_REFUSE("CAPS-073", "the driver reported %u segments first and %u then", count,
+                    out.NbSegment);
     for (size_t i = 0; i < form->descriptor_bytes; i++) /* the element behind the last is a guard */
         if (array[count * form->descriptor_bytes + i])
-            REFUSE("CAPS-072", "the driver wrote more than %u segment descriptors", count);
+            PORT_REFUSE("CAPS-072", "the driver wrote more than %u segment descriptors", count);
     take_descriptors(adapter, form, array, count);
-    adapter->segments = (DXGK_QUERYSEGMENTOUT4){
+    adapter->segments.out = (DXGK_QUERYSEGMENTOUT4){
         .NbSegment = count,
-        .pSegmentDescriptor = adapter->segment_table,
+        .pSegmentDescriptor = adapter->segments.table,
         .PagingBufferSegmentId = out.PagingBufferSegmentId,
         .PagingBufferSize = out.PagingBufferSize,
         .PagingBufferPrivateDataSize = out.PagingBufferPrivateDataSize,
         .SegmentDescriptorStride = sizeof(DXGK_SEGMENTDESCRIPTOR4),
     };
-    adapter->segment_count = count;
+    adapter->segments.count = count;
     return STATUS_SUCCESS;
 }
 
@@ -170,9 +170,10 @@ NTSTATUS port_query_segments_1x(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         return status;
     array = util_zalloc((size_t)out.NbSegment + 1, form.descriptor_bytes);
-    adapter->segment_table = util_zalloc((size_t)out.NbSegment + 1, sizeof(DXGK_SEGMENTDESCRIPTOR4));
-    status = array && adapter->segment_table ? query_table(adapter, &form, array, out.NbSegment)
-                                             : STATUS_NO_MEMORY;
+    adapter->segments.table = util_zalloc((size_t)out.NbSegment + 1,
+                                          sizeof(DXGK_SEGMENTDESCRIPTOR4));
+    status = array && adapter->segments.table ? query_table(adapter, &form, array, out.NbSegment)
+                                              : STATUS_NO_MEMORY;
     util_free(array);
     return status;
 }

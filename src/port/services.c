@@ -26,7 +26,7 @@ static struct service *find_service(const void *context)
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
-        LIST_FOR(entry, &adapter->services)
+        LIST_FOR(entry, &adapter->services.interfaces)
             if (CONTAINER(entry, struct service, link) == context)
                 return CONTAINER(entry, struct service, link);
     }
@@ -73,7 +73,7 @@ static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *addres
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
-        LIST_FOR(entry, &adapter->timed_operations) {
+        LIST_FOR(entry, &adapter->services.timed_operations) {
             struct timed_operation *operation = CONTAINER(entry, struct timed_operation, link);
 
             if (operation->address == address) {
@@ -94,7 +94,7 @@ static struct port_adapter *starting_adapter(void)
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
-        LIST_FOR(entry, &adapter->services)
+        LIST_FOR(entry, &adapter->services.interfaces)
             if (CONTAINER(entry, struct service, link)->type == DxgkServicesTimedOperation &&
                 (!current || current == &adapter->ddi))
                 return adapter;
@@ -130,7 +130,7 @@ static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARG
         if (!operation)
             return STATUS_NO_MEMORY;
         operation->address = op;
-        list_push_back(&adapter->timed_operations, &operation->link);
+        list_push_back(&adapter->services.timed_operations, &operation->link);
     }
     copy.OwnerTag = (ULONG_PTR)adapter->handle;
     copy.OsHandled = os_handled;
@@ -238,7 +238,7 @@ static struct debug_report *find_report(DXGK_DEBUG_REPORT_HANDLE handle, const c
     LIST_FOR(node, &port->adapter_list) {
         struct port_adapter *adapter = CONTAINER(node, struct port_adapter, link);
 
-        LIST_FOR(entry, &adapter->debug_reports)
+        LIST_FOR(entry, &adapter->services.debug_reports)
             if ((void *)CONTAINER(entry, struct debug_report, link) == (void *)handle)
                 return CONTAINER(entry, struct debug_report, link);
     }
@@ -265,7 +265,7 @@ static DXGK_DEBUG_REPORT_HANDLE NTAPI debug_report_create(HANDLE handle, ULONG c
         report = util_zalloc(1, sizeof(*report));
     if (report) {
         report->code = code;
-        list_push_back(&cb.adapter->debug_reports, &report->link);
+        list_push_back(&cb.adapter->services.debug_reports, &report->link);
     }
     callback_end(&cb);
     return (DXGK_DEBUG_REPORT_HANDLE)(void *)report;
@@ -432,7 +432,7 @@ NTSTATUS NTAPI port_cb_query_services(HANDLE DeviceHandle, DXGK_SERVICES Service
         service->adapter = cb.adapter;
         service->type = ServicesType;
         service->references = 1; /* LIFE-115 */
-        list_push_back(&cb.adapter->services, &service->link);
+        list_push_back(&cb.adapter->services.interfaces, &service->link);
     } else {
         util_free(service);
     }
@@ -444,7 +444,7 @@ void port_services_revoke(struct port_adapter *adapter)
 {
     struct list *node;
 
-    while ((node = list_pop_front(&adapter->services)) != NULL) {
+    while ((node = list_pop_front(&adapter->services.interfaces)) != NULL) {
         struct service *service = CONTAINER(node, struct service, link);
 
         WARNING("LIFE-116",
@@ -452,8 +452,8 @@ void port_services_revoke(struct port_adapter *adapter)
                 kind_of(service->type)->name);
         util_free(service);
     }
-    while ((node = list_pop_front(&adapter->timed_operations)) != NULL)
+    while ((node = list_pop_front(&adapter->services.timed_operations)) != NULL)
         util_free(CONTAINER(node, struct timed_operation, link));
-    while (!list_empty(&adapter->debug_reports))
-        free_report(CONTAINER(adapter->debug_reports.next, struct debug_report, link));
+    while (!list_empty(&adapter->services.debug_reports))
+        free_report(CONTAINER(adapter->services.debug_reports.next, struct debug_report, link));
 }

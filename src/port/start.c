@@ -69,7 +69,7 @@ static NTSTATUS check_outputs(struct port_adapter *adapter, ULONG sources, ULONG
         return STATUS_NOT_SUPPORTED;
     }
     if (reported > PORT_MAX_CHILDREN)
-        REFUSE("LIFE-067", "the driver reports %u children", reported);
+        PORT_REFUSE("LIFE-067", "the driver reports %u children", reported);
     (void)adapter;
     return STATUS_SUCCESS;
 }
@@ -117,8 +117,8 @@ static void after_stop(struct port_adapter *adapter)
     port_services_revoke(adapter);
     port_maps_remove(adapter); /* LIFE-101 */
     port_resources_revoke(adapter);
-    physical_adapter_set_started(adapter->physical, false);
-    physical_adapter_report_leaks(adapter->physical); /* PHYS-022 */
+    physical_adapter_set_started(adapter->domain.physical, false);
+    physical_adapter_report_leaks(adapter->domain.physical); /* PHYS-022 */
 }
 
 void port_stop(struct port_adapter *adapter)
@@ -130,7 +130,7 @@ void port_stop(struct port_adapter *adapter)
     port_power_up(adapter);
     if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
         adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
-    if (adapter->stable_power)
+    if (adapter->power.stable)
         port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
     port_managers_destroy(adapter);                    /* LIFE-167 */
     port_runtime_power_stop(adapter);
@@ -145,16 +145,16 @@ void port_stop(struct port_adapter *adapter)
 
 void port_forget_answers(struct port_adapter *adapter)
 {
-    util_free(adapter->segment_table);
-    util_free(adapter->bad_range);
-    util_free(adapter->child);
-    util_free(adapter->child_connected);
-    adapter->segment_table = NULL;
-    adapter->bad_range = NULL;
-    adapter->bad_range_count = 0;
-    adapter->child = NULL;
-    adapter->child_connected = NULL;
-    adapter->children = 0;
+    util_free(adapter->segments.table);
+    util_free(adapter->segments.bad_range);
+    util_free(adapter->children.child);
+    util_free(adapter->children.connected);
+    adapter->segments.table = NULL;
+    adapter->segments.bad_range = NULL;
+    adapter->segments.bad_range_count = 0;
+    adapter->children.child = NULL;
+    adapter->children.connected = NULL;
+    adapter->children.count = 0;
     port_components_forget(adapter);
 }
 
@@ -208,13 +208,13 @@ static void tell_what_is_absent(struct port_adapter *adapter)
                                      used ? ", " : "", rule->absent, rule->id);
     }
     if (used)
-        port_log(adapter->port, "%s: a driver of WDDM 1.x; not in force yet: %s", adapter->name,
-                 text);
+        port_machine_log(adapter->port, "%s: a driver of WDDM 1.x; not in force yet: %s",
+                         adapter->name, text);
 }
 
 NTSTATUS port_start(struct port_adapter *adapter)
 {
-    bool again = adapter->domain !=
+    bool again = adapter->domain.domain !=
                  NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
     ULONG sources, children;
     NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
@@ -229,7 +229,7 @@ NTSTATUS port_start(struct port_adapter *adapter)
         return status;
     }
     bus_device_on_fault(adapter->device, port_dma_fault, adapter);
-    physical_adapter_set_started(adapter->physical, true);
+    physical_adapter_set_started(adapter->domain.physical, true);
     adapter->state = PORT_STARTING;
     port_interrupts_connect(adapter); /* LIFE-066 */
     status = start_device(adapter, &sources, &children);
@@ -238,7 +238,7 @@ NTSTATUS port_start(struct port_adapter *adapter)
         return status;
     }
     adapter->state = PORT_STARTED;
-    adapter->power = PowerDeviceD0; /* LIFE-155 */
+    adapter->power.state = PowerDeviceD0; /* LIFE-155 */
     status = complete_start(adapter, sources, children);
     if (!NT_SUCCESS(status))
         port_stop(adapter); /* LIFE-071 */
@@ -253,7 +253,8 @@ NTSTATUS port_adapter_restart(struct port_adapter *adapter)
 
     if (adapter->client_references)
         return STATUS_DEVICE_BUSY;
-    if (adapter->state != PORT_STARTED || adapter->power != PowerDeviceD0 || adapter->unplugged)
+    if (adapter->state != PORT_STARTED || adapter->power.state != PowerDeviceD0 ||
+        adapter->power.unplugged)
         return STATUS_INVALID_DEVICE_STATE;
     port_stop(adapter);
     port_forget_answers(adapter);

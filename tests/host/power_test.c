@@ -233,11 +233,11 @@ TEST_WITH(client, a_failure_names_its_adapter)
     char error[256] = "";
 
     TRY(c, dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_OK);
-    vidmm_set_lost(adapter()->vidmm);
+    vidmm_set_lost(adapter()->managers.vidmm);
     TRY(c, dxgk_client_set_power(0, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
     TRY(c, dxgk_client_power() == 0 && says(error, " is in D0, but "));
-    adapter()->unplugged = true;
+    adapter()->power.unplugged = true;
     TRY(c, dxgk_client_set_power(3, DXGK_POWER_SLEEP, error, sizeof(error)) == DXGK_ERROR);
-    adapter()->unplugged = false;
+    adapter()->power.unplugged = false;
     TRY(c, dxgk_client_power() == 0 && says(error, "no change of ") && says(error, "was removed"));
 }

@@ -94,7 +94,7 @@ static void sleep_and_wake(struct probe *p)
 
 static void reset(struct probe *p)
 {
-    CHECK(vidsch_force_reset(p->adapter[0]->vidsch, true) == STATUS_SUCCESS);
+    CHECK(vidsch_force_reset(p->adapter[0]->managers.vidsch, true) == STATUS_SUCCESS);
 }
 
 static struct probe *begin(void)

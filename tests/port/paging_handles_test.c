@@ -339,7 +339,7 @@ static void stuck_body(struct probe *p)
     probe_device_packet_ns = 1000 * PROBE_SECOND;
     power_status = port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep);
     power_ns = sim_now() - from;
-    at_rest = vidmm_is_evacuated(p->adapter[0]->vidmm);
+    at_rest = vidmm_is_evacuated(p->adapter[0]->managers.vidmm);
     probe_device_packet_ns = 1000;
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Interrupts and the deferred call, as the adapter's record keeps them. Members are touched by interrupts.c and
+ * interrupt_callbacks.c only. */
+#ifndef DXGK_PORT_INTERRUPT_STATE_H
+#define DXGK_PORT_INTERRUPT_STATE_H
+
+#include "sim/sim.h"
+
+#define PORT_MAX_MESSAGES 32u
+
+struct port_adapter;
+
+struct port_interrupt {
+    struct port_adapter *adapter;
+    struct sim_interrupt *line;
+    bool notified;      /* NotifyInterrupt was called under its lock */
+    bool queued;        /* QueueDpc was called under its lock */
+    bool held;          /* raised during exclusive access (IOMMU-061) */
+    bool masked;        /* after a storm, until the adapter stops (THREAD-057) */
+    uint32_t unclaimed; /* consecutive calls that returned FALSE */
+};
+
+struct port_interrupts {
+    struct port_interrupt message[PORT_MAX_MESSAGES];
+    struct sim_dpc dpc;
+    bool dpc_running, dpc_notified, dpc_again;
+    bool hold, dpc_held; /* exclusive access: interrupts and deferred calls wait */
+    uint32_t unnotified; /* notifications recorded since the last NotifyDpc */
+    bool owes_dpc;       /* notified in a synchronized routine, no DPC queued since (THREAD-062) */
+};
+
+#endif

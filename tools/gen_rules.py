@@ -7,6 +7,9 @@ ABSENT.tsv (docs/spec/not-in-force.tsv) names the rules that the host does not c
 import sys
 
 
+MAX_ABSENT = 64  # VERIFY_MAX_ABSENT of src/verify/verify.h
+
+
 def quote(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?") + '"'
 
@@ -37,12 +40,16 @@ def main():
     unknown = sorted(absent.keys() - rows.keys())
     if unknown:
         sys.exit(f"{sys.argv[2]}: no such rule: {' '.join(unknown)}")
+    texts = [None] + list(dict.fromkeys(absent[key] for key in sorted(absent)))
+    if len(texts) > MAX_ABSENT:
+        sys.exit(f"{sys.argv[2]}: more than {MAX_ABSENT - 1} things")
     with open(out, "w", encoding="utf-8") as file:
         file.write('#include "verify/verify.h"\n\nconst struct verify_rule verify_rules[] = {\n')
         for key in sorted(rows):
             file.write("    {" + ", ".join(quote(cell) for cell in rows[key]) +
-                       ", " + (quote(absent[key]) if key in absent else "NULL") + "},\n")
-        file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n")
+                       f", {'true' if rows[key][1].startswith('1') else 'false'}, {texts.index(absent.get(key))}" + "},\n")
+        file.write("};\n\nconst size_t verify_rules_count = sizeof(verify_rules) / sizeof(verify_rules[0]);\n\n")
+        file.write("const char *const verify_absent[] = {" + ", ".join(quote(text) if text else "NULL" for text in texts) + "};\n")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ static void print_rule(const struct verify_rule *rule)
     print_wrapped("test", rule->test);
     if (rule->absent) {
         printf("  %-8s", "state");
-        printf("not in force: this host does not do it yet (%s)\n", rule->absent);
+        printf("not in force: this host does not do it yet (%s)\n", verify_absent[rule->absent]);
     }
 }
 

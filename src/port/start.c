@@ -194,18 +194,21 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
     return status;
 }
 
-/* What a driver of WDDM 1.x will not meet here, once each. */
+/* Tell what a driver of WDDM 1.x will not meet on this host: each missing ability once. */
 static void tell_what_is_absent(struct port_adapter *adapter)
 {
+    bool told[VERIFY_MAX_ABSENT] = {false};
     char text[768] = "";
     size_t used = 0;
 
     for (size_t i = 0; i < verify_rules_count && used < sizeof(text); i++) {
         const struct verify_rule *rule = &verify_rules[i];
 
-        if (rule->absent && rule->since[0] == '1' && !strstr(text, rule->absent))
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)",
-                                     used ? ", " : "", rule->absent, rule->id);
+        if (!rule->absent || !rule->since_1x || told[rule->absent])
+            continue;
+        told[rule->absent] = true;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)", used ? ", " : "",
+                                 verify_absent[rule->absent], rule->id);
     }
     if (used)
         port_machine_log(adapter->port, "%s: a driver of WDDM 1.x; not in force yet: %s",

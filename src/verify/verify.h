@@ -96,10 +96,14 @@ const struct verify_bugcheck *verify_bugcheck_state(const struct verify_log *log
 /* The rule list compiled in from docs/spec/rules. */
 struct verify_rule {
     const char *id, *since, *applies_to, *text, *source, *test;
-    const char *absent; /* what the host does not do yet, so that the rule is not in force; or NULL */
+    bool since_1x; /* for drivers of WDDM 1.x, too, as `since` says */
+    /* What the host does not do yet, so that the rule is not in force: number of its text in verify_absent. 0: in force. */
+    uint8_t absent;
 };
+#define VERIFY_MAX_ABSENT 64u
 extern const struct verify_rule verify_rules[];
 extern const size_t verify_rules_count;
+extern const char *const verify_absent[]; /* [0] is NULL */
 /* NULL: no such rule. */
 const struct verify_rule *verify_rule_find(const char *id);
 

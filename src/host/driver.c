@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and the way back. */
 #include "host/host.h"
+#include "port/adapter.h"
+#include "port/adapter_info.h"
+#include "port/driver.h"
 
 #include <string.h>
 

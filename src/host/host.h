@@ -11,12 +11,16 @@
 #include "kmt/kmt.h"
 #include "loader/loader.h"
 #include "nt/nt.h"
-#include "port/port.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/all.h"
+#include "vidsch/vidsch.h"
+
+struct port_answers;
+struct port_config;
 
 struct host_device {
     struct list link;

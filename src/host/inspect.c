@@ -4,6 +4,7 @@
  * would refuse it. The driver runs as in any machine; the port driver shows what it was told before it forgets it.
  */
 #include "host/host.h"
+#include "port/answers.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

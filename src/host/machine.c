@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "port/config.h"
+#include "port/port.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 

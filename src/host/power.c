@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "port/adapter_info.h"
+#include "port/power.h"
 
 struct change {
     struct dxgk_machine *machine;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a machine can be asked: severities, statistics, violations, the trace. */
 #include "host/host.h"
+#include "port/adapter_info.h"
+#include "port/port.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,9 +20,9 @@
 #include <ntddk.h>
 
 #include "nt/nt.h"
-#include "port/port.h"
 
 struct kmt;
+struct port;
 
 /* State of the current machine (room[SIM_ROOM_KMT]). NULL: out of memory. */
 struct kmt *kmt_create(struct port *port);

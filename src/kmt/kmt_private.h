@@ -6,14 +6,19 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
+#include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "kmt/kmt.h"
+#include "port/adapter_info.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
+#include "vidmm/all.h"
 #include "vidsch/client.h"
+#include "vidsch/vidsch.h"
 
 #define KMT_MAX_PRIVATE_BYTES (16u << 20) /* KMT-012 */
 #define KMT_MAX_ELEMENTS      1048576u

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "port/port.h"
+#include "port/power.h"
 
 /* ---- an adapter stops under its clients (LIFE-168) ---- */
 

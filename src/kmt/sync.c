@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kmt/event.h"
+#include "port/cpu_event.h"
 
 /* ---- handles ---- */
 

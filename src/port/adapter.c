@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The adapter's outermost life, AddDevice to RemoveDevice, and what the client interface asks of it. */
+/* The adapter's outermost life, AddDevice to RemoveDevice. */
 #include <stdio.h>
 #include <string.h>
 
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "port/adapter.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/domain.h"
+#include "port/interrupts.h"
+#include "port/managers.h"
+#include "port/power.h"
+#include "port/power_components.h"
+#include "port/services.h"
+#include "port/start.h"
+#include "util/alloc.h"
 
 /* ---- identity ---- */
-
-#define FIRST_LUID 0x1000u
 
 /* LIFE-085: where the driver may keep its data; made by the kernel services from the same device object. */
 static bool name_software_key(struct port_adapter *adapter)
@@ -33,8 +43,8 @@ static bool register_pdo(struct port_adapter *adapter)
 {
     const struct nt_device_info info = {.device = adapter->device,
                                         .service = adapter->driver->service,
-                                        .instance = adapter->luid.LowPart - FIRST_LUID,
-                                        .slot = 1 + adapter->luid.LowPart - FIRST_LUID};
+                                        .instance = adapter->luid.LowPart - PORT_FIRST_LUID,
+                                        .slot = 1 + adapter->luid.LowPart - PORT_FIRST_LUID};
 
     return nt_pdo_register(&adapter->pdo, &info) && name_software_key(adapter);
 }
@@ -58,19 +68,6 @@ static void read_name(struct port_adapter *adapter)
         adapter->name[length] = '\0';
 }
 
-uint64_t port_adapter_memory_size(const struct port_adapter *adapter)
-{
-    uint32_t type, bytes;
-    const void *value = nt_registry_get(adapter->software_key, "HardwareInformation.MemorySize",
-                                        &type, &bytes);
-    uint32_t megabytes;
-
-    if (!value || bytes != sizeof(megabytes))
-        return 0;
-    memcpy(&megabytes, value, sizeof(megabytes));
-    return (uint64_t)megabytes << 20;
-}
-
 /* ---- life ---- */
 
 /* Everything but the record, which clients may still hold: it says that the adapter is lost. */
@@ -83,7 +80,7 @@ static void dismantle(struct port_adapter *adapter)
     port_domain_destroy(adapter);
     bus_device_on_fault(adapter->device, NULL, NULL);
     (void)ddi_handle_remove(&port->handles, adapter->handle, DDI_HANDLE_ADAPTER);
-    port_forget_answers(adapter);
+    port_start_forget(adapter);
     ddi_loan_finish(&adapter->start_loan);
     ddi_loan_finish(&adapter->resource_loan);
     if (adapter->ddi.locks)
@@ -108,19 +105,14 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     adapter->port = port;
     adapter->driver = driver;
     adapter->device = device;
-    adapter->pdo.Type = 3; /* IO_TYPE_DEVICE */
+    adapter->pdo.Type = IO_TYPE_DEVICE;
     adapter->pdo.Size = sizeof(DEVICE_OBJECT);
-    adapter->power.state = PowerDeviceUnspecified;
     list_init(&adapter->maps);
-    list_init(&adapter->services.interfaces);
-    list_init(&adapter->services.timed_operations);
-    list_init(&adapter->services.debug_reports);
-    list_init(&adapter->interrupts.dpc.link);
-    sim_waitq_init(&adapter->components.wait);
-    sim_waitq_init(&adapter->components.done);
-    sim_mutex_init(&adapter->power.lock);
-    sim_mutex_init(&adapter->managers.evacuation_lock);
-    sim_waitq_init(&adapter->power.idle);
+    port_services_init(adapter);
+    port_interrupts_init(adapter);
+    port_power_init(adapter);
+    port_managers_init(adapter);
+    port_power_components_init(adapter);
     list_push_back(&port->adapter_list, &adapter->link);
     adapter->luid.LowPart = port->next_luid++; /* LIFE-055, LIFE-056 */
     adapter->guid.Data1 = 0x8a5d0000u + adapter->luid.LowPart;
@@ -225,6 +217,22 @@ NTSTATUS port_adapter_add(struct port_driver *driver, struct bus_device *device,
     return STATUS_SUCCESS;
 }
 
+NTSTATUS port_adapter_restart(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    if (adapter->client_references)
+        return STATUS_DEVICE_BUSY;
+    if (!port_runs(adapter) || port_adapter_power(adapter) != PowerDeviceD0)
+        return STATUS_INVALID_DEVICE_STATE;
+    port_stop(adapter);
+    port_start_forget(adapter);
+    status = port_start(adapter);
+    if (!NT_SUCCESS(status))
+        adapter->lost = true;
+    return status;
+}
+
 void port_adapter_remove(struct port_adapter *adapter)
 {
     adapter->lost = true;
@@ -237,140 +245,4 @@ void port_adapter_remove(struct port_adapter *adapter)
         port_stop(adapter);
     remove_device(adapter);
     free_adapter(adapter);
-}
-
-/* ---- questions ---- */
-
-struct port_adapter *port_adapter_first(struct port *port)
-{
-    struct list *node = port->adapter_list.next;
-
-    return node == &port->adapter_list ? NULL : CONTAINER(node, struct port_adapter, link);
-}
-
-struct port_adapter *port_adapter_next(struct port_adapter *adapter)
-{
-    struct list *node = adapter->link.next;
-
-    return node == &adapter->port->adapter_list ? NULL : CONTAINER(node, struct port_adapter, link);
-}
-
-struct port_adapter *port_adapter_by_luid(struct port *port, LUID luid)
-{
-    for (struct port_adapter *a = port_adapter_first(port); a; a = port_adapter_next(a))
-        if (a->luid.LowPart == luid.LowPart && a->luid.HighPart == luid.HighPart)
-            return a;
-    return NULL;
-}
-
-LUID port_adapter_luid(const struct port_adapter *adapter)
-{
-    return adapter->luid;
-}
-
-GUID port_adapter_guid(const struct port_adapter *adapter)
-{
-    return adapter->guid;
-}
-
-struct ddi_adapter *port_adapter_ddi(struct port_adapter *adapter)
-{
-    return &adapter->ddi;
-}
-
-struct vidmm *port_adapter_vidmm(struct port_adapter *adapter)
-{
-    return adapter->managers.vidmm;
-}
-
-struct vidsch *port_adapter_vidsch(struct port_adapter *adapter)
-{
-    return adapter->managers.vidsch;
-}
-
-const DXGK_DRIVERCAPS *port_adapter_caps(const struct port_adapter *adapter)
-{
-    return &adapter->caps.driver;
-}
-
-struct bus_device *port_adapter_bus_device(struct port_adapter *adapter)
-{
-    return adapter->device;
-}
-
-struct physical_adapter *port_adapter_physical(struct port_adapter *adapter)
-{
-    return adapter->domain.physical;
-}
-
-struct iommu_domain *port_adapter_domain(struct port_adapter *adapter)
-{
-    return adapter->domain.domain;
-}
-
-UINT port_adapter_nodes(const struct port_adapter *adapter)
-{
-    return adapter->nodes.count;
-}
-
-const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node)
-{
-    return node < adapter->nodes.count ? &adapter->nodes.node[node].metadata : NULL;
-}
-
-bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node)
-{
-    return node < adapter->nodes.count && adapter->nodes.node[node].virtual_addressing;
-}
-
-bool port_adapter_is_2x(const struct port_adapter *adapter)
-{
-    return port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_0;
-}
-
-bool port_adapter_gpu_mmu(const struct port_adapter *adapter)
-{
-    return adapter->caps.gpu_mmu;
-}
-
-const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter)
-{
-    return &adapter->mmu.caps;
-}
-
-const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter)
-{
-    return &adapter->description.gpu_version;
-}
-
-const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter)
-{
-    return &adapter->description.perf_caps;
-}
-
-const char *port_adapter_name(const struct port_adapter *adapter)
-{
-    return adapter->name;
-}
-
-DXGK_WDDMVERSION port_adapter_wddm(const struct port_adapter *adapter)
-{
-    return adapter->caps.driver.WDDMVersion ? adapter->caps.driver.WDDMVersion
-                                            : adapter->caps.device_wddm;
-}
-
-bool port_adapter_lost(const struct port_adapter *adapter)
-{
-    return adapter->lost || sim_current->stopped;
-}
-
-void port_adapter_retain(struct port_adapter *adapter)
-{
-    adapter->client_references++;
-}
-
-void port_adapter_release(struct port_adapter *adapter)
-{
-    if (--adapter->client_references == 0 && adapter->dismantled)
-        util_free(adapter);
 }

@@ -55,6 +55,7 @@ struct port_adapter {
     struct port_mmu mmu;
     struct port_description description;
     struct port_children children;
+    struct port_reserved reserved;
     struct port_domain domain;
     struct port_interrupts interrupts;
     struct port_power power;
@@ -83,6 +84,12 @@ static inline const DXGK_SEGMENTDESCRIPTOR4 *port_segment(const struct port_adap
 {
     return (const void *)(adapter->segments.table +
                           index * adapter->segments.out.SegmentDescriptorStride);
+}
+
+/* Started, and its device is there. */
+static inline bool port_runs(const struct port_adapter *adapter)
+{
+    return adapter->state == PORT_STARTED && !adapter->power.unplugged;
 }
 
 /* The adapter behind the door that a DDI in progress went through. */

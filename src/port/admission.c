@@ -2,7 +2,14 @@
 /* Admission: what DXGK_DRIVERCAPS says, against itself, the entry points and the machine. */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/admission.h"
+#include "port/compute.h"
+#include "port/refuse.h"
+#include "port/versions.h"
+#include "ram/ram.h"
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -32,11 +39,12 @@ static void ignore_reserved(struct port_adapter *adapter)
     UINT version = port_driver_version(adapter);
 
     caps->SchedulingCaps.Value = drop_unknown(
-        caps->SchedulingCaps.Value, port_known_scheduling_bits(version), "SchedulingCaps");
-    caps->MemoryManagementCaps.Value = drop_unknown(
-        caps->MemoryManagementCaps.Value, port_known_memory_bits(version), "MemoryManagementCaps");
+        caps->SchedulingCaps.Value, port_version_scheduling_bits(version), "SchedulingCaps");
+    caps->MemoryManagementCaps.Value = drop_unknown(caps->MemoryManagementCaps.Value,
+                                                    port_version_memory_bits(version),
+                                                    "MemoryManagementCaps");
     if (version >= DXGKDDI_INTERFACE_VERSION_WDDM2_4)
-        caps->MiscCaps.Value = drop_unknown(caps->MiscCaps.Value, port_known_misc_bits(version),
+        caps->MiscCaps.Value = drop_unknown(caps->MiscCaps.Value, port_version_misc_bits(version),
                                             "MiscCaps");
     warn_if_set(caps->GpuEngineTopology.Reserved, sizeof(caps->GpuEngineTopology.Reserved),
                 "GpuEngineTopology.Reserved");
@@ -70,7 +78,7 @@ static NTSTATUS check_version_claims(struct port_adapter *adapter)
     const struct ddi_adapter *d = &adapter->ddi;
     UINT claimed = (UINT)caps->WDDMVersion;
 
-    if (claimed && !port_wddm_known(claimed))
+    if (claimed && !port_version_wddm_known(claimed))
         PORT_REFUSE("CAPS-032", "WDDMVersion 0x%x is no DXGK_WDDMVERSION value", claimed);
     if (adapter->caps.device_wddm && claimed && (UINT)adapter->caps.device_wddm != claimed)
         PORT_REFUSE("CAPS-034", "WDDMVersion was 0x%x before the start and 0x%x in DXGK_DRIVERCAPS",
@@ -133,7 +141,7 @@ static NTSTATUS check_display(struct port_adapter *adapter)
         !ddi_has(&adapter->ddi, DxgkDdiControlInterrupt3))
         PORT_REFUSE("CAPS-044",
                     "IndependentVidPnVSyncControl is set, but DxgkDdiControlInterrupt3 is NULL");
-    if (caps->MaxHwQueuedFlips > 1 && !port_feature_granted(adapter, DXGK_FEATURE_HWFLIPQUEUE))
+    if (caps->MaxHwQueuedFlips > 1 && !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWFLIPQUEUE))
         VIOLATION("CAPS-045", "MaxHwQueuedFlips is %u, but DXGK_FEATURE_HWFLIPQUEUE was not granted",
                   caps->MaxHwQueuedFlips);
     return STATUS_SUCCESS;
@@ -189,7 +197,7 @@ static NTSTATUS check_addressing(struct port_adapter *adapter)
         (m->CrossAdapterResourceScanout &&
          (!m->CrossAdapterResource || !m->CrossAdapterResourceTexture)))
         PORT_REFUSE("CAPS-059", "CrossAdapterResourceTexture and Scanout need CrossAdapterResource");
-    if (adapter->domain.mode != IOMMU_REMAP &&
+    if (port_adapter_dma_mode(adapter) != IOMMU_REMAP &&
         (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart < top) {
         WARNING("CAPS-021", "HighestAcceptableAddress 0x%llx is below the top of RAM 0x%llx",
                 (unsigned long long)adapter->caps.driver.HighestAcceptableAddress.QuadPart,
@@ -232,15 +240,17 @@ static NTSTATUS check_remapping(struct port_adapter *adapter)
 
     if (adapter->caps.iommu.DmaRemappingSupported && !m->MapAperture2Supported) {
         VIOLATION("IOMMU-021", "logical DMA remapping needs MapAperture2Supported");
-        if (adapter->domain.mode == IOMMU_REMAP)
+        if (port_adapter_dma_mode(adapter) == IOMMU_REMAP)
             return STATUS_DEVICE_CONFIGURATION_ERROR;
     }
-    if (adapter->domain.mode == IOMMU_REMAP && !m->GpuMmuSupported) {
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP && !m->GpuMmuSupported) {
         WARNING("IOMMU-022", "logical DMA remapping needs GPU virtual addressing");
         return STATUS_NOT_SUPPORTED;
     }
     return STATUS_SUCCESS;
 }
+
+#define INTERNAL_RANGE_UNIT 65536u
 
 static NTSTATUS check_internal_range(struct port_adapter *adapter)
 {
@@ -252,7 +262,7 @@ static NTSTATUS check_internal_range(struct port_adapter *adapter)
     if (!adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported)
         PORT_REFUSE("CAPS-039",
                     "InternalGpuVirtualAddressRange is set without GPU virtual addressing");
-    if ((start | end) & 0xFFFF || start >= end)
+    if ((start | end) % INTERNAL_RANGE_UNIT || start >= end)
         PORT_REFUSE("CAPS-040",
                     "InternalGpuVirtualAddressRange 0x%llx..0x%llx is empty or not in 64 KB units",
                     (unsigned long long)start, (unsigned long long)end);
@@ -304,7 +314,7 @@ static NTSTATUS check_entries(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_check_caps(struct port_adapter *adapter)
+NTSTATUS port_admission_check(struct port_adapter *adapter)
 {
     static NTSTATUS (*const check[])(struct port_adapter *) = {
         check_version_claims, check_recovery_and_power, check_display,
@@ -318,7 +328,7 @@ NTSTATUS port_check_caps(struct port_adapter *adapter)
         PORT_REFUSE("CAPS-025", "InterruptMessageNumber %u is not below the %u messages granted",
                     adapter->caps.driver.InterruptMessageNumber, messages);
     if (adapter->ddi.compute_only) {
-        NTSTATUS status = port_check_compute_only(adapter);
+        NTSTATUS status = port_compute_check(adapter);
 
         if (!NT_SUCCESS(status))
             return status;

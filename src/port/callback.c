@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/adapter_record.h"
+#include "port/callback.h"
 
-struct port_adapter *port_adapter_of_handle(HANDLE device_handle)
+struct port_adapter *port_callback_adapter(HANDLE device_handle)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
 
     return port ? ddi_handle_lookup(&port->handles, device_handle, DDI_HANDLE_ADAPTER) : NULL;
 }
 
 static bool is_miniport_context(HANDLE handle)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
 
     if (!port || !handle)
         return false;
@@ -24,7 +26,7 @@ static bool is_miniport_context(HANDLE handle)
 /* Also with a DeviceHandle that is not valid yet (LIFE-064). */
 static void report_bad_handle(HANDLE handle)
 {
-    const struct port *port = sim_current->room[SIM_ROOM_PORT];
+    const struct port *port = port_current();
 
     if (is_miniport_context(handle))
         VIOLATION(
@@ -37,21 +39,21 @@ static void report_bad_handle(HANDLE handle)
 
 /* A driver whose interface is newer than 3.1 must know the limits of the memory callbacks; an older
  * one may have been built when they were written but not checked. */
-enum verify_severity callback_level_severity(const struct port_adapter *adapter)
+static enum verify_severity level_severity(const struct port_adapter *adapter)
 {
     return adapter && adapter->ddi.table.Version > DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? VERIFY_FATAL
                                                                                      : VERIFY_ERROR;
 }
 
-NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const char *name,
-                        uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags)
+NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handle, const char *name,
+                             uintptr_t caller, uint8_t max_irql, const char *rule, unsigned flags)
 {
     struct port_adapter *adapter;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    adapter = port_adapter_of_handle(device_handle);
+    adapter = port_callback_adapter(device_handle);
     if (adapter && adapter->state == PORT_ADDED) /* LIFE-064: not valid before StartDevice */
         adapter = NULL;
     callback->adapter = adapter;
@@ -59,19 +61,18 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
     if (!adapter) {
         report_bad_handle(device_handle);
         status = STATUS_INVALID_PARAMETER;
-    } else if (sim_in_interrupt() && !(flags & CALLBACK_IN_ISR)) {
+    } else if (sim_in_interrupt() && !(flags & PORT_CALLBACK_IN_ISR)) {
         VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
         status = STATUS_INVALID_DEVICE_REQUEST;
-    } else if (!(flags & CALLBACK_ANY_IRQL) && sim_irql() > max_irql) {
-        verify_report(rule,
-                      flags & CALLBACK_CARRY_OUT ? callback_level_severity(adapter) : VERIFY_ERROR,
+    } else if (!(flags & PORT_CALLBACK_ANY_IRQL) && sim_irql() > max_irql) {
+        verify_report(rule, flags & PORT_CALLBACK_CARRY_OUT ? level_severity(adapter) : VERIFY_ERROR,
                       "%s was called at %s; its limit is %s", name, nt_irql_name(sim_irql()),
                       nt_irql_name(max_irql));
         /* THREAD-009: at APC_LEVEL it is carried out */
-        if (sim_irql() >= SIM_IRQL_DISPATCH && !(flags & CALLBACK_CARRY_OUT))
+        if (sim_irql() >= SIM_IRQL_DISPATCH && !(flags & PORT_CALLBACK_CARRY_OUT))
             status = STATUS_INVALID_DEVICE_REQUEST;
     }
-    if (NT_SUCCESS(status) && adapter->state == PORT_STOPPED && !(flags & CALLBACK_FREEING)) {
+    if (NT_SUCCESS(status) && adapter->state == PORT_STOPPED && !(flags & PORT_CALLBACK_FREEING)) {
         VIOLATION("LIFE-064", "%s was called after StopDevice", name);
         status = STATUS_INVALID_DEVICE_STATE;
     }
@@ -80,7 +81,40 @@ NTSTATUS callback_begin(struct callback *callback, HANDLE device_handle, const c
     return status;
 }
 
-void callback_end(struct callback *callback)
+/* The adapter whose driver calls: of the DDI in progress; outside of any (threads, timers), the only one there is. */
+static struct port_adapter *calling_adapter(void)
+{
+    struct port *port = port_current();
+    struct ddi_adapter *current = ddi_current_adapter();
+
+    if (current)
+        return port_adapter_of_ddi(current);
+    return port && !list_empty(&port->adapter_list) &&
+                   port->adapter_list.next == port->adapter_list.prev
+               ? CONTAINER(port->adapter_list.next, struct port_adapter, link)
+               : NULL;
+}
+
+/* Callbacks that name no adapter act for the one whose DDI is in progress; checks of place and level only. */
+NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const char *name,
+                                             uintptr_t caller)
+{
+    if (!sim_current || sim_current->stopped)
+        return STATUS_DEVICE_REMOVED;
+    cb->adapter = calling_adapter();
+    ddi_callback_enter(&cb->frame, cb->adapter ? &cb->adapter->ddi : NULL, name, caller);
+    if (sim_in_interrupt()) {
+        VIOLATION("THREAD-060", "%s was called inside the interrupt service routine", name);
+        port_callback_end(cb);
+        return STATUS_INVALID_DEVICE_REQUEST;
+    }
+    if (sim_irql() > SIM_IRQL_APC)
+        verify_report("THREAD-049", level_severity(cb->adapter),
+                      "%s was called at %s; its limit is APC_LEVEL", name, nt_irql_name(sim_irql()));
+    return STATUS_SUCCESS;
+}
+
+void port_callback_end(struct port_callback *callback)
 {
     ddi_callback_leave(&callback->frame);
 }

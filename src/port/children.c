@@ -2,7 +2,10 @@
 /* Child devices: those of a render adapter are no displays (LIFE-074 to LIFE-083). */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/children.h"
+#include "port/refuse.h"
+#include "util/alloc.h"
 
 #define DESCRIPTOR_GUARD 64u
 #define GUARD_FILL       0xA7
@@ -108,7 +111,7 @@ static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
     return status;
 }
 
-NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children)
+NTSTATUS port_children_query(struct port_adapter *adapter, ULONG children)
 {
     NTSTATUS status;
 
@@ -127,48 +130,26 @@ NTSTATUS port_query_children(struct port_adapter *adapter, ULONG children)
     return status;
 }
 
-/* Power of each child (LIFE-155); its failures are reported as those of the adapter. */
-void port_children_power(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status)
 {
-    for (ULONG i = 0; i < adapter->children.count; i++) {
-        NTSTATUS status = ddi_set_power_state(&adapter->ddi, adapter->children.child[i].ChildUid,
-                                              state, action);
+    struct port_children *children = &adapter->children;
+    bool found = false;
 
-        if (!NT_SUCCESS(status))
-            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x",
-                      adapter->children.child[i].ChildUid, (unsigned)status);
+    for (ULONG i = 0; i < children->count; i++) {
+        if (children->child[i].ChildUid != status->ChildUid)
+            continue;
+        if (status->Type == StatusConnection)
+            children->connected[i] = status->HotPlug.Connected;
+        found = true;
     }
+    return found;
 }
 
-NTSTATUS NTAPI port_cb_indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)
+void port_children_forget(struct port_adapter *adapter)
 {
-    struct callback cb;
-    DXGK_CHILD_STATUS copy;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbIndicateChildStatus", CALLER,
-                                     SIM_IRQL_DISPATCH, "THREAD-050", 0);
+    struct port_children *children = &adapter->children;
 
-    if (!NT_SUCCESS(status))
-        return status;
-    status = STATUS_INVALID_PARAMETER;
-    if (ChildStatus && sim_copy_checked(&copy, ChildStatus, sizeof(copy))) {
-        for (ULONG i = 0; i < cb.adapter->children.count; i++) {
-            if (cb.adapter->children.child[i].ChildUid != copy.ChildUid)
-                continue;
-            if (copy.Type == StatusConnection)
-                cb.adapter->children.connected[i] = copy.HotPlug.Connected;
-            status = STATUS_SUCCESS;
-        }
-        if (!NT_SUCCESS(status))
-            VIOLATION("LIFE-083", "the adapter has no child 0x%x", copy.ChildUid);
-    }
-    callback_end(&cb);
-    return status;
-}
-
-bool port_adapter_child_connected(const struct port_adapter *adapter, ULONG uid)
-{
-    for (ULONG i = 0; i < adapter->children.count; i++)
-        if (adapter->children.child[i].ChildUid == uid)
-            return adapter->children.connected[i] != FALSE;
-    return false;
+    util_free(children->child);
+    util_free(children->connected);
+    *children = (struct port_children){0};
 }

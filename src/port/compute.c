@@ -2,7 +2,9 @@
 /* Compute-only drivers (MCDM): which entries they must and must not have, and which caps (LIFE-026 to LIFE-033, CAPS-027). */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/compute.h"
+#include "port/refuse.h"
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ENTRY(entry)                                        \
@@ -238,7 +240,7 @@ static NTSTATUS check_caps(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_check_compute_only(struct port_adapter *adapter)
+NTSTATUS port_compute_check(struct port_adapter *adapter)
 {
     static NTSTATUS (*const check[])(struct port_adapter *) = {
         check_required,     check_forbidden,  check_addressing,

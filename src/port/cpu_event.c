@@ -5,7 +5,13 @@
  */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/adapter_record.h"
+#include "port/boundary.h"
+#include "port/callback.h"
+#include "port/cpu_event.h"
+#include "util/alloc.h"
+#include "vidmm/process.h"
 
 struct port_cpu_event {
     struct port *port;
@@ -110,22 +116,27 @@ static NTSTATUS signal_handle(const struct port *port, const DXGKARGCB_SIGNALEVE
     return STATUS_SUCCESS;
 }
 
-NTSTATUS NTAPI port_cb_signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs)
+static NTSTATUS NTAPI signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
     DXGKARGCB_SIGNALEVENT args;
     struct ddi_frame frame;
     NTSTATUS status = STATUS_INVALID_PARAMETER;
 
     if (!port || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
-    ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbSignalEvent", CALLER);
+    ddi_callback_enter(&frame, ddi_current_adapter(), "DxgkCbSignalEvent", PORT_CALLER);
     if (sim_irql() > SIM_IRQL_DISPATCH) {
         VIOLATION("THREAD-050", "DxgkCbSignalEvent was called at %s", nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
-    } else if (pArgs && sim_copy_checked(&args, pArgs, sizeof(args)) && !args.Reserved) {
+    } else if (PORT_TAKE(DXGKARGCB_SIGNALEVENT, &args, pArgs) && !args.Reserved) {
         status = args.CpuEventObject ? signal_object(port, &args) : signal_handle(port, &args);
     }
     ddi_callback_leave(&frame);
     return status;
+}
+
+void port_cpu_event_fill(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbSignalEvent = signal_event;
 }

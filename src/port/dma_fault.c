@@ -2,7 +2,10 @@
 /* What a device did to memory and should not have (IOMMU-059, IOMMU-072, IOMMU-075). */
 #include <stdio.h>
 
-#include "port/port_private.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/dma_fault.h"
+#include "trace/trace.h"
 
 #define DRIVER_VERIFIER_DMA_VIOLATION 0xE6u
 #define ILLEGAL_IOMMU_PAGE_FAULT      0x158u
@@ -24,7 +27,7 @@ static const char *rule_of(enum iommu_cause cause)
 
 void port_dma_fault(void *context, const struct iommu_fault *fault)
 {
-    struct port_adapter *adapter = context;
+    struct vidsch *scheduler = port_adapter_vidsch(context);
     const bool retired = fault->cause == IOMMU_CAUSE_PASID_RETIRED;
     char engine[32] = "";
 
@@ -46,6 +49,6 @@ void port_dma_fault(void *context, const struct iommu_fault *fault)
     if (fault->count == 1)
         trace_instant(TRACE_PROCESSOR(sim_current->processor), "IOMMU fault", "logical",
                       fault->address.value, "write", fault->access == IOMMU_WRITE);
-    if (adapter->managers.vidsch)
-        vidsch_note_bus_fault(adapter->managers.vidsch, fault);
+    if (scheduler)
+        vidsch_note_bus_fault(scheduler, fault);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the device reaches memory, as the adapter's record keeps it. Members are touched by domain*.c, isolate.c and
- * reserved_ranges.c; the others ask port_adapter_dma_mode, port_adapter_domain and port_adapter_physical. */
+/* How the device reaches memory, as the adapter's record keeps it. Members are touched by domain*.c and isolate.c; the others ask port_adapter_dma_mode, port_adapter_domain and port_adapter_physical. */
 #ifndef DXGK_PORT_DOMAIN_STATE_H
 #define DXGK_PORT_DOMAIN_STATE_H
 
@@ -13,9 +12,6 @@ struct port_domain {
     UINT isolation;     /* PORT_IOMMU_DOMAIN, _MAPPINGS, _ATTACHED in force */
     bool isolation_due; /* when it is in D0 again (IOMMU-064) */
     struct physical_adapter *physical;
-    DXGK_PHYSICAL_MEMORY_RANGE *reserved;
-    UINT32 reserved_count;
-    bool isolation_asked; /* the queries that concern it were made, at the first start */
 };
 
 #endif

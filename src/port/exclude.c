@@ -9,7 +9,15 @@
  * A driver that waits in its DDI for its asynchronous callback waits for itself; after some time the callback comes with an error
  * instead.
  */
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/callback.h"
+#include "port/exclude.h"
+#include "port/managers.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "vidsch/vidsch.h"
 
 #define EXCLUSION_LIMIT_NS 10000000000u /* LIFE-112 */
 #define KNOWN_ATTRIBUTES \
@@ -54,9 +62,9 @@ static NTSTATUS stand_still(const struct exclusion *exclusion)
 
     if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         return port_evacuate(adapter, &how);
-    if (!adapter->managers.vidsch)
+    if (!port_adapter_vidsch(adapter))
         return ddi_exclude_others(&adapter->ddi, EXCLUSION_LIMIT_NS);
-    return vidsch_stand_still(adapter->managers.vidsch, EXCLUSION_LIMIT_NS, NULL);
+    return vidsch_stand_still(port_adapter_vidsch(adapter), EXCLUSION_LIMIT_NS, NULL);
 }
 
 static void go_on(const struct exclusion *exclusion)
@@ -65,8 +73,8 @@ static void go_on(const struct exclusion *exclusion)
 
     if (exclusion->attributes & DXGK_EXCLUDE_EVICT_ALL)
         (void)port_return(adapter);
-    else if (adapter->managers.vidsch)
-        vidsch_resume(adapter->managers.vidsch);
+    else if (port_adapter_vidsch(adapter))
+        vidsch_resume(port_adapter_vidsch(adapter));
 }
 
 static void run_exclusion(void *arg)
@@ -89,7 +97,7 @@ static void run_exclusion(void *arg)
     util_free(exclusion);
 }
 
-void port_exclusions_wait(struct port_adapter *adapter)
+void port_exclude_wait(struct port_adapter *adapter)
 {
     while (adapter->exclusions.pending && !sim_current->stopped)
         sim_block(sim_now() + 1000000, NULL);
@@ -120,17 +128,17 @@ static bool inside_exclusive_ddi(const struct port_adapter *adapter)
     return ddi && ddi->adapter == &adapter->ddi && ddi->alone;
 }
 
-NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,
-                                              DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
-                                              PVOID ProtectedCallbackContext)
+static NTSTATUS NTAPI exclude_adapter_access(HANDLE DeviceHandle, ULONG Attributes,
+                                             DXGKDDI_PROTECTED_CALLBACK DxgkProtectedCallback,
+                                             PVOID ProtectedCallbackContext)
 {
-    struct callback cb;
+    struct port_callback cb;
     struct exclusion exclusion = {.attributes = Attributes,
                                   .callback = DxgkProtectedCallback,
                                   .context = ProtectedCallbackContext};
     bool synchronous = Attributes & DXGK_EXCLUDE_CALL_SYNCHRONOUS;
-    NTSTATUS status = callback_begin(&cb, DeviceHandle, "DxgkCbExcludeAdapterAccess", CALLER,
-                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    NTSTATUS status = port_callback_begin(&cb, DeviceHandle, "DxgkCbExcludeAdapterAccess",
+                                          PORT_CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -143,6 +151,16 @@ NTSTATUS NTAPI port_cb_exclude_adapter_access(HANDLE DeviceHandle, ULONG Attribu
     } else {
         status = request(cb.adapter, &exclusion);
     }
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
+}
+
+void port_exclude_fill(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbExcludeAdapterAccess = exclude_adapter_access;
+}
+
+bool port_exclude_bridge_open(const struct port_adapter *adapter)
+{
+    return adapter->exclusions.bridge_open;
 }

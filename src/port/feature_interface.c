@@ -14,7 +14,14 @@
  */
 #include <initguid.h>
 
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/adapter_record.h"
+#include "port/boundary.h"
+#include "port/callback.h"
+#include "port/feature_interface.h"
+#include "port/features.h"
+#include "port/query_interface.h"
+#include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +118,7 @@ static struct host_support host_support(const struct port *port, const struct po
                                         DXGK_FEATURE_ID id)
 {
     const struct port_config *config = &port->config;
-    struct host_support support = {.supported = port_feature_allowed(port, adapter, id),
+    struct host_support support = {.supported = port_features_allow(port, adapter, id),
                                    .experiments = config->experiments,
                                    .min = 1,
                                    .max = 1};
@@ -158,7 +165,7 @@ static struct port_driver_feature driver_support(const struct port_adapter *adap
 {
     if (adapter->features.answer)
         return adapter->features.answer[feature - known_features];
-    if ((UINT)feature->id < PORT_FEATURES && port_feature_granted(adapter, feature->id))
+    if ((UINT)feature->id < PORT_FEATURES && ddi_feature_granted(&adapter->ddi, feature->id))
         return (struct port_driver_feature){true, true, 1, 1};
     return (struct port_driver_feature){0};
 }
@@ -193,7 +200,7 @@ static DXGK_ISFEATUREENABLED_RESULT negotiate(const struct port *port,
     return result;
 }
 
-NTSTATUS port_features_begin(struct port_adapter *adapter)
+NTSTATUS port_feature_interface_begin(struct port_adapter *adapter)
 {
     DXGKDDI_FEATURE_INTERFACE *interface = &adapter->features.interface;
     NTSTATUS status;
@@ -208,7 +215,7 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
     if (NT_SUCCESS(status) &&
         (interface->Size < sizeof(*interface) || !interface->QueryFeatureSupport)) {
         VIOLATION("LIFE-128", "the driver's feature interface has no QueryFeatureSupport");
-        port_features_end(adapter);
+        port_feature_interface_end(adapter);
         status = STATUS_NOT_SUPPORTED;
     }
     if (!NT_SUCCESS(status)) {
@@ -217,7 +224,7 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
     }
     adapter->features.answer = util_zalloc(KNOWN, sizeof(*adapter->features.answer));
     if (!adapter->features.answer) {
-        port_features_end(adapter);
+        port_feature_interface_end(adapter);
         return STATUS_NO_MEMORY;
     }
     for (size_t i = 0; i < KNOWN; i++)
@@ -230,7 +237,7 @@ NTSTATUS port_features_begin(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-void port_features_end(struct port_adapter *adapter)
+void port_feature_interface_end(struct port_adapter *adapter)
 {
     DXGKDDI_FEATURE_INTERFACE *interface = &adapter->features.interface;
 
@@ -250,7 +257,7 @@ static NTSTATUS answer(const struct port *port, struct port_adapter *adapter,
     const struct known_feature *feature;
     DXGKARGCB_ISFEATUREENABLED2 args;
 
-    if (!user || !sim_copy_checked(&args, user, sizeof(args)) || args.Flags.Value)
+    if (!PORT_TAKE(DXGKARGCB_ISFEATUREENABLED2, &args, user) || args.Flags.Value)
         return STATUS_INVALID_PARAMETER;
     feature = find(args.FeatureId);
     memset(&args.Result, 0, sizeof(args.Result));
@@ -262,24 +269,25 @@ static NTSTATUS answer(const struct port *port, struct port_adapter *adapter,
         if (args.Result.Enabled)
             adapter->ddi.features |= BIT(feature->id);
     }
-    return sim_copy_checked(user, &args, sizeof(args)) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return PORT_GIVE(DXGKARGCB_ISFEATUREENABLED2, user, &args) ? STATUS_SUCCESS
+                                                               : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS NTAPI is_feature_enabled2(HANDLE handle, INOUT_PDXGKARGCB_ISFEATUREENABLED2 args)
 {
-    struct callback cb;
+    struct port_callback cb;
     NTSTATUS status;
 
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     if (!handle)
-        return answer(sim_current->room[SIM_ROOM_PORT], NULL, args);
-    status = callback_begin(&cb, handle, "IsFeatureEnabled", CALLER, SIM_IRQL_PASSIVE, "THREAD-047",
-                            0);
+        return answer(port_current(), NULL, args);
+    status = port_callback_begin(&cb, handle, "IsFeatureEnabled", PORT_CALLER, SIM_IRQL_PASSIVE,
+                                 "THREAD-047", 0);
     if (!NT_SUCCESS(status))
         return status;
     status = answer(cb.adapter->port, cb.adapter, args);
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
 }
 
@@ -288,20 +296,20 @@ static NTSTATUS NTAPI query_feature_interface(HANDLE handle,
                                               INOUT_PDXGKARGCB_QUERYFEATUREINTERFACE user)
 {
     DXGKARGCB_QUERYFEATUREINTERFACE args;
-    struct callback cb;
-    NTSTATUS status = callback_begin(&cb, handle, "QueryFeatureInterface", CALLER, SIM_IRQL_PASSIVE,
-                                     "THREAD-047", 0);
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, handle, "QueryFeatureInterface", PORT_CALLER,
+                                          SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
     status = STATUS_NOT_SUPPORTED;
-    if (!user || !sim_copy_checked(&args, user, sizeof(args)) || !find(args.FeatureId))
+    if (!PORT_TAKE(DXGKARGCB_QUERYFEATUREINTERFACE, &args, user) || !find(args.FeatureId))
         status = STATUS_INVALID_PARAMETER;
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
 }
 
-void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface)
+void port_feature_interface_fill(DXGK_FEATURE_INTERFACE *interface)
 {
     interface->IsFeatureEnabled = is_feature_enabled2;
     interface->QueryFeatureInterface = query_feature_interface;
@@ -310,13 +318,13 @@ void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface)
 /* LIFE-038 */
 EXPORT NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEATUREENABLED2 *pArgs)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
     struct ddi_frame frame;
     NTSTATUS status;
 
     if (!port || sim_current->stopped)
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkIsFeatureEnabled2", CALLER);
+    ddi_callback_enter(&frame, NULL, "DxgkIsFeatureEnabled2", PORT_CALLER);
     if (!port->config.wddm_3_2) {
         status = STATUS_NOT_SUPPORTED;
     } else if (sim_irql() != SIM_IRQL_PASSIVE) {

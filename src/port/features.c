@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Optional features: who may turn on what (LIFE-122 to LIFE-126). */
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/boundary.h"
+#include "port/callback.h"
+#include "port/features.h"
 
-bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
-{
-    return ddi_feature_granted(&adapter->ddi, feature);
-}
-
-bool port_feature_allowed(const struct port *port, const struct port_adapter *adapter,
-                          DXGK_FEATURE_ID feature)
+bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
+                         DXGK_FEATURE_ID feature)
 {
     if (feature == DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD) /* PHYS-183 */
         return adapter && adapter->ddi.table.Version >= DXGKDDI_INTERFACE_VERSION_WDDM3_1 &&
@@ -18,7 +16,7 @@ bool port_feature_allowed(const struct port *port, const struct port_adapter *ad
 
 static bool allowed(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
-    return port_feature_allowed(adapter->port, adapter, feature);
+    return port_features_allow(adapter->port, adapter, feature);
 }
 
 static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, bool enabled)
@@ -30,14 +28,14 @@ static BOOLEAN answer(struct port_adapter *adapter, DXGK_FEATURE_ID feature, boo
 
 static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
 {
-    struct callback cb;
+    struct port_callback cb;
     DXGKARGCB_ISFEATUREENABLED copy;
     NTSTATUS status;
 
-    if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
+    if (!PORT_TAKE(DXGKARGCB_ISFEATUREENABLED, &copy, args))
         return STATUS_INVALID_PARAMETER;
-    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbIsFeatureEnabled", CALLER,
-                            SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    status = port_callback_begin(&cb, copy.DeviceHandle, "DxgkCbIsFeatureEnabled", PORT_CALLER,
+                                 SIM_IRQL_PASSIVE, "THREAD-047", 0);
     if (!NT_SUCCESS(status))
         return status;
     copy.Enabled = FALSE;
@@ -45,9 +43,9 @@ static NTSTATUS NTAPI is_feature_enabled(INOUT_PDXGKARGCB_ISFEATUREENABLED args)
         copy.Enabled = answer(cb.adapter, copy.FeatureId, allowed(cb.adapter, copy.FeatureId));
     else
         status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
-    if (!sim_copy_checked(args, &copy, sizeof(copy)))
+    if (!PORT_GIVE(DXGKARGCB_ISFEATUREENABLED, args, &copy))
         status = STATUS_INVALID_PARAMETER;
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
 }
 
@@ -77,14 +75,14 @@ static bool agrees(const struct port_adapter *adapter, const DXGKARGCB_QUERYFEAT
 
 static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT args)
 {
-    struct callback cb;
+    struct port_callback cb;
     DXGKARGCB_QUERYFEATURESUPPORT copy;
     NTSTATUS status;
 
-    if (!args || !sim_copy_checked(&copy, args, sizeof(copy)))
+    if (!PORT_TAKE(DXGKARGCB_QUERYFEATURESUPPORT, &copy, args))
         return STATUS_INVALID_PARAMETER;
-    status = callback_begin(&cb, copy.DeviceHandle, "DxgkCbQueryFeatureSupport", CALLER,
-                            SIM_IRQL_PASSIVE, "THREAD-054", 0);
+    status = port_callback_begin(&cb, copy.DeviceHandle, "DxgkCbQueryFeatureSupport", PORT_CALLER,
+                                 SIM_IRQL_PASSIVE, "THREAD-054", 0);
     if (!NT_SUCCESS(status))
         return status;
     copy.Enabled = FALSE;
@@ -93,13 +91,13 @@ static NTSTATUS NTAPI query_feature_support(INOUT_PDXGKARGCB_QUERYFEATURESUPPORT
         status = STATUS_INVALID_PARAMETER; /* LIFE-125 */
     else
         copy.Enabled = answer(cb.adapter, copy.FeatureId, agrees(cb.adapter, &copy));
-    if (!sim_copy_checked(args, &copy, sizeof(copy)))
+    if (!PORT_GIVE(DXGKARGCB_QUERYFEATURESUPPORT, args, &copy))
         status = STATUS_INVALID_PARAMETER;
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
 }
 
-void port_fill_feature_callbacks(DXGKRNL_INTERFACE *interface)
+void port_features_fill(DXGKRNL_INTERFACE *interface)
 {
     interface->DxgkCbIsFeatureEnabled = is_feature_enabled;
     interface->DxgkCbQueryFeatureSupport = query_feature_support;

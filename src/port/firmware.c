@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/boundary.h"
+#include "port/firmware.h"
+#include "port/machine.h"
 
 #define PROVIDER(a, b, c, d) ((ULONG)(a) << 24 | (ULONG)(b) << 16 | (ULONG)(c) << 8 | (ULONG)(d))
 #define ACPI                 PROVIDER('A', 'C', 'P', 'I')
@@ -14,9 +16,7 @@
 
 static const struct port_config *config(void)
 {
-    const struct port *port = sim_current && !sim_current->stopped
-                                  ? sim_current->room[SIM_ROOM_PORT]
-                                  : NULL;
+    const struct port *port = sim_current && !sim_current->stopped ? port_current() : NULL;
 
     return port ? &port->config : NULL;
 }
@@ -29,11 +29,11 @@ static bool known(ULONG provider)
 /* At most `room` bytes to `buffer`; what it takes to *required. */
 static NTSTATUS answer(const void *data, ULONG bytes, void *buffer, ULONG room, ULONG *required)
 {
-    if (!required || !sim_copy_checked(required, &bytes, sizeof(bytes)))
+    if (!PORT_GIVE(ULONG, required, &bytes))
         return STATUS_INVALID_PARAMETER;
     if (room < bytes || (bytes && !buffer))
         return STATUS_BUFFER_TOO_SMALL;
-    return sim_copy_checked(buffer, data, bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    return port_boundary_give_bytes(buffer, data, bytes) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
 static NTSTATUS NTAPI enumerate(void *context, ULONG provider, ULONG room, void *buffer,
@@ -69,7 +69,7 @@ static NTSTATUS NTAPI read_table(void *context, ULONG provider, ULONG id, ULONG 
     return STATUS_NOT_FOUND;
 }
 
-void port_fill_firmware_interface(DXGK_FIRMWARE_TABLE_INTERFACE *interface)
+void port_firmware_fill(DXGK_FIRMWARE_TABLE_INTERFACE *interface)
 {
     interface->EnumSystemFirmwareTables = enumerate;
     interface->ReadSystemFirmwareTable = read_table;

@@ -3,7 +3,11 @@
  * DxgkCbSaveMemoryForHotUpdate. The host replaces no running driver, so DxgkDdiSaveMemoryForHotUpdate is never called and no call
  * of the callback comes at its time; what it is given is checked all the same (PHYS-188 to PHYS-190).
  */
-#include "port/port_private.h"
+#include "port/boundary.h"
+#include "port/callback.h"
+#include "port/hot_update.h"
+#include "sim/sim.h"
+#include "util/alloc.h"
 
 #include <stdlib.h>
 
@@ -45,7 +49,7 @@ static NTSTATUS check_ranges(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *args)
     ranges = util_alloc(bytes);
     if (!ranges)
         return STATUS_INSUFFICIENT_RESOURCES;
-    if (!sim_copy_checked(ranges, args->pDataMemoryRanges, bytes)) {
+    if (!port_boundary_take_bytes(ranges, args->pDataMemoryRanges, bytes)) {
         util_free(ranges);
         return STATUS_INVALID_PARAMETER;
     }
@@ -58,7 +62,7 @@ static NTSTATUS check(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *given)
 {
     DXGKARGCB_SAVEMEMORYFORHOTUPDATE args;
 
-    if (!given || !sim_copy_checked(&args, given, sizeof(args)))
+    if (!PORT_TAKE(DXGKARGCB_SAVEMEMORYFORHOTUPDATE, &args, given))
         return STATUS_INVALID_PARAMETER;
     if ((args.pDataMemoryRanges != NULL) + (args.pDataMdl != NULL) + (args.pData != NULL) != 1) {
         VIOLATION("PHYS-188",
@@ -68,16 +72,21 @@ static NTSTATUS check(const DXGKARGCB_SAVEMEMORYFORHOTUPDATE *given)
     return args.pDataMemoryRanges ? check_ranges(&args) : STATUS_NOT_SUPPORTED;
 }
 
-NTSTATUS NTAPI port_cb_save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
-                                                  IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE pArgs)
+static NTSTATUS NTAPI save_memory_for_hot_update(IN_CONST_HANDLE hAdapter,
+                                                 IN_CONST_PDXGKARGCB_SAVEMEMORYFORHOTUPDATE pArgs)
 {
-    struct callback cb;
-    NTSTATUS status = callback_begin(&cb, hAdapter, "DxgkCbSaveMemoryForHotUpdate", CALLER,
-                                     SIM_IRQL_PASSIVE, "THREAD-047", 0);
+    struct port_callback cb;
+    NTSTATUS status = port_callback_begin(&cb, hAdapter, "DxgkCbSaveMemoryForHotUpdate",
+                                          PORT_CALLER, SIM_IRQL_PASSIVE, "THREAD-047", 0);
 
     if (!NT_SUCCESS(status))
         return status;
     status = check(pArgs);
-    callback_end(&cb);
+    port_callback_end(&cb);
     return status;
+}
+
+void port_hot_update_fill(DXGKRNL_INTERFACE *interface)
+{
+    interface->DxgkCbSaveMemoryForHotUpdate = save_memory_for_hot_update;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The adapter's interrupts and its deferred call: connect, service, notify, and what must follow what (THREAD-044 to
- * THREAD-070).
+ * The adapter's interrupts and its deferred call: connect, service, and what must follow what (THREAD-057 to THREAD-067).
  *
  *   service routine, or a routine run by SynchronizeExecution:  NotifyInterrupt*  QueueDpc     -> owed until queued
  *   deferred call:                                              NotifyDpc                      -> owed until called
  */
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_record.h"
+#include "port/interrupts.h"
+#include "port/port_assert.h"
 
 #define DIRQL       SIM_IRQL_DEVICE
 #define STORM       1000u  /* THREAD-057 */
@@ -43,6 +45,7 @@ static bool service(void *context, uint32_t message)
     uint64_t start = sim_now();
     bool claimed;
 
+    port_assert_interrupt();
     if (interrupt->masked)
         return false;
     if (adapter->interrupts.hold) {
@@ -66,6 +69,7 @@ static void run_dpc(struct sim_dpc *dpc)
     struct port_adapter *adapter = CONTAINER(dpc, struct port_adapter, interrupts.dpc);
     uint64_t start;
 
+    port_assert_dispatch();
     /* THREAD-065: not reentered; a run asked for meanwhile waits for the current one. */
     if (adapter->interrupts.dpc_running) {
         adapter->interrupts.dpc_again = true;
@@ -88,6 +92,13 @@ static void run_dpc(struct sim_dpc *dpc)
                       adapter->interrupts.unnotified);
     } while (adapter->interrupts.dpc_again);
     adapter->interrupts.dpc_running = false;
+}
+
+/* ---- connection ---- */
+
+void port_interrupts_init(struct port_adapter *adapter)
+{
+    list_init(&adapter->interrupts.dpc.link);
 }
 
 void port_interrupts_connect(struct port_adapter *adapter)
@@ -131,167 +142,4 @@ void port_interrupts_hold(struct port_adapter *adapter, bool hold)
     if (adapter->interrupts.dpc_held)
         sim_dpc_queue(&adapter->interrupts.dpc);
     adapter->interrupts.dpc_held = false;
-}
-
-/* ---- callbacks ---- */
-
-/* The interrupt whose lock the current processor holds. */
-static struct port_interrupt *current_interrupt(struct port_adapter *adapter)
-{
-    for (uint32_t i = 0; i < PORT_MAX_MESSAGES; i++) {
-        struct port_interrupt *interrupt = &adapter->interrupts.message[i];
-
-        if (interrupt->line && interrupt->line->lock_owner == sim_current->processor + 1)
-            return interrupt;
-    }
-    return NULL;
-}
-
-BOOLEAN NTAPI port_cb_queue_dpc(HANDLE DeviceHandle)
-{
-    struct callback cb;
-    struct port_interrupt *interrupt;
-    BOOLEAN queued;
-
-    if (!NT_SUCCESS(callback_begin(&cb, DeviceHandle, "DxgkCbQueueDpc", CALLER, SIM_IRQL_HIGH,
-                                   "THREAD-053", CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
-        return FALSE;
-    interrupt = current_interrupt(cb.adapter);
-    if (interrupt)
-        interrupt->queued = true;
-    cb.adapter->interrupts.owes_dpc = false;
-    queued = sim_dpc_queue(&cb.adapter->interrupts.dpc); /* THREAD-064 */
-    callback_end(&cb);
-    return queued;
-}
-
-void NTAPI port_cb_notify_interrupt(IN_CONST_HANDLE hAdapter,
-                                    IN_CONST_PDXGKARGCB_NOTIFY_INTERRUPT_DATA data)
-{
-    struct callback cb;
-    struct port_interrupt *interrupt;
-    DXGKARGCB_NOTIFY_INTERRUPT_DATA copy;
-
-    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyInterrupt", CALLER, SIM_IRQL_HIGH,
-                                   "THREAD-051", CALLBACK_ANY_IRQL | CALLBACK_IN_ISR)))
-        return;
-    interrupt = current_interrupt(cb.adapter);
-    if (!interrupt) {
-        VIOLATION(
-            "THREAD-051",
-            "DxgkCbNotifyInterrupt was called at %s, outside the service routine and DxgkCbSynchronizeExecution",
-            nt_irql_name(sim_irql()));
-    } else if (cb.adapter->caps.driver.InterruptMessageNumber != interrupt->line->message) {
-        VIOLATION("CAPS-024",
-                  "DxgkCbNotifyInterrupt was called for message %u; InterruptMessageNumber is %u",
-                  interrupt->line->message, cb.adapter->caps.driver.InterruptMessageNumber);
-    } else if (!data || !sim_copy_checked(&copy, data, sizeof(copy))) {
-        VIOLATION("SUBMIT-059", "DxgkCbNotifyInterrupt was given a bad pointer");
-    } else {
-        interrupt->notified = true;
-        cb.adapter->interrupts.unnotified++;
-        if (cb.adapter->managers.vidsch)
-            vidsch_notify_interrupt(cb.adapter->managers.vidsch, &copy);
-    }
-    callback_end(&cb);
-}
-
-void NTAPI port_cb_notify_dpc(IN_CONST_HANDLE hAdapter)
-{
-    struct callback cb;
-    uint8_t before;
-
-    if (!NT_SUCCESS(callback_begin(&cb, hAdapter, "DxgkCbNotifyDpc", CALLER, SIM_IRQL_DISPATCH,
-                                   "THREAD-051", 0)))
-        return;
-    if (sim_irql() != SIM_IRQL_DISPATCH)
-        VIOLATION("THREAD-051", "DxgkCbNotifyDpc was called at %s", nt_irql_name(sim_irql()));
-    before = sim_raise_irql(SIM_IRQL_DISPATCH);
-    cb.adapter->interrupts.dpc_notified = true;
-    cb.adapter->interrupts.unnotified = 0;
-    if (cb.adapter->managers.vidsch)
-        vidsch_notify_dpc(cb.adapter->managers.vidsch);
-    if (before < SIM_IRQL_DISPATCH)
-        sim_lower_irql(before);
-    callback_end(&cb);
-}
-
-/* ---- synchronized routines ---- */
-
-struct synchronized {
-    PKSYNCHRONIZE_ROUTINE routine;
-    PVOID context;
-    struct port_interrupt *interrupt;
-    bool owes; /* notified, and queued no DPC */
-};
-
-static bool run_synchronized(void *arg)
-{
-    struct synchronized *s = arg;
-    bool result;
-
-    s->interrupt->notified = s->interrupt->queued = false;
-    result = s->routine(s->context) != FALSE;
-    s->owes = s->interrupt->notified && !s->interrupt->queued;
-    return result;
-}
-
-/* THREAD-062: the DPC may be queued until the DDI ends that asked for the routine. */
-static void check_owed_dpc(struct ddi_frame *frame)
-{
-    struct port_adapter *adapter = frame->adapter->port;
-
-    if (adapter->interrupts.owes_dpc)
-        VIOLATION("THREAD-062",
-                  "%s notified in a synchronized routine and returned without DxgkCbQueueDpc",
-                  frame->name);
-    adapter->interrupts.owes_dpc = false;
-}
-
-static void owe_dpc(struct port_adapter *adapter)
-{
-    struct ddi_frame *ddi = ddi_current_ddi();
-
-    adapter->interrupts.owes_dpc = true;
-    if (ddi && ddi->adapter == &adapter->ddi)
-        ddi->on_return = check_owed_dpc;
-}
-
-NTSTATUS NTAPI port_cb_synchronize_execution(HANDLE DeviceHandle,
-                                             PKSYNCHRONIZE_ROUTINE SynchronizeRoutine, PVOID Context,
-                                             ULONG MessageNumber, PBOOLEAN ReturnValue)
-{
-    struct synchronized call = {.routine = SynchronizeRoutine, .context = Context};
-    struct callback cb;
-    NTSTATUS status;
-    BOOLEAN result;
-
-    status = callback_begin(&cb, DeviceHandle, "DxgkCbSynchronizeExecution", CALLER,
-                            SIM_IRQL_DISPATCH, "THREAD-050", CALLBACK_IN_ISR | CALLBACK_ANY_IRQL);
-    if (!NT_SUCCESS(status))
-        return status;
-    if (sim_in_interrupt()) {
-        VIOLATION(
-            "THREAD-070",
-            "DxgkCbSynchronizeExecution was called inside the service routine or a synchronized routine");
-        status = STATUS_INVALID_PARAMETER;
-    } else if (sim_irql() > SIM_IRQL_DISPATCH) {
-        VIOLATION("THREAD-050", "DxgkCbSynchronizeExecution was called at %s",
-                  nt_irql_name(sim_irql()));
-        status = STATUS_INVALID_DEVICE_REQUEST;
-    } else if (!SynchronizeRoutine || !ReturnValue ||
-               MessageNumber >= bus_device_description(cb.adapter->device)->messages) {
-        status = STATUS_INVALID_PARAMETER; /* THREAD-069, THREAD-070 */
-    } else if (!cb.adapter->interrupts.message[MessageNumber].line) {
-        status = STATUS_UNSUCCESSFUL;
-    } else {
-        call.interrupt = &cb.adapter->interrupts.message[MessageNumber];
-        result = sim_interrupt_synchronize(call.interrupt->line, run_synchronized, &call);
-        if (call.owes)
-            owe_dpc(cb.adapter);
-        if (!sim_copy_checked(ReturnValue, &result, sizeof(result)))
-            status = STATUS_INVALID_PARAMETER;
-    }
-    callback_end(&cb);
-    return status;
 }

@@ -15,9 +15,18 @@
  */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/domain.h"
+#include "port/interrupts.h"
+#include "port/isolate.h"
+#include "port/port_assert.h"
+#include "trace/trace.h"
+#include "vidsch/vidsch.h"
 
 #define EXCLUSIVE_LIMIT 60000000000u
+#define ATTACHMENT_LOST 0xAu /* first parameter of the bug check */
 
 /* What IOMMUFlags come to for this driver (IOMMU-034 to IOMMU-037): each needs the one before. */
 static UINT effective_flags(const struct port_adapter *adapter)
@@ -63,7 +72,7 @@ static NTSTATUS change_attachment(struct port_adapter *adapter)
     iommu_domain_relax(adapter->domain.domain);
     back = iommu_attach(adapter->domain.domain, device);
     if (back != IOMMU_DONE)
-        verify_fatal("IOMMU-049", VIDEO_DXGKRNL_SYSMM_FATAL_ERROR, 0xA,
+        verify_fatal("IOMMU-049", VIDEO_DXGKRNL_SYSMM_FATAL_ERROR, ATTACHMENT_LOST,
                      (uint32_t)port_iommu_status(back), 0, 0,
                      "the device could not be attached again after a failed switch of its domain");
     return port_iommu_status(result);
@@ -89,6 +98,7 @@ static NTSTATUS switch_alone(struct port_adapter *adapter)
     DXGKARG_BEGINEXCLUSIVEACCESS begin;
     NTSTATUS status = STATUS_SUCCESS;
 
+    port_assert_alone(adapter);
     memset(&begin, 0, sizeof(begin));
     if (ddi_has(&adapter->ddi, DxgkDdiBeginExclusiveAccess)) /* not without the cap (IOMMU-037) */
         status = ddi_begin_exclusive_access(&adapter->ddi, &begin);
@@ -105,8 +115,8 @@ static NTSTATUS isolate(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
-    if (adapter->managers.vidsch)
-        status = vidsch_suspend(adapter->managers.vidsch, EXCLUSIVE_LIMIT); /* IOMMU-057 */
+    if (port_adapter_vidsch(adapter))
+        status = vidsch_suspend(port_adapter_vidsch(adapter), EXCLUSIVE_LIMIT); /* IOMMU-057 */
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_exclude_others(&adapter->ddi, EXCLUSIVE_LIMIT); /* THREAD-036 */
@@ -115,14 +125,14 @@ static NTSTATUS isolate(struct port_adapter *adapter)
             status = switch_alone(adapter);
         ddi_admit_others(&adapter->ddi);
     }
-    if (adapter->managers.vidsch)
-        vidsch_resume(adapter->managers.vidsch);
+    if (port_adapter_vidsch(adapter))
+        vidsch_resume(port_adapter_vidsch(adapter));
     return status;
 }
 
 /* ---- who asks ---- */
 
-NTSTATUS port_domain_isolate(struct port_adapter *adapter)
+NTSTATUS port_isolate_at_start(struct port_adapter *adapter)
 {
     UINT flags = effective_flags(adapter);
     NTSTATUS status;
@@ -152,7 +162,7 @@ NTSTATUS port_domain_isolate(struct port_adapter *adapter)
 
 NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode mode)
 {
-    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
+    if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (mode == adapter->domain.mode)
         return STATUS_SUCCESS;
@@ -163,7 +173,7 @@ NTSTATUS port_adapter_set_dma_mode(struct port_adapter *adapter, enum iommu_mode
     }
     if (!adapter->port->config.iommu_present)
         return STATUS_NOT_SUPPORTED;
-    if (adapter->power.state != PowerDeviceD0) {
+    if (port_adapter_power(adapter) != PowerDeviceD0) {
         adapter->domain.isolation_due = true; /* IOMMU-064 */
         return STATUS_PENDING;
     }
@@ -180,7 +190,7 @@ NTSTATUS port_adapter_create_secure_vm(struct port_adapter *adapter)
     return port_adapter_set_dma_mode(adapter, IOMMU_ISOLATION);
 }
 
-void port_domain_power_up(struct port_adapter *adapter)
+void port_isolate_power_up(struct port_adapter *adapter)
 {
     NTSTATUS status;
 
@@ -191,14 +201,4 @@ void port_domain_power_up(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         WARNING("IOMMU-064", "the switch to isolation, put off until D0, failed with 0x%08x",
                 (unsigned)status);
-}
-
-enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter)
-{
-    return adapter->domain.mode;
-}
-
-UINT port_adapter_isolation(const struct port_adapter *adapter)
-{
-    return adapter->domain.isolation;
 }

@@ -14,6 +14,8 @@
 struct port_adapter;
 struct port_driver;
 
+#define PORT_FIRST_LUID 0x1000u
+
 struct port {
     struct port_config config;
     struct ddi_handles handles; /* DeviceHandle values, CPU events */
@@ -48,7 +50,7 @@ struct port_driver {
 };
 
 /* The port driver of the current machine; NULL: there is no machine, or it has none. */
-static inline struct port *port_machine_current(void)
+static inline struct port *port_current(void)
 {
     return sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
 }

@@ -2,7 +2,15 @@
 /* The memory manager and the scheduler of an adapter: made once the driver has answered everything, gone before it stops. */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/managers.h"
+#include "port/port_assert.h"
+#include "port/tdr_settings.h"
+#include "util/checked.h"
+#include "vidmm/reset.h"
+#include "vidmm/vidmm.h"
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {
@@ -17,16 +25,16 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     struct vidmm_config mm;
     NTSTATUS status;
 
-    if (adapter->domain.mode == IOMMU_REMAP) /* CAPS-020 */
+    if (port_adapter_dma_mode(adapter) == IOMMU_REMAP) /* CAPS-020 */
         iommu_domain_set_highest(
-            adapter->domain.domain,
+            port_adapter_domain(adapter),
             (struct logical_addr){(uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart});
 
     memset(&mm, 0, sizeof(mm));
     mm.ddi = &adapter->ddi;
     mm.ram = adapter->port->config.ram;
     mm.device = adapter->device;
-    mm.domain = adapter->domain.domain;
+    mm.domain = port_adapter_domain(adapter);
     mm.scheduler = &vidsch_for_vidmm;
     if (adapter->caps.shared_address_space)
         mm.pasids = bus_pasids(adapter->port->config.bus);
@@ -59,7 +67,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     sch.ddi = &adapter->ddi;
     sch.device = adapter->device;
     sch.ram = adapter->port->config.ram;
-    sch.domain = adapter->domain.domain;
+    sch.domain = port_adapter_domain(adapter);
     sch.wddm_version = port_model_version(adapter);
     sch.nodes = adapter->nodes.count;
     sch.node = adapter->nodes.node;
@@ -76,7 +84,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     for (UINT i = 0; i < adapter->segments.count; i++)
         if (port_segment(adapter, i)->Flags.Aperture)
             sch.aperture_segment_set |= 1u << i;
-    if (adapter->domain.mode !=
+    if (port_adapter_dma_mode(adapter) !=
         IOMMU_REMAP) /* CAPS-020: else the limit is that of logical addresses */
         sch.highest_address = (uint64_t)adapter->caps.driver.HighestAcceptableAddress.QuadPart;
     if (adapter->caps.gpu_mmu)
@@ -89,10 +97,16 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
     return status;
 }
 
+void port_managers_init(struct port_adapter *adapter)
+{
+    sim_mutex_init(&adapter->managers.evacuation_lock);
+}
+
 NTSTATUS port_managers_create(struct port_adapter *adapter)
 {
     NTSTATUS status = create_vidmm(adapter);
 
+    port_assert_passive();
     if (NT_SUCCESS(status))
         status = create_vidsch(adapter);
     if (!NT_SUCCESS(status))
@@ -193,6 +207,7 @@ NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuatio
 {
     const uint64_t deadline = sim_now() + how->limit_ns;
 
+    port_assert_passive();
     if (!adapter->managers.vidsch)
         return ddi_exclude_others(&adapter->ddi, how->limit_ns);
     for (uint64_t patience = FIRST_PATIENCE;; patience *= 2) {
@@ -221,6 +236,7 @@ NTSTATUS port_return(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 
+    port_assert_passive();
     if (!adapter->managers.vidsch)
         return status;
     sim_mutex_lock(&adapter->managers.evacuation_lock);

@@ -2,7 +2,10 @@
 /* The GPU's MMU: its caps and the description of each level of page tables (CAPS-084 to CAPS-093). */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/mmu.h"
+#include "port/query.h"
+#include "port/refuse.h"
 
 #define MAX_VA_BITS 63u /* DXGK_MAX_GPU_VA_BIT_COUNT */
 
@@ -74,7 +77,7 @@ static NTSTATUS query_caps(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_query_mmu(struct port_adapter *adapter)
+NTSTATUS port_mmu_query(struct port_adapter *adapter)
 {
     NTSTATUS status;
 

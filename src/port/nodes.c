@@ -2,7 +2,9 @@
 /* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to CAPS-103). */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/nodes.h"
+#include "port/refuse.h"
 
 /* CAPS-101: a name is for people; a wrong one is reported and costs no adapter. */
 static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
@@ -35,7 +37,7 @@ static NTSTATUS query_node(struct port_adapter *adapter, UINT node)
         PORT_REFUSE("CAPS-100", "node %u has engine type %d", node, (int)metadata->EngineType);
     if (port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WDDM2_2 &&
         metadata->Flags.ContextSchedulingSupported &&
-        !port_feature_granted(adapter, DXGK_FEATURE_HWSCH))
+        !ddi_feature_granted(&adapter->ddi, DXGK_FEATURE_HWSCH))
         VIOLATION(
             "LIFE-126",
             "node %u supports context scheduling, but DXGK_FEATURE_HWSCH was not asked for and granted",
@@ -107,7 +109,7 @@ static NTSTATUS check_node_entries(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_query_nodes(struct port_adapter *adapter)
+NTSTATUS port_nodes_query(struct port_adapter *adapter)
 {
     NTSTATUS status = STATUS_SUCCESS;
 

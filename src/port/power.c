@@ -1,10 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* Device power and what else befalls a started adapter from outside: removal, profiling, mains (LIFE-135, LIFE-146 to LIFE-156). */
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/isolate.h"
+#include "port/managers.h"
+#include "port/port_assert.h"
+#include "port/power.h"
+#include "port/power_components.h"
+#include "vidmm/vidmm.h"
 
 #define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
 
+/* ---- life ---- */
+
+void port_power_init(struct port_adapter *adapter)
+{
+    adapter->power.state = PowerDeviceUnspecified;
+    sim_mutex_init(&adapter->power.lock);
+    sim_waitq_init(&adapter->power.idle);
+}
+
+void port_power_started(struct port_adapter *adapter)
+{
+    adapter->power.state = PowerDeviceD0;
+}
+
+void port_power_stopping(struct port_adapter *adapter)
+{
+    if (adapter->power.stable)
+        port_adapter_set_stable_power(adapter, false);
+}
+
 /* ---- device power ---- */
+
+/* Of each child (LIFE-155); failures are reported as those of the adapter. */
+static void set_children(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
+{
+    for (ULONG i = 0; i < adapter->children.count; i++) {
+        const ULONG uid = adapter->children.child[i].ChildUid;
+        NTSTATUS status = ddi_set_power_state(&adapter->ddi, uid, state, action);
+
+        if (!NT_SUCCESS(status))
+            VIOLATION("LIFE-153", "SetPowerState of child 0x%x returned 0x%08x", uid,
+                      (unsigned)status);
+    }
+}
 
 static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
@@ -37,7 +78,7 @@ static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, 
 
 static void wake(struct ddi_adapter *ddi)
 {
-    (void)port_adapter_set_power(ddi->port, PowerDeviceD0, PowerActionNone);
+    (void)port_adapter_set_power(port_adapter_of_ddi(ddi), PowerDeviceD0, PowerActionNone);
 }
 
 /* LIFE-154: level three, on a GPU that stands still until it is back. */
@@ -50,16 +91,17 @@ static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                                          .name = "DxgkDdiSetPowerState"};
     NTSTATUS status;
 
+    port_assert_power_locked(adapter);
     for (UINT i = 0; i < adapter->segments.count; i++)
         kept_bytes[i] = preserved_bytes(adapter, i, action);
-    port_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
+    port_power_components_hold(adapter); /* LIFE-166; another thread calls the driver for it */
     status = port_evacuate(adapter, &evacuation);
     if (!NT_SUCCESS(status)) {
-        port_components_release(adapter);
+        port_power_components_release(adapter);
         return status;
     }
     adapter->power.evacuated = true;
-    port_children_power(adapter, state, action);
+    set_children(adapter, state, action);
     set_state(adapter, state, action);
     adapter->ddi.wake = wake;
     adapter->ddi.asleep = true;
@@ -79,16 +121,16 @@ static NTSTATUS enter_d0(struct port_adapter *adapter)
 {
     adapter->ddi.asleep = false;
     set_state(adapter, PowerDeviceD0, PowerActionNone);
-    port_children_power(adapter, PowerDeviceD0, PowerActionNone);
-    port_components_release(adapter);
-    port_domain_power_up(adapter);
+    set_children(adapter, PowerDeviceD0, PowerActionNone);
+    port_power_components_release(adapter);
+    port_isolate_power_up(adapter);
     return end_evacuation(adapter);
 }
 
 static NTSTATUS change_power(struct port_adapter *adapter, DEVICE_POWER_STATE state,
                              POWER_ACTION action)
 {
-    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
+    if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (adapter->power.state == state)
         return STATUS_SUCCESS; /* LIFE-155 */
@@ -120,7 +162,7 @@ NTSTATUS port_adapter_power_hold(struct port_adapter *adapter)
     NTSTATUS status = STATUS_SUCCESS;
 
     sim_mutex_lock(&adapter->power.lock);
-    if (adapter->state == PORT_STARTED && !adapter->power.unplugged)
+    if (port_runs(adapter))
         status = change_power(adapter, PowerDeviceD0, PowerActionNone);
     if (NT_SUCCESS(status))
         adapter->power.users++;
@@ -145,11 +187,6 @@ void port_power_up(struct port_adapter *adapter)
         (void)change_power(adapter, PowerDeviceD0, PowerActionNone);
 }
 
-DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter)
-{
-    return adapter->power.state;
-}
-
 /* ---- surprise removal ---- */
 
 static bool supports_removal(const struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL_TYPE type)
@@ -171,15 +208,15 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     bool supported = supports_removal(adapter, type);
     NTSTATUS status;
 
-    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
+    if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)
         return STATUS_NOT_SUPPORTED;
     bus_device_unplug(adapter->device); /* LIFE-150 */
     adapter->power.unplugged = true;
     adapter->lost = true;
-    if (adapter->managers.vidmm)
-        vidmm_set_lost(adapter->managers.vidmm);
+    if (port_adapter_vidmm(adapter))
+        vidmm_set_lost(port_adapter_vidmm(adapter));
     if (!supported) {
         abandon(adapter);
         return STATUS_SUCCESS;

@@ -1,136 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runtime power: the components a driver reports, their references and F-states (LIFE-157 to LIFE-166, CAPS-104 to CAPS-107).
+ * Runtime power: references and F-states of the components (LIFE-157 to LIFE-166).
  *
  *   PREPARE_TO_START  Active, Latency, Residency are legal
  *   STARTED           all power callbacks are; an unreferenced component that the driver uses goes to sleep
  *   STOPPED           none
  *
- * The host drives the components of engines and memory itself, and keeps them at F0. What the others do is decided by one thread
- * per adapter, which makes every call of DxgkDdiSetPowerComponentFState, one at a time, by way of F0.
+ * The host drives the components of engines and memory itself, and keeps them at F0. For the others one thread per adapter
+ * decides, and makes every call of DxgkDdiSetPowerComponentFState, one at a time, by way of F0.
  */
-#include <string.h>
-
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/port_assert.h"
+#include "port/power_components.h"
 
-/* ---- the driver's description ---- */
-
-static NTSTATUS check_states(const DXGK_POWER_RUNTIME_COMPONENT *c, UINT index)
+void port_power_components_init(struct port_adapter *adapter)
 {
-    if (c->StateCount < 1 || c->StateCount > DXGK_MAX_F_STATES)
-        PORT_REFUSE("CAPS-105", "power component %u has %u states", index, c->StateCount);
-    if (c->States[0].TransitionLatency || c->States[0].ResidencyRequirement ||
-        !c->States[0].NominalPower)
-        PORT_REFUSE("CAPS-105", "F0 of power component %u: latency %llu, residency %llu, power %u",
-                    index, (unsigned long long)c->States[0].TransitionLatency,
-                    (unsigned long long)c->States[0].ResidencyRequirement,
-                    c->States[0].NominalPower);
-    for (ULONG i = 1; i < c->StateCount; i++)
-        if ((c->States[i].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
-             c->States[i - 1].NominalPower != DXGK_FSTATE_UNKNOWN_POWER &&
-             c->States[i].NominalPower >= c->States[i - 1].NominalPower) ||
-            c->States[i].TransitionLatency < c->States[i - 1].TransitionLatency)
-            PORT_REFUSE(
-                "CAPS-105",
-                "F%u of power component %u does not use less power at a longer latency than F%u", i,
-                index, i - 1);
-    return STATUS_SUCCESS;
-}
-
-static bool same_thing(const DXGK_POWER_COMPONENT_MAPPING *a, const DXGK_POWER_COMPONENT_MAPPING *b)
-{
-    if (a->ComponentType != b->ComponentType)
-        return false;
-    if (a->ComponentType == DXGK_POWER_COMPONENT_ENGINE)
-        return a->EngineDesc.NodeIndex == b->EngineDesc.NodeIndex;
-    return (a->ComponentType == DXGK_POWER_COMPONENT_MEMORY ||
-            a->ComponentType == DXGK_POWER_COMPONENT_MEMORY_REFRESH) &&
-           a->MemoryDesc.SegmentID == b->MemoryDesc.SegmentID;
-}
-
-static NTSTATUS check_mapping(const struct port_adapter *adapter, UINT index)
-{
-    const DXGK_POWER_RUNTIME_COMPONENT *c = &adapter->components.component[index].info;
-
-    if ((UINT)c->ComponentMapping.ComponentType >= DXGK_POWER_COMPONENT_MAX)
-        PORT_REFUSE("CAPS-106", "power component %u is of type %d", index,
-                    (int)c->ComponentMapping.ComponentType);
-    if (c->ComponentMapping.ComponentType == DXGK_POWER_COMPONENT_ENGINE &&
-        c->ComponentMapping.EngineDesc.NodeIndex >= adapter->nodes.count)
-        PORT_REFUSE("CAPS-106", "power component %u is of node %u", index,
-                    c->ComponentMapping.EngineDesc.NodeIndex);
-    for (UINT other = 0; other < index; other++)
-        if (same_thing(&adapter->components.component[other].info.ComponentMapping,
-                       &c->ComponentMapping))
-            PORT_REFUSE("CAPS-106", "power components %u and %u map to the same engine or segment",
-                        other, index);
-    if (c->ProviderCount > DXGK_MAX_POWER_COMPONENT_PROVIDERS)
-        PORT_REFUSE("CAPS-106", "power component %u has %u providers", index, c->ProviderCount);
-    for (ULONG i = 0; i < c->ProviderCount; i++)
-        if (c->Providers[i] >= adapter->components.count)
-            PORT_REFUSE("CAPS-106", "power component %u names provider %u of %u", index,
-                        c->Providers[i], adapter->components.count);
-    return STATUS_SUCCESS;
-}
-
-/* Of the kinds whose references the host keeps itself. */
-static bool is_hosts(const struct port_component *component)
-{
-    DXGK_POWER_COMPONENT_TYPE type = component->info.ComponentMapping.ComponentType;
-
-    return type == DXGK_POWER_COMPONENT_ENGINE || type == DXGK_POWER_COMPONENT_MEMORY ||
-           type == DXGK_POWER_COMPONENT_MEMORY_REFRESH;
-}
-
-static NTSTATUS query_component(struct port_adapter *adapter, UINT index)
-{
-    struct port_component *component = &adapter->components.component[index];
-    NTSTATUS status = port_query(adapter, DXGKQAITYPE_POWERCOMPONENTINFO, &index, sizeof(index),
-                                 &component->info, sizeof(component->info));
-
-    if (!NT_SUCCESS(status))
-        return status;
-    component->latency = component->residency = UINT64_MAX;
-    component->active = is_hosts(component);
-    status = check_states(&component->info, index);
-    return NT_SUCCESS(status) ? check_mapping(adapter, index) : status;
-}
-
-NTSTATUS port_query_components(struct port_adapter *adapter)
-{
-    UINT count = 0;
-    NTSTATUS status;
-
-    if (port_driver_version(adapter) < DXGKDDI_INTERFACE_VERSION_WIN8)
-        return STATUS_SUCCESS;
-    status = port_query(adapter, DXGKQAITYPE_NUMPOWERCOMPONENTS, NULL, 0, &count, sizeof(count));
-    if (!NT_SUCCESS(status))
-        return adapter->ddi.compute_only ? status : STATUS_SUCCESS; /* CAPS-013 */
-    if (count && !adapter->caps.driver.SupportRuntimePowerManagement) {
-        VIOLATION("CAPS-107", "%u power components without SupportRuntimePowerManagement", count);
-        return STATUS_SUCCESS;
-    }
-    if (count > PORT_MAX_COMPONENTS)
-        PORT_REFUSE("CAPS-104", "the driver reports %u power components", count);
-    if (!count)
-        return STATUS_SUCCESS;
-    adapter->components.component = util_zalloc(count, sizeof(*adapter->components.component));
-    if (!adapter->components.component)
-        return STATUS_NO_MEMORY;
-    adapter->components.count = count;
-    for (UINT i = 0; i < count && NT_SUCCESS(status); i++)
-        status = query_component(adapter, i);
-    return status;
-}
-
-void port_components_forget(struct port_adapter *adapter)
-{
-    util_free(adapter->components.component);
-    adapter->components.component = NULL;
-    adapter->components.count = 0;
-    adapter->components.runtime = PORT_RUNTIME_POWER_OFF;
+    sim_waitq_init(&adapter->components.wait);
+    sim_waitq_init(&adapter->components.done);
 }
 
 /* ---- transitions ---- */
@@ -142,7 +30,7 @@ static uint8_t next_level(struct port_adapter *adapter)
     return adapter->components.calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
 }
 
-static void kick(struct port_adapter *adapter)
+void port_power_components_kick(struct port_adapter *adapter)
 {
     sim_waitq_wake(&adapter->components.wait, UINT32_MAX);
 }
@@ -187,6 +75,7 @@ static void step(struct port_adapter *adapter, UINT index)
 
 static bool work(struct port_adapter *adapter)
 {
+    port_assert_components_thread(adapter);
     for (UINT i = 0; i < adapter->components.count; i++) {
         struct port_component *component = &adapter->components.component[i];
 
@@ -211,13 +100,23 @@ static void power_main(void *arg)
     sim_waitq_wake(&adapter->components.done, UINT32_MAX);
 }
 
-/* Until the component is at F0 and stays there. PASSIVE. */
-static void wait_for_f0(struct port_adapter *adapter, const struct port_component *component)
+void port_power_components_wait_for_f0(struct port_adapter *adapter,
+                                       const struct port_component *component)
 {
-    kick(adapter);
+    port_assert_may_wait();
+    port_power_components_kick(adapter);
     while ((component->state || component->in_transition) && !sim_current->stopped &&
            adapter->components.runtime == PORT_RUNTIME_POWER_STARTED)
         sim_waitq_wait(&adapter->components.done, SIM_FOREVER);
+}
+
+void port_power_components_complete(struct port_adapter *adapter, struct port_component *component)
+{
+    component->awaiting = false;
+    if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
+        component->in_transition = false; /* the DDI has returned: the next may follow */
+    sim_waitq_wake(&adapter->components.done, UINT32_MAX);
+    port_power_components_kick(adapter);
 }
 
 /* ---- start and stop ---- */
@@ -227,7 +126,7 @@ static void announce(struct port_adapter *adapter, const GUID *code, uint8_t irq
     (void)ddi_power_runtime_control_request(&adapter->ddi, code, irql);
 }
 
-NTSTATUS port_runtime_power_start(struct port_adapter *adapter)
+NTSTATUS port_power_components_start(struct port_adapter *adapter)
 {
     if (!adapter->caps.driver.SupportRuntimePowerManagement || !adapter->components.count)
         return STATUS_SUCCESS;
@@ -240,11 +139,11 @@ NTSTATUS port_runtime_power_start(struct port_adapter *adapter)
              SIM_IRQL_PASSIVE); /* LIFE-158 */
     adapter->components.runtime = PORT_RUNTIME_POWER_STARTED;
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STARTED, next_level(adapter));
-    kick(adapter);
+    port_power_components_kick(adapter);
     return STATUS_SUCCESS;
 }
 
-void port_components_hold(struct port_adapter *adapter)
+void port_power_components_hold(struct port_adapter *adapter)
 {
     for (UINT i = 0; i < adapter->components.count; i++) {
         struct port_component *component = &adapter->components.component[i];
@@ -252,196 +151,31 @@ void port_components_hold(struct port_adapter *adapter)
         if (!component->info.Flags.TransitionTo_F0_OnDx)
             continue;
         component->held = true;
-        wait_for_f0(adapter, component);
+        port_power_components_wait_for_f0(adapter, component);
     }
 }
 
-void port_components_release(struct port_adapter *adapter)
+void port_power_components_release(struct port_adapter *adapter)
 {
     for (UINT i = 0; i < adapter->components.count; i++)
         adapter->components.component[i].held = false;
-    kick(adapter);
+    port_power_components_kick(adapter);
 }
 
-void port_runtime_power_stop(struct port_adapter *adapter)
+void port_power_components_stop(struct port_adapter *adapter)
 {
     if (!adapter->components.thread)
         return;
     for (UINT i = 0; i < adapter->components.count && !adapter->ddi.gone; i++) {
         adapter->components.component[i].held = true; /* the driver stops with everything at F0 */
-        wait_for_f0(adapter, &adapter->components.component[i]);
+        port_power_components_wait_for_f0(adapter, &adapter->components.component[i]);
     }
     announce(adapter, &GUID_DXGKDDI_POWER_MANAGEMENT_STOPPED, SIM_IRQL_PASSIVE);
     adapter->components.runtime = PORT_RUNTIME_POWER_STOPPED;
     adapter->components.end = true;
-    kick(adapter);
+    port_power_components_kick(adapter);
     while (!adapter->components.ended && !sim_current->stopped)
         sim_waitq_wait(&adapter->components.done, SIM_FOREVER);
     sim_thread_release(adapter->components.thread);
     adapter->components.thread = NULL;
-}
-
-/* ---- callbacks ---- */
-
-/* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the callback is over. */
-static struct port_component *begin(struct callback *cb, HANDLE handle, const char *name,
-                                    uintptr_t caller, UINT index, uint8_t max_irql,
-                                    enum port_runtime_power from)
-{
-    struct port_adapter *adapter;
-
-    if (!NT_SUCCESS(callback_begin(cb, handle, name, caller, max_irql,
-                                   max_irql == SIM_IRQL_PASSIVE ? "THREAD-047" : "THREAD-050", 0)))
-        return NULL;
-    adapter = cb->adapter;
-    if (adapter->components.runtime < from ||
-        adapter->components.runtime == PORT_RUNTIME_POWER_STOPPED)
-        VIOLATION("LIFE-159", "%s was called %s", name,
-                  adapter->components.runtime == PORT_RUNTIME_POWER_STOPPED
-                      ? "after POWER_MANAGEMENT_STOPPED"
-                      : "too early");
-    else if (index >= adapter->components.count)
-        VIOLATION("LIFE-160", "%s was called for component %u of %u", name, index,
-                  adapter->components.count);
-    else
-        return &adapter->components.component[index];
-    callback_end(cb);
-    return NULL;
-}
-
-static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
-{
-    struct callback cb;
-    struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentActive", CALLER,
-                                             index, SIM_IRQL_PASSIVE, PORT_RUNTIME_POWER_PREPARED);
-
-    if (!component)
-        return;
-    component->active++; /* LIFE-160 */
-    component->used = true;
-    if (ddi_inside("DxgkDdiSetPowerComponentFState") ||
-        ddi_inside("DxgkCbPowerRuntimeControlRequest"))
-        VIOLATION("LIFE-165",
-                  "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
-                  ddi_inside("DxgkDdiSetPowerComponentFState") ? "DxgkDdiSetPowerComponentFState"
-                                                               : "DxgkCbPowerRuntimeControlRequest");
-    else
-        wait_for_f0(cb.adapter, component);
-    callback_end(&cb);
-}
-
-static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
-{
-    struct callback cb;
-    struct port_component *component = begin(&cb, handle, "DxgkCbSetPowerComponentIdle", CALLER,
-                                             index, SIM_IRQL_DISPATCH, PORT_RUNTIME_POWER_STARTED);
-
-    if (!component)
-        return;
-    if (sim_irql() == SIM_IRQL_DISPATCH &&
-        component->info.ComponentMapping.ComponentType != DXGK_POWER_COMPONENT_OTHER)
-        VIOLATION(
-            "LIFE-161",
-            "DxgkCbSetPowerComponentIdle was called at DISPATCH_LEVEL for component %u, which is not of type OTHER",
-            index);
-    if (component->active == (is_hosts(component) ? 1u : 0u)) {
-        VIOLATION(
-            "LIFE-160",
-            "DxgkCbSetPowerComponentIdle of component %u has no DxgkCbSetPowerComponentActive before it",
-            index);
-    } else {
-        component->active--;
-        kick(cb.adapter);
-    }
-    callback_end(&cb);
-}
-
-/* Latency and residency: wishes for the driver's own components. */
-static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT index, ULONGLONG value,
-                     bool latency)
-{
-    struct callback cb;
-    struct port_component *component = begin(&cb, handle, name, caller, index, SIM_IRQL_DISPATCH,
-                                             PORT_RUNTIME_POWER_PREPARED);
-
-    if (!component)
-        return;
-    if (component->info.ComponentMapping.ComponentType != DXGK_POWER_COMPONENT_OTHER) {
-        VIOLATION("LIFE-162", "%s was called for component %u, which is not of type OTHER", name,
-                  index);
-    } else {
-        *(latency ? &component->latency : &component->residency) = value;
-        kick(cb.adapter);
-    }
-    callback_end(&cb);
-}
-
-static void NTAPI set_latency(IN_CONST_HANDLE handle, UINT index, ULONGLONG latency)
-{
-    set_wish(handle, "DxgkCbSetPowerComponentLatency", CALLER, index, latency, true);
-}
-
-static void NTAPI set_residency(IN_CONST_HANDLE handle, UINT index, ULONGLONG residency)
-{
-    set_wish(handle, "DxgkCbSetPowerComponentResidency", CALLER, index, residency, false);
-}
-
-static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
-{
-    struct callback cb;
-    struct port_component *component = begin(&cb, handle, "DxgkCbCompleteFStateTransition", CALLER,
-                                             index, SIM_IRQL_DISPATCH, PORT_RUNTIME_POWER_STARTED);
-
-    if (!component)
-        return;
-    if (!component->info.Flags.DriverCompletesFStateTransition || !component->awaiting) {
-        VIOLATION("LIFE-164", "DxgkCbCompleteFStateTransition of component %u, %s", index,
-                  component->info.Flags.DriverCompletesFStateTransition
-                      ? "of which no transition is in progress"
-                      : "which does not complete its transitions");
-    } else {
-        component->awaiting = false;
-        if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
-            component->in_transition = false; /* the DDI has returned: the next may follow */
-        sim_waitq_wake(&cb.adapter->components.done, UINT32_MAX);
-        kick(cb.adapter);
-    }
-    callback_end(&cb);
-}
-
-/* No platform firmware takes part: nothing is known by any code. */
-static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCGUID code, PVOID in,
-                                                    SIZE_T in_bytes, PVOID out, SIZE_T out_bytes,
-                                                    PSIZE_T returned)
-{
-    const SIZE_T none = 0;
-    struct callback cb;
-    NTSTATUS status = callback_begin(&cb, handle, "DxgkCbPowerRuntimeControlRequest", CALLER,
-                                     SIM_IRQL_DISPATCH, "THREAD-050", 0);
-
-    (void)in;
-    (void)in_bytes;
-    (void)out;
-    (void)out_bytes;
-    if (!NT_SUCCESS(status))
-        return status;
-    status = STATUS_NOT_SUPPORTED;
-    if (cb.adapter->components.runtime != PORT_RUNTIME_POWER_STARTED)
-        VIOLATION(
-            "LIFE-159",
-            "DxgkCbPowerRuntimeControlRequest was called outside POWER_MANAGEMENT_STARTED and STOPPED");
-    else if (!code || (returned && !sim_copy_checked(returned, &none, sizeof(none))))
-        status = STATUS_INVALID_PARAMETER;
-    callback_end(&cb);
-    return status;
-}
-
-void port_fill_power_callbacks(DXGKRNL_INTERFACE *interface)
-{
-    interface->DxgkCbSetPowerComponentActive = set_active;
-    interface->DxgkCbSetPowerComponentIdle = set_idle;
-    interface->DxgkCbSetPowerComponentLatency = set_latency;
-    interface->DxgkCbSetPowerComponentResidency = set_residency;
-    interface->DxgkCbCompleteFStateTransition = complete_f_state;
-    interface->DxgkCbPowerRuntimeControlRequest = power_runtime_control_request;
 }

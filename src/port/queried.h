@@ -52,6 +52,13 @@ struct port_description {
     DXGK_ADAPTER_PERFDATACAPS perf_caps;
 };
 
+/* reserved_ranges.c: what the device uses without having got it from the host */
+struct port_reserved {
+    DXGK_PHYSICAL_MEMORY_RANGE *range;
+    UINT32 count;
+    bool asked;
+};
+
 /* children.c */
 struct port_children {
     DXGK_CHILD_DESCRIPTOR *child;

@@ -2,23 +2,28 @@
 /* What others ask of a driver past the host: interfaces and requests by number, both of level two (LIFE-131, LIFE-132). */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/query_interface.h"
+#include "util/alloc.h"
+#include "vidsch/vidsch.h"
 
 #define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
 #define GUARD_BYTES   64u
 #define GUARD_FILL    0xA7
 
-NTSTATUS port_quiesce(struct port_adapter *adapter, const char *name)
+/* Let the adapter stand still for a call of level two: the GPU is idle until go_on (THREAD-026). */
+static NTSTATUS stand_still(struct port_adapter *adapter, const char *name)
 {
-    return adapter->managers.vidsch
-               ? vidsch_stand_still(adapter->managers.vidsch, IDLE_LIMIT_NS, name)
+    return port_adapter_vidsch(adapter)
+               ? vidsch_stand_still(port_adapter_vidsch(adapter), IDLE_LIMIT_NS, name)
                : STATUS_SUCCESS;
 }
 
-void port_wake(struct port_adapter *adapter)
+static void go_on(struct port_adapter *adapter)
 {
-    if (adapter->managers.vidsch)
-        vidsch_go_on(adapter->managers.vidsch);
+    if (port_adapter_vidsch(adapter))
+        vidsch_go_on(port_adapter_vidsch(adapter));
 }
 
 /* What the driver filled in. */
@@ -73,10 +78,10 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
     query.Version = version;
     query.Interface = (PINTERFACE)(void *)buffer;
     query.DeviceUid = DISPLAY_ADAPTER_HW_ID;
-    status = port_quiesce(adapter, "DxgkDdiQueryInterface");
+    status = stand_still(adapter, "DxgkDdiQueryInterface");
     if (NT_SUCCESS(status)) {
         status = ddi_query_interface(&adapter->ddi, &query);
-        port_wake(adapter);
+        go_on(adapter);
         status = check_answer(status, (const INTERFACE *)(const void *)buffer, buffer + room, room);
     }
     if (NT_SUCCESS(status))
@@ -92,12 +97,12 @@ NTSTATUS port_adapter_dispatch_io(struct port_adapter *adapter, ULONG source,
 
     if (!ddi_has(&adapter->ddi, DxgkDdiDispatchIoRequest))
         return STATUS_NOT_SUPPORTED;
-    if (adapter->state != PORT_STARTED || adapter->power.unplugged)
+    if (!port_runs(adapter))
         return STATUS_INVALID_DEVICE_STATE;
-    status = port_quiesce(adapter, "DxgkDdiDispatchIoRequest");
+    status = stand_still(adapter, "DxgkDdiDispatchIoRequest");
     if (!NT_SUCCESS(status))
         return status;
     status = ddi_dispatch_io_request(&adapter->ddi, source, packet);
-    port_wake(adapter);
+    go_on(adapter);
     return status;
 }

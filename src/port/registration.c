@@ -2,67 +2,15 @@
 /*
  * Registration: DriverEntry, DxgkInitialize and its counterparts, Unload (LIFE-005 to LIFE-038).
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/boundary.h"
+#include "port/callback.h"
+#include "port/machine.h"
+#include "port/versions.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-static struct port *current_port(void)
-{
-    return sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
-}
-
-NTSTATUS port_create(const struct port_config *config, struct port **out)
-{
-    struct port *port = util_zalloc(1, sizeof(*port));
-
-    if (!port)
-        return STATUS_NO_MEMORY;
-    port->config = *config;
-    port->config.iommu_present |= config->iommu != IOMMU_OFF;
-    if (config->iommu == IOMMU_ISOLATION)
-        port->config.iommu_flags |= PORT_IOMMU_DOMAIN | PORT_IOMMU_MAPPINGS | PORT_IOMMU_ATTACHED;
-    if (!port->config.required_dma_queue_entry)
-        port->config.required_dma_queue_entry = 2; /* LIFE-053 */
-    port->physical = port_physical_create(port);
-    if (!port->physical || !port_registration_device_init(port)) {
-        physical_memory_destroy(port->physical);
-        util_free(port);
-        return STATUS_NO_MEMORY;
-    }
-    ddi_handles_init(&port->handles);
-    list_init(&port->drivers);
-    list_init(&port->adapter_list);
-    sim_mutex_init(&port->add_lock);
-    port->next_luid = 0x1000;
-    port->etw = trace_current != NULL;
-    sim_current->room[SIM_ROOM_PORT] = port;
-    *out = port;
-    return STATUS_SUCCESS;
-}
-
-void port_on_stop(struct port *port, void (*end)(void *context, struct port_adapter *adapter),
-                  void *context)
-{
-    port->end_clients = end;
-    port->end_clients_context = context;
-}
-
-void port_destroy(struct port *port)
-{
-    if (!port)
-        return;
-    port_registration_device_finish(port);
-    physical_memory_destroy(port->physical);
-    ddi_handles_finish(&port->handles);
-    sim_current->room[SIM_ROOM_PORT] = NULL;
-    util_free(port);
-}
-
-/* ---- DxgkInitialize ---- */
 
 /* LIFE-020: what an old draft left in the table must be zero; it is reported, and never called. */
 static void clear_reserved(DRIVER_INITIALIZATION_DATA *table)
@@ -139,7 +87,7 @@ static struct port_driver *registered_driver(struct port *port, const DRIVER_OBJ
 
 static NTSTATUS uninitialize(const DRIVER_OBJECT *object)
 {
-    struct port *port = current_port();
+    struct port *port = port_current();
     struct port_driver *driver;
 
     if (!port)
@@ -178,18 +126,16 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
     }
     if (!NT_SUCCESS(port->config.initialize_failure))
         return port->config.initialize_failure; /* LIFE-012 */
-    if (!sim_copy_checked(&version, &data->Version, sizeof(version)))
+    if (!PORT_TAKE_MEMBER(DRIVER_INITIALIZATION_DATA, &version, data, Version))
         return STATUS_INVALID_PARAMETER;
-    bytes = port_table_bytes(version);
-    if (!bytes || version > port_interface_version(port)) {
+    bytes = port_version_table_bytes(version);
+    if (!bytes || version > port_version_of_host(port)) {
         VIOLATION("LIFE-019", "the driver was built for interface version 0x%x, which %s", version,
                   bytes ? "is newer than the host's" : "does not exist");
         return STATUS_REVISION_MISMATCH;
     }
-    memset(&table, 0, sizeof(table));
-    if (bytes > sizeof(table))
-        bytes = sizeof(table);
-    if (!sim_copy_checked(&table, data, bytes)) /* LIFE-016, LIFE-017 */
+    if (!PORT_TAKE_VERSION(DRIVER_INITIALIZATION_DATA, version, &table,
+                           data)) /* LIFE-016, LIFE-017 */
         return STATUS_INVALID_PARAMETER;
     missing = missing_entry(&table);
     if (missing) {
@@ -206,13 +152,13 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
 EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                      PDRIVER_INITIALIZATION_DATA DriverInitializationData)
 {
-    struct port *port = current_port();
+    struct port *port = port_current();
     struct ddi_frame frame;
     NTSTATUS status;
 
     if (!port)
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkInitialize", CALLER);
+    ddi_callback_enter(&frame, NULL, "DxgkInitialize", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {
         VIOLATION("LIFE-013", "DxgkInitialize was called at %s", nt_irql_name(sim_irql()));
         status = STATUS_INVALID_DEVICE_REQUEST;
@@ -234,9 +180,9 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
     struct ddi_frame frame;
     NTSTATUS status = STATUS_NOT_SUPPORTED; /* LIFE-036 */
 
-    if (!current_port())
+    if (!port_current())
         return STATUS_INVALID_DEVICE_STATE;
-    ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", CALLER);
+    ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", PORT_CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {
         VIOLATION("LIFE-013", "DxgkInitializeDisplayOnlyDriver was called at %s",
                   nt_irql_name(sim_irql()));
@@ -251,164 +197,4 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
 EXPORT NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT DriverObject)
 {
     return uninitialize(DriverObject);
-}
-
-/* ---- DriverEntry and Unload ---- */
-
-#define SERVICES "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\"
-
-/* The key that installing a driver makes, which it may open by RegistryPath; values that are there already stay. */
-static bool make_service_key(const char *service)
-{
-    static const struct {
-        const char *name;
-        uint32_t value;
-    } values[] = {{"Type", 1}, {"Start", 3}, {"ErrorControl", 0}}; /* a kernel driver, on demand */
-    char path[sizeof(SERVICES) + sizeof(((struct port_driver *)0)->service)];
-
-    snprintf(path, sizeof(path), "%s%s", SERVICES, service);
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        uint32_t type, bytes;
-
-        if (!nt_registry_get(path, values[i].name, &type, &bytes) &&
-            !nt_registry_set(path, values[i].name, REG_DWORD, &values[i].value, sizeof(uint32_t)))
-            return false;
-    }
-    return true;
-}
-
-static void registry_path(const char *service, WCHAR *buffer, size_t capacity, UNICODE_STRING *path)
-{
-    size_t length = 0;
-
-    for (const char *p = SERVICES; *p && length + 1 < capacity; p++)
-        buffer[length++] = (WCHAR)(unsigned char)*p;
-    for (const char *p = service; *p && length + 1 < capacity; p++)
-        buffer[length++] = (WCHAR)(unsigned char)*p;
-    buffer[length] = 0;
-    path->Buffer = buffer;
-    path->Length = (USHORT)(length * sizeof(WCHAR));
-    path->MaximumLength = (USHORT)((length + 1) * sizeof(WCHAR));
-}
-
-struct entry_arguments {
-    UNICODE_STRING path;
-    WCHAR buffer[256];
-};
-
-static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE entry)
-{
-    struct ddi_frame frame = {.outer = sim_current->frame,
-                              .name = "DriverEntry",
-                              .track = TRACE_PROCESSOR(sim_current->processor)};
-    struct entry_arguments *arguments = driver->registry_path.address;
-    struct nt_image *outer_image;
-    struct nt_call_state state;
-    NTSTATUS status;
-    uint64_t deadline;
-
-    registry_path(driver->service, arguments->buffer, sizeof(arguments->buffer) / sizeof(WCHAR),
-                  &arguments->path);
-    sim_current->frame = &frame;
-    outer_image = nt_image_enter(driver->image);
-    nt_call_state(&state);
-    trace_begin(frame.track, "DriverEntry", NULL, 0);
-    deadline = sim_inside_enter(60000000000u);
-    status = entry(&driver->object, &arguments->path);
-    sim_inside_leave(deadline);
-    trace_end(frame.track, "DriverEntry");
-    nt_call_check(&state, "DriverEntry");
-    nt_image_enter(outer_image);
-    sim_current->frame = frame.outer;
-    ddi_loan_revoke(
-        &driver->registry_path); /* LIFE-008: a driver that kept the pointer faults on it */
-    return status;
-}
-
-/* LIFE-010, LIFE-011: what the load comes to. */
-static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
-{
-    if (driver->initialize_called && returned != driver->initialize_status)
-        VIOLATION("LIFE-010", "DriverEntry returned 0x%08x, but DxgkInitialize had returned 0x%08x",
-                  (unsigned)returned, (unsigned)driver->initialize_status);
-    if (driver->initialize_called && !NT_SUCCESS(driver->initialize_status))
-        return driver->initialize_status;
-    if (!NT_SUCCESS(returned))
-        return returned;
-    return driver->registered ? STATUS_SUCCESS : STATUS_UNSUCCESSFUL;
-}
-
-static void free_driver(struct port_driver *driver)
-{
-    ddi_loan_finish(&driver->registry_path);
-    nt_device_object_unregister(&driver->object);
-    util_free(driver);
-}
-
-NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
-                           PDRIVER_INITIALIZE entry, struct port_driver **out)
-{
-    struct port_driver *driver = util_zalloc(1, sizeof(*driver));
-    NTSTATUS status;
-
-    if (!driver)
-        return STATUS_NO_MEMORY;
-    driver->port = port;
-    driver->image = image;
-    snprintf(driver->service, sizeof(driver->service), "%s", service);
-    driver->object.Type = 4; /* IO_TYPE_DRIVER */
-    driver->object.Size = sizeof(DRIVER_OBJECT);
-    driver->object.DriverExtension = &driver->extension;
-    driver->extension.DriverObject = &driver->object;
-    if (!make_service_key(service) ||
-        !ddi_loan_init(&driver->registry_path, sizeof(struct entry_arguments), "LIFE-008",
-                       "the RegistryPath of DriverEntry, which has returned") ||
-        !nt_device_object_register(&driver->object)) {
-        free_driver(driver);
-        return STATUS_NO_MEMORY;
-    }
-    port->loading = driver;
-    status = call_driver_entry(driver, entry);
-    port->loading = NULL;
-    status = load_status(driver, status);
-    if (NT_SUCCESS(status))
-        status = ddi_adapter_init(&driver->unload_door, &driver->table, image, service);
-    if (!NT_SUCCESS(status)) {
-        /* LIFE-009: not loaded; what DriverEntry left is a leak. */
-        physical_memory_driver_unloaded(port->physical, image);
-        nt_image_leak_check(image);
-        free_driver(driver);
-        return status;
-    }
-    list_push_back(&port->drivers, &driver->link);
-    if (port->config.observe)
-        port->config.observe(port->config.observe_context,
-                             &(struct port_answers){.table = &driver->table});
-    *out = driver;
-    return STATUS_SUCCESS;
-}
-
-uint64_t port_driver_stop(struct port_driver *driver)
-{
-    const struct port_config *config = &driver->port->config;
-    uint64_t limit = config->unload_limit_ns ? config->unload_limit_ns : 10000000000u;
-    uint64_t left = 0;
-
-    if (!sim_current->stopped) {
-        nt_image_unloading(driver->image);
-        ddi_unload(&driver->unload_door);
-        if (!nt_image_drain(driver->image, limit)) {
-            VIOLATION(
-                "LIFE-178",
-                "%s cannot be unloaded: its threads, work items or DPCs still run after %llu ms",
-                driver->service, (unsigned long long)(limit / 1000000u));
-            left++;
-        }
-        left += physical_memory_driver_unloaded(driver->port->physical, driver->image);
-        left += nt_image_leak_check(driver->image); /* LIFE-177 */
-    }
-    ddi_adapter_finish(&driver->unload_door);
-    list_remove(&driver->link);
-    free_driver(driver);
-    return left;
 }

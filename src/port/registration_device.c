@@ -5,7 +5,10 @@
  * the address to call (LIFE-179 to LIFE-181). The codes and the form are those that the MIT-licensed display driver headers
  * of ReactOS publish.
  */
-#include "port/port_private.h"
+#include "nt/nt.h"
+#include "port/boundary.h"
+#include "port/machine.h"
+#include "port/registration_device.h"
 
 #define REQUEST_REGISTER CTL_CODE(FILE_DEVICE_VIDEO, 0xF, METHOD_NEITHER, FILE_ANY_ACCESS)
 #define REQUEST_REGISTER_DISPLAY_ONLY \
@@ -33,7 +36,7 @@ static NTSTATUS answer(PIRP irp)
         return STATUS_INVALID_DEVICE_REQUEST;
     if (stack->Parameters.DeviceIoControl.OutputBufferLength < sizeof(routine))
         return STATUS_BUFFER_TOO_SMALL;
-    if (!irp->UserBuffer || !sim_copy_checked(irp->UserBuffer, &routine, sizeof(routine)))
+    if (!PORT_GIVE(PVOID, irp->UserBuffer, &routine))
         return STATUS_INVALID_PARAMETER;
     return STATUS_SUCCESS;
 }

@@ -2,19 +2,18 @@
 /* The segment table, and the parts of segments that must not be used. */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/query.h"
+#include "port/refuse.h"
+#include "port/segment_count.h"
+#include "port/segments.h"
+#include "port/segments_1x.h"
+#include "util/alloc.h"
+#include "util/checked.h"
 
 /* Larger than any driver's structure: a driver that steps by its own sizeof is found out (CAPS-074). */
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
 #define MAX_BAD_RANGES 4096u
-
-NTSTATUS port_check_segment_count(const struct port_adapter *adapter, UINT count)
-{
-    if (count > PORT_MAX_SEGMENTS || (count == 0 && !adapter->ddi.compute_only))
-        PORT_REFUSE("CAPS-073", "the driver reports %u segments; 1 to %u are possible", count,
-                    PORT_MAX_SEGMENTS);
-    return STATUS_SUCCESS;
-}
 
 /* The first call: how many (CAPS-072, CAPS-073). */
 static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
@@ -28,7 +27,7 @@ static NTSTATUS query_count(struct port_adapter *adapter, UINT *count)
     if (!NT_SUCCESS(status))
         return status;
     *count = out.NbSegment;
-    return port_check_segment_count(adapter, out.NbSegment);
+    return port_segment_count_check(adapter, out.NbSegment);
 }
 
 static NTSTATUS query_table(struct port_adapter *adapter, UINT count)
@@ -194,10 +193,10 @@ static NTSTATUS query_segments_2x(struct port_adapter *adapter)
 }
 
 /* SEG-002 to SEG-004, CAPS-071 */
-NTSTATUS port_query_segments(struct port_adapter *adapter)
+NTSTATUS port_segments_query(struct port_adapter *adapter)
 {
     NTSTATUS status = port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0
-                          ? port_query_segments_1x(adapter)
+                          ? port_segments_1x_query(adapter)
                           : query_segments_2x(adapter);
 
     if (NT_SUCCESS(status))
@@ -205,4 +204,15 @@ NTSTATUS port_query_segments(struct port_adapter *adapter)
     if (NT_SUCCESS(status))
         status = check_flags(adapter);
     return NT_SUCCESS(status) ? query_memory_state(adapter) : status;
+}
+
+void port_segments_forget(struct port_adapter *adapter)
+{
+    struct port_segments *segments = &adapter->segments;
+
+    util_free(segments->table);
+    util_free(segments->bad_range);
+    segments->table = NULL;
+    segments->bad_range = NULL;
+    segments->bad_range_count = 0;
 }

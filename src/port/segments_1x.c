@@ -5,10 +5,18 @@
  */
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
+#include "port/boundary.h"
+#include "port/query.h"
+#include "port/refuse.h"
+#include "port/segment_count.h"
+#include "port/segments_1x.h"
+#include "util/alloc.h"
 #include "sim/sim.h"
 
-#define MAX_BANKS 127u /* the largest HintedBank */
+#define MAX_BANKS    127u   /* the largest HintedBank */
+#define FLAGS_OF_1_0 0x3FFu /* bits of DXGK_SEGMENTFLAGS below WDDM 1.2 */
+#define FLAGS_OF_1_2 0x7FFu /* and in 1.2 and 1.3, with DirectFlip */
 
 /* DXGK_QUERYSEGMENTOUT and DXGK_QUERYSEGMENTOUT3 differ in what the pointer points at only. */
 _Static_assert(sizeof(DXGK_QUERYSEGMENTOUT) == sizeof(DXGK_QUERYSEGMENTOUT3) &&
@@ -55,7 +63,7 @@ static void check_banks(UINT id, const DXGK_SEGMENTDESCRIPTOR3 *d)
     }
     if (d->NbOfBanks > 1 &&
         (!d->pBankRangeTable ||
-         !sim_copy_checked(end, d->pBankRangeTable, (d->NbOfBanks - 1) * sizeof(*end)))) {
+         !port_boundary_take_bytes(end, d->pBankRangeTable, (d->NbOfBanks - 1) * sizeof(*end)))) {
         VIOLATION("SEG-038", "segment %u: pBankRangeTable cannot be read", id);
         return;
     }
@@ -100,7 +108,8 @@ static DXGK_SEGMENTDESCRIPTOR4 to_fourth(const DXGK_SEGMENTDESCRIPTOR3 *d)
 /* Flags that came later mean nothing yet. */
 static void drop_later_flags(const struct port_adapter *adapter, UINT id, DXGK_SEGMENTFLAGS *flags)
 {
-    UINT known = port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WIN8 ? 0x3FF : 0x7FF;
+    const bool is_1_2 = port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8;
+    const UINT known = is_1_2 ? FLAGS_OF_1_2 : FLAGS_OF_1_0;
 
     if (flags->Value & ~known)
         WARNING("CAPS-079", "segment %u: flags 0x%x do not exist in this driver's WDDM version", id,
@@ -156,7 +165,7 @@ static NTSTATUS query_table(struct port_adapter *adapter, const struct form *for
     return STATUS_SUCCESS;
 }
 
-NTSTATUS port_query_segments_1x(struct port_adapter *adapter)
+NTSTATUS port_segments_1x_query(struct port_adapter *adapter)
 {
     struct form form = form_of(adapter);
     DXGK_QUERYSEGMENTOUT3 out;
@@ -166,7 +175,7 @@ NTSTATUS port_query_segments_1x(struct port_adapter *adapter)
     memset(&out, 0, sizeof(out));
     status = query(adapter, &form, &out);
     if (NT_SUCCESS(status))
-        status = port_check_segment_count(adapter, out.NbSegment);
+        status = port_segment_count_check(adapter, out.NbSegment);
     if (!NT_SUCCESS(status))
         return status;
     array = util_zalloc((size_t)out.NbSegment + 1, form.descriptor_bytes);

@@ -3,7 +3,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "port/port_private.h"
+#include "bus/bus.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/children.h"
+#include "port/components.h"
+#include "port/dma_fault.h"
+#include "port/domain.h"
+#include "port/etw.h"
+#include "port/exclude.h"
+#include "port/feature_interface.h"
+#include "port/interface.h"
+#include "port/interrupts.h"
+#include "port/isolate.h"
+#include "port/managers.h"
+#include "port/port_assert.h"
+#include "port/maps.h"
+#include "port/power.h"
+#include "port/power_components.h"
+#include "port/query_order.h"
+#include "port/refuse.h"
+#include "port/resources.h"
+#include "port/segments.h"
+#include "port/services.h"
+#include "port/start.h"
+#include "port/versions.h"
+#include "vidmm/physical_memory.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */
@@ -85,7 +110,7 @@ static NTSTATUS start_device(struct port_adapter *adapter, ULONG *sources, ULONG
                        "DXGKRNL_INTERFACE or DXGK_START_INFO of StartDevice, which has returned"))
         return STATUS_NO_MEMORY;
     arguments = adapter->start_loan.address;
-    port_fill_interface(adapter, &arguments->interface, port_interface_version(adapter->port));
+    port_interface_fill(adapter, &arguments->interface, port_version_of_host(adapter->port));
     arguments->info.RequiredDmaQueueEntry = adapter->port->config.required_dma_queue_entry;
     arguments->info.AdapterGuid = adapter->guid;
     arguments->info.AdapterLuid = adapter->luid;
@@ -113,12 +138,12 @@ static void after_stop(struct port_adapter *adapter)
 {
     port_interrupts_disconnect(adapter);
     adapter->state = PORT_STOPPED;
-    port_features_end(adapter);
+    port_feature_interface_end(adapter);
     port_services_revoke(adapter);
     port_maps_remove(adapter); /* LIFE-101 */
     port_resources_revoke(adapter);
-    physical_adapter_set_started(adapter->domain.physical, false);
-    physical_adapter_report_leaks(adapter->domain.physical); /* PHYS-022 */
+    physical_adapter_set_started(port_adapter_physical(adapter), false);
+    physical_adapter_report_leaks(port_adapter_physical(adapter)); /* PHYS-022 */
 }
 
 void port_stop(struct port_adapter *adapter)
@@ -126,14 +151,14 @@ void port_stop(struct port_adapter *adapter)
     uint64_t interrupts, dma;
     NTSTATUS status;
 
-    port_exclusions_wait(adapter);
+    port_assert_passive();
+    port_exclude_wait(adapter);
     port_power_up(adapter);
     if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
         adapter->port->end_clients(adapter->port->end_clients_context, adapter); /* LIFE-168 */
-    if (adapter->power.stable)
-        port_adapter_set_stable_power(adapter, false); /* LIFE-146 */
-    port_managers_destroy(adapter);                    /* LIFE-167 */
-    port_runtime_power_stop(adapter);
+    port_power_stopping(adapter);
+    port_managers_destroy(adapter); /* LIFE-167 */
+    port_power_components_stop(adapter);
     status = ddi_stop_device(&adapter->ddi);
     if (!NT_SUCCESS(status) && !adapter->ddi.gone)
         VIOLATION("LIFE-170", "StopDevice returned 0x%08x", (unsigned)status);
@@ -143,18 +168,10 @@ void port_stop(struct port_adapter *adapter)
     watch_silence(adapter, interrupts, dma);
 }
 
-void port_forget_answers(struct port_adapter *adapter)
+void port_start_forget(struct port_adapter *adapter)
 {
-    util_free(adapter->segments.table);
-    util_free(adapter->segments.bad_range);
-    util_free(adapter->children.child);
-    util_free(adapter->children.connected);
-    adapter->segments.table = NULL;
-    adapter->segments.bad_range = NULL;
-    adapter->segments.bad_range_count = 0;
-    adapter->children.child = NULL;
-    adapter->children.connected = NULL;
-    adapter->children.count = 0;
+    port_segments_forget(adapter);
+    port_children_forget(adapter);
     port_components_forget(adapter);
 }
 
@@ -167,15 +184,15 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
     NTSTATUS status = check_outputs(adapter, sources, reported, &children);
 
     if (NT_SUCCESS(status))
-        status = port_query_after_start(adapter);
+        status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status))
-        status = port_query_children(adapter, children);
-    if (NT_SUCCESS(status) && ddi_has(&adapter->ddi, DxgkDdiControlEtwLogging))
-        ddi_control_etw_logging(&adapter->ddi, adapter->port->etw, 0, adapter->port->etw_level);
+        status = port_children_query(adapter, children);
     if (NT_SUCCESS(status))
-        status = port_domain_isolate(adapter);
+        port_etw_tell(adapter);
     if (NT_SUCCESS(status))
-        status = port_runtime_power_start(adapter);
+        status = port_isolate_at_start(adapter);
+    if (NT_SUCCESS(status))
+        status = port_power_components_start(adapter);
     if (NT_SUCCESS(status))
         status = port_managers_create(adapter);
     return status;
@@ -188,7 +205,7 @@ static NTSTATUS prepare_start(struct port_adapter *adapter)
     if (!NT_SUCCESS(status))
         return status;
     exchange_pre_start_info(adapter);
-    status = port_query_before_start(adapter);
+    status = port_query_order_before_start(adapter);
     if (NT_SUCCESS(status))
         status = port_domain_create(adapter);
     return status;
@@ -217,22 +234,23 @@ static void tell_what_is_absent(struct port_adapter *adapter)
 
 NTSTATUS port_start(struct port_adapter *adapter)
 {
-    bool again = adapter->domain.domain !=
+    bool again = port_adapter_domain(adapter) !=
                  NULL; /* the domain and what was said before the first start stay (IOMMU-003) */
     ULONG sources, children;
     NTSTATUS status = again ? STATUS_SUCCESS : prepare_start(adapter);
 
+    port_assert_passive();
     if (NT_SUCCESS(status))
         status = port_resources_create(adapter);
     if (!NT_SUCCESS(status))
         return status;
-    status = port_features_begin(adapter);
+    status = port_feature_interface_begin(adapter);
     if (!NT_SUCCESS(status)) {
         port_resources_revoke(adapter);
         return status;
     }
     bus_device_on_fault(adapter->device, port_dma_fault, adapter);
-    physical_adapter_set_started(adapter->domain.physical, true);
+    physical_adapter_set_started(port_adapter_physical(adapter), true);
     adapter->state = PORT_STARTING;
     port_interrupts_connect(adapter); /* LIFE-066 */
     status = start_device(adapter, &sources, &children);
@@ -241,28 +259,11 @@ NTSTATUS port_start(struct port_adapter *adapter)
         return status;
     }
     adapter->state = PORT_STARTED;
-    adapter->power.state = PowerDeviceD0; /* LIFE-155 */
+    port_power_started(adapter);
     status = complete_start(adapter, sources, children);
     if (!NT_SUCCESS(status))
         port_stop(adapter); /* LIFE-071 */
     else if (!again && port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM2_0)
         tell_what_is_absent(adapter);
-    return status;
-}
-
-NTSTATUS port_adapter_restart(struct port_adapter *adapter)
-{
-    NTSTATUS status;
-
-    if (adapter->client_references)
-        return STATUS_DEVICE_BUSY;
-    if (adapter->state != PORT_STARTED || adapter->power.state != PowerDeviceD0 ||
-        adapter->power.unplugged)
-        return STATUS_INVALID_DEVICE_STATE;
-    port_stop(adapter);
-    port_forget_answers(adapter);
-    status = port_start(adapter);
-    if (!NT_SUCCESS(status))
-        adapter->lost = true;
     return status;
 }

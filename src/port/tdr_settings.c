@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "nt/nt.h"
-#include "port/port_private.h"
+#include "port/tdr_settings.h"
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 

@@ -3,7 +3,8 @@
  * Interface versions: which exist (LIFE-018), and how large at each of them the tables and structures are that grow
  * (LIFE-017, LIFE-058, CAPS-006; the numbers are those of tests/abi/tables.tsv and structs_by_version.tsv).
  */
-#include "port/port_private.h"
+#include "port/machine.h"
+#include "port/versions.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -30,7 +31,7 @@ static const struct since versions[] = {
     {0xE003, 1264}, {0xF003, 1296}, {0x10004, 1376},
 };
 
-size_t port_table_bytes(ULONG version)
+size_t port_version_table_bytes(ULONG version)
 {
     for (size_t i = 0; i < COUNT(versions); i++)
         if (versions[i].version == version)
@@ -38,19 +39,14 @@ size_t port_table_bytes(ULONG version)
     return 0;
 }
 
-bool port_version_official(ULONG version)
-{
-    return port_table_bytes(version) != 0;
-}
-
-UINT port_interface_version(const struct port *port)
+UINT port_version_of_host(const struct port *port)
 {
     return port->config.interface_version ? port->config.interface_version
                                           : DXGKDDI_INTERFACE_VERSION_WDDM3_1;
 }
 
 /* Of DXGKRNL_INTERFACE. */
-ULONG port_interface_bytes(UINT version)
+ULONG port_version_interface_bytes(UINT version)
 {
     static const struct since rows[] = {
         {0x1052, 184}, {0x300E, 256}, {0x4002, 264},  {0x5023, 312}, {0x6002, 328},
@@ -63,7 +59,7 @@ ULONG port_interface_bytes(UINT version)
 
 #define UP_TO(member) ((ULONG)((offsetof(DXGK_DRIVERCAPS, member) + 7) & ~(size_t)7))
 
-UINT port_caps_bytes(UINT version)
+UINT port_version_caps_bytes(UINT version)
 {
     static const struct since rows[] = {
         {DXGKDDI_INTERFACE_VERSION_VISTA, UP_TO(WDDMVersion)},
@@ -81,7 +77,7 @@ UINT port_caps_bytes(UINT version)
     return value_at(rows, COUNT(rows), version);
 }
 
-UINT port_physical_caps_bytes(UINT version)
+UINT port_version_physical_caps_bytes(UINT version)
 {
     return version < DXGKDDI_INTERFACE_VERSION_WDDM2_7
                ? offsetof(DXGK_PHYSICALADAPTERCAPS, VirtualCopyNodeIndex)
@@ -89,7 +85,7 @@ UINT port_physical_caps_bytes(UINT version)
 }
 
 /* CAPS-032: a DXGK_WDDMVERSION value not above that of the host. */
-bool port_wddm_known(UINT wddm)
+bool port_version_wddm_known(UINT wddm)
 {
     static const UINT known[] = {0x1000, 0x1200, 0x1300, 0x2000, 0x2100, 0x2105,
                                  0x2106, 0x2200, 0x2300, 0x2400, 0x2500, 0x2600,
@@ -103,7 +99,7 @@ bool port_wddm_known(UINT wddm)
 
 /* ---- bits that exist (CAPS-019): a row's mask counts from its version on ---- */
 
-UINT port_known_scheduling_bits(UINT version)
+UINT port_version_scheduling_bits(UINT version)
 {
     static const struct since rows[] = {
         {DXGKDDI_INTERFACE_VERSION_VISTA, 0x3},     {DXGKDDI_INTERFACE_VERSION_WIN8, 0x1F},
@@ -114,7 +110,7 @@ UINT port_known_scheduling_bits(UINT version)
     return value_at(rows, COUNT(rows), version);
 }
 
-UINT port_known_memory_bits(UINT version)
+UINT port_version_memory_bits(UINT version)
 {
     static const struct since rows[] = {
         {DXGKDDI_INTERFACE_VERSION_VISTA, 0x1},       {DXGKDDI_INTERFACE_VERSION_WIN7, 0xF},
@@ -127,7 +123,7 @@ UINT port_known_memory_bits(UINT version)
     return value_at(rows, COUNT(rows), version);
 }
 
-UINT port_known_misc_bits(UINT version)
+UINT port_version_misc_bits(UINT version)
 {
     static const struct since rows[] = {
         {DXGKDDI_INTERFACE_VERSION_WDDM2_4, 0x3},  {DXGKDDI_INTERFACE_VERSION_WDDM2_5, 0x7},

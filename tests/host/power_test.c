@@ -3,7 +3,9 @@
 #include "host/support/refgpu_client.h"
 
 #include "host/host.h"
-#include "port/port_private.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
+#include "port/power.h"
 
 #define BYTES 65536u
 

@@ -4,7 +4,8 @@
 #include "host/support/machine.h"
 
 #include "host/host.h"
-#include "port/port_private.h"
+#include "port/adapter_info.h"
+#include "port/adapter_record.h"
 
 #include "../examples/blitter/blitter_hw.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
 
 #define APERTURE 2u
 #define BASE     (1ull << 32) /* of the aperture of the probe */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "port/port_private.h"
+#include "port/adapter_record.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

@@ -6,7 +6,7 @@
 
 #include "bus/bus.h"
 #include "nt/nt.h"
-#include "port/port_private.h"
+#include "port/tdr_settings.h"
 #include "verify/verify.h"
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"

@@ -23,7 +23,16 @@
 #include <dispmprt.h>
 #include <d3dkmthk.h>
 
+#include "port/adapter.h"
+#include "port/adapter_info.h"
+#include "port/config.h"
+#include "port/domain.h"
+#include "port/driver.h"
+#include "port/etw.h"
+#include "port/isolate.h"
 #include "port/port.h"
+#include "port/power.h"
+#include "port/query_interface.h"
 #include "port/support/probe_ddis.h"
 
 /* clang-format off */

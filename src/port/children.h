@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Child devices as the driver describes them, and whether each is connected. */
+#ifndef DXGK_PORT_CHILDREN_H
+#define DXGK_PORT_CHILDREN_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+struct port_adapter;
+
+/* `children`: how many StartDevice said there are. */
+NTSTATUS port_children_query(struct port_adapter *adapter, ULONG children);
+/* False: there is no such child. */
+bool port_children_note_status(struct port_adapter *adapter, const DXGK_CHILD_STATUS *status);
+void port_children_forget(struct port_adapter *adapter);
+
+#endif

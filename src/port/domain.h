@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* How the device reaches memory: the DMA mode, and the life of the IOMMU domain. For the adapter's start and end. */
+#ifndef DXGK_PORT_DOMAIN_H
+#define DXGK_PORT_DOMAIN_H
+
+#include <ntddk.h>
+
+#include "iommu/iommu.h"
+
+struct port_adapter;
+
+/* What Windows calls an answer of the simulated IOMMU. */
+NTSTATUS port_iommu_status(enum iommu_result result);
+/* From what the driver said before StartDevice and what the machine has. */
+NTSTATUS port_domain_choose_mode(struct port_adapter *adapter);
+NTSTATUS port_domain_create(struct port_adapter *adapter);
+void port_domain_destroy(struct port_adapter *adapter);
+
+#endif

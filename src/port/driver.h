@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* A loaded miniport: its DriverEntry and its Unload. For the room that loads images. */
+#ifndef DXGK_PORT_DRIVER_H
+#define DXGK_PORT_DRIVER_H
+
+#include <stdint.h>
+
+#include <ntddk.h>
+
+struct nt_image;
+struct port;
+struct port_driver;
+
+/* Call the image's DriverEntry. On failure the image counts as not loaded and its leaks are reported (LIFE-009). */
+NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
+                           PDRIVER_INITIALIZE entry, struct port_driver **driver);
+/* Unload, after the last adapter was removed; leak check. Returns how many things were left. */
+uint64_t port_driver_stop(struct port_driver *driver);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Optional features in the way of WDDM 3.1: who may turn on what. */
+#ifndef DXGK_PORT_FEATURES_H
+#define DXGK_PORT_FEATURES_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+#include <dxgk_wddm3_2.h>
+
+struct port;
+struct port_adapter;
+
+#define PORT_FEATURES     6u  /* of WDDM 3.1: DXGK_FEATURE_HWSCH .. _SHARE_BACKING_STORE_WITH_KMD */
+#define PORT_FEATURES_3_2 64u /* room for the numbers of WDDM 3.2 */
+
+void port_features_fill(DXGKRNL_INTERFACE *interface);
+/* Whether the host lets this adapter's driver (NULL: anybody) have the feature. */
+bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
+                         DXGK_FEATURE_ID feature);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The firmware tables that DxgkCbQueryServices gives access to. For services.c. */
+#ifndef DXGK_PORT_FIRMWARE_H
+#define DXGK_PORT_FIRMWARE_H
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+void port_firmware_fill(DXGK_FIRMWARE_TABLE_INTERFACE *interface);
+
+#endif

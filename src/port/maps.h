@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of the device that its driver has mapped: DxgkCbMapMemory and DxgkCbUnmapMemory, and what is left when the adapter stops or
+ * a process ends. */
+#ifndef DXGK_PORT_MAPS_H
+#define DXGK_PORT_MAPS_H
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+struct nt_process;
+struct port_adapter;
+
+void port_maps_fill(DXGKRNL_INTERFACE *interface);
+/* Mappings that are left are reported (LIFE-101) and removed. */
+void port_maps_remove(struct port_adapter *adapter);
+/* PHYS-040: of a process that ends. */
+void port_maps_process_ended(struct port_adapter *adapter, const struct nt_process *process);
+
+#endif

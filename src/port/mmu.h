@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPU's MMU as the driver describes it: caps, and each level of page tables. */
+#ifndef DXGK_PORT_MMU_H
+#define DXGK_PORT_MMU_H
+
+#include <ntddk.h>
+
+struct port_adapter;
+
+NTSTATUS port_mmu_query(struct port_adapter *adapter);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The callbacks about power components, as a part of DXGKRNL_INTERFACE. */
+#ifndef DXGK_PORT_POWER_CALLBACKS_H
+#define DXGK_PORT_POWER_CALLBACKS_H
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+void port_power_callbacks_fill(DXGKRNL_INTERFACE *interface);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of the queries (LIFE-050, LIFE-072). Every answer is checked; the first breach of a rule is one violation that names
+ * the rule and the value, and refuses the adapter (LIFE-003).
+ */
+#include "port/components.h"
+#include "port/description.h"
+#include "port/device_caps.h"
+#include "port/domain.h"
+#include "port/domain_reserve.h"
+#include "port/driver_caps.h"
+#include "port/mmu.h"
+#include "port/nodes.h"
+#include "port/query_order.h"
+#include "port/reserved_ranges.h"
+#include "port/segments.h"
+
+NTSTATUS port_query_order_before_start(struct port_adapter *adapter)
+{
+    port_device_caps_query(adapter);
+    return port_domain_choose_mode(adapter);
+}
+
+static NTSTATUS reserve_ranges(struct port_adapter *adapter)
+{
+    NTSTATUS status;
+
+    if (!port_reserved_ranges_due(adapter))
+        return STATUS_SUCCESS;
+    status = port_reserved_ranges_query(adapter);
+    return NT_SUCCESS(status) ? port_domain_reserve(adapter) : status;
+}
+
+NTSTATUS port_query_order_after_start(struct port_adapter *adapter)
+{
+    static NTSTATUS (*const step[])(struct port_adapter *) = {
+        port_driver_caps_query, port_driver_caps_query_physical, reserve_ranges,
+        port_segments_query,    port_domain_reserve_segments,    port_mmu_query,
+        port_nodes_query,       port_components_query,           port_description_query_history,
+        port_description_query,
+    };
+
+    for (size_t i = 0; i < sizeof(step) / sizeof(step[0]); i++) {
+        NTSTATUS status = step[i](adapter);
+
+        if (!NT_SUCCESS(status))
+            return status;
+    }
+    return STATUS_SUCCESS;
+}

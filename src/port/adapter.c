@@ -19,7 +19,8 @@
 
 /* ---- identity ---- */
 
-/* LIFE-085: where the driver may keep its data; made by the kernel services from the same device object. */
+/* LIFE-085: the registry key in which the driver may keep its data, named after the device object
+ * as the kernel services name it. */
 static bool name_software_key(struct port_adapter *adapter)
 {
     static const char prefix[] = "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\Class\\";
@@ -70,7 +71,8 @@ static void read_name(struct port_adapter *adapter)
 
 /* ---- life ---- */
 
-/* Everything but the record, which clients may still hold: it says that the adapter is lost. */
+/* End everything except the record: clients may still hold it, and it tells them that the adapter
+ * is lost. */
 static void dismantle(struct port_adapter *adapter)
 {
     struct port *port = adapter->port;
@@ -131,7 +133,7 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     return adapter;
 }
 
-/* LIFE-039 to LIFE-043. The context: NULL with a success status means that the driver declines the device. */
+/* LIFE-039 to LIFE-043. Success with a NULL context means that the driver declines the device. */
 static NTSTATUS add_device(struct port_adapter *adapter)
 {
     struct port *port = adapter->port;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others ask of an adapter: which there are, who it is, the rooms' objects that belong to it, and what its driver answered.
- * Nothing here calls the driver. For kmt, host and the files of this room.
+ * What others ask of an adapter: which there are, who it is, the rooms' objects that belong to it,
+ * and what its driver answered. Nothing here calls the driver. For kmt, host and the files of this
+ * room.
  */
 #ifndef DXGK_PORT_ADAPTER_INFO_H
 #define DXGK_PORT_ADAPTER_INFO_H
@@ -47,7 +48,8 @@ struct vidsch *port_adapter_vidsch(const struct port_adapter *adapter); /* NULL:
 bool port_adapter_lost(const struct port_adapter *adapter);
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
 enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter);
-/* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED: what IOMMUFlags, the driver or somebody else brought about. */
+/* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED: what IOMMUFlags, the driver or somebody else brought
+ * about. */
 UINT port_adapter_isolation(const struct port_adapter *adapter);
 
 /* ---- what its driver answered ---- */
@@ -60,7 +62,8 @@ UINT port_adapter_nodes(const struct port_adapter *adapter);
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 bool port_adapter_gpu_mmu(const struct port_adapter *adapter);
-const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter); /* zeros without GpuMmu */
+/* Zeros without GpuMmu. */
+const DXGK_GPUMMUCAPS *port_adapter_mmu(const struct port_adapter *adapter);
 /* Zeros: not said (CAPS-110). */
 const DXGK_GPUVERSION *port_adapter_gpu_version(const struct port_adapter *adapter);
 const DXGK_ADAPTER_PERFDATACAPS *port_adapter_perf_caps(const struct port_adapter *adapter);

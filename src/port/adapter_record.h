@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The record of one adapter, from AddDevice until its last client has closed it: who it is, and one structure for each
- * concept, which belongs to that concept's files. For the files of this room only; others have adapter_info.h.
+ * The record of one adapter, from AddDevice until its last client has closed it: who it is, and one
+ * structure for each concept, which belongs to that concept's files. For the files of this room
+ * only; others have adapter_info.h.
  */
 #ifndef DXGK_PORT_ADAPTER_RECORD_H
 #define DXGK_PORT_ADAPTER_RECORD_H
@@ -13,7 +14,8 @@
 #include "port/power_state.h"
 #include "port/queried.h"
 
-/* ADDED until StartDevice is called, STARTING inside it, STOPPED after StopDevice or a StartDevice that failed. */
+/* ADDED until StartDevice is called, STARTING inside it, STOPPED after StopDevice or a StartDevice
+ * that failed. */
 enum port_state { PORT_ADDED, PORT_STARTING, PORT_STARTED, PORT_STOPPED, PORT_REMOVED };
 
 /* managers.c; the others ask port_adapter_vidmm and port_adapter_vidsch */
@@ -72,7 +74,8 @@ static inline UINT port_driver_version(const struct port_adapter *adapter)
     return adapter->driver->table.Version;
 }
 
-/* The driver model it follows (CAPS-122), as the interface version that began it; known once DXGK_DRIVERCAPS is. */
+/* The driver model it follows (CAPS-122), as the interface version that began it; known once
+ * DXGK_DRIVERCAPS is. */
 static inline UINT port_model_version(const struct port_adapter *adapter)
 {
     return adapter->caps.model;

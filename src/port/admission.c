@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Admission: what DXGK_DRIVERCAPS says, against itself, the entry points and the machine. */
-#include <string.h>
-
+/* Admission: whether what DXGK_DRIVERCAPS says agrees with itself, the entry points and the
+ * machine. */
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/admission.h"
 #include "port/compute.h"
+#include "port/entries.h"
 #include "port/refuse.h"
 #include "port/versions.h"
 #include "ram/ram.h"
-
-#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- bits that do not exist ---- */
 
@@ -55,7 +53,8 @@ static void ignore_reserved(struct port_adapter *adapter)
 
 /* ---- versions ---- */
 
-/* What a WDDM version asks for, asked of the interface version (rule) and of a version claimed beyond it (CAPS-031). */
+/* What each WDDM version requires. It is required of the interface version by the rule named, and
+ * of a newer version that the driver claims by CAPS-031. */
 static NTSTATUS check_version_needs(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
@@ -119,7 +118,7 @@ static NTSTATUS check_recovery_and_power(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* Display caps of an adapter without displays: nothing here uses them. */
+/* Display caps are checked although this host has no displays: nothing else uses them. */
 static NTSTATUS check_display(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
@@ -271,35 +270,25 @@ static NTSTATUS check_internal_range(struct port_adapter *adapter)
 
 /* ---- entry points ---- */
 
-/* What each driver that is no compute-only one needs, whatever its caps (LIFE-023). */
+/* Entry points that every driver except a compute-only one needs (LIFE-023), and those that caps
+ * ask for. */
 static NTSTATUS check_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;
-#define NEEDED(entry)                                       \
-    {                                                       \
-        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
-    }
-    static const struct {
-        size_t offset;
-        const char *name;
-    } always[] = {
-        NEEDED(DxgkDdiCreateDevice),       NEEDED(DxgkDdiDestroyDevice),
-        NEEDED(DxgkDdiCreateAllocation),   NEEDED(DxgkDdiDestroyAllocation),
-        NEEDED(DxgkDdiOpenAllocation),     NEEDED(DxgkDdiCloseAllocation),
-        NEEDED(DxgkDdiBuildPagingBuffer),  NEEDED(DxgkDdiSubmitCommand),
-        NEEDED(DxgkDdiPreemptCommand),     NEEDED(DxgkDdiResetFromTimeout),
-        NEEDED(DxgkDdiRestartFromTimeout), NEEDED(DxgkDdiCollectDbgInfo),
+    static const struct port_entry always[] = {
+        PORT_ENTRY(DxgkDdiCreateDevice),       PORT_ENTRY(DxgkDdiDestroyDevice),
+        PORT_ENTRY(DxgkDdiCreateAllocation),   PORT_ENTRY(DxgkDdiDestroyAllocation),
+        PORT_ENTRY(DxgkDdiOpenAllocation),     PORT_ENTRY(DxgkDdiCloseAllocation),
+        PORT_ENTRY(DxgkDdiBuildPagingBuffer),  PORT_ENTRY(DxgkDdiSubmitCommand),
+        PORT_ENTRY(DxgkDdiPreemptCommand),     PORT_ENTRY(DxgkDdiResetFromTimeout),
+        PORT_ENTRY(DxgkDdiRestartFromTimeout), PORT_ENTRY(DxgkDdiCollectDbgInfo),
     };
-#undef NEEDED
+    const struct port_entry *missing = port_entry_missing(&d->table, always,
+                                                          PORT_ENTRY_COUNT(always));
 
-    for (size_t i = 0; i < ARRAY_COUNT(always) && !d->compute_only; i++) {
-        const void *entry;
-
-        memcpy(&entry, (const char *)&d->table + always[i].offset, sizeof(entry));
-        if (!entry)
-            PORT_REFUSE("LIFE-023", "%s is NULL", always[i].name);
-    }
+    if (missing && !d->compute_only)
+        PORT_REFUSE("LIFE-023", "%s is NULL", missing->name);
     if (adapter->caps.driver.SchedulingCaps.MultiEngineAware &&
         (!ddi_has(d, DxgkDdiCreateContext) || !ddi_has(d, DxgkDdiDestroyContext)))
         PORT_REFUSE(
@@ -333,7 +322,7 @@ NTSTATUS port_admission_check(struct port_adapter *adapter)
         if (!NT_SUCCESS(status))
             return status;
     }
-    for (size_t i = 0; i < ARRAY_COUNT(check); i++) {
+    for (size_t i = 0; i < sizeof(check) / sizeof(check[0]); i++) {
         NTSTATUS status = check[i](adapter);
 
         if (!NT_SUCCESS(status))

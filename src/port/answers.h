@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver said, shown to whoever observes it (port_config.observe): `dxgkhost inspect` prints it. */
+/* What a driver said, shown to whoever observes it (port_config.observe): `dxgkhost inspect` prints
+ * it. */
 #ifndef DXGK_PORT_ANSWERS_H
 #define DXGK_PORT_ANSWERS_H
 
@@ -12,8 +13,8 @@
 
 #define PORT_MAX_SEGMENTS 31u
 
-/* Only `table` is set: the driver registered. Otherwise what it answered while its adapter started; members it was not asked
- * for are zero. Valid during the call. */
+/* Only `table` is set: the driver registered. Otherwise what it answered while its adapter started;
+ * members it was not asked for are zero. Valid during the call. */
 struct port_answers {
     const DRIVER_INITIALIZATION_DATA *table; /* members that its Version does not have are NULL */
     const DXGK_DRIVERCAPS *caps;             /* NULL: it registered, and all below is empty */

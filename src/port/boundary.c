@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying in from a driver and out to it: the only file of port that touches a driver's addresses. */
+/* Copying in from a driver and out to it: the only file of port that touches a driver's
+ * addresses. */
 #include <string.h>
 
 #include "port/boundary.h"
@@ -63,7 +64,8 @@ bool port_boundary_give(enum port_structure structure, void *to, const void *cop
     return port_boundary_give_bytes(to, copy, structures[structure].bytes);
 }
 
-/* What a driver of this interface version has of a structure that grew. */
+/* Bytes of the structure in a driver of this interface version; only structures that grew
+ * differ. */
 static size_t bytes_at(enum port_structure structure, UINT version)
 {
     const size_t all = structures[structure].bytes;
@@ -116,4 +118,21 @@ bool port_boundary_clear_outputs(enum port_structure structure, void *to)
 bool port_boundary_take_for_output(enum port_structure structure, void *copy, void *from)
 {
     return port_boundary_clear_outputs(structure, from) && port_boundary_take(structure, copy, from);
+}
+
+#define GUARD_FILL 0xA7
+
+void port_boundary_guard(void *guard)
+{
+    memset(guard, GUARD_FILL, PORT_GUARD_BYTES);
+}
+
+bool port_boundary_guard_intact(const void *guard)
+{
+    const uint8_t *byte = guard;
+
+    for (size_t i = 0; i < PORT_GUARD_BYTES; i++)
+        if (byte[i] != GUARD_FILL)
+            return false;
+    return true;
 }

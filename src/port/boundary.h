@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place where what a driver passes to a callback is copied in, and where answers are copied out to it.
+ * The one place where what a driver passes to a callback is copied in, and where answers are copied
+ * out to it.
  *
- * A driver's pointer is never followed elsewhere: a structure is taken by value, the callback works with the copy, and what comes
- * back is given in one piece or member by member. The table says how large each structure is, and which way it goes, so that
- * what crosses could also cross to a driver in another process. Addresses are tried, not trusted: a bad one makes take or give
- * fail, and it is the callback that knows which rule that breaks.
+ * A driver's pointer is never followed elsewhere: a structure is taken by value, the callback works
+ * with the copy, and what comes back is given in one piece or member by member. The table says how
+ * large each structure is, and which way it goes, so that what crosses could also cross to a driver
+ * in another process. Addresses are tried, not trusted: a bad one makes take or give fail, and it
+ * is the callback that knows which rule that breaks.
  *
  *     DXGKARGCB_QUERYFEATURESUPPORT copy;
  *
@@ -115,11 +117,13 @@ enum port_structure {
 /* The first members, as far as a driver of this interface version has them; the others are zero. */
 #define PORT_TAKE_VERSION(type, version, copy, from) \
     port_boundary_take_version(PORT_STRUCTURE_##type, version, (type *){copy}, (const type *){from})
-/* A structure with members that only come back (the table of outputs in boundary.c): they are NULL in the driver's structure and
- * in the copy. False: as with PORT_TAKE, or they cannot be written. */
+/* A structure with members that only come back (the table of outputs in boundary.c): they are NULL
+ * in the driver's structure and in the copy. False: as with PORT_TAKE, or they cannot be
+ * written. */
 #define PORT_TAKE_FOR_OUTPUT(type, copy, from) \
     port_boundary_take_for_output(PORT_STRUCTURE_##type, (type *){copy}, (type *){from})
-/* Those members become NULL in the driver's structure (PHYS-018). False: it is NULL, or they cannot be written. */
+/* Those members become NULL in the driver's structure (PHYS-018). False: it is NULL, or they cannot
+ * be written. */
 #define PORT_CLEAR_OUTPUTS(type, to) \
     port_boundary_clear_outputs(PORT_STRUCTURE_##type, (type *){to})
 
@@ -133,7 +137,12 @@ bool port_boundary_give_part(enum port_structure structure, void *to, size_t off
                              const void *value, size_t bytes);
 bool port_boundary_take_for_output(enum port_structure structure, void *copy, void *from);
 bool port_boundary_clear_outputs(enum port_structure structure, void *to);
-/* Memory whose length the driver or a format names: buffers, tables, arrays. NULL is good for no bytes only. */
+/* Bytes before and after a buffer that a DDI writes to: the driver must leave them as they are. */
+#define PORT_GUARD_BYTES 64u
+void port_boundary_guard(void *guard);
+bool port_boundary_guard_intact(const void *guard);
+/* Memory whose length the driver or a format names: buffers, tables, arrays. NULL is good for no
+ * bytes only. */
 bool port_boundary_take_bytes(void *copy, const void *from, size_t bytes);
 bool port_boundary_give_bytes(void *to, const void *copy, size_t bytes);
 

@@ -23,7 +23,7 @@ static bool is_miniport_context(HANDLE handle)
     return false;
 }
 
-/* Also with a DeviceHandle that is not valid yet (LIFE-064). */
+/* Also reports a DeviceHandle that is not valid yet (LIFE-064). */
 static void report_bad_handle(HANDLE handle)
 {
     const struct port *port = port_current();
@@ -37,8 +37,8 @@ static void report_bad_handle(HANDLE handle)
                   port ? ddi_handle_describe(&port->handles, handle).text : "unknown");
 }
 
-/* A driver whose interface is newer than 3.1 must know the limits of the memory callbacks; an older
- * one may have been built when they were written but not checked. */
+/* The level limits of memory callbacks were documented before Windows checked them: breaking one is
+ * fatal only for a driver whose interface is newer than 3.1. */
 static enum verify_severity level_severity(const struct port_adapter *adapter)
 {
     return adapter && adapter->ddi.table.Version > DXGKDDI_INTERFACE_VERSION_WDDM3_1 ? VERIFY_FATAL
@@ -81,7 +81,8 @@ NTSTATUS port_callback_begin(struct port_callback *callback, HANDLE device_handl
     return status;
 }
 
-/* The adapter whose driver calls: of the DDI in progress; outside of any (threads, timers), the only one there is. */
+/* The adapter whose driver calls: that of the DDI in progress. Outside any DDI (threads, timers),
+ * the only adapter there is, or NULL. */
 static struct port_adapter *calling_adapter(void)
 {
     struct port *port = port_current();
@@ -95,7 +96,8 @@ static struct port_adapter *calling_adapter(void)
                : NULL;
 }
 
-/* Callbacks that name no adapter act for the one whose DDI is in progress; checks of place and level only. */
+/* Callbacks that name no adapter act for the one whose DDI is in progress; checks of place and
+ * level only. */
 NTSTATUS port_callback_begin_without_adapter(struct port_callback *cb, const char *name,
                                              uintptr_t caller)
 {

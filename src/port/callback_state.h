@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver got by callbacks and has to give back, as the adapter's record keeps it. Each structure is touched only by the
- * files that its comment names. */
+/* What the driver got by callbacks and has to give back, as the adapter's record keeps it. Each
+ * structure is touched only by the files that its comment names. */
 #ifndef DXGK_PORT_CALLBACK_STATE_H
 #define DXGK_PORT_CALLBACK_STATE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbIndicateChildStatus: a child was connected or went (LIFE-083). */
-#include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/child_callbacks.h"

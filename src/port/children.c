@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "port/adapter_record.h"
+#include "port/boundary.h"
 #include "port/children.h"
 #include "port/refuse.h"
 #include "util/alloc.h"
-
-#define DESCRIPTOR_GUARD 64u
-#define GUARD_FILL       0xA7
 
 static bool has_child_entries(const struct port_adapter *adapter)
 {
@@ -58,30 +56,28 @@ static void query_status(struct port_adapter *adapter, ULONG index)
 static NTSTATUS query_descriptor(struct port_adapter *adapter, ULONG index)
 {
     const ULONG bytes = sizeof(DXGK_GENERIC_DESCRIPTOR);
-    uint8_t *buffer = util_alloc(bytes + 2 * DESCRIPTOR_GUARD);
+    uint8_t *buffer = util_alloc(bytes + 2 * PORT_GUARD_BYTES);
     DXGK_DEVICE_DESCRIPTOR descriptor;
 
     if (!buffer)
         return STATUS_NO_MEMORY;
-    memset(buffer, GUARD_FILL, bytes + 2 * DESCRIPTOR_GUARD);
-    memset(buffer + DESCRIPTOR_GUARD, 0, bytes);
+    port_boundary_guard(buffer);
+    memset(buffer + PORT_GUARD_BYTES, 0, bytes);
+    port_boundary_guard(buffer + PORT_GUARD_BYTES + bytes);
     memset(&descriptor, 0, sizeof(descriptor));
     descriptor.DescriptorLength = bytes;
-    descriptor.DescriptorBuffer = buffer + DESCRIPTOR_GUARD;
+    descriptor.DescriptorBuffer = buffer + PORT_GUARD_BYTES;
     (void)ddi_query_device_descriptor(&adapter->ddi, adapter->children.child[index].ChildUid,
                                       &descriptor);
-    for (ULONG i = 0; i < DESCRIPTOR_GUARD; i++) {
-        if (buffer[i] != GUARD_FILL || buffer[DESCRIPTOR_GUARD + bytes + i] != GUARD_FILL) {
-            VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes",
-                      adapter->children.child[index].ChildUid, bytes);
-            break;
-        }
-    }
+    if (!port_boundary_guard_intact(buffer) ||
+        !port_boundary_guard_intact(buffer + PORT_GUARD_BYTES + bytes))
+        VIOLATION("LIFE-081", "the descriptor of child 0x%x was written outside its %u bytes",
+                  adapter->children.child[index].ChildUid, bytes);
     util_free(buffer);
     return STATUS_SUCCESS;
 }
 
-/* LIFE-075, LIFE-076: one element more than there are children, which stays zero. */
+/* LIFE-075, LIFE-076: the array has one element more than there are children; it must stay zero. */
 static NTSTATUS query_relations(struct port_adapter *adapter, ULONG children)
 {
     DXGK_CHILD_DESCRIPTOR zero;

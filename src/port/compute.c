@@ -1,146 +1,129 @@
 /* SPDX-License-Identifier: MIT */
-/* Compute-only drivers (MCDM): which entries they must and must not have, and which caps (LIFE-026 to LIFE-033, CAPS-027). */
-#include <string.h>
-
+/* Compute-only drivers (MCDM): which entries they must and must not have, and which caps (LIFE-026
+ * to LIFE-033, CAPS-027). */
 #include "port/adapter_record.h"
 #include "port/compute.h"
+#include "port/entries.h"
 #include "port/refuse.h"
 
-#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define ENTRY(entry)                                        \
-    {                                                       \
-        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
-    }
-
-struct entry {
-    size_t offset;
-    const char *name;
-};
-
-static bool is_there(const struct port_adapter *adapter, const struct entry *entry)
-{
-    const void *value;
-
-    memcpy(&value, (const char *)&adapter->ddi.table + entry->offset, sizeof(value));
-    return value != NULL;
-}
-
 static NTSTATUS require(const struct port_adapter *adapter, const char *rule,
-                        const struct entry *entries, size_t count)
+                        const struct port_entry *entries, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!is_there(adapter, &entries[i]))
-            PORT_REFUSE(rule, "%s is NULL on a compute-only driver", entries[i].name);
+    const struct port_entry *missing = port_entry_missing(&adapter->ddi.table, entries, count);
+
+    if (missing)
+        PORT_REFUSE(rule, "%s is NULL on a compute-only driver", missing->name);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS forbid(const struct port_adapter *adapter, const char *rule,
-                       const struct entry *entries, size_t count)
+                       const struct port_entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_there(adapter, &entries[i]))
+        if (port_entry_there(&adapter->ddi.table, &entries[i]))
             PORT_REFUSE(rule, "%s is not NULL on a compute-only driver", entries[i].name);
     return STATUS_SUCCESS;
 }
 
 static NTSTATUS check_required(struct port_adapter *adapter)
 {
-    static const struct entry life[] = {
-        ENTRY(DxgkDdiAddDevice),
-        ENTRY(DxgkDdiStartDevice),
-        ENTRY(DxgkDdiStopDevice),
-        ENTRY(DxgkDdiRemoveDevice),
-        ENTRY(DxgkDdiUnload),
-        ENTRY(DxgkDdiResetDevice),
-        ENTRY(DxgkDdiSetPowerState),
-        ENTRY(DxgkDdiInterruptRoutine),
-        ENTRY(DxgkDdiDpcRoutine),
-        ENTRY(DxgkDdiQueryAdapterInfo),
-        ENTRY(DxgkDdiGetNodeMetadata),
-        ENTRY(DxgkDdiQueryChildRelations),
-        ENTRY(DxgkDdiQueryChildStatus),
-        ENTRY(DxgkDdiQueryDeviceDescriptor),
-        ENTRY(DxgkDdiSetStablePowerState),
-        ENTRY(DxgkDdiSetVirtualMachineData),
+    static const struct port_entry life[] = {
+        PORT_ENTRY(DxgkDdiAddDevice),
+        PORT_ENTRY(DxgkDdiStartDevice),
+        PORT_ENTRY(DxgkDdiStopDevice),
+        PORT_ENTRY(DxgkDdiRemoveDevice),
+        PORT_ENTRY(DxgkDdiUnload),
+        PORT_ENTRY(DxgkDdiResetDevice),
+        PORT_ENTRY(DxgkDdiSetPowerState),
+        PORT_ENTRY(DxgkDdiInterruptRoutine),
+        PORT_ENTRY(DxgkDdiDpcRoutine),
+        PORT_ENTRY(DxgkDdiQueryAdapterInfo),
+        PORT_ENTRY(DxgkDdiGetNodeMetadata),
+        PORT_ENTRY(DxgkDdiQueryChildRelations),
+        PORT_ENTRY(DxgkDdiQueryChildStatus),
+        PORT_ENTRY(DxgkDdiQueryDeviceDescriptor),
+        PORT_ENTRY(DxgkDdiSetStablePowerState),
+        PORT_ENTRY(DxgkDdiSetVirtualMachineData),
     };
-    static const struct entry device[] = {
-        ENTRY(DxgkDdiCreateDevice),       ENTRY(DxgkDdiDestroyDevice),
-        ENTRY(DxgkDdiCreateContext),      ENTRY(DxgkDdiDestroyContext),
-        ENTRY(DxgkDdiCreateAllocation),   ENTRY(DxgkDdiDestroyAllocation),
-        ENTRY(DxgkDdiDescribeAllocation), ENTRY(DxgkDdiOpenAllocation),
-        ENTRY(DxgkDdiCloseAllocation),    ENTRY(DxgkDdiGetStandardAllocationDriverData),
-        ENTRY(DxgkDdiBuildPagingBuffer),
+    static const struct port_entry device[] = {
+        PORT_ENTRY(DxgkDdiCreateDevice),       PORT_ENTRY(DxgkDdiDestroyDevice),
+        PORT_ENTRY(DxgkDdiCreateContext),      PORT_ENTRY(DxgkDdiDestroyContext),
+        PORT_ENTRY(DxgkDdiCreateAllocation),   PORT_ENTRY(DxgkDdiDestroyAllocation),
+        PORT_ENTRY(DxgkDdiDescribeAllocation), PORT_ENTRY(DxgkDdiOpenAllocation),
+        PORT_ENTRY(DxgkDdiCloseAllocation),    PORT_ENTRY(DxgkDdiGetStandardAllocationDriverData),
+        PORT_ENTRY(DxgkDdiBuildPagingBuffer),
     };
-    static const struct entry recovery[] = {
-        ENTRY(DxgkDdiPreemptCommand),      ENTRY(DxgkDdiQueryDependentEngineGroup),
-        ENTRY(DxgkDdiQueryEngineStatus),   ENTRY(DxgkDdiResetEngine),
-        ENTRY(DxgkDdiResetFromTimeout),    ENTRY(DxgkDdiRestartFromTimeout),
-        ENTRY(DxgkDdiCollectDbgInfo),      ENTRY(DxgkDdiCalibrateGpuClock),
-        ENTRY(DxgkDdiFormatHistoryBuffer),
+    static const struct port_entry recovery[] = {
+        PORT_ENTRY(DxgkDdiPreemptCommand),      PORT_ENTRY(DxgkDdiQueryDependentEngineGroup),
+        PORT_ENTRY(DxgkDdiQueryEngineStatus),   PORT_ENTRY(DxgkDdiResetEngine),
+        PORT_ENTRY(DxgkDdiResetFromTimeout),    PORT_ENTRY(DxgkDdiRestartFromTimeout),
+        PORT_ENTRY(DxgkDdiCollectDbgInfo),      PORT_ENTRY(DxgkDdiCalibrateGpuClock),
+        PORT_ENTRY(DxgkDdiFormatHistoryBuffer),
     };
-    NTSTATUS status = require(adapter, "LIFE-026", life, ARRAY_COUNT(life));
+    NTSTATUS status = require(adapter, "LIFE-026", life, PORT_ENTRY_COUNT(life));
 
     if (NT_SUCCESS(status))
-        status = require(adapter, "LIFE-027", device, ARRAY_COUNT(device));
+        status = require(adapter, "LIFE-027", device, PORT_ENTRY_COUNT(device));
     if (NT_SUCCESS(status))
-        status = require(adapter, "LIFE-028", recovery, ARRAY_COUNT(recovery));
+        status = require(adapter, "LIFE-028", recovery, PORT_ENTRY_COUNT(recovery));
     return status;
 }
 
 static NTSTATUS check_forbidden(struct port_adapter *adapter)
 {
-    static const struct entry display[] = {
-        ENTRY(DxgkDdiAcquireSwizzlingRange),
-        ENTRY(DxgkDdiCommitVidPn),
-        ENTRY(DxgkDdiIsSupportedVidPn),
-        ENTRY(DxgkDdiEnumVidPnCofuncModality),
-        ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport),
-        ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport2),
-        ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport3),
-        ENTRY(DxgkDdiGetMultiPlaneOverlayCaps),
-        ENTRY(DxgkDdiGetPostCompositionCaps),
-        ENTRY(DxgkDdiPostMultiPlaneOverlayPresent),
-        ENTRY(DxgkDdiCreateOverlay),
-        ENTRY(DxgkDdiFlipOverlay),
-        ENTRY(DxgkDdiDestroyOverlay),
-        ENTRY(DxgkDdiGetScanLine),
-        ENTRY(DxgkDdiDisplayDetectControl),
-        ENTRY(DxgkDdiControlModeBehavior),
+    static const struct port_entry display[] = {
+        PORT_ENTRY(DxgkDdiAcquireSwizzlingRange),
+        PORT_ENTRY(DxgkDdiCommitVidPn),
+        PORT_ENTRY(DxgkDdiIsSupportedVidPn),
+        PORT_ENTRY(DxgkDdiEnumVidPnCofuncModality),
+        PORT_ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport),
+        PORT_ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport2),
+        PORT_ENTRY(DxgkDdiCheckMultiPlaneOverlaySupport3),
+        PORT_ENTRY(DxgkDdiGetMultiPlaneOverlayCaps),
+        PORT_ENTRY(DxgkDdiGetPostCompositionCaps),
+        PORT_ENTRY(DxgkDdiPostMultiPlaneOverlayPresent),
+        PORT_ENTRY(DxgkDdiCreateOverlay),
+        PORT_ENTRY(DxgkDdiFlipOverlay),
+        PORT_ENTRY(DxgkDdiDestroyOverlay),
+        PORT_ENTRY(DxgkDdiGetScanLine),
+        PORT_ENTRY(DxgkDdiDisplayDetectControl),
+        PORT_ENTRY(DxgkDdiControlModeBehavior),
     };
-    static const struct entry other[] = {
-        ENTRY(DxgkDdiPresent),
-        ENTRY(DxgkDdiQueryCurrentFence),
-        ENTRY(DxgkDdiControlInterrupt),
-        ENTRY(DxgkDdiControlInterrupt2),
-        ENTRY(DxgkDdiNotifyAcpiEvent),
-        ENTRY(DxgkDdiNotifyFocusPresent),
-        ENTRY(DxgkDdiExchangePreStartInfo),
-        ENTRY(DxgkDdiControlDiagnosticReporting),
-        ENTRY(DxgkDdiCreatePeriodicFrameNotification),
-        ENTRY(DxgkDdiDestroyPeriodicFrameNotification),
-        ENTRY(DxgkDdiCreateProtectedSession),
-        ENTRY(DxgkDdiDestroyProtectedSession),
+    static const struct port_entry other[] = {
+        PORT_ENTRY(DxgkDdiPresent),
+        PORT_ENTRY(DxgkDdiQueryCurrentFence),
+        PORT_ENTRY(DxgkDdiControlInterrupt),
+        PORT_ENTRY(DxgkDdiControlInterrupt2),
+        PORT_ENTRY(DxgkDdiNotifyAcpiEvent),
+        PORT_ENTRY(DxgkDdiNotifyFocusPresent),
+        PORT_ENTRY(DxgkDdiExchangePreStartInfo),
+        PORT_ENTRY(DxgkDdiControlDiagnosticReporting),
+        PORT_ENTRY(DxgkDdiCreatePeriodicFrameNotification),
+        PORT_ENTRY(DxgkDdiDestroyPeriodicFrameNotification),
+        PORT_ENTRY(DxgkDdiCreateProtectedSession),
+        PORT_ENTRY(DxgkDdiDestroyProtectedSession),
     };
-    NTSTATUS status = forbid(adapter, "LIFE-029", display, ARRAY_COUNT(display));
+    NTSTATUS status = forbid(adapter, "LIFE-029", display, PORT_ENTRY_COUNT(display));
 
-    return NT_SUCCESS(status) ? forbid(adapter, "LIFE-030", other, ARRAY_COUNT(other)) : status;
+    return NT_SUCCESS(status) ? forbid(adapter, "LIFE-030", other, PORT_ENTRY_COUNT(other)) : status;
 }
 
-/* LIFE-033: one addressing mode, complete. */
+/* LIFE-033: all entry points of the addressing mode that the driver uses. */
 static NTSTATUS check_addressing(struct port_adapter *adapter)
 {
-    static const struct entry physical[] = {ENTRY(DxgkDdiPatch), ENTRY(DxgkDdiRender),
-                                            ENTRY(DxgkDdiSubmitCommand)};
-    static const struct entry virtual[] = {
-        ENTRY(DxgkDdiCreateProcess), ENTRY(DxgkDdiDestroyProcess), ENTRY(DxgkDdiSetRootPageTable),
-        ENTRY(DxgkDdiSubmitCommandVirtual), ENTRY(DxgkDdiGetRootPageTableSize)};
+    static const struct port_entry physical[] = {
+        PORT_ENTRY(DxgkDdiPatch), PORT_ENTRY(DxgkDdiRender), PORT_ENTRY(DxgkDdiSubmitCommand)};
+    static const struct port_entry virtual[] = {
+        PORT_ENTRY(DxgkDdiCreateProcess), PORT_ENTRY(DxgkDdiDestroyProcess),
+        PORT_ENTRY(DxgkDdiSetRootPageTable), PORT_ENTRY(DxgkDdiSubmitCommandVirtual),
+        PORT_ENTRY(DxgkDdiGetRootPageTableSize)};
 
     return adapter->caps.driver.MemoryManagementCaps.GpuMmuSupported
-               ? require(adapter, "LIFE-033", virtual, ARRAY_COUNT(virtual))
-               : require(adapter, "LIFE-033", physical, ARRAY_COUNT(physical));
+               ? require(adapter, "LIFE-033", virtual, PORT_ENTRY_COUNT(virtual))
+               : require(adapter, "LIFE-033", physical, PORT_ENTRY_COUNT(physical));
 }
 
-/* CAPS-027: members of display abilities. */
+/* CAPS-027: members that describe display abilities must be zero. */
 static NTSTATUS check_zero_members(struct port_adapter *adapter)
 {
 #define MEMBER(member)                                                                        \
@@ -172,7 +155,7 @@ static NTSTATUS check_zero_members(struct port_adapter *adapter)
     };
 #undef MEMBER
 
-    for (size_t i = 0; i < ARRAY_COUNT(zero); i++) {
+    for (size_t i = 0; i < PORT_ENTRY_COUNT(zero); i++) {
         const uint8_t *member = (const uint8_t *)&adapter->caps.driver + zero[i].offset;
 
         for (size_t byte = 0; byte < zero[i].bytes; byte++)
@@ -247,7 +230,7 @@ NTSTATUS port_compute_check(struct port_adapter *adapter)
         check_zero_members, check_scheduling, check_caps,
     };
 
-    for (size_t i = 0; i < ARRAY_COUNT(check); i++) {
+    for (size_t i = 0; i < PORT_ENTRY_COUNT(check); i++) {
         NTSTATUS status = check[i](adapter);
 
         if (!NT_SUCCESS(status))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a machine is configured with, as far as it concerns adapters and their drivers. For the room that makes the machine. */
+/* What a machine is configured with, as far as it concerns adapters and their drivers. For the room
+ * that makes the machine. */
 #ifndef DXGK_PORT_CONFIG_H
 #define DXGK_PORT_CONFIG_H
 
@@ -44,7 +45,8 @@ struct port_firmware_table {
 struct port_config {
     struct ram *ram;
     struct bus *bus;
-    /* ISOLATION: an IOMMU, used as flags 0x7 say. REMAP: an IOMMU, and forced logical mode (IOMMU-026). */
+    /* ISOLATION: an IOMMU, used as flags 0x7 say. REMAP: an IOMMU, and forced logical mode
+     * (IOMMU-026). */
     enum iommu_mode iommu;
     bool iommu_present; /* there is an IOMMU; implied by both */
     UINT iommu_flags;   /* the setting IOMMUFlags: PORT_IOMMU_*, without effect if there is none */
@@ -70,7 +72,7 @@ struct port_config {
     uint64_t raised_limit_ns; /* longest DPC, ISR or DDI at raised level; 0: 500 ms (THREAD-067) */
     bool measure_interrupts;  /* report DPCs over 100 us and ISRs over 25 us (THREAD-067) */
     uint64_t unload_limit_ns; /* how long an unloaded image may keep running; 0: 10 s (LIFE-178) */
-    bool reset_device; /* simulate the bug check screen: DxgkDdiResetDevice before the stop (LIFE-143) */
+    bool reset_device; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
     /* A line of news for a person ("adapter refused: ..."); may be NULL. */
     void (*log)(void *context, const char *line);
     void *log_context;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Context allocations and GPU virtual address ranges: at PASSIVE_LEVEL, on an adapter that has a memory manager. */
-#include <string.h>
-
+/* Context allocations and GPU virtual address ranges: at PASSIVE_LEVEL, on an adapter that has a
+ * memory manager. */
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
@@ -10,7 +9,7 @@
 #include "vidmm/context_allocation.h"
 #include "vidmm/gpu_va.h"
 
-/* `rule`: broken by a call outside the time in which the objects exist that it is about. */
+/* `rule` is broken by a call at a time when the objects it is about do not exist. */
 static NTSTATUS begin(struct port_callback *cb, HANDLE adapter, const char *name, uintptr_t caller,
                       unsigned flags, const char *rule)
 {
@@ -35,7 +34,7 @@ static void report_bad_arguments(const void *args, const char *rule)
         VIOLATION(rule, "the pointer to the argument structure is NULL");
 }
 
-/* Of a callback that finds its adapter in the structure, which is not there. */
+/* For a callback whose adapter is named in the structure: that cannot be read. */
 static NTSTATUS no_arguments(const char *name, uintptr_t caller, const void *args)
 {
     struct ddi_frame frame;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbSignalEvent: a driver wakes a client, by an event object of its adapter (WDDM 3.0) or by an event handle of the client's
- * process (LIFE-129, LIFE-130). The call names no adapter, so the handles of event objects are the machine's.
+ * DxgkCbSignalEvent: a driver wakes a client, by an event object of its adapter (WDDM 3.0) or by an
+ * event handle of the client's process (LIFE-129, LIFE-130). The call names no adapter, so the
+ * handles of event objects are the machine's.
  */
 #include <string.h>
 

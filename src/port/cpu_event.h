@@ -9,8 +9,9 @@
 struct port_adapter;
 struct port_cpu_event;
 
-/* An event of a client that the driver signals (KMT-353): the driver is told of it with its own handle of the device. The event
- * object is the caller's to keep. STATUS_NOT_SUPPORTED: the driver has no such entry; else what it returned. */
+/* An event of a client that the driver signals (KMT-353): the driver is told of it with its own
+ * handle of the device. The event object is the caller's to keep. STATUS_NOT_SUPPORTED: the driver
+ * has no such entry; else what it returned. */
 NTSTATUS port_cpu_event_create(struct port_adapter *adapter, HANDLE driver_device, void *event,
                                struct port_cpu_event **out);
 void port_cpu_event_destroy(struct port_cpu_event *event); /* NULL: nothing */

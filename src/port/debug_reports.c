@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug reports (LIFE-120): a driver makes one, gives it data, and completes it; then it is told as a note. */
+/* Debug reports (LIFE-120): a driver makes one, gives it data, and completes it; then it is told as
+ * a note. */
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"

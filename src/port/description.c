@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HISTORYBUFFERPRECISION, GPUVERSION, ADAPTERPERFDATA_CAPS, DEVICE_TYPE_CAPS (CAPS-108 to CAPS-111). */
+/* HISTORYBUFFERPRECISION, GPUVERSION, ADAPTERPERFDATA_CAPS, DEVICE_TYPE_CAPS (CAPS-108 to
+ * CAPS-111). */
 #include <string.h>
 
 #include "port/adapter_record.h"
@@ -29,7 +30,7 @@ NTSTATUS port_description_query_history(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* CAPS-110, CAPS-111: their failure says nothing. */
+/* CAPS-110, CAPS-111: a failure of these queries has no consequence. */
 NTSTATUS port_description_query(struct port_adapter *adapter)
 {
     UINT version = port_model_version(adapter);

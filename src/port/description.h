@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Optional answers about the adapter: precision of its history buffers, versions and ranges for performance tools. */
+/* Optional answers about the adapter: precision of its history buffers, versions and ranges for
+ * performance tools. */
 #ifndef DXGK_PORT_DESCRIPTION_H
 #define DXGK_PORT_DESCRIPTION_H
 

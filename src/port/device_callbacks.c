@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device tells its driver: information, which devices are present, configuration space (LIFE-084 to LIFE-095, LIFE-102). */
+/* What a device tells its driver: information, which devices are present, configuration space
+ * (LIFE-084 to LIFE-095, LIFE-102). */
 #include <string.h>
 
 #include "bus/bus.h"
@@ -54,7 +55,7 @@ static bool device_matches(const struct dxgk_device_description *d,
     return !(p->Flags & PCI_USE_PROGIF) || p->ProgIf == (d->class_code & 0xFF);
 }
 
-/* LIFE-102: the devices of this machine are those that adapters were made for. */
+/* LIFE-102: the only devices of this machine are those of its adapters. */
 static NTSTATUS NTAPI is_device_present(HANDLE DeviceHandle,
                                         PPCI_DEVICE_PRESENCE_PARAMETERS Parameters, PBOOLEAN Present)
 {

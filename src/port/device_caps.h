@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver says of its device before StartDevice (LIFE-050): version, and how it reaches memory. */
+/* What the driver says of its device before StartDevice (LIFE-050): version, and how it reaches
+ * memory. */
 #ifndef DXGK_PORT_DEVICE_CAPS_H
 #define DXGK_PORT_DEVICE_CAPS_H
 
 struct port_adapter;
 
-/* A failure of these queries says nothing. */
+/* A failure of these queries has no consequence. */
 void port_device_caps_query(struct port_adapter *adapter);
 
 #endif

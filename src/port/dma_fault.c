@@ -2,10 +2,13 @@
 /* What a device did to memory and should not have (IOMMU-059, IOMMU-072, IOMMU-075). */
 #include <stdio.h>
 
+#include "iommu/iommu.h"
 #include "port/adapter_info.h"
-#include "port/adapter_record.h"
 #include "port/dma_fault.h"
+#include "sim/sim.h"
 #include "trace/trace.h"
+#include "verify/verify.h"
+#include "vidsch/vidsch.h"
 
 #define DRIVER_VERIFIER_DMA_VIOLATION 0xE6u
 #define ILLEGAL_IOMMU_PAGE_FAULT      0x158u

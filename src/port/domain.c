@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the device reaches memory: the DMA mode and the IOMMU domain. The switch to isolation is in isolate.c.
+ * How the device reaches memory: the DMA mode and the IOMMU domain. The switch to isolation is in
+ * isolate.c.
  *
- *   before StartDevice   the mode is chosen from what the driver said and what the machine has. Logical mode, and isolation that
- *                        DXGK_IOMMU_CAPS requires, are in force at once
- *   after the start      isolation by IOMMUFlags, or required by an older driver, is switched on under exclusive access
- *                        (IOMMU-041, IOMMU-054)
+ *   before StartDevice   the mode is chosen from what the driver said and what the machine has;
+ *                        logical mode, and isolation that DXGK_IOMMU_CAPS requires, begin at once
+ *   after the start      isolation that IOMMUFlags or an older driver asks for is switched on
+ *                        under exclusive access (IOMMU-041, IOMMU-054)
  *
- * An adapter in physical mode has a domain too: it translates nothing, and keeps the books of what the device may use.
+ * An adapter in physical mode has a domain too: it translates nothing, and keeps the books of what
+ * the device may use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +53,8 @@ NTSTATUS port_iommu_status(enum iommu_result result)
 
 /* ---- choice ---- */
 
-/* IOMMU-028: DmaRemappingCompatible of the driver's Parameters key; if that is not there, how the machine was set up. */
+/* IOMMU-028: the value DmaRemappingCompatible of the driver's Parameters key; without it, what the
+ * machine is configured with. */
 static bool opted_in(const struct port_adapter *adapter)
 {
     char path[160];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the device reaches memory: the DMA mode, and the life of the IOMMU domain. For the adapter's start and end. */
+/* How the device reaches memory: the DMA mode, and the life of the IOMMU domain. For the adapter's
+ * start and end. */
 #ifndef DXGK_PORT_DOMAIN_H
 #define DXGK_PORT_DOMAIN_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reserved ranges and segments of system memory in the device's domain (IOMMU-027, IOMMU-081 to IOMMU-083, CAPS-119). */
-#include "port/adapter_info.h"
+/* Reserved ranges and segments of system memory in the device's domain (IOMMU-027, IOMMU-081 to
+ * IOMMU-083, CAPS-119). */
 #include "port/adapter_record.h"
 #include "port/domain_reserve.h"
 #include "port/refuse.h"
 #include "util/checked.h"
 
-/* Map the pages of the range that are not mapped yet, at their own addresses. */
+/* Map those pages of the range that are not mapped yet, each at its own address. */
 static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t end)
 {
     while (first < end) {
@@ -22,7 +22,8 @@ static NTSTATUS map_rest(struct port_adapter *adapter, uint64_t first, uint64_t 
     return STATUS_SUCCESS;
 }
 
-/* IOMMU-082: within reach of the device, and nothing of the driver's there. Ranges reported before may be. */
+/* IOMMU-082: the range is within reach of the device, and nothing is mapped there except the first
+ * `before` ranges. */
 static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uint64_t end,
                          UINT32 before)
 {
@@ -49,7 +50,7 @@ static bool fits_logical(const struct port_adapter *adapter, uint64_t first, uin
     return true;
 }
 
-/* CAPS-119: bus memory that the device keeps using without having got it from the host. */
+/* CAPS-119: memory on the bus that the device uses although the host did not give it. */
 NTSTATUS port_domain_reserve(struct port_adapter *adapter)
 {
     uint64_t top = ram_highest(adapter->port->config.ram).value;
@@ -85,7 +86,7 @@ NTSTATUS port_domain_reserve(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* IOMMU-027: a matter of certification, not of running. */
+/* IOMMU-027 matters for certification only; the driver runs. */
 static void note_compliance(const struct port_adapter *adapter)
 {
     if (port_model_version(adapter) < DXGKDDI_INTERFACE_VERSION_WDDM3_0 ||
@@ -116,7 +117,8 @@ static uint64_t first_unmapped(const struct iommu_domain *domain, uint64_t first
     return end;
 }
 
-/* IOMMU-081, IOMMU-083: segments that are made of memory of the system. Pages of RAM are the driver's, which holds them. */
+/* IOMMU-081, IOMMU-083: segments made of system memory. Pages of RAM in them are left out: the
+ * driver allocated and mapped those. */
 NTSTATUS port_domain_reserve_segments(struct port_adapter *adapter)
 {
     const uint64_t ram_pages = ram_bytes(adapter->port->config.ram) >> PAGE_BITS;

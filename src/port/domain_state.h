@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the device reaches memory, as the adapter's record keeps it. Members are touched by domain*.c and isolate.c; the others ask port_adapter_dma_mode, port_adapter_domain and port_adapter_physical. */
+/* How the device reaches memory, as the adapter's record keeps it. Members are touched by domain*.c
+ * and isolate.c; the others ask port_adapter_dma_mode, port_adapter_domain and
+ * port_adapter_physical. */
 #ifndef DXGK_PORT_DOMAIN_STATE_H
 #define DXGK_PORT_DOMAIN_STATE_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A miniport from its DriverEntry to its Unload (LIFE-005 to LIFE-010, LIFE-176 to LIFE-178). */
 #include <stdio.h>
-#include <string.h>
 
 #include "nt/nt.h"
 #include "port/driver.h"
@@ -12,7 +11,8 @@
 
 #define SERVICES "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\"
 
-/* The key that installing a driver makes, which it may open by RegistryPath; values that are there already stay. */
+/* The registry key that the installation of a driver makes; the driver may open it by RegistryPath.
+ * Existing values stay. */
 static bool make_service_key(const char *service)
 {
     static const struct {
@@ -80,7 +80,7 @@ static NTSTATUS call_driver_entry(struct port_driver *driver, PDRIVER_INITIALIZE
     return status;
 }
 
-/* LIFE-010, LIFE-011: what the load comes to. */
+/* LIFE-010, LIFE-011: whether the driver counts as loaded. */
 static NTSTATUS load_status(const struct port_driver *driver, NTSTATUS returned)
 {
     if (driver->initialize_called && returned != driver->initialize_status)

@@ -11,7 +11,8 @@ struct nt_image;
 struct port;
 struct port_driver;
 
-/* Call the image's DriverEntry. On failure the image counts as not loaded and its leaks are reported (LIFE-009). */
+/* Call the image's DriverEntry. On failure the image counts as not loaded and its leaks are
+ * reported (LIFE-009). */
 NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_image *image,
                            PDRIVER_INITIALIZE entry, struct port_driver **driver);
 /* Unload, after the last adapter was removed; leak check. Returns how many things were left. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DXGK_DRIVERCAPS, and DXGK_PHYSICALADAPTERCAPS of the one physical adapter (CAPS-017, CAPS-094 to CAPS-096). */
+/* DXGK_DRIVERCAPS, and DXGK_PHYSICALADAPTERCAPS of the one physical adapter (CAPS-017, CAPS-094 to
+ * CAPS-096). */
 #include <string.h>
 
 #include "port/adapter_record.h"
@@ -9,7 +10,7 @@
 #include "port/refuse.h"
 #include "port/versions.h"
 
-/* CAPS-122: a driver that was built with later headers, but says that it is one of WDDM 1.x, is treated as such. */
+/* CAPS-122: a driver built with later headers that says it is one of WDDM 1.x is treated as one. */
 static UINT model_of(UINT built, UINT claimed)
 {
     if (built < DXGKDDI_INTERFACE_VERSION_WDDM2_0 || !claimed || claimed >= DXGKDDI_WDDMv2)
@@ -20,7 +21,7 @@ static UINT model_of(UINT built, UINT claimed)
                                        : DXGKDDI_INTERFACE_VERSION_WIN7;
 }
 
-/* Entry points that the model does not have are not there, whatever stands in the table. */
+/* Entry points that its driver model does not have count as NULL. */
 static void drop_later_entries(struct port_adapter *adapter)
 {
     DRIVER_INITIALIZATION_DATA *table = &adapter->ddi.table;
@@ -51,7 +52,7 @@ NTSTATUS port_driver_caps_query(struct port_adapter *adapter)
     return port_admission_check(adapter);
 }
 
-/* CAPS-095: what a compute-only driver need not say. */
+/* CAPS-095: defaults for a compute-only driver that does not answer. */
 static void assume_physical_adapter(struct port_adapter *adapter)
 {
     const DXGK_VIDMMCAPS *m = &adapter->caps.driver.MemoryManagementCaps;

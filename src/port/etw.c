@@ -8,7 +8,7 @@
 #include "port/etw.h"
 #include "trace/trace.h"
 
-/* LIFE-106: what it tells is kept as a report. */
+/* LIFE-106: the event is kept as a report. */
 static void log_triage_event(USHORT bytes, const void *buffer)
 {
     DXGKDDICB_PARTITIONING_EVENT_NOTIFICATION event;
@@ -52,7 +52,8 @@ static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PV
     ddi_callback_leave(&frame);
 }
 
-/* Has an adapter before this one the same driver? The call carries no adapter. */
+/* Whether an earlier adapter has the same driver: the call names no adapter, so a driver is told
+ * once. */
 static bool told_already(const struct port *port, const struct port_adapter *adapter)
 {
     LIST_FOR(node, &port->adapter_list) {

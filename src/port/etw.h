@@ -11,7 +11,8 @@
 struct port;
 struct port_adapter;
 
-/* On or off (LIFE-107); also told to adapters that start later. At first as the machine's trace is. */
+/* On or off (LIFE-107); also told to adapters that start later. At first as the machine's trace
+ * is. */
 void port_set_etw(struct port *port, bool enable, UCHAR level);
 /* Tell an adapter that starts. */
 void port_etw_tell(struct port_adapter *adapter);

@@ -2,12 +2,13 @@
 /*
  * DxgkCbExcludeAdapterAccess: a driver asks to be alone with its adapter (LIFE-108 to LIFE-112).
  *
- *   synchronous    inside a level two or three DDI: nobody else is in the driver anyway; the callback runs at once
- *   asynchronous   a thread of the host's waits until everybody has left the driver, and keeps them out meanwhile; before
- *                  that, if asked, all video memory is moved out, for the callback to do with it what it likes
+ *   synchronous    inside a DDI of level two or three, where nobody else is in the driver: the
+ *                  callback runs at once
+ *   asynchronous   a thread of the host moves all video memory out, if asked; waits until
+ *                  everybody has left the driver, keeps them out, and runs the callback
  *
- * A driver that waits in its DDI for its asynchronous callback waits for itself; after some time the callback comes with an error
- * instead.
+ * A driver that waits inside a DDI for its asynchronous callback waits for itself: after some time
+ * the callback is called with an error.
  */
 #include "nt/nt.h"
 #include "port/adapter_info.h"
@@ -30,7 +31,7 @@ struct exclusion {
     PVOID context;
 };
 
-/* Like a DDI, but for the lock: the host has it. */
+/* Like a call of a DDI, except that the host holds the lock already. */
 static void call_back(const struct exclusion *exclusion, NTSTATUS status)
 {
     struct port_adapter *adapter = exclusion->adapter;
@@ -54,7 +55,8 @@ static void call_back(const struct exclusion *exclusion, NTSTATUS status)
     nt_image_enter(image);
 }
 
-/* The GPU idle (LIFE-108), video memory empty, if asked (LIFE-109), and the driver left by everybody. */
+/* Make the GPU idle (LIFE-108), empty video memory if asked (LIFE-109), and wait until everybody
+ * has left the driver. */
 static NTSTATUS stand_still(const struct exclusion *exclusion)
 {
     static const struct port_evacuation how = {.limit_ns = EXCLUSION_LIMIT_NS};

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Features in the way of WDDM 3.2 (LIFE-038, LIFE-127, LIFE-128): each has versions, and is enabled at the highest one that both
- * sides speak.
+ * Features in the way of WDDM 3.2 (LIFE-038, LIFE-127, LIFE-128): each has versions, and is enabled
+ * at the highest one that both sides speak.
  *
- *   the host speaks      its configuration, by which others can be let in; narrowed by the adapter's registry
- *   the driver speaks    its feature interface, asked once for every feature, before StartDevice; a driver without one speaks
- *                        version 1 of what it asked for in the older way (features.c)
+ *   the host speaks      what it is configured with, narrowed by the adapter's registry
+ *   the driver speaks    what its feature interface answers, asked once for each feature before
+ *                        StartDevice; without that interface, version 1 of each feature that it
+ *                        was granted in the older way (features.c)
  *   needs                other features, which must be enabled, too
  *
- * The registry key is Features\<number> below the adapter's software key, with the values Enabled, MinVersion and MaxVersion
- * (which only narrow, and only together), and AllowExperimental. They are for testing, as on Windows: they change what the host
- * supports, never what the driver does.
+ * The registry key is Features\<number> below the adapter's software key, with the values Enabled,
+ * MinVersion and MaxVersion (which only narrow, and only together), and AllowExperimental. They are
+ * for testing, as on Windows: they change what the host supports, never what the driver does.
  */
 #include <initguid.h>
 
@@ -38,8 +39,8 @@ struct known_feature {
     uint64_t needs;
 };
 
-/* Needs: native fences are a part of hardware scheduling, and submission from user mode builds on both; no page has a list, so
- * this is our reading of the pages about those two. */
+/* `needs`: native fences are a part of hardware scheduling, and submission from user mode builds on
+ * both. No page lists this; it follows from the pages about those two. */
 static const struct known_feature known_features[] = {
     {.id = DXGK_FEATURE_HWSCH, .driver = true},
     {.id = DXGK_FEATURE_HWFLIPQUEUE, .driver = true},

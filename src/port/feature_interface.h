@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Features in the way of WDDM 3.2: versions, and interfaces on both sides. For the adapter's start, and for services.c. */
+/* Features in the way of WDDM 3.2: versions, and interfaces on both sides. For the adapter's start,
+ * and for services.c. */
 #ifndef DXGK_PORT_FEATURE_INTERFACE_H
 #define DXGK_PORT_FEATURE_INTERFACE_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The firmware tables that DxgkCbQueryServices gives access to (LIFE-121): those of the machine's configuration, by provider
- * (ACPI, FIRM, RSMB) and number. A machine without any does not offer the service (LIFE-114).
+ * The firmware tables that DxgkCbQueryServices gives access to (LIFE-121): those of the machine's
+ * configuration, by provider (ACPI, FIRM, RSMB) and number. A machine without any does not offer
+ * the service (LIFE-114).
  */
-#include <string.h>
-
 #include "port/boundary.h"
 #include "port/firmware.h"
 #include "port/machine.h"
@@ -26,7 +25,7 @@ static bool known(ULONG provider)
     return provider == ACPI || provider == FIRM || provider == RSMB;
 }
 
-/* At most `room` bytes to `buffer`; what it takes to *required. */
+/* Copy to `buffer` if its `room` bytes are enough; *required tells how many it takes. */
 static NTSTATUS answer(const void *data, ULONG bytes, void *buffer, ULONG room, ULONG *required)
 {
     if (!PORT_GIVE(ULONG, required, &bytes))

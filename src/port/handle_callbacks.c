@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in progress is meant. */
+/* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in
+ * progress is meant. */
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
@@ -26,7 +27,8 @@ static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t ca
     return true;
 }
 
-/* Outside any DDI nothing says whose handles are meant, and before the start has finished there are none. */
+/* Outside any DDI nobody knows whose handles are meant; before the start has finished there are
+ * none. */
 static bool can_look_up(const struct ddi_frame *frame)
 {
     return frame->adapter && frame->adapter->vidmm;
@@ -79,7 +81,7 @@ static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
     return data;
 }
 
-/* The adapter that a release handle says it is of; NULL: none that is there. */
+/* The adapter that gave this release handle; NULL: none. */
 static struct ddi_adapter *adapter_of_release(HANDLE handle)
 {
     struct port *port = port_current();

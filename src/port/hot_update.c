@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbSaveMemoryForHotUpdate. The host replaces no running driver, so DxgkDdiSaveMemoryForHotUpdate is never called and no call
- * of the callback comes at its time; what it is given is checked all the same (PHYS-188 to PHYS-190).
+ * DxgkCbSaveMemoryForHotUpdate. The host never replaces a running driver, so it never calls
+ * DxgkDdiSaveMemoryForHotUpdate and every call of the callback is untimely. Its arguments are
+ * checked all the same (PHYS-188 to PHYS-190).
  */
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -24,7 +25,7 @@ static int compare_ranges(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* PHYS-189: sorted by page, no range may reach into the next. */
+/* PHYS-189: sort the ranges by page; none may reach into the next. */
 static void check_overlaps(DXGK_KSR_MEMORY_RANGE *ranges, UINT count)
 {
     qsort(ranges, count, sizeof(*ranges), compare_ranges);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DXGKRNL_INTERFACE: which callbacks a driver is given, and the ones that are short. Callbacks of displays and of services that
- * this host does not have are stubs that say so (LIFE-059).
+ * DXGKRNL_INTERFACE: which callbacks a driver is given; the short ones are here. Callbacks of
+ * displays and of services that this host does not have are stubs that say so (LIFE-059).
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@
 
 /* ---- firmware ---- */
 
-/* LIFE-103, LIFE-104: no ACPI namespace belongs to the adapter. */
+/* LIFE-103, LIFE-104: the adapter has no ACPI namespace, so no method is found. */
 static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
                                        PACPI_EVAL_INPUT_BUFFER_COMPLEX input, ULONG input_bytes,
                                        PACPI_EVAL_OUTPUT_BUFFER output, ULONG output_bytes)
@@ -51,7 +51,7 @@ static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
     return status;
 }
 
-/* LIFE-073: an adapter without outputs did not show the firmware's picture. */
+/* LIFE-073: the firmware shows no picture on an adapter without outputs. */
 static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
                              PDXGK_DISPLAY_INFORMATION info, PDXGK_DISPLAY_OWNERSHIP_FLAGS flags)
 {
@@ -117,7 +117,8 @@ static NTSTATUS absent(const char *name, uintptr_t caller, uint8_t max_irql, con
     X(DxgkCbNotifyCursorSupportChange, SIM_IRQL_HIGH, "LIFE-059")         \
     X(DxgkCbDisconnectDoorbell, SIM_IRQL_HIGH, "LIFE-059")
 
-/* One register holds any result; the x64 convention makes the caller clean up, so the parameters do not matter. */
+/* One register holds any result; the x64 convention makes the caller clean up, so the parameters do
+ * not matter. */
 #define STUB(name, max_irql, rule)                                           \
     static ULONG_PTR NTAPI stub_##name(void)                                 \
     {                                                                        \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where (THREAD-050 to THREAD-070). */
+/* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
+ * (THREAD-050 to THREAD-070). */
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts and the deferred call, as the adapter's record keeps them. Members are touched by interrupts.c and
- * interrupt_callbacks.c only. */
+/* Interrupts and the deferred call, as the adapter's record keeps them. Members are touched by
+ * interrupts.c and interrupt_callbacks.c only. */
 #ifndef DXGK_PORT_INTERRUPT_STATE_H
 #define DXGK_PORT_INTERRUPT_STATE_H
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The adapter's interrupts and its deferred call: connect, service, and what must follow what (THREAD-057 to THREAD-067).
+ * The adapter's interrupts and its deferred call: connect, service, and what must follow what
+ * (THREAD-057 to THREAD-067).
  *
- *   service routine, or a routine run by SynchronizeExecution:  NotifyInterrupt*  QueueDpc     -> owed until queued
- *   deferred call:                                              NotifyDpc                      -> owed until called
+ *   service routine, or a routine run by SynchronizeExecution:
+ *       NotifyInterrupt, any number of times; then it owes a QueueDpc
+ *   deferred call:
+ *       if an interrupt was notified, it owes a NotifyDpc
  */
 #include "bus/bus.h"
 #include "port/adapter_record.h"

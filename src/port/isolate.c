@@ -10,8 +10,9 @@
  *     DxgkDdiEndExclusiveAccess
  *   held interrupts are delivered, everybody goes on
  *
- * Before the switch the device passes the IOMMU untranslated, by a domain that only keeps books; the same domain isolates it
- * afterwards. If the attach fails, the device is let through as before; if that fails too, it is lost (IOMMU-049).
+ * Before the switch the device is attached to a domain that translates nothing and only keeps
+ * books; the same domain isolates it afterwards. If the attach fails, the device is attached as
+ * before; if that fails too, the machine stops (IOMMU-049).
  */
 #include <string.h>
 
@@ -28,7 +29,8 @@
 #define EXCLUSIVE_LIMIT 60000000000u
 #define ATTACHMENT_LOST 0xAu /* first parameter of the bug check */
 
-/* What IOMMUFlags come to for this driver (IOMMU-034 to IOMMU-037): each needs the one before. */
+/* Which of IOMMUFlags have an effect for this driver (IOMMU-034 to IOMMU-037): each needs the one
+ * before. */
 static UINT effective_flags(const struct port_adapter *adapter)
 {
     const struct port_config *config = &adapter->port->config;
@@ -52,7 +54,7 @@ static bool required(const struct port_adapter *adapter)
 
 /* ---- the switch ---- */
 
-/* Detach from passing through, attach to isolation. Never leaves the device at nothing but fatally. */
+/* Detach, and attach with isolation. The device is left unattached only by a bug check. */
 static NTSTATUS change_attachment(struct port_adapter *adapter)
 {
     struct iommu_device *device = bus_device_iommu(adapter->device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The port driver of one machine: its configuration, its drivers and its adapters. The record that every file of the room
- * starts from; port.c makes it, driver.c and adapter.c fill the lists.
+ * The port driver of one machine: its configuration, its drivers and its adapters. The record that
+ * every file of the room starts from; port.c makes it, driver.c and adapter.c fill the lists.
  */
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H

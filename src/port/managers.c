@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory manager and the scheduler of an adapter: made once the driver has answered everything, gone before it stops. */
+/* The memory manager and the scheduler of an adapter: made once the driver has answered everything,
+ * gone before it stops. */
 #include <string.h>
 
 #include "bus/bus.h"
@@ -148,7 +149,8 @@ void port_managers_destroy(struct port_adapter *adapter)
 #define STANDSTILL_LIMIT 60000000000u
 #define FIRST_PATIENCE   1000000u /* ns */
 
-/* Once more if the GPU hung over it: the reset that followed set paging free again. Resets are counted, so that comes to an end. */
+/* Try again if the GPU hung meanwhile: the reset that followed let paging run again. The number of
+ * resets is limited, so this ends. */
 static NTSTATUS empty_and_suspend(struct port_adapter *adapter, const uint64_t *kept_bytes,
                                   bool losing_power)
 {
@@ -201,8 +203,9 @@ static uint64_t at_most(uint64_t patience, uint64_t deadline)
     return patience < rest ? patience : rest;
 }
 
-/* A thread inside the driver may wait for paging, which there is none of until port_return: so that comes in between, and then
- * the same again. */
+/* A thread inside the driver may wait for paging, and until port_return there is none. So, if the
+ * driver is not left soon, let paging run for a while and try again, each time with more
+ * patience. */
 NTSTATUS port_evacuate(struct port_adapter *adapter, const struct port_evacuation *how)
 {
     const uint64_t deadline = sim_now() + how->limit_ns;

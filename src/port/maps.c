@@ -90,7 +90,8 @@ static NTSTATUS new_map(struct port_adapter *adapter, uint64_t start, uint64_t b
     return STATUS_SUCCESS;
 }
 
-/* PHYS-033: nothing is mapped; the address of a port is its number. The cache type means nothing, but must be one (LIFE-098). */
+/* PHYS-033: nothing is mapped; the address of a port is its number. The cache type has no effect,
+ * but must be valid (LIFE-098). */
 static NTSTATUS map_ports(struct port_adapter *adapter, uint64_t start, uint64_t count,
                           MEMORY_CACHING_TYPE cache, struct map **out)
 {
@@ -180,7 +181,8 @@ void port_maps_process_ended(struct port_adapter *adapter, const struct nt_proce
     }
 }
 
-/* One address space holds the system and all processes: a user mapping is a mapping with an owner. */
+/* Hosted code has one address space: a mapping in user mode is a mapping that belongs to a
+ * process. */
 static NTSTATUS NTAPI map_memory(HANDLE DeviceHandle, PHYSICAL_ADDRESS TranslatedAddress,
                                  ULONG Length, BOOLEAN InIoSpace, BOOLEAN MapToUserMode,
                                  MEMORY_CACHING_TYPE CacheType, PVOID *VirtualAddress)

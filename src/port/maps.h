@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of the device that its driver has mapped: DxgkCbMapMemory and DxgkCbUnmapMemory, and what is left when the adapter stops or
- * a process ends. */
+/* Ranges of the device that its driver has mapped: DxgkCbMapMemory and DxgkCbUnmapMemory, and what
+ * is left when the adapter stops or a process ends. */
 #ifndef DXGK_PORT_MAPS_H
 #define DXGK_PORT_MAPS_H
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory callbacks that name an adapter: contiguous memory, pages, MDLs and frame buffer save. Each checks handle, state and
- * level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's structure on to vidmm's physical memory services.
+ * The memory callbacks that name an adapter: contiguous memory, pages, MDLs and frame buffer save.
+ * Each checks handle, state and level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's
+ * structure on to vidmm's physical memory services.
  */
 #include "port/adapter_info.h"
-#include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/memory_callbacks.h"
 #include "vidmm/physical_memory.h"
 
-/* The level rule of all memory callbacks: a report, fatal for a driver of WDDM 3.2 (PHYS-012, PHYS-014; none is admitted yet, for
- * want of that version's number), otherwise carried out (PHYS-013). */
+/* The level rule of all memory callbacks: a report, fatal for a driver of WDDM 3.2 (PHYS-012,
+ * PHYS-014; none is admitted yet, for want of that version's number), otherwise carried out
+ * (PHYS-013). */
 static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name, uintptr_t caller,
                       unsigned flags)
 {
@@ -20,8 +21,9 @@ static NTSTATUS begin(struct port_callback *cb, HANDLE handle, const char *name,
 }
 
 /*
- * The bodies: the structure by value to the service. One that cannot be taken goes there as it is: NULL is for the service to
- * report, and another bad address is touched by the service, which is the driver's bug check.
+ * The service gets a copy of the structure. If it cannot be copied, the service gets the driver's
+ * pointer: it reports NULL, and any other bad address faults there, which is the driver's bug
+ * check.
  */
 #define BODY_IN(type, handle, name, service, args)                                  \
     struct port_callback cb;                                                        \

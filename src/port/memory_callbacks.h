@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory callbacks that name an adapter, as a part of DXGKRNL_INTERFACE: contiguous memory, pages, MDLs, frame buffer save. */
+/* The memory callbacks that name an adapter, as a part of DXGKRNL_INTERFACE: contiguous memory,
+ * pages, MDLs, frame buffer save. */
 #ifndef DXGK_PORT_MEMORY_CALLBACKS_H
 #define DXGK_PORT_MEMORY_CALLBACKS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's MMU: its caps and the description of each level of page tables (CAPS-084 to CAPS-093). */
+/* The GPU's MMU: its caps and the description of each level of page tables (CAPS-084 to
+ * CAPS-093). */
 #include <string.h>
 
 #include "port/adapter_record.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to CAPS-103). */
+/* The nodes: what each is, how it addresses memory, and the entries that this takes (CAPS-097 to
+ * CAPS-103). */
 #include <string.h>
 
 #include "port/adapter_record.h"
 #include "port/nodes.h"
 #include "port/refuse.h"
 
-/* CAPS-101: a name is for people; a wrong one is reported and costs no adapter. */
+/* CAPS-101: a name is for people, so a wrong one is reported but refuses no adapter. */
 static void check_name(UINT node, DXGKARG_GETNODEMETADATA *metadata)
 {
     const size_t room = sizeof(metadata->FriendlyName) / sizeof(metadata->FriendlyName[0]);
@@ -91,7 +92,7 @@ static NTSTATUS check_engine_types(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* What the host will call on the nodes there are (LIFE-023). */
+/* The entry points that the host will call for these nodes (LIFE-023). */
 static NTSTATUS check_node_entries(struct port_adapter *adapter)
 {
     const struct ddi_adapter *d = &adapter->ddi;

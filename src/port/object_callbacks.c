@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Physical memory objects and ADLs: the arguments name an adapter, or an object (PHYS-011 to PHYS-018). */
+/* Physical memory objects and ADLs: the arguments name an adapter, or an object (PHYS-011 to
+ * PHYS-018). */
 #include "nt/nt.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
@@ -41,8 +42,8 @@ static bool named_adapter(struct port_callback *cb, HANDLE handle, struct physic
 }
 
 /*
- * The services get the structure by value. One that cannot be taken goes there as it is: NULL is for the service to report, and
- * another bad address is touched by the service, which is the driver's bug check.
+ * The services get a copy of the structure. If it cannot be copied, they get the driver's pointer:
+ * they report NULL, and any other bad address faults there, which is the driver's bug check.
  */
 
 static NTSTATUS create(struct port_callback *cb, DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT *args)
@@ -146,7 +147,7 @@ static NTSTATUS NTAPI adl_allocate(IN_OUT_PDXGKARGCB_ALLOCATE_ADL args)
     return status;
 }
 
-/* The ends: nothing comes back. */
+/* Callbacks that end something: nothing comes back. */
 #define BODY_END(type, name, call, args)                                          \
     struct port_callback cb;                                                      \
     type copy;                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory callbacks that name no adapter, or name it inside the structure: physical memory objects and ADLs. A part of
- * DXGKRNL_INTERFACE. */
+/* The memory callbacks that name no adapter, or name it inside the structure: physical memory
+ * objects and ADLs. A part of DXGKRNL_INTERFACE. */
 #ifndef DXGK_PORT_OBJECT_CALLBACKS_H
 #define DXGK_PORT_OBJECT_CALLBACKS_H
 

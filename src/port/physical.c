@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the physical memory services ask of the kernel services and the bus, which they must not know. */
+/* What the physical memory services ask of the kernel services and the bus, which they must not
+ * know. */
 #include <stdio.h>
 
 #include "bus/bus.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The port driver of a machine: made before the first driver is loaded, destroyed after the last. */
+/* The port driver of a machine: made before the first driver is loaded, destroyed after the
+ * last. */
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/maps.h"

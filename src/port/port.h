@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The port driver: registration of miniports (driver.h), the adapter's life from AddDevice to Unload (adapter.h), capability
- * queries and admission, and the DXGKRNL_INTERFACE, whose callbacks validate and then call the room that owns the matter.
+ * The port driver: registration of miniports (driver.h), the adapter's life from AddDevice to
+ * Unload (adapter.h), capability queries and admission, and the DXGKRNL_INTERFACE, whose callbacks
+ * validate and then call the room that owns the matter.
  *
  * Life of an adapter (LIFE-050, LIFE-066, LIFE-072):
  *
- *   AddDevice -> [LinkDevice] -> [ExchangePreStartInfo] -> WDDMDEVICECAPS, PHYSICAL_MEMORY_CAPS, IOMMU_CAPS
+ *   AddDevice -> [LinkDevice] -> [ExchangePreStartInfo]
+ *   -> WDDMDEVICECAPS, PHYSICAL_MEMORY_CAPS, IOMMU_CAPS
  *   -> DMA mode chosen, domain attached -> interrupts connected -> StartDevice
- *   -> DRIVERCAPS -> PHYSICALADAPTERCAPS -> frame buffer save, reserved ranges -> segments -> MMU caps and levels
- *   -> node metadata -> power components -> history precision -> performance types -> children -> ETW state
+ *   -> DRIVERCAPS -> PHYSICALADAPTERCAPS -> frame buffer save, reserved ranges
+ *   -> segments -> MMU caps and levels -> node metadata -> power components
+ *   -> history precision -> performance types -> children -> ETW state
  *   -> memory manager and scheduler start -> open to clients
  *   ... -> StopDevice -> interrupts disconnected -> RemoveDevice -> Unload
  *
- * A refusal is one violation that names the rule and the value, and a status as LIFE-003 says. All functions run on a
- * simulated thread of the system process at PASSIVE_LEVEL.
+ * A refusal is one violation that names the rule and the value, and a status as LIFE-003 says. All
+ * functions run on a simulated thread of the system process at PASSIVE_LEVEL.
  */
 #ifndef DXGK_PORT_PORT_H
 #define DXGK_PORT_PORT_H
@@ -29,10 +32,12 @@ struct port_config;
 /* State of the current machine (room[SIM_ROOM_PORT]). */
 NTSTATUS port_create(const struct port_config *config, struct port **port);
 void port_destroy(struct port *port);
-/* Who ends what clients have on an adapter, before it stops (LIFE-168); NULL: nobody has anything. */
+/* Who ends what clients have on an adapter, before it stops (LIFE-168); NULL: nobody has
+ * anything. */
 void port_on_stop(struct port *port, void (*end)(void *context, struct port_adapter *adapter),
                   void *context);
-/* A process is about to go: mappings that drivers left in it are reported and removed (PHYS-040, PHYS-159). */
+/* A process is about to go: mappings that drivers left in it are reported and removed (PHYS-040,
+ * PHYS-159). */
 void port_process_ended(struct port *port, const struct nt_process *process);
 struct physical_memory *port_physical_memory(struct port *port);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may call a function, and at which level: checked at its entry. Always on, since each check is a comparison or two. A failure
- * is a mistake of the host, not of a driver or a client, and ends the host program.
+ * Who may call a function, and at which level: checked at its entry. Always on, since each check is
+ * a comparison or two. A failure is a mistake of the host, not of a driver or a client, and ends
+ * the host program.
  *
  * The life after a bug check is exempt: whoever still runs then only finds its way out.
  */
@@ -23,7 +24,8 @@ static inline void port_assert_passive(void)
     port_assert(sim_irql() == SIM_IRQL_PASSIVE);
 }
 
-/* At APC_LEVEL a driver's call is reported and carried out (THREAD-009), so it may wait there, too. */
+/* At APC_LEVEL a driver's call is reported and carried out (THREAD-009), so it may wait there,
+ * too. */
 static inline void port_assert_may_wait(void)
 {
     port_assert(sim_irql() <= SIM_IRQL_APC);

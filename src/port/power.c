@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power and what else befalls a started adapter from outside: removal, profiling, mains (LIFE-135, LIFE-146 to LIFE-156). */
+/* Device power and what else befalls a started adapter from outside: removal, profiling, mains
+ * (LIFE-135, LIFE-146 to LIFE-156). */
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
@@ -57,7 +58,8 @@ static void set_state(struct port_adapter *adapter, DEVICE_POWER_STATE state, PO
     adapter->power.state = state;
 }
 
-/* How much of a segment outlives the loss of power, from its start (SEG-040, SEG-050, SEG-051, SEG-083). */
+/* How many bytes from the start of a segment survive the loss of power (SEG-040, SEG-050, SEG-051,
+ * SEG-083). */
 static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, POWER_ACTION action)
 {
     const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, index);
@@ -81,7 +83,7 @@ static void wake(struct ddi_adapter *ddi)
     (void)port_adapter_set_power(port_adapter_of_ddi(ddi), PowerDeviceD0, PowerActionNone);
 }
 
-/* LIFE-154: level three, on a GPU that stands still until it is back. */
+/* LIFE-154: SetPowerState is of level three; the GPU stands still until the power is back. */
 static NTSTATUS leave_d0(struct port_adapter *adapter, DEVICE_POWER_STATE state, POWER_ACTION action)
 {
     uint64_t kept_bytes[PORT_MAX_SEGMENTS] = {0};

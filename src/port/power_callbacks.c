@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The callbacks about power components: when each is legal, and what it asks of its component (LIFE-159 to LIFE-165). */
+/* The callbacks about power components: when each is legal, and what it asks of its component
+ * (LIFE-159 to LIFE-165). */
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -7,7 +8,8 @@
 #include "port/power_callbacks.h"
 #include "port/power_components.h"
 
-/* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the callback is over. */
+/* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the
+ * callback is over. */
 static struct port_component *begin(struct port_callback *cb, HANDLE handle, const char *name,
                                     uintptr_t caller, UINT index, uint8_t max_irql,
                                     enum port_runtime_power from)
@@ -82,7 +84,7 @@ static void NTAPI set_idle(IN_CONST_HANDLE handle, UINT index)
     port_callback_end(&cb);
 }
 
-/* Latency and residency: wishes for the driver's own components. */
+/* Latency and residency, which the driver may set for its own components only. */
 static void set_wish(HANDLE handle, const char *name, uintptr_t caller, UINT index, ULONGLONG value,
                      bool latency)
 {
@@ -132,7 +134,7 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
     port_callback_end(&cb);
 }
 
-/* No platform firmware takes part: nothing is known by any code. */
+/* No platform firmware takes part, so no code means anything. */
 static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCGUID code, PVOID in,
                                                     SIZE_T in_bytes, PVOID out, SIZE_T out_bytes,
                                                     PSIZE_T returned)

@@ -3,11 +3,13 @@
  * Runtime power: references and F-states of the components (LIFE-157 to LIFE-166).
  *
  *   PREPARE_TO_START  Active, Latency, Residency are legal
- *   STARTED           all power callbacks are; an unreferenced component that the driver uses goes to sleep
+ *   STARTED           all power callbacks are legal; a component that the driver has used and
+ *                     that nobody references goes to sleep
  *   STOPPED           none
  *
- * The host drives the components of engines and memory itself, and keeps them at F0. For the others one thread per adapter
- * decides, and makes every call of DxgkDdiSetPowerComponentFState, one at a time, by way of F0.
+ * The host drives the components of engines and memory itself, and keeps them at F0. For the others
+ * one thread per adapter decides, and makes every call of DxgkDdiSetPowerComponentFState, one at a
+ * time, by way of F0.
  */
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
@@ -23,8 +25,8 @@ void port_power_components_init(struct port_adapter *adapter)
 
 /* ---- transitions ---- */
 
-/* The level of the next call: the driver must be ready for both, whatever the call is (THREAD-046). One in three, since the ways
- * down and up alternate themselves. */
+/* The IRQL of the next call: the driver must be ready for both (THREAD-046). Every third call is at
+ * DISPATCH_LEVEL; every second would always hit the same direction. */
 static uint8_t next_level(struct port_adapter *adapter)
 {
     return adapter->components.calls++ % 3 == 1 ? SIM_IRQL_DISPATCH : SIM_IRQL_PASSIVE;
@@ -52,7 +54,7 @@ static UINT wanted(const struct port_component *component)
     return component->active || component->held || !component->used ? 0 : deepest(component);
 }
 
-/* One step towards what is wanted: each starts or ends at F0 (LIFE-163). */
+/* One step towards the wanted state: each step starts or ends at F0 (LIFE-163). */
 static void step(struct port_adapter *adapter, UINT index)
 {
     struct port_component *component = &adapter->components.component[index];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The power components at work: one thread per adapter takes each to the F-state that references and wishes allow. */
+/* The power components at work: one thread per adapter takes each to the F-state that references
+ * and wishes allow. */
 #ifndef DXGK_PORT_POWER_COMPONENTS_H
 #define DXGK_PORT_POWER_COMPONENTS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device power and power components, as the adapter's record keeps them. struct port_power is touched by power.c only,
- * struct port_components by components.c, power_components.c and power_callbacks.c only. */
+/* Device power and power components, as the adapter's record keeps them. struct port_power is
+ * touched by power.c only, struct port_components by components.c, power_components.c and
+ * power_callbacks.c only. */
 #ifndef DXGK_PORT_POWER_STATE_H
 #define DXGK_PORT_POWER_STATE_H
 

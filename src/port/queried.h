@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the driver answered while its adapter started. Only the files that ask (queries, admission) write these structures;
- * whoever works with the adapter afterwards reads them.
+ * What the driver answered while its adapter started. Only the files that ask (queries, admission)
+ * write these structures; whoever works with the adapter afterwards reads them.
  */
 #ifndef DXGK_PORT_QUERIED_H
 #define DXGK_PORT_QUERIED_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One query of DxgkDdiQueryAdapterInfo: guarded buffers around the answer, and the failures that are documented. */
+/* One query of DxgkDdiQueryAdapterInfo: guarded buffers around the answer, and the failures that
+ * are documented. */
 #include <string.h>
 
 #include "port/adapter_record.h"
+#include "port/boundary.h"
 #include "port/port_assert.h"
 #include "port/query.h"
 
-#define GUARD_BYTES    64u
 #define LARGEST_ANSWER 1024u
-#define GUARD_FILL     0xA7
 
-/* CAPS-002, CAPS-003: documented, or "not known to the driver"; or no word of the driver at all. */
+/* Failures that are documented (CAPS-002, CAPS-003), or that did not come from the driver. */
 static bool expected_failure(NTSTATUS status)
 {
     return status == STATUS_NOT_SUPPORTED || status == STATUS_NOT_IMPLEMENTED ||
@@ -22,18 +22,17 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
                     UINT input_bytes, void *output, UINT output_bytes)
 {
     DXGKARG_QUERYADAPTERINFO args;
-    _Alignas(16) uint8_t
-        buffer[LARGEST_ANSWER +
-               2 * GUARD_BYTES]; /* not of the heap: a failed allocation is no answer of the driver's */
+    /* Not of the heap: a failed allocation would look like an answer of the driver. */
+    _Alignas(16) uint8_t buffer[LARGEST_ANSWER + 2 * PORT_GUARD_BYTES];
     uint64_t in_copy[8] = {0};
     NTSTATUS status;
 
     port_assert_passive();
     if (output_bytes > LARGEST_ANSWER || input_bytes > sizeof(in_copy))
         return STATUS_INVALID_PARAMETER;
-    memset(buffer, GUARD_FILL, GUARD_BYTES);
-    memset(buffer + GUARD_BYTES + output_bytes, GUARD_FILL, GUARD_BYTES);
-    memcpy(buffer + GUARD_BYTES, output,
+    port_boundary_guard(buffer);
+    port_boundary_guard(buffer + PORT_GUARD_BYTES + output_bytes);
+    memcpy(buffer + PORT_GUARD_BYTES, output,
            output_bytes); /* zeros, but for the second call of a pair */
     memset(&args, 0, sizeof(args));
     if (input_bytes)
@@ -41,20 +40,17 @@ NTSTATUS port_query(struct port_adapter *adapter, DXGK_QUERYADAPTERINFOTYPE type
     args.Type = type;
     args.pInputData = input_bytes ? in_copy : NULL;
     args.InputDataSize = input_bytes;
-    args.pOutputData = buffer + GUARD_BYTES;
+    args.pOutputData = buffer + PORT_GUARD_BYTES;
     args.OutputDataSize = output_bytes;
     status = ddi_query_adapter_info(&adapter->ddi, &args);
-    for (unsigned i = 0; i < GUARD_BYTES; i++) {
-        if (buffer[i] != GUARD_FILL || buffer[GUARD_BYTES + output_bytes + i] != GUARD_FILL) {
-            VIOLATION("CAPS-005", "the answer to query type %d was written outside its %u bytes",
-                      (int)type, output_bytes);
-            break;
-        }
-    }
+    if (!port_boundary_guard_intact(buffer) ||
+        !port_boundary_guard_intact(buffer + PORT_GUARD_BYTES + output_bytes))
+        VIOLATION("CAPS-005", "the answer to query type %d was written outside its %u bytes",
+                  (int)type, output_bytes);
     if (input_bytes && memcmp(in_copy, input, input_bytes) != 0)
         VIOLATION("CAPS-007", "the input of query type %d was changed", (int)type);
     if (NT_SUCCESS(status))
-        memcpy(output, buffer + GUARD_BYTES, output_bytes);
+        memcpy(output, buffer + PORT_GUARD_BYTES, output_bytes);
     if (!NT_SUCCESS(status) && !expected_failure(status))
         WARNING("CAPS-003", "query type %d failed with 0x%08x", (int)type, (unsigned)status);
     return status;

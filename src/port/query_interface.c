@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What others ask of a driver past the host: interfaces and requests by number, both of level two (LIFE-131, LIFE-132). */
+/* What others ask of a driver directly: interfaces, and requests by number, both calls of level two
+ * (LIFE-131, LIFE-132). */
 #include <string.h>
 
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
+#include "port/boundary.h"
 #include "port/query_interface.h"
 #include "util/alloc.h"
 #include "vidsch/vidsch.h"
 
 #define IDLE_LIMIT_NS 60000000000u /* THREAD-037 */
-#define GUARD_BYTES   64u
-#define GUARD_FILL    0xA7
 
 /* Let the adapter stand still for a call of level two: the GPU is idle until go_on (THREAD-026). */
 static NTSTATUS stand_still(struct port_adapter *adapter, const char *name)
@@ -38,11 +38,10 @@ static NTSTATUS check_answer(NTSTATUS status, const INTERFACE *answer, const uin
                     (unsigned)status);
         return STATUS_NOT_SUPPORTED;
     }
-    for (unsigned i = 0; i < GUARD_BYTES; i++)
-        if (guard[i] != GUARD_FILL) {
-            VIOLATION("LIFE-131", "DxgkDdiQueryInterface wrote outside its %u bytes", room);
-            return STATUS_NOT_SUPPORTED;
-        }
+    if (!port_boundary_guard_intact(guard)) {
+        VIOLATION("LIFE-131", "DxgkDdiQueryInterface wrote outside its %u bytes", room);
+        return STATUS_NOT_SUPPORTED;
+    }
     if (answer->Size > room || answer->Size < sizeof(*answer)) {
         VIOLATION("LIFE-131", "DxgkDdiQueryInterface set Size to %u; it was given %u", answer->Size,
                   room);
@@ -68,10 +67,10 @@ NTSTATUS port_adapter_query_interface(struct port_adapter *adapter, const GUID *
         return STATUS_NOT_SUPPORTED;
     if (room < sizeof(*interface))
         return STATUS_INVALID_PARAMETER;
-    buffer = util_zalloc(1, (size_t)room + GUARD_BYTES);
+    buffer = util_zalloc(1, (size_t)room + PORT_GUARD_BYTES);
     if (!buffer)
         return STATUS_NO_MEMORY;
-    memset(buffer + room, GUARD_FILL, GUARD_BYTES);
+    port_boundary_guard(buffer + room);
     memset(&query, 0, sizeof(query));
     query.InterfaceType = type;
     query.Size = room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the queries (LIFE-050, LIFE-072). Every answer is checked; the first breach of a rule is one violation that names
- * the rule and the value, and refuses the adapter (LIFE-003).
+ * The order of the queries (LIFE-050, LIFE-072). Every answer is checked; the first breach of a
+ * rule is one violation that names the rule and the value, and refuses the adapter (LIFE-003).
  */
 #include "port/components.h"
 #include "port/description.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the queries (LIFE-050, LIFE-072): the part of an adapter's start in which the driver answers. For start.c. */
+/* The order of the queries (LIFE-050, LIFE-072): the part of an adapter's start in which the driver
+ * answers. For start.c. */
 #ifndef DXGK_PORT_QUERY_ORDER_H
 #define DXGK_PORT_QUERY_ORDER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How an adapter is refused: one violation that names the rule and the value, and one status (LIFE-003). */
+/* How an adapter is refused: one violation that names the rule and the value, and one status
+ * (LIFE-003). */
 #ifndef DXGK_PORT_REFUSE_H
 #define DXGK_PORT_REFUSE_H
 

@@ -1,74 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registration: DriverEntry, DxgkInitialize and its counterparts, Unload (LIFE-005 to LIFE-038).
+ * Registration: DxgkInitialize and its counterparts (LIFE-012 to LIFE-038).
  */
 #include <string.h>
 
 #include "nt/nt.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "port/entries.h"
 #include "port/machine.h"
 #include "port/versions.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* LIFE-020: what an old draft left in the table must be zero; it is reported, and never called. */
+/* LIFE-020: entries left over from old drafts must be NULL. One that is not is reported and never
+ * called. */
 static void clear_reserved(DRIVER_INITIALIZATION_DATA *table)
 {
-#define RESERVED(member)                                      \
-    {                                                         \
-        offsetof(DRIVER_INITIALIZATION_DATA, member), #member \
-    }
-    static const struct {
-        size_t offset;
-        const char *name;
-    } reserved[] = {
-        RESERVED(DxgkDdiDescribePageTable),
-        RESERVED(DxgkDdiUpdatePageTable),
-        RESERVED(DxgkDdiUpdatePageDirectory),
-        RESERVED(DxgkDdiMovePageDirectory),
-        RESERVED(DxgkDdiSubmitRender),
-        RESERVED(DxgkDdiCreateAllocation2),
-        RESERVED(Reserved),
-        RESERVED(DxgkDdiSetPowerPState),
-        RESERVED(Reserved3),
+    static const struct port_entry reserved[] = {
+        PORT_ENTRY(DxgkDdiDescribePageTable),
+        PORT_ENTRY(DxgkDdiUpdatePageTable),
+        PORT_ENTRY(DxgkDdiUpdatePageDirectory),
+        PORT_ENTRY(DxgkDdiMovePageDirectory),
+        PORT_ENTRY(DxgkDdiSubmitRender),
+        PORT_ENTRY(DxgkDdiCreateAllocation2),
+        PORT_ENTRY(Reserved),
+        PORT_ENTRY(DxgkDdiSetPowerPState),
+        PORT_ENTRY(Reserved3),
     };
-#undef RESERVED
 
-    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
-        char *member = (char *)table + reserved[i].offset;
-        const void *value;
-
-        memcpy(&value, member, sizeof(value));
-        if (value)
+    for (size_t i = 0; i < PORT_ENTRY_COUNT(reserved); i++) {
+        if (port_entry_there(table, &reserved[i]))
             VIOLATION("LIFE-020", "%s is reserved and must be NULL", reserved[i].name);
-        memset(member, 0, sizeof(value));
+        memset((char *)table + reserved[i].offset, 0, sizeof(void *));
     }
 }
 
-static const char *missing_entry(const DRIVER_INITIALIZATION_DATA *t)
+static const struct port_entry *missing_entry(const DRIVER_INITIALIZATION_DATA *table)
 {
-    if (!t->DxgkDdiAddDevice)
-        return "DxgkDdiAddDevice";
-    if (!t->DxgkDdiStartDevice)
-        return "DxgkDdiStartDevice";
-    if (!t->DxgkDdiStopDevice)
-        return "DxgkDdiStopDevice";
-    if (!t->DxgkDdiRemoveDevice)
-        return "DxgkDdiRemoveDevice";
-    if (!t->DxgkDdiResetDevice)
-        return "DxgkDdiResetDevice";
-    if (!t->DxgkDdiUnload)
-        return "DxgkDdiUnload";
-    if (!t->DxgkDdiInterruptRoutine)
-        return "DxgkDdiInterruptRoutine";
-    if (!t->DxgkDdiDpcRoutine)
-        return "DxgkDdiDpcRoutine";
-    if (!t->DxgkDdiSetPowerState)
-        return "DxgkDdiSetPowerState";
-    if (!t->DxgkDdiQueryAdapterInfo)
-        return "DxgkDdiQueryAdapterInfo";
-    return NULL;
+    static const struct port_entry required[] = {
+        PORT_ENTRY(DxgkDdiAddDevice),        PORT_ENTRY(DxgkDdiStartDevice),
+        PORT_ENTRY(DxgkDdiStopDevice),       PORT_ENTRY(DxgkDdiRemoveDevice),
+        PORT_ENTRY(DxgkDdiResetDevice),      PORT_ENTRY(DxgkDdiUnload),
+        PORT_ENTRY(DxgkDdiInterruptRoutine), PORT_ENTRY(DxgkDdiDpcRoutine),
+        PORT_ENTRY(DxgkDdiSetPowerState),    PORT_ENTRY(DxgkDdiQueryAdapterInfo),
+    };
+
+    return port_entry_missing(table, required, PORT_ENTRY_COUNT(required));
 }
 
 /* The registered driver of this object; it may still be in its DriverEntry. */
@@ -112,7 +90,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
 {
     struct port_driver *driver = port ? port->loading : NULL;
     DRIVER_INITIALIZATION_DATA table;
-    const char *missing;
+    const struct port_entry *missing;
     ULONG version = 0;
     size_t bytes;
 
@@ -139,7 +117,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
         return STATUS_INVALID_PARAMETER;
     missing = missing_entry(&table);
     if (missing) {
-        VIOLATION("LIFE-021", "%s is NULL", missing);
+        VIOLATION("LIFE-021", "%s is NULL", missing->name);
         return STATUS_INVALID_PARAMETER;
     }
     clear_reserved(&table);

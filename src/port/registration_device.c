@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * \\Device\\DxgKrnl: how a Windows image finds the routines that register it. Such an image has no import of DxgkInitialize;
- * the library that is linked into it opens this device object by name and asks it, by an internal device control request, for
- * the address to call (LIFE-179 to LIFE-181). The codes and the form are those that the MIT-licensed display driver headers
- * of ReactOS publish.
+ * \\Device\\DxgKrnl: how a Windows image finds the routines that register it. Such an image has no
+ * import of DxgkInitialize; the library that is linked into it opens this device object by name and
+ * asks it, by an internal device control request, for the address to call (LIFE-179 to LIFE-181).
+ * The codes and the form are those that the MIT-licensed display driver headers of ReactOS publish.
  */
 #include "nt/nt.h"
 #include "port/boundary.h"
@@ -26,7 +26,8 @@ static PVOID routine_for(ULONG code)
     }
 }
 
-/* The answer goes where the caller said, unbuffered; the request is the driver's, so that every pointer of it is tried. */
+/* The answer goes to the address that the request names, unbuffered. The driver made the request,
+ * so the address may be bad. */
 static NTSTATUS answer(PIRP irp)
 {
     const IO_STACK_LOCATION *stack = IoGetCurrentIrpStackLocation(irp);

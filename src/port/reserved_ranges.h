@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What isolation needs to know of the driver: how much of a frame buffer must be saved, and which memory the device uses without
- * having got it from the host. Asked at the first start of an adapter only: the answers stay as long as its domain does. */
+/* What isolation needs to know of the driver: how much of a frame buffer must be saved, and which
+ * memory the device uses without having got it from the host. Asked at the first start of an
+ * adapter only: the answers stay as long as its domain does. */
 #ifndef DXGK_PORT_RESERVED_RANGES_H
 #define DXGK_PORT_RESERVED_RANGES_H
 

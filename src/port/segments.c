@@ -11,7 +11,8 @@
 #include "util/alloc.h"
 #include "util/checked.h"
 
-/* Larger than any driver's structure: a driver that steps by its own sizeof is found out (CAPS-074). */
+/* Larger than the structure of any version, so that a driver that steps by its own sizeof is found
+ * (CAPS-074). */
 #define SEGMENT_STRIDE ((UINT)sizeof(DXGK_SEGMENTDESCRIPTOR4) + 32u)
 #define MAX_BAD_RANGES 4096u
 
@@ -97,7 +98,7 @@ static NTSTATUS check_flags(struct port_adapter *adapter)
 
 /* ---- what must not be used ---- */
 
-/* CAPS-082, CAPS-083: asked for the segments that have such ranges, and for no other. */
+/* CAPS-082, CAPS-083: asked only for segments that have such ranges. */
 static NTSTATUS query_bad_ranges(struct port_adapter *adapter, UINT index, DXGK_MEMORYRANGE *ranges,
                                  UINT count)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The segment queries of WDDM 1.x: QUERYSEGMENT below 1.2, QUERYSEGMENT3 for 1.2 and 1.3 (CAPS-071). Their descriptors are arrays
- * without a stride, and may name banks. What comes out are descriptors of WDDM 2.0, which the rest of the host works with.
+ * The segment queries of WDDM 1.x: QUERYSEGMENT below 1.2, QUERYSEGMENT3 for 1.2 and 1.3
+ * (CAPS-071). Their descriptors are arrays without a stride, and may name banks. They are turned
+ * into descriptors of WDDM 2.0, which the rest of the host works with.
  */
 #include <string.h>
 
@@ -47,8 +48,8 @@ static NTSTATUS query(struct port_adapter *adapter, const struct form *form,
 
 /* ---- banks ---- */
 
-/* SEG-037, SEG-038: hints for placement, so that a bad table costs nothing but a report. The last bank ends with the segment; its
- * entry is not read. */
+/* SEG-037, SEG-038: banks are hints for placement, so a bad table is only reported. The last bank
+ * ends with the segment; its entry is not read. */
 static void check_banks(UINT id, const DXGK_SEGMENTDESCRIPTOR3 *d)
 {
     SIZE_T end[MAX_BANKS];
@@ -105,7 +106,7 @@ static DXGK_SEGMENTDESCRIPTOR4 to_fourth(const DXGK_SEGMENTDESCRIPTOR3 *d)
     };
 }
 
-/* Flags that came later mean nothing yet. */
+/* Flags that a later version defined have no meaning. */
 static void drop_later_flags(const struct port_adapter *adapter, UINT id, DXGK_SEGMENTFLAGS *flags)
 {
     const bool is_1_2 = port_model_version(adapter) >= DXGKDDI_INTERFACE_VERSION_WIN8;

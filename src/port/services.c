@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it stops (LIFE-113 to LIFE-121).
- * Timed operations and debug reports exist, firmware tables where the machine has any, features on a host of WDDM 3.2; AGP, boot
- * displays and serial buses do not.
+ * DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it
+ * stops (LIFE-113 to LIFE-121). Timed operations and debug reports exist, firmware tables where the
+ * machine has any, features on a host of WDDM 3.2; AGP, boot displays and serial buses do not.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it stops. */
+/* DxgkCbQueryServices: the interfaces a driver may ask for, counted per adapter and revoked when it
+ * stops. */
 #ifndef DXGK_PORT_SERVICES_H
 #define DXGK_PORT_SERVICES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* StartDevice and StopDevice, with everything before, between and after them (LIFE-046 to LIFE-072, LIFE-167 to LIFE-173). */
+/* StartDevice and StopDevice, with everything before, between and after them (LIFE-046 to LIFE-072,
+ * LIFE-167 to LIFE-173). */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static NTSTATUS link_device(struct port_adapter *adapter)
     return STATUS_SUCCESS;
 }
 
-/* LIFE-048, LIFE-049: what it answers concerns displays. */
+/* LIFE-048, LIFE-049: the answer is about displays, so nothing here uses it. */
 static void exchange_pre_start_info(struct port_adapter *adapter)
 {
     DXGK_PRE_START_INFO info;
@@ -70,7 +71,8 @@ static void exchange_pre_start_info(struct port_adapter *adapter)
 
 /* ---- StartDevice ---- */
 
-/* What the driver gets on loan for the call: exactly what its version of the host's structures holds. */
+/* What the driver gets on loan for the call: exactly what its version of the host's structures
+ * holds. */
 struct start_arguments {
     DXGK_START_INFO info;
     DXGKRNL_INTERFACE interface; /* last: only the bytes of the host's version are there */
@@ -133,7 +135,8 @@ static void watch_silence(struct port_adapter *adapter, uint64_t interrupts, uin
         VIOLATION("LIFE-171", "the device accessed memory after StopDevice");
 }
 
-/* After StopDevice returned, with whatever status, or StartDevice failed: what the driver still holds. */
+/* After StopDevice returned (with any status), or StartDevice failed: report and take back what the
+ * driver still holds. */
 static void after_stop(struct port_adapter *adapter)
 {
     port_interrupts_disconnect(adapter);

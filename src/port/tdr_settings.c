@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of timeout detection and of the scheduler, under their documented names in the registry (TDR-015). */
+/* The settings of timeout detection and of the scheduler, under their documented names in the
+ * registry (TDR-015). */
 #include <string.h>
 
 #include "nt/nt.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed operations (LIFE-117 to LIFE-119): the host keeps what it wrote into each, and sees what a driver changed. */
+/* Timed operations (LIFE-117 to LIFE-119): the host keeps what it wrote into each, and sees what a
+ * driver changed. */
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
@@ -35,7 +36,8 @@ static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *addres
     return NULL;
 }
 
-/* Which adapter a start is for: the one whose interface the driver holds and whose code runs. */
+/* The adapter that a start is for: its driver holds the interface, and it is the one whose code
+ * runs, if that is known. */
 static struct port_adapter *starting_adapter(void)
 {
     struct port *port = port_current();
@@ -52,7 +54,7 @@ static struct port_adapter *starting_adapter(void)
     return NULL;
 }
 
-/* The sign says nothing: always relative (LIFE-118). */
+/* The sign has no meaning: an interval is always relative (LIFE-118). */
 static LONGLONG magnitude(LONGLONG interval)
 {
     if (interval == INT64_MIN)
@@ -91,7 +93,8 @@ static NTSTATUS NTAPI timed_operation_start(DXGK_TIMED_OPERATION *op, const LARG
     return PORT_GIVE(DXGK_TIMED_OPERATION, op, &copy) ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-/* The operation as the host left it; what a driver changed meanwhile is reported and put back. NULL: never started. */
+/* The operation as the host left it; what a driver changed meanwhile is reported and put back.
+ * NULL: never started. */
 static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
 {
     struct port_adapter *adapter;
@@ -112,7 +115,8 @@ static struct timed_operation *check_operation(DXGK_TIMED_OPERATION *op)
     return operation;
 }
 
-/* How long one may wait, 100 ns units: what is wanted, but not beyond the operation's own end (LIFE-118). */
+/* How long to wait, in 100 ns units: as long as wanted, but not beyond the end of the operation
+ * (LIFE-118). */
 static LONGLONG clip(const struct timed_operation *operation, LONGLONG wanted, bool *clipped)
 {
     LONGLONG gone = (LONGLONG)(sim_now() / 100) - operation->written.StartTick.QuadPart;

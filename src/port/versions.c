@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interface versions: which exist (LIFE-018), and how large at each of them the tables and structures are that grow
- * (LIFE-017, LIFE-058, CAPS-006; the numbers are those of tests/abi/tables.tsv and structs_by_version.tsv).
+ * Interface versions: which exist (LIFE-018), and how large the tables and structures that grow are
+ * in each (LIFE-017, LIFE-058, CAPS-006). The numbers are those of tests/abi/tables.tsv and
+ * structs_by_version.tsv.
  */
 #include "port/machine.h"
 #include "port/versions.h"
@@ -13,7 +14,7 @@ struct since {
     ULONG value;
 };
 
-/* The last row not above the version. */
+/* The value of the last row whose version is not above this one. */
 static ULONG value_at(const struct since *rows, size_t count, ULONG version)
 {
     ULONG value = rows[0].value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interface versions: which exist, and how large at each of them what crosses the driver boundary is. For registration, the
- * queries, and the table of callbacks. */
+/* Interface versions: which exist, and how large at each of them what crosses the driver boundary
+ * is. For registration, the queries, and the table of callbacks. */
 #ifndef DXGK_PORT_VERSIONS_H
 #define DXGK_PORT_VERSIONS_H
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Entry points of a driver by place in its table, for checks that go through lists of them:
+ * registration and admission. */
+#ifndef DXGK_PORT_ENTRIES_H
+#define DXGK_PORT_ENTRIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <ntddk.h>
+#include <dispmprt.h>
+
+struct port_entry {
+    size_t offset;
+    const char *name;
+};
+
+#define PORT_ENTRY(entry)                                   \
+    {                                                       \
+        offsetof(DRIVER_INITIALIZATION_DATA, entry), #entry \
+    }
+#define PORT_ENTRY_COUNT(entries) (sizeof(entries) / sizeof((entries)[0]))
+
+static inline bool port_entry_there(const DRIVER_INITIALIZATION_DATA *table,
+                                    const struct port_entry *entry)
+{
+    const void *value;
+
+    memcpy(&value, (const char *)table + entry->offset, sizeof(value));
+    return value != NULL;
+}
+
+/* The first that is NULL; NULL: all are there. */
+static inline const struct port_entry *port_entry_missing(const DRIVER_INITIALIZATION_DATA *table,
+                                                          const struct port_entry *entries,
+                                                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!port_entry_there(table, &entries[i]))
+            return &entries[i];
+    return NULL;
+}
+
+#endif

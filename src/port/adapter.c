@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "port/adapter.h"
 #include "bus/bus.h"
 #include "nt/nt.h"
-#include "port/adapter.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/domain.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Admission: whether what DXGK_DRIVERCAPS says agrees with itself, the entry points and the
  * machine. */
+#include "port/admission.h"
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
-#include "port/admission.h"
 #include "port/compute.h"
 #include "port/entries.h"
 #include "port/refuse.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
+#include "port/callback.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
-#include "port/callback.h"
 
 struct port_adapter *port_callback_adapter(HANDLE device_handle)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbIndicateChildStatus: a child was connected or went (LIFE-083). */
+#include "port/child_callbacks.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/child_callbacks.h"
 #include "port/children.h"
 
 static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)

@@ -2,9 +2,9 @@
 /* Child devices: those of a render adapter are no displays (LIFE-074 to LIFE-083). */
 #include <string.h>
 
+#include "port/children.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
-#include "port/children.h"
 #include "port/refuse.h"
 #include "util/alloc.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The power components that a driver reports (CAPS-104 to CAPS-107). */
-#include "port/adapter_record.h"
 #include "port/components.h"
+#include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"
 #include "util/alloc.h"

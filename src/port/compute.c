@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Compute-only drivers (MCDM): which entries they must and must not have, and which caps (LIFE-026
  * to LIFE-033, CAPS-027). */
-#include "port/adapter_record.h"
 #include "port/compute.h"
+#include "port/adapter_record.h"
 #include "port/entries.h"
 #include "port/refuse.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Context allocations and GPU virtual address ranges: at PASSIVE_LEVEL, on an adapter that has a
  * memory manager. */
+#include "port/context_callbacks.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/context_callbacks.h"
 #include "vidmm/context_allocation.h"
 #include "vidmm/gpu_va.h"
 

@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
+#include "port/cpu_event.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/cpu_event.h"
 #include "util/alloc.h"
 #include "vidmm/process.h"
 

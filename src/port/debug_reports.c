@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Debug reports (LIFE-120): a driver makes one, gives it data, and completes it; then it is told as
  * a note. */
+#include "port/debug_reports.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/debug_reports.h"
 #include "util/alloc.h"
 
 #define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu

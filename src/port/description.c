@@ -3,8 +3,8 @@
  * CAPS-111). */
 #include <string.h>
 
-#include "port/adapter_record.h"
 #include "port/description.h"
+#include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"
 

@@ -3,11 +3,11 @@
  * (LIFE-084 to LIFE-095, LIFE-102). */
 #include <string.h>
 
+#include "port/device_callbacks.h"
 #include "bus/bus.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/device_callbacks.h"
 #include "port/exclude.h"
 #include "ram/ram.h"
 

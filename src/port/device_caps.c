@@ -2,8 +2,8 @@
 /* The queries before StartDevice: WDDMDEVICECAPS, PHYSICAL_MEMORY_CAPS, IOMMU_CAPS (LIFE-050). */
 #include <string.h>
 
-#include "port/adapter_record.h"
 #include "port/device_caps.h"
+#include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/versions.h"
 

@@ -2,9 +2,9 @@
 /* What a device did to memory and should not have (IOMMU-059, IOMMU-072, IOMMU-075). */
 #include <stdio.h>
 
+#include "port/dma_fault.h"
 #include "iommu/iommu.h"
 #include "port/adapter_info.h"
-#include "port/dma_fault.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
 #include "verify/verify.h"

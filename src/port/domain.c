@@ -14,15 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "port/domain.h"
 #include "bus/bus.h"
 #include "nt/nt.h"
+#include "physmem/physical_adapter.h"
 #include "port/adapter_record.h"
-#include "port/domain.h"
 #include "port/port_assert.h"
 #include "port/refuse.h"
 #include "port/reserved_ranges.h"
 #include "trace/trace.h"
-#include "vidmm/physical_memory.h"
 
 #define REMAPPING_COMPATIBLE     3u
 #define HAL_IOMMU_INTERNAL_ERROR 0x1D9u

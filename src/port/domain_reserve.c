@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reserved ranges and segments of system memory in the device's domain (IOMMU-027, IOMMU-081 to
  * IOMMU-083, CAPS-119). */
-#include "port/adapter_record.h"
 #include "port/domain_reserve.h"
+#include "port/adapter_record.h"
 #include "port/refuse.h"
 #include "util/checked.h"
 

@@ -2,12 +2,12 @@
 /* A miniport from its DriverEntry to its Unload (LIFE-005 to LIFE-010, LIFE-176 to LIFE-178). */
 #include <stdio.h>
 
-#include "nt/nt.h"
 #include "port/driver.h"
+#include "nt/nt.h"
+#include "physmem/physical_memory.h"
 #include "port/machine.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
-#include "vidmm/physical_memory.h"
 
 #define SERVICES "\\Registry\\Machine\\System\\CurrentControlSet\\Services\\"
 

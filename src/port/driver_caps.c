@@ -3,9 +3,9 @@
  * CAPS-096). */
 #include <string.h>
 
+#include "port/driver_caps.h"
 #include "port/adapter_record.h"
 #include "port/admission.h"
-#include "port/driver_caps.h"
 #include "port/query.h"
 #include "port/refuse.h"
 #include "port/versions.h"

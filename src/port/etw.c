@@ -2,10 +2,10 @@
 /* Tracing of the drivers' own events (LIFE-105 to LIFE-107). */
 #include <string.h>
 
+#include "port/etw.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/etw.h"
 #include "trace/trace.h"
 
 /* LIFE-106: the event is kept as a report. */

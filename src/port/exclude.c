@@ -10,11 +10,11 @@
  * A driver that waits inside a DDI for its asynchronous callback waits for itself: after some time
  * the callback is called with an error.
  */
+#include "port/exclude.h"
 #include "nt/nt.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/callback.h"
-#include "port/exclude.h"
 #include "port/managers.h"
 #include "trace/trace.h"
 #include "util/alloc.h"

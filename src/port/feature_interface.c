@@ -15,11 +15,11 @@
  */
 #include <initguid.h>
 
+#include "port/feature_interface.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/feature_interface.h"
 #include "port/features.h"
 #include "port/query_interface.h"
 #include "util/alloc.h"

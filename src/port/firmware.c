@@ -4,8 +4,8 @@
  * configuration, by provider (ACPI, FIRM, RSMB) and number. A machine without any does not offer
  * the service (LIFE-114).
  */
-#include "port/boundary.h"
 #include "port/firmware.h"
+#include "port/boundary.h"
 #include "port/machine.h"
 
 #define PROVIDER(a, b, c, d) ((ULONG)(a) << 24 | (ULONG)(b) << 16 | (ULONG)(c) << 8 | (ULONG)(d))

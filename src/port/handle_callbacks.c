@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in
  * progress is meant. */
+#include "port/handle_callbacks.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/handle_callbacks.h"
 #include "vidmm/handle_callbacks.h"
 
 static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,

@@ -4,9 +4,9 @@
  * DxgkDdiSaveMemoryForHotUpdate and every call of the callback is untimely. Its arguments are
  * checked all the same (PHYS-188 to PHYS-190).
  */
+#include "port/hot_update.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/hot_update.h"
 #include "sim/sim.h"
 #include "util/alloc.h"
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "port/interface.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -17,7 +18,6 @@
 #include "port/features.h"
 #include "port/handle_callbacks.h"
 #include "port/hot_update.h"
-#include "port/interface.h"
 #include "port/interrupt_callbacks.h"
 #include "port/maps.h"
 #include "port/memory_callbacks.h"

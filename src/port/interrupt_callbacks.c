@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
  * (THREAD-050 to THREAD-070). */
+#include "port/interrupt_callbacks.h"
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/interrupt_callbacks.h"
 #include "vidsch/vidsch.h"
 
 /* The interrupt whose lock the current processor holds. */

@@ -8,9 +8,9 @@
  *   deferred call:
  *       if an interrupt was notified, it owes a NotifyDpc
  */
+#include "port/interrupts.h"
 #include "bus/bus.h"
 #include "port/adapter_record.h"
-#include "port/interrupts.h"
 #include "port/port_assert.h"
 
 #define DIRQL       SIM_IRQL_DEVICE

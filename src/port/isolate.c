@@ -16,12 +16,12 @@
  */
 #include <string.h>
 
+#include "port/isolate.h"
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/domain.h"
 #include "port/interrupts.h"
-#include "port/isolate.h"
 #include "port/port_assert.h"
 #include "trace/trace.h"
 #include "vidsch/vidsch.h"

@@ -3,10 +3,10 @@
  * gone before it stops. */
 #include <string.h>
 
+#include "port/managers.h"
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
-#include "port/managers.h"
 #include "port/port_assert.h"
 #include "port/tdr_settings.h"
 #include "util/checked.h"

@@ -2,13 +2,13 @@
 /* Ranges of the device that its driver has mapped (LIFE-096 to LIFE-101). */
 #include <string.h>
 
+#include "port/maps.h"
 #include "bus/bus.h"
 #include "nt/nt.h"
 #include "nt/user_range.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/maps.h"
 #include "port/physical.h"
 #include "util/alloc.h"
 #include "util/checked.h"

@@ -4,11 +4,11 @@
  * Each checks handle, state and level (THREAD-049, PHYS-011 to PHYS-013) and passes the driver's
  * structure on to vidmm's physical memory services.
  */
+#include "port/memory_callbacks.h"
+#include "physmem/physical_services.h"
 #include "port/adapter_info.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "port/memory_callbacks.h"
-#include "vidmm/physical_memory.h"
 
 /* The level rule of all memory callbacks: a report, fatal for a driver of WDDM 3.2 (PHYS-012,
  * PHYS-014; none is admitted yet, for want of that version's number), otherwise carried out
@@ -59,31 +59,31 @@ static NTSTATUS NTAPI allocate_contiguous(IN_CONST_HANDLE h,
                                           INOUT_PDXGKARGCB_ALLOCATECONTIGUOUSMEMORY args)
 {
     BODY_OUT(DXGKARGCB_ALLOCATECONTIGUOUSMEMORY, h, "DxgkCbAllocateContiguousMemory",
-             physical_allocate_contiguous, args);
+             physical_contiguous_allocate, args);
 }
 
 static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
                                       IN_CONST_PDXGKARGCB_FREECONTIGUOUSMEMORY args)
 {
     BODY_IN(DXGKARGCB_FREECONTIGUOUSMEMORY, h, "DxgkCbFreeContiguousMemory",
-            physical_free_contiguous, args);
+            physical_contiguous_free, args);
 }
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
     BODY_OUT(DXGKARGCB_ALLOCATEPAGESFORMDL, h, "DxgkCbAllocatePagesForMdl",
-             physical_allocate_pages_for_mdl, args);
+             physical_mdl_allocate, args);
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
 {
-    BODY_IN(DXGKARGCB_FREEPAGESFROMMDL, h, "DxgkCbFreePagesFromMdl", physical_free_pages_from_mdl,
+    BODY_IN(DXGKARGCB_FREEPAGESFROMMDL, h, "DxgkCbFreePagesFromMdl", physical_mdl_free,
             args);
 }
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
 {
-    BODY_OUT(DXGKARGCB_MAPMDLTOIOMMU, h, "DxgkCbMapMdlToIoMmu", physical_map_mdl_to_iommu, args);
+    BODY_OUT(DXGKARGCB_MAPMDLTOIOMMU, h, "DxgkCbMapMdlToIoMmu", physical_iommu_mdl_map, args);
 }
 
 static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMIOMMU args)
@@ -93,7 +93,7 @@ static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMI
 
     if (!NT_SUCCESS(begin(&cb, h, "DxgkCbUnmapMdlFromIoMmu", PORT_CALLER, PORT_CALLBACK_FREEING)))
         return;
-    physical_unmap_mdl_from_iommu(port_adapter_physical(cb.adapter),
+    physical_iommu_mdl_unmap(port_adapter_physical(cb.adapter),
                                   PORT_TAKE(DXGKARGCB_UNMAPMDLFROMIOMMU, &copy, args) ? &copy
                                                                                       : args);
     port_callback_end(&cb);

@@ -3,8 +3,8 @@
  * CAPS-093). */
 #include <string.h>
 
-#include "port/adapter_record.h"
 #include "port/mmu.h"
+#include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"
 

@@ -3,8 +3,8 @@
  * CAPS-103). */
 #include <string.h>
 
-#include "port/adapter_record.h"
 #include "port/nodes.h"
+#include "port/adapter_record.h"
 #include "port/refuse.h"
 
 /* CAPS-101: a name is for people, so a wrong one is reported but refuses no adapter. */

@@ -3,15 +3,15 @@
  * know. */
 #include <stdio.h>
 
+#include "port/physical.h"
 #include "bus/bus.h"
 #include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
+#include "physmem/physical_memory.h"
 #include "port/boundary.h"
 #include "port/machine.h"
-#include "port/physical.h"
-#include "vidmm/physical_memory.h"
 
 static void *io_map(void *context, struct phys_addr address, uint64_t bytes, enum ram_cache cache)
 {

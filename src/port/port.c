@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The port driver of a machine: made before the first driver is loaded, destroyed after the
  * last. */
+#include "port/port.h"
 #include "nt/nt.h"
+#include "physmem/physical_memory.h"
 #include "port/adapter_record.h"
 #include "port/maps.h"
 #include "port/physical.h"
-#include "port/port.h"
 #include "port/registration_device.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
-#include "vidmm/physical_memory.h"
 
 NTSTATUS port_create(const struct port_config *config, struct port **out)
 {

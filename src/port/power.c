@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Device power and what else befalls a started adapter from outside: removal, profiling, mains
  * (LIFE-135, LIFE-146 to LIFE-156). */
+#include "port/power.h"
 #include "bus/bus.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/isolate.h"
 #include "port/managers.h"
 #include "port/port_assert.h"
-#include "port/power.h"
 #include "port/power_components.h"
 #include "vidmm/vidmm.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The callbacks about power components: when each is legal, and what it asks of its component
  * (LIFE-159 to LIFE-165). */
+#include "port/power_callbacks.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/components.h"
-#include "port/power_callbacks.h"
 #include "port/power_components.h"
 
 /* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the

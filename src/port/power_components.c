@@ -13,9 +13,9 @@
  */
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
+#include "port/power_components.h"
 #include "port/adapter_record.h"
 #include "port/port_assert.h"
-#include "port/power_components.h"
 
 void port_power_components_init(struct port_adapter *adapter)
 {

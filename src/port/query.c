@@ -3,10 +3,10 @@
  * are documented. */
 #include <string.h>
 
+#include "port/query.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/port_assert.h"
-#include "port/query.h"
 
 #define LARGEST_ANSWER 1024u
 

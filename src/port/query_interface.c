@@ -3,10 +3,10 @@
  * (LIFE-131, LIFE-132). */
 #include <string.h>
 
+#include "port/query_interface.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
-#include "port/query_interface.h"
 #include "util/alloc.h"
 #include "vidsch/vidsch.h"
 

@@ -3,6 +3,7 @@
  * The order of the queries (LIFE-050, LIFE-072). Every answer is checked; the first breach of a
  * rule is one violation that names the rule and the value, and refuses the adapter (LIFE-003).
  */
+#include "port/query_order.h"
 #include "port/components.h"
 #include "port/description.h"
 #include "port/device_caps.h"
@@ -11,7 +12,6 @@
 #include "port/driver_caps.h"
 #include "port/mmu.h"
 #include "port/nodes.h"
-#include "port/query_order.h"
 #include "port/reserved_ranges.h"
 #include "port/segments.h"
 

@@ -2,13 +2,13 @@
 /* FRAMEBUFFERSAVESIZE and HARDWARERESERVEDRANGES (CAPS-064, CAPS-118, CAPS-119). */
 #include <string.h>
 
+#include "port/reserved_ranges.h"
+#include "physmem/physical_services.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"
-#include "port/reserved_ranges.h"
 #include "util/alloc.h"
-#include "vidmm/physical_memory.h"
 
 #define RESERVED_RANGES_CHANGED 0x2Fu /* first parameter of the bug check */
 #define MAX_RESERVED_RANGES     4096u

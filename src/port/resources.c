@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The translated resource list, made of the device's BARs and messages (LIFE-089 to LIFE-091). */
+#include "port/resources.h"
 #include "bus/bus.h"
 #include "port/adapter_record.h"
-#include "port/resources.h"
 
 #define SHARE_DEVICE_EXCLUSIVE 1 /* CmResourceShareDeviceExclusive */
 #define FIRST_VECTOR           0x50u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How many segments an adapter may have (CAPS-073). */
+#include "port/segment_count.h"
 #include "port/adapter_record.h"
 #include "port/refuse.h"
-#include "port/segment_count.h"
 
 NTSTATUS port_segment_count_check(const struct port_adapter *adapter, UINT count)
 {

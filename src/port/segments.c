@@ -2,11 +2,11 @@
 /* The segment table, and the parts of segments that must not be used. */
 #include <string.h>
 
+#include "port/segments.h"
 #include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"
 #include "port/segment_count.h"
-#include "port/segments.h"
 #include "port/segments_1x.h"
 #include "util/alloc.h"
 #include "util/checked.h"

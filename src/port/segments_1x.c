@@ -6,14 +6,14 @@
  */
 #include <string.h>
 
+#include "port/segments_1x.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/query.h"
 #include "port/refuse.h"
 #include "port/segment_count.h"
-#include "port/segments_1x.h"
-#include "util/alloc.h"
 #include "sim/sim.h"
+#include "util/alloc.h"
 
 #define MAX_BANKS    127u   /* the largest HintedBank */
 #define FLAGS_OF_1_0 0x3FFu /* bits of DXGK_SEGMENTFLAGS below WDDM 1.2 */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "port/services.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -13,7 +14,6 @@
 #include "port/feature_interface.h"
 #include "port/firmware.h"
 #include "port/service_record.h"
-#include "port/services.h"
 #include "port/timed_operations.h"
 #include "util/alloc.h"
 

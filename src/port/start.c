@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "port/start.h"
 #include "bus/bus.h"
+#include "physmem/physical_adapter.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/children.h"
@@ -18,8 +20,8 @@
 #include "port/interrupts.h"
 #include "port/isolate.h"
 #include "port/managers.h"
-#include "port/port_assert.h"
 #include "port/maps.h"
+#include "port/port_assert.h"
 #include "port/power.h"
 #include "port/power_components.h"
 #include "port/query_order.h"
@@ -27,9 +29,7 @@
 #include "port/resources.h"
 #include "port/segments.h"
 #include "port/services.h"
-#include "port/start.h"
 #include "port/versions.h"
-#include "vidmm/physical_memory.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */

@@ -4,8 +4,8 @@
  * in each (LIFE-017, LIFE-058, CAPS-006). The numbers are those of tests/abi/tables.tsv and
  * structs_by_version.tsv.
  */
-#include "port/machine.h"
 #include "port/versions.h"
+#include "port/machine.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -3,6 +3,7 @@
 #include "support/check_rule.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "support/fixture.h"
 
@@ -100,8 +101,10 @@ TEST_WITH(layers, a_device_sees_its_interface_and_the_hardware_header_only)
            "devices/refgpu/wrong.c:2: devices includes drivers/refgpu/driver.h\n");
 }
 
-static void compile(const char *room, const char *name, const char *text)
+/* `place`: a room, or a sub-room of one. */
+static void compile(const char *place, const char *name, const char *text)
 {
+    int room = (int)strcspn(place, "/");
     char path[128];
     char command[512];
 
@@ -109,8 +112,8 @@ static void compile(const char *room, const char *name, const char *text)
     fixture_write(&fixture, path, text);
     snprintf(
         command, sizeof(command),
-        "mkdir -p build/src/CMakeFiles/room_%s.dir/%s && cc -c %s.c -o build/src/CMakeFiles/room_%s.dir/%s/%s.c.o",
-        room, room, name, room, room, name);
+        "mkdir -p build/src/CMakeFiles/room_%.*s.dir/%s && cc -c %s.c -o build/src/CMakeFiles/room_%.*s.dir/%s/%s.c.o",
+        room, place, place, name, room, place, place, name);
     CHECK(fixture_run(&fixture, command) == 0);
 }
 
@@ -122,7 +125,64 @@ TEST_WITH(layers, a_call_upward_is_an_offence)
     compile("nt", "pool", "void verify_report(void);\nvoid nt_pool(void) { verify_report(); }\n");
     expect(TOOL "--build build", 0, "");
     compile("sim", "fiber", "void nt_pool(void);\nvoid sim_fiber(void) { nt_pool(); }\n");
-    expect(TOOL "--build build", 1, "sim/fiber.c.o: room sim uses nt_pool of room nt\n");
+    expect(TOOL "--build build", 1, "sim/fiber.c: room sim uses nt_pool of room nt\n");
+}
+
+/* Two files of a room that call each other, and how docs/architecture.md names them. */
+static void circle(const char *table)
+{
+    compile("sim", "event", "void sim_thread(void);\nvoid sim_event(void) { sim_thread(); }\n");
+    compile("sim", "thread", "void sim_event(void);\nvoid sim_thread(void) { sim_event(); }\n");
+    fixture_write(&fixture, "docs/architecture.md", table);
+}
+
+TEST_WITH(layers, a_circle_of_files_needs_a_reason)
+{
+    circle("# Architecture\n");
+    expect(TOOL "--build build", 1,
+           "sim: event thread use each other, and docs/architecture.md does not say why\n");
+    circle("| `sim` circle | event, thread | a reason |\n");
+    expect(TOOL "--build build", 0, "");
+    expect(TOOL "--build build --circles", 0, "| `sim` circle | event, thread |\n");
+    circle("| `sim` circle | event, thread | a reason |\n| `nt` circle | a, b | once |\n");
+    expect(TOOL "--build build", 1, "docs/architecture.md: a b of nt do not use each other\n");
+}
+
+TEST_WITH(layers, a_circle_of_seven_files_is_too_large)
+{
+    char text[64], name[4];
+
+    for (unsigned i = 0; i < 7; i++) {
+        snprintf(text, sizeof(text), "void f%u(void);\nvoid f%u(void) { f%u(); }\n", (i + 1) % 7, i,
+                 (i + 1) % 7);
+        snprintf(name, sizeof(name), "f%u", i);
+        compile("sim", name, text);
+    }
+    expect(TOOL "--build build", 1, "sim: 7 files use each other: f0 f1 f2 f3 f4 f5 f6\n");
+}
+
+TEST_WITH(layers, sub_rooms_have_an_order_too)
+{
+    fixture_write(&fixture, "src/vidmm/paging/paging.h", "");
+    fixture_write(&fixture, "src/vidmm/vidmm.h", "#include \"vidmm/paging/paging.h\"\n");
+    fixture_write(&fixture, "src/vidmm/paging/worker.c", "#include \"vidmm/paging/paging.h\"\n");
+    expect(TOOL, 0, "");
+    fixture_write(&fixture, "src/vidmm/record/open.c", "#include \"vidmm/paging/paging.h\"\n");
+    fixture_write(&fixture, "src/vidmm/paging/worker.c", "#include \"vidmm/vidmm.h\"\n");
+    fixture_write(&fixture, "src/vidmm/attic/old.c", "");
+    expect(TOOL, 1,
+           "src/vidmm/attic/old.c: sub-room attic of vidmm is not in the order of tools/layers\n"
+           "src/vidmm/paging/worker.c:1: paging of room vidmm includes src/vidmm/vidmm.h\n"
+           "src/vidmm/record/open.c:1: record of room vidmm includes src/vidmm/paging/paging.h\n");
+}
+
+TEST_WITH(layers, a_call_to_a_higher_sub_room_is_an_offence)
+{
+    compile("vidmm/record", "open",
+            "void paging_flush(void);\nvoid open_end(void) { paging_flush(); }\n");
+    compile("vidmm/paging", "paging", "void paging_flush(void) {}\n");
+    expect(TOOL "--build build", 1,
+           "vidmm/record/open.c: record of room vidmm uses paging_flush of vidmm/paging/paging.c\n");
 }
 
 TEST_WITH(layers, a_build_without_objects_is_an_offence)

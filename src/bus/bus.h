@@ -19,14 +19,16 @@
 #include "iommu/iommu.h"
 #include "iommu/pasid.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
+#include "sim/interrupt.h"
 #include "util/address.h"
 
 struct bus;
 struct bus_device;
 
-struct bus *bus_create(
-    struct ram *ram); /* NULL: out of memory. Reached by sim_current->room[SIM_ROOM_BUS] */
+/* For the machine that is entered. NULL: out of memory. */
+struct bus *bus_create(struct ram *ram);
+/* The bus of the machine that is entered; NULL: it has none. */
+struct bus *bus_current(void);
 void bus_destroy(struct bus *bus);
 struct ram *bus_ram(struct bus *bus);
 

@@ -4,9 +4,12 @@
 #define DXGK_BUS_PRIVATE_H
 
 #include "bus/bus.h"
+#include "sim/event.h"
+#include "sim/interrupt.h"
 #include "trace/trace.h"
 #include "util/extent.h"
 #include "util/hash.h"
+#include "util/list.h"
 #include "util/span_tree.h"
 
 #define BUS_CONFIG_BYTES 256u

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "bus/bus_private.h"
+#include "sim/interrupt.h"
+#include "util/alloc.h"
 
 #define BUS_TOP          ((uint64_t)1 << 52) /* x64 physical addresses */
 #define BUS_MAX_MESSAGES 32u

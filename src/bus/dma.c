@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "bus/bus_private.h"
+#include "sim/machine.h"
 
 /* A part of an access: the bytes behind it, or that they are refused. */
 struct run {

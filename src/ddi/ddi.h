@@ -20,6 +20,7 @@
 
 #include "ddi/handle.h"
 #include "nt/nt.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "verify/verify.h"
 
@@ -108,7 +109,8 @@ struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
-void ddi_install(const struct ddi_hooks *hooks);
+/* False: out of memory. */
+bool ddi_install(const struct ddi_hooks *hooks);
 /* Name of a place in driver code by the installed hook; false: it has none. */
 bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
 /* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */

@@ -4,6 +4,11 @@
 #define DXGK_DDI_PRIVATE_H
 
 #include "ddi/ddi.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/mutex.h"
+#include "sim/slot.h"
+#include "sim/wait.h"
 #include "util/hash.h"
 
 /* How an entry is entered. */
@@ -66,9 +71,11 @@ struct ddi_state {
     struct list loans;
 };
 
+extern struct sim_slot ddi_slot;
+
 static inline struct ddi_state *ddi_state(void)
 {
-    return sim_current ? sim_current->room[SIM_ROOM_DDI] : NULL;
+    return sim_slot_get(&ddi_slot);
 }
 
 /* place.c: the row of the trace on which a call on the current stack is drawn. */

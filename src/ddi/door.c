@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 
 #define RAISED_LIMIT 500000000u /* THREAD-067 */
 

@@ -6,6 +6,9 @@
  */
 #include "ddi/ddi_private.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 /* ---- processes, devices, contexts ---- */
 
 NTSTATUS ddi_create_process(struct ddi_adapter *a, DXGKARG_CREATEPROCESS *args)

@@ -2,6 +2,8 @@
 /* The typed entries of the adapter's life: start, stop, power, children, interrupts; as entries.c. */
 #include "ddi/ddi_private.h"
 
+#include "sim/irql.h"
+
 /* ---- the adapter's life ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context)

@@ -16,6 +16,9 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 
 #define ALONE_LIMIT (60ull * SECOND) /* THREAD-037 */
 

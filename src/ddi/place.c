@@ -8,12 +8,22 @@
 #include "ddi/ddi_private.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/slot.h"
+#include "sim/stack.h"
+#include "sim/stop.h"
+#include "sim/thread.h"
 #include "x64/exception.h"
 
 #define DPC_WATCHDOG_VIOLATION           0x133u
 #define THREAD_STUCK_IN_DEVICE_DRIVER    0xEAu
 #define KMODE_EXCEPTION_NOT_HANDLED      0x1Eu
 #define PAGE_FAULT_IN_FREED_SPECIAL_POOL 0xCCu
+
+struct sim_slot ddi_slot;
+SIM_SLOT_CLAIM(ddi_slot)
 
 /* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
 
@@ -274,29 +284,30 @@ static void on_unwind(uintptr_t sp)
     }
 }
 
-void ddi_install(const struct ddi_hooks *hooks)
+bool ddi_install(const struct ddi_hooks *hooks)
 {
     static const struct verify_place place = {
         .describe = describe, .stack = describe_stack, .bugcheck = bugcheck};
-    struct ddi_state *state = sim_current->room[SIM_ROOM_DDI];
+    struct ddi_state *state = ddi_state();
 
     if (!state) {
         state = util_zalloc(1, sizeof(*state));
         if (!state)
-            return;
+            return false;
         hash_init(&state->tracks);
         list_init(&state->loans);
-        sim_current->room[SIM_ROOM_DDI] = state;
+        sim_slot_set(&ddi_slot, state);
     }
     state->hooks = *hooks;
     state->in_bugcheck = false;
     if (!x64_on_unwind(on_unwind)) {
         ddi_uninstall();
-        return;
+        return false;
     }
     sim_on_fault(on_fault);
     if (verify_current)
         verify_set_place(verify_current, &place);
+    return true;
 }
 
 void ddi_uninstall(void)
@@ -310,5 +321,5 @@ void ddi_uninstall(void)
     (void)x64_on_unwind(NULL);
     hash_finish(&state->tracks);
     util_free(state);
-    sim_current->room[SIM_ROOM_DDI] = NULL;
+    sim_slot_set(&ddi_slot, NULL);
 }

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/stop.h"
+
 struct loading {
     struct dxgk_machine *machine;
     struct host_driver *driver;

@@ -13,7 +13,6 @@
 #include "nt/nt.h"
 #include "port/port.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
@@ -85,6 +84,9 @@ struct dxgk_machine {
         void *context;
     } inspect;
 };
+
+/* The machine that is entered; NULL: none. */
+struct dxgk_machine *host_current(void);
 
 /* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
 struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,

@@ -51,6 +51,7 @@ static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALI
         size_t offset;
     } entry[] = {
 #include "host/ddi_table.inc"
+#include "sim/machine.h"
     };
 #undef ENTRY
     unsigned count = 0;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+
 _Static_assert((int)DXGK_IOMMU_DOMAIN == (int)PORT_IOMMU_DOMAIN &&
                    (int)DXGK_IOMMU_MAPPINGS == (int)PORT_IOMMU_MAPPINGS &&
                    (int)DXGK_IOMMU_ATTACH == (int)PORT_IOMMU_ATTACHED &&

@@ -14,12 +14,24 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/slot.h"
+#include "sim/stop.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 
 #define WAITS_INDENT 10 /* columns before a line of who waits for what */
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
+
+static struct sim_slot host_slot;
+SIM_SLOT_CLAIM(host_slot)
+
+struct dxgk_machine *host_current(void)
+{
+    return sim_slot_get(&host_slot);
+}
 
 /* ---- words ---- */
 
@@ -79,7 +91,7 @@ const char *dxgk_machine_waits(const struct dxgk_machine *machine)
 
 static void bugcheck_news(const struct verify_bugcheck *bugcheck)
 {
-    struct dxgk_machine *machine = sim_current->room[SIM_ROOM_HOST];
+    struct dxgk_machine *machine = host_current();
 
     host_log(machine, "simulated bug check 0x%x (0x%llx, 0x%llx, 0x%llx, 0x%llx), rule %s",
              bugcheck->code, (unsigned long long)bugcheck->parameter[0],
@@ -176,7 +188,7 @@ static bool create_services(struct dxgk_machine *machine)
     };
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
-    machine->sim->room[SIM_ROOM_HOST] = machine;
+    sim_slot_set(&host_slot, machine);
     machine->ram = ram_create(&ram);
     if (machine->ram)
         machine->bus = bus_create(machine->ram);
@@ -187,8 +199,7 @@ static bool create_services(struct dxgk_machine *machine)
     machine->nt = nt_create(&nt);
     if (!machine->nt || !x64_create())
         return false;
-    ddi_install(&hooks);
-    return machine->sim->room[SIM_ROOM_DDI] != NULL;
+    return ddi_install(&hooks);
 }
 
 static bool create_graphics(struct dxgk_machine *machine)

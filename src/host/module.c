@@ -4,6 +4,8 @@
 #include "host/host.h"
 
 #include "ddi/ddi.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
 
 #define LIMIT_NS 60000000000u /* as for DriverEntry */
 

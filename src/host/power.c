@@ -7,6 +7,11 @@
 
 #include "host/host.h"
 
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 struct change {
     struct dxgk_machine *machine;
     DEVICE_POWER_STATE state;

@@ -7,6 +7,13 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/point.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 /* ---- entry and exit ---- */
 

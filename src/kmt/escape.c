@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "sim/fault.h"
 
 #define PRIVATE_ALIGNMENT 16u            /* KMT-425 */
 #define IDLE_LIMIT        60000000000ull /* THREAD-037 */

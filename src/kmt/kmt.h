@@ -24,7 +24,7 @@
 
 struct kmt;
 
-/* State of the current machine (room[SIM_ROOM_KMT]). NULL: out of memory. */
+/* State of the current machine. NULL: out of memory. */
 struct kmt *kmt_create(struct port *port);
 void kmt_destroy(struct kmt *kmt);
 

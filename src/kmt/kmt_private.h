@@ -7,6 +7,9 @@
 #include <d3dkmthk.h>
 
 #include "kmt/kmt.h"
+#include "sim/fault.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"

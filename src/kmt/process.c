@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "sim/machine.h"
+#include "sim/slot.h"
+#include "sim/wait.h"
 
 /* ---- an adapter stops under its clients (LIFE-168) ---- */
 
@@ -52,6 +55,9 @@ static void adapter_stops(void *context, struct port_adapter *port)
 
 /* ---- the interface ---- */
 
+static struct sim_slot kmt_slot;
+SIM_SLOT_CLAIM(kmt_slot)
+
 struct kmt *kmt_create(struct port *port)
 {
     struct kmt *kmt = util_zalloc(1, sizeof(*kmt));
@@ -61,7 +67,7 @@ struct kmt *kmt_create(struct port *port)
     kmt->port = port;
     list_init(&kmt->processes);
     port_on_stop(port, adapter_stops, kmt);
-    sim_current->room[SIM_ROOM_KMT] = kmt;
+    sim_slot_set(&kmt_slot, kmt);
     return kmt;
 }
 
@@ -70,13 +76,13 @@ void kmt_destroy(struct kmt *kmt)
     if (!kmt)
         return;
     port_on_stop(kmt->port, NULL, NULL);
-    sim_current->room[SIM_ROOM_KMT] = NULL;
+    sim_slot_set(&kmt_slot, NULL);
     util_free(kmt);
 }
 
 bool kmt_process_begin(struct nt_process *nt)
 {
-    struct kmt *kmt = sim_current->room[SIM_ROOM_KMT];
+    struct kmt *kmt = sim_slot_get(&kmt_slot);
     struct kmt_process *process = util_zalloc(1, sizeof(*process));
 
     if (!process)

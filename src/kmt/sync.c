@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kmt/event.h"
+#include "sim/machine.h"
 
 /* ---- handles ---- */
 

@@ -6,12 +6,20 @@
 
 #include "loader/loader_private.h"
 #include "loader/pe.h"
-#include "sim/sim.h"
+#include "sim/slot.h"
 #include "util/alloc.h"
+
+static struct sim_slot loader_slot;
+SIM_SLOT_CLAIM(loader_slot)
+
+struct loader *loader_current(void)
+{
+    return sim_slot_get(&loader_slot);
+}
 
 static struct loader *loader_of_machine(void)
 {
-    struct loader *loader = sim_current->room[SIM_ROOM_LOADER];
+    struct loader *loader = loader_current();
 
     if (loader)
         return loader;
@@ -19,7 +27,7 @@ static struct loader *loader_of_machine(void)
     if (!loader)
         return NULL;
     list_init(&loader->images);
-    sim_current->room[SIM_ROOM_LOADER] = loader;
+    sim_slot_set(&loader_slot, loader);
     return loader;
 }
 
@@ -161,7 +169,7 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc)
 
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
 {
-    struct loader *loader = sim_current ? sim_current->room[SIM_ROOM_LOADER] : NULL;
+    struct loader *loader = loader_current();
 
     if (!loader)
         return false;

@@ -10,7 +10,7 @@
  * Two machines of one process never share a driver's globals: an ELF file that is loaded already is copied to a memory file
  * first, which the dynamic linker takes for another one. A PE image is a copy anyway.
  *
- * Images belong to the current machine (room[SIM_ROOM_LOADER]), so that places in reports can be named; loading and
+ * Images belong to the current machine, so that places in reports can be named; loading and
  * unloading are for the host thread between runs, since constructors of an image need a stack of normal size.
  */
 #ifndef DXGK_LOADER_H

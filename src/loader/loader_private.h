@@ -15,6 +15,9 @@ void loader_explain(char *error, size_t error_bytes, const char *format, ...)
 /* ---- file.c ---- */
 
 /* Images of one machine. */
+/* Of the machine that is entered; NULL: no image was ever loaded. */
+struct loader *loader_current(void);
+
 struct loader {
     struct list images;
     unsigned depth; /* of modules that are loaded because another one is */

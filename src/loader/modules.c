@@ -11,7 +11,6 @@
 
 #include "loader/pe.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
 #include "util/alloc.h"
 #include "x64/runtime.h"
 
@@ -88,7 +87,7 @@ static bool find_file(const char *folder, const char *name, char *path, size_t b
 NTSTATUS loader_module_open(struct loader_image *importer, const struct pe_file *file,
                             const char *name, struct loader_image **out)
 {
-    struct loader *loader = sim_current->room[SIM_ROOM_LOADER];
+    struct loader *loader = loader_current();
     struct loader_image *module = loader ? find_loaded(loader, name) : NULL;
     char path[4096];
     NTSTATUS status;

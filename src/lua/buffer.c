@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lua/lua_private.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 struct lua_buffer *lua_buffer_check(lua_State *L, int index)
 {

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 
 /* ---- identity ---- */
 

@@ -2,16 +2,20 @@
 /* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
 #include "port/port_private.h"
 
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 struct port_adapter *port_adapter_of_handle(HANDLE device_handle)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
 
     return port ? ddi_handle_lookup(&port->handles, device_handle, DDI_HANDLE_ADAPTER) : NULL;
 }
 
 static bool is_miniport_context(HANDLE handle)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
 
     if (!port || !handle)
         return false;
@@ -24,7 +28,7 @@ static bool is_miniport_context(HANDLE handle)
 /* Also with a DeviceHandle that is not valid yet (LIFE-064). */
 static void report_bad_handle(HANDLE handle)
 {
-    const struct port *port = sim_current->room[SIM_ROOM_PORT];
+    const struct port *port = port_current();
 
     if (is_miniport_context(handle))
         VIOLATION(

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
 
 #define DESCRIPTOR_GUARD 64u
 #define GUARD_FILL       0xA7

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 struct port_cpu_event {
     struct port *port;
@@ -112,7 +115,7 @@ static NTSTATUS signal_handle(const struct port *port, const DXGKARGCB_SIGNALEVE
 
 NTSTATUS NTAPI port_cb_signal_event(IN_CONST_PDXGKARGCB_SIGNALEVENT pArgs)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
     DXGKARGCB_SIGNALEVENT args;
     struct ddi_frame frame;
     NTSTATUS status = STATUS_INVALID_PARAMETER;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
 
 #define DRIVER_VERIFIER_DMA_VIOLATION 0xE6u
 #define ILLEGAL_IOMMU_PAGE_FAULT      0x158u

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
 
 #define REMAPPING_COMPATIBLE     3u
 #define HAL_IOMMU_INTERNAL_ERROR 0x1D9u

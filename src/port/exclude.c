@@ -11,6 +11,12 @@
  */
 #include "port/port_private.h"
 
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 #define EXCLUSION_LIMIT_NS 10000000000u /* LIFE-112 */
 #define KNOWN_ATTRIBUTES \
     (DXGK_EXCLUDE_EVICT_ALL | DXGK_EXCLUDE_CALL_SYNCHRONOUS | DXGK_EXCLUDE_BRIDGE_ACCESS)

@@ -15,6 +15,9 @@
 #include <initguid.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -274,7 +277,7 @@ static NTSTATUS NTAPI is_feature_enabled2(HANDLE handle, INOUT_PDXGKARGCB_ISFEAT
     if (!sim_current || sim_current->stopped)
         return STATUS_DEVICE_REMOVED;
     if (!handle)
-        return answer(sim_current->room[SIM_ROOM_PORT], NULL, args);
+        return answer(port_current(), NULL, args);
     status = callback_begin(&cb, handle, "IsFeatureEnabled", CALLER, SIM_IRQL_PASSIVE, "THREAD-047",
                             0);
     if (!NT_SUCCESS(status))
@@ -311,7 +314,7 @@ void port_fill_feature_interface(DXGK_FEATURE_INTERFACE *interface)
 /* LIFE-038 */
 EXPORT NTSTATUS NTAPI DxgkIsFeatureEnabled2(PVOID DriverObject, DXGKARGCB_ISFEATUREENABLED2 *pArgs)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
     struct ddi_frame frame;
     NTSTATUS status;
 

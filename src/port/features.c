@@ -2,6 +2,9 @@
 /* Optional features: who may turn on what (LIFE-122 to LIFE-126). */
 #include "port/port_private.h"
 
+#include "sim/fault.h"
+#include "sim/irql.h"
+
 bool port_feature_granted(const struct port_adapter *adapter, DXGK_FEATURE_ID feature)
 {
     return ddi_feature_granted(&adapter->ddi, feature);

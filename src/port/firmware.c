@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
 
 #define PROVIDER(a, b, c, d) ((ULONG)(a) << 24 | (ULONG)(b) << 16 | (ULONG)(c) << 8 | (ULONG)(d))
 #define ACPI                 PROVIDER('A', 'C', 'P', 'I')
@@ -14,9 +16,7 @@
 
 static const struct port_config *config(void)
 {
-    const struct port *port = sim_current && !sim_current->stopped
-                                  ? sim_current->room[SIM_ROOM_PORT]
-                                  : NULL;
+    const struct port *port = sim_current && !sim_current->stopped ? port_current() : NULL;
 
     return port ? &port->config : NULL;
 }

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 /* ---- handle lookups name no adapter; the one whose DDI is in progress is meant ---- */
 
 static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,
@@ -81,7 +85,7 @@ static void *NTAPI acquire_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args,
 /* The adapter that a release handle says it is of; NULL: none that is there. */
 static struct ddi_adapter *adapter_of_release(HANDLE handle)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
 
     LIST_FOR(node, &port->adapter_list) {
         struct ddi_adapter *adapter = &CONTAINER(node, struct port_adapter, link)->ddi;
@@ -104,7 +108,7 @@ static void NTAPI release_handle_data(IN_CONST_DXGKARGCB_RELEASEHANDLEDATA args)
     if (adapter) {
         vidmm_cb_release_handle_data(adapter, &args);
     } else {
-        const struct port *port = sim_current->room[SIM_ROOM_PORT];
+        const struct port *port = port_current();
 
         VIOLATION("ALLOC-102", "ReleaseHandle is %s, and nothing is held by it",
                   ddi_handle_describe(frame.adapter ? &frame.adapter->handles : &port->handles,

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+#include "sim/fault.h"
+#include "sim/irql.h"
+
 #define MOST_RANGES       65536u
 #define RANGE_PAGE_BITS   40
 #define RANGE_PAGE(desc)  ((desc) & (((uint64_t)1 << RANGE_PAGE_BITS) - 1))

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 /* ---- events ---- */
 
@@ -32,7 +35,7 @@ static void log_triage_event(USHORT bytes, const void *buffer)
 
 static void NTAPI log_etw_event(const LPCGUID guid, UCHAR type, USHORT bytes, PVOID buffer)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
     struct ddi_frame frame;
     GUID copy = {0};
 

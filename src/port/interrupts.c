@@ -8,6 +8,12 @@
  */
 #include "port/port_private.h"
 
+#include "sim/dpc.h"
+#include "sim/fault.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 #define DIRQL       SIM_IRQL_DEVICE
 #define STORM       1000u  /* THREAD-057 */
 #define LONG_ISR_NS 25000u /* THREAD-067 */

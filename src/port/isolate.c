@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
 
 #define EXCLUSIVE_LIMIT 60000000000u
 

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {

@@ -8,6 +8,10 @@
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 /* ---- what the services ask back ---- */
 
@@ -141,7 +145,7 @@ void port_process_ended(struct port *port, const struct nt_process *process)
 /* The adapter whose driver calls: of the DDI in progress; outside of any (threads, timers), the only one there is. */
 static struct port_adapter *calling_adapter(void)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
     struct ddi_adapter *current = ddi_current_adapter();
 
     if (current)
@@ -299,7 +303,7 @@ static NTSTATUS begin_without_adapter(struct callback *cb, const char *name, uin
 
 static struct physical_memory *memory(void)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
 
     return port->physical;
 }
@@ -321,7 +325,7 @@ static bool named_adapter(struct callback *cb, const HANDLE *field,
         return true; /* the service reports a bad structure itself */
     found = port_adapter_of_handle(handle);
     if (!found) {
-        const struct port *port = sim_current->room[SIM_ROOM_PORT];
+        const struct port *port = port_current();
 
         VIOLATION("LIFE-063", "hAdapter is %s, no DeviceHandle of a present adapter",
                   ddi_handle_describe(&port->handles, handle).text);

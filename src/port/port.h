@@ -113,8 +113,10 @@ struct port_config {
     void *observe_context;
 };
 
-/* State of the current machine (room[SIM_ROOM_PORT]). */
+/* State of the current machine. */
 NTSTATUS port_create(const struct port_config *config, struct port **port);
+/* NULL: no machine is entered, or it has none. */
+struct port *port_current(void);
 void port_destroy(struct port *port);
 
 /* Call the image's DriverEntry. On failure the image counts as not loaded and its leaks are reported (LIFE-009). `file` is the

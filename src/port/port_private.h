@@ -7,6 +7,10 @@
 #include "physmem/physical_memory.h"
 #include "physmem/physical_services.h"
 #include "port/port.h"
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "util/checked.h"
 
 #define PORT_MAX_MESSAGES   32u

@@ -2,6 +2,10 @@
 /* Device power and what else befalls a started adapter from outside: removal, profiling, mains (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/port_private.h"
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+
 #define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */
 
 /* ---- device power ---- */

@@ -14,6 +14,11 @@
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 /* ---- the driver's description ---- */
 

@@ -7,12 +7,21 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/slot.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-static struct port *current_port(void)
+static struct sim_slot port_slot;
+SIM_SLOT_CLAIM(port_slot)
+
+struct port *port_current(void)
 {
-    return sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    return sim_slot_get(&port_slot);
 }
 
 void port_log(struct port *port, const char *format, ...)
@@ -52,7 +61,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     sim_mutex_init(&port->add_lock);
     port->next_luid = 0x1000;
     port->etw = trace_current != NULL;
-    sim_current->room[SIM_ROOM_PORT] = port;
+    sim_slot_set(&port_slot, port);
     *out = port;
     return STATUS_SUCCESS;
 }
@@ -71,7 +80,7 @@ void port_destroy(struct port *port)
     port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
     ddi_handles_finish(&port->handles);
-    sim_current->room[SIM_ROOM_PORT] = NULL;
+    sim_slot_set(&port_slot, NULL);
     util_free(port);
 }
 
@@ -152,7 +161,7 @@ static struct port_driver *registered_driver(struct port *port, const DRIVER_OBJ
 
 static NTSTATUS uninitialize(const DRIVER_OBJECT *object)
 {
-    struct port *port = current_port();
+    struct port *port = port_current();
     struct port_driver *driver;
 
     if (!port)
@@ -219,7 +228,7 @@ static NTSTATUS initialize(struct port *port, PDRIVER_OBJECT object, PUNICODE_ST
 EXPORT NTSTATUS NTAPI DxgkInitialize(PDRIVER_OBJECT DriverObject, PUNICODE_STRING RegistryPath,
                                      PDRIVER_INITIALIZATION_DATA DriverInitializationData)
 {
-    struct port *port = current_port();
+    struct port *port = port_current();
     struct ddi_frame frame;
     NTSTATUS status;
 
@@ -247,7 +256,7 @@ DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Reg
     struct ddi_frame frame;
     NTSTATUS status = STATUS_NOT_SUPPORTED; /* LIFE-036 */
 
-    if (!current_port())
+    if (!port_current())
         return STATUS_INVALID_DEVICE_STATE;
     ddi_callback_enter(&frame, NULL, "DxgkInitializeDisplayOnlyDriver", CALLER);
     if (sim_irql() != SIM_IRQL_PASSIVE) {

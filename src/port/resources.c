@@ -4,6 +4,9 @@
 
 #include "nt/user_range.h"
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 /* ---- the resource list: on loan, read-only, until StopDevice (LIFE-089 to LIFE-091) ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "port/port_private.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 #define MAX_BANKS 127u /* the largest HintedBank */
 

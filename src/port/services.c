@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 struct service {
     struct list link;
@@ -19,7 +22,7 @@ struct service {
 
 static struct service *find_service(const void *context)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
 
     if (!port)
         return NULL;
@@ -66,7 +69,7 @@ struct timed_operation {
 static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *address,
                                               struct port_adapter **owner)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
 
     if (!port)
         return NULL;
@@ -88,7 +91,7 @@ static struct timed_operation *find_operation(const DXGK_TIMED_OPERATION *addres
 /* Which adapter a start is for: the one whose interface the driver holds and whose code runs. */
 static struct port_adapter *starting_adapter(void)
 {
-    struct port *port = sim_current->room[SIM_ROOM_PORT];
+    struct port *port = port_current();
     struct ddi_adapter *current = ddi_current_adapter();
 
     LIST_FOR(node, &port->adapter_list) {
@@ -231,7 +234,7 @@ struct debug_report {
 
 static struct debug_report *find_report(DXGK_DEBUG_REPORT_HANDLE handle, const char *routine)
 {
-    struct port *port = sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
+    struct port *port = port_current();
 
     if (!port)
         return NULL;

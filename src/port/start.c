@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */

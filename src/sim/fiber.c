@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Fibers: a mapped stack with a guard page below, and a switch of six registers (about 10 ns). */
+#include "sim/fiber.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/sim_private.h"
+#include "util/alloc.h"
+#include "util/address.h"
 
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>

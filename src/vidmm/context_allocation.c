@@ -18,7 +18,6 @@
 #include "ddi/handle.h"
 #include "nt/nt.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/hash.h"
@@ -38,6 +37,9 @@
 #include "vidmm/segment_record.h"
 #include "vidmm/va_range.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/machine.h"
+#include "sim/mutex.h"
 
 #define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 

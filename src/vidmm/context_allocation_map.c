@@ -6,7 +6,7 @@
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"

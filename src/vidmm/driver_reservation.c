@@ -6,7 +6,6 @@
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/checked.h"
 #include "util/span_tree.h"
@@ -20,6 +19,8 @@
 #include "vidmm/va_neighbour.h"
 #include "vidmm/va_range.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/mutex.h"
 
 typedef unsigned long long ull;
 

@@ -45,10 +45,12 @@
  */
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "vidmm/vidmm.h"
 #include "ddi/ddi.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/alloc.h"

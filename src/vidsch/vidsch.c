@@ -31,7 +31,7 @@
  *
  *   waiting and waking    change, kick, device_wait
  *   memory                dma_memory, client_block, dma_buffer, slots, paging
- *   objects               node, process, sync_object, sync_op
+ *   objects               scheduler, node, process, sync_object, sync_op
  *   packets and queues    ready, device_loss, packet <-> portion, queue <-> signal
  *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
  *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
@@ -40,6 +40,10 @@
  *                         suspend, for_vidmm, vidsch, validate
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -129,8 +133,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     sim_waitq_init(&vidsch->change.waiting);
     sim_waitq_init(&vidsch->paging.wait);
     sim_waitq_init(&vidsch->recovery.wait);
-    vidsch->next = sim_current->room[SIM_ROOM_VIDSCH];
-    sim_current->room[SIM_ROOM_VIDSCH] = vidsch;
+    vidsch_enlist(vidsch);
     if (!init(vidsch)) {
         vidsch_destroy(vidsch);
         return STATUS_NO_MEMORY;
@@ -142,16 +145,8 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
 
 void vidsch_destroy(struct vidsch *vidsch)
 {
-    struct vidsch *previous = sim_current->room[SIM_ROOM_VIDSCH];
-
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
-    if (previous == vidsch) {
-        sim_current->room[SIM_ROOM_VIDSCH] = vidsch->next;
-    } else {
-        while (previous->next != vidsch)
-            previous = previous->next;
-        previous->next = vidsch->next;
-    }
+    vidsch_delist(vidsch);
     if (vidsch->ddi->vidsch == vidsch)
         vidsch->ddi->vidsch = NULL;
     LIST_FOR_SAFE(link, next, &vidsch->processes)

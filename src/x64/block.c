@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sim/machine.h"
+#include "sim/switch.h"
 #include "util/alloc.h"
 #include "x64/traps_private.h"
 

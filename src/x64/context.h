@@ -7,7 +7,7 @@
 
 #include <ntddk.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 #define X64_CONTEXT_CONTROL        0x100001u
 #define X64_CONTEXT_INTEGER        0x100002u

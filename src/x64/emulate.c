@@ -2,6 +2,7 @@
 /* Instructions with one memory operand, which is not plain memory. */
 #include <string.h>
 
+#include "sim/fault.h"
 #include "x64/traps_private.h"
 
 /* Where the operand is: of a bit string, the word that holds the bit. */

@@ -27,7 +27,7 @@
 
 #include <ntddk.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 #include "x64/walk.h"
 
 /* Codes of exceptions, and of what goes wrong with them, that are no business of other rooms. */

@@ -3,6 +3,8 @@
 #include <stddef.h>
 
 #include "nt/nt.h"
+#include "sim/fault.h"
+#include "sim/stack.h"
 #include "x64/context.h"
 #include "x64/exception.h"
 

@@ -4,13 +4,16 @@
 
 #include <stddef.h>
 
-#include "sim/sim.h"
+#include "sim/slot.h"
 #include "util/alloc.h"
 #include "x64/x64_private.h"
 
+static struct sim_slot tables_slot;
+SIM_SLOT_CLAIM(tables_slot)
+
 struct x64 *x64_of_machine(void)
 {
-    struct x64 *x64 = sim_current->room[SIM_ROOM_X64];
+    struct x64 *x64 = sim_slot_get(&tables_slot);
 
     if (x64)
         return x64;
@@ -18,7 +21,7 @@ struct x64 *x64_of_machine(void)
     if (!x64)
         return NULL;
     list_init(&x64->tables);
-    sim_current->room[SIM_ROOM_X64] = x64;
+    sim_slot_set(&tables_slot, x64);
     return x64;
 }
 
@@ -34,12 +37,12 @@ bool x64_function_table_add(struct x64_function_table *table)
 
 void x64_tidy(void)
 {
-    struct x64 *x64 = sim_current ? sim_current->room[SIM_ROOM_X64] : NULL;
+    struct x64 *x64 = sim_slot_get(&tables_slot);
 
     if (!x64 || !list_empty(&x64->tables) || x64->on_unwind)
         return;
     util_free(x64);
-    sim_current->room[SIM_ROOM_X64] = NULL;
+    sim_slot_set(&tables_slot, NULL);
 }
 
 void x64_function_table_remove(struct x64_function_table *table)
@@ -50,7 +53,7 @@ void x64_function_table_remove(struct x64_function_table *table)
 
 const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 {
-    const struct x64 *x64 = sim_current ? sim_current->room[SIM_ROOM_X64] : NULL;
+    const struct x64 *x64 = sim_slot_get(&tables_slot);
 
     if (!x64)
         return NULL;

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 #include "x64/dwarf.h"
 
 #define RECORD_BYTES 2048u /* the longest record that is read */

@@ -7,6 +7,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "sim/fault.h"
 #include "x64/traps_private.h"
 
 static uint8_t register_index(ZydisRegister reg)

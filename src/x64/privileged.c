@@ -9,6 +9,10 @@
  */
 #include <Zydis/Zydis.h>
 
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 #include "x64/traps_private.h"
 
 #define MSR_TSC            0x10u
@@ -74,7 +78,7 @@ static bool port(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     bool in = plan->mnemonic == ZYDIS_MNEMONIC_IN;
     unsigned number = plan->reg == X64_NONE ? plan->what : (uint16_t)frame->gpr[plan->reg];
-    struct bus *bus = sim_current->room[SIM_ROOM_BUS];
+    struct bus *bus = bus_current();
     uint32_t value = UINT32_MAX;
     char place[128];
 

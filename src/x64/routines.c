@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/stack.h"
 #include "verify/verify.h"
 #include "x64/context.h"
 #include "x64/exception.h"

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/point.h"
 #include "util/alloc.h"
 #include "x64/traps_private.h"
 
@@ -54,8 +56,7 @@ bool x64_shared_data_init(struct x64_machine *x64)
     shared->NtMajorVersion = WINDOWS_MAJOR;
     for (size_t i = 0; i < sizeof(features); i++)
         shared->ProcessorFeatures[features[i]] = TRUE;
-    shared->NumberOfPhysicalPages = (ULONG)(ram_bytes(bus_ram(sim_current->room[SIM_ROOM_BUS])) /
-                                            X64_PAGE);
+    shared->NumberOfPhysicalPages = (ULONG)(ram_bytes(bus_ram(bus_current())) / X64_PAGE);
     shared->QpcFrequency = COUNTER_PER_S;
     shared->ActiveProcessorCount = sim_current->processors;
     shared->UnparkedProcessorCount = (USHORT)sim_current->processors;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/stack.h"
 #include "x64/context.h"
 #include "x64/exception.h"
 #include "x64/host_frame.h"

@@ -5,6 +5,7 @@
  */
 #include <Zydis/Zydis.h>
 
+#include "sim/point.h"
 #include "x64/traps_private.h"
 
 /* What the five of them do with an element. */

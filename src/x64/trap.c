@@ -14,6 +14,9 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/stack.h"
 #include "x64/traps_private.h"
 
 #define TRAP_BREAKPOINT   3

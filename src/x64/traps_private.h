@@ -7,7 +7,8 @@
 
 #include "bus/bus.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
+#include "sim/slot.h"
 #include "verify/verify.h"
 #include "x64/x64.h"
 
@@ -138,9 +139,11 @@ struct x64_machine {
     KUSER_SHARED_DATA *shared;
 };
 
+extern struct sim_slot x64_slot;
+
 static inline struct x64_machine *x64_state(void)
 {
-    return sim_current->room[SIM_ROOM_TRAPS];
+    return sim_slot_get(&x64_slot);
 }
 
 /* ---- memory of all kinds (memory.c) ---- */

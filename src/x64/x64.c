@@ -4,6 +4,8 @@
 
 #include <cpuid.h>
 
+#include "sim/fault.h"
+#include "sim/slot.h"
 #include "util/alloc.h"
 #include "x64/traps_private.h"
 
@@ -39,6 +41,14 @@ void x64_measure_vectors(struct x64_machine *x64)
     }
 }
 
+struct sim_slot x64_slot;
+SIM_SLOT_CLAIM(x64_slot)
+
+bool x64_is_created(void)
+{
+    return sim_slot_get(&x64_slot) != NULL;
+}
+
 bool x64_create(void)
 {
     struct x64_machine *x64 = util_zalloc(1, sizeof(*x64));
@@ -46,7 +56,7 @@ bool x64_create(void)
     if (!x64)
         return false;
     x64->stubs.file = -1;
-    sim_current->room[SIM_ROOM_TRAPS] = x64;
+    sim_slot_set(&x64_slot, x64);
     x64->plan = util_zalloc(X64_PLANS, sizeof(*x64->plan));
     if (x64->plan && x64_stubs_init(&x64->stubs) && x64_shared_data_init(x64) &&
         x64_blocks_init(x64)) {
@@ -69,7 +79,7 @@ void x64_destroy(void)
     x64_stubs_finish(&x64->stubs);
     util_free(x64->plan);
     util_free(x64);
-    sim_current->room[SIM_ROOM_TRAPS] = NULL;
+    sim_slot_set(&x64_slot, NULL);
 }
 
 uint64_t x64_traps(void)

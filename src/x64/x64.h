@@ -30,8 +30,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For the current machine, after nt_create and before anything runs; the state is room[SIM_ROOM_TRAPS]. False: out of memory. */
+/* For the current machine, after nt_create and before anything runs. False: out of memory. */
 bool x64_create(void);
+/* Has the current machine been through x64_create? */
+bool x64_is_created(void);
 /* Before nt_destroy. Nothing was created: allowed. */
 void x64_destroy(void);
 

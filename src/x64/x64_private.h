@@ -7,7 +7,7 @@
 
 #include "util/list.h"
 
-/* State of the current machine (room[SIM_ROOM_X64]); it goes with the machine's heap. */
+/* State of the current machine ; it goes with the machine's heap. */
 struct x64 {
     struct list tables;              /* struct x64_function_table */
     void (*on_unwind)(uintptr_t sp); /* x64_on_unwind */

@@ -9,6 +9,11 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/sim.h"
 
 /* ---- a device that does as it is told ---- */
 

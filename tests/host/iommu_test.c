@@ -4,12 +4,13 @@
 
 #include "host/host.h"
 #include "port/port_private.h"
+#include "sim/machine.h"
 
 #define BYTES 65536u
 
 static struct port_adapter *adapter(void)
 {
-    return port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+    return port_adapter_first(port_current());
 }
 
 /* ---- work ---- */
@@ -248,7 +249,7 @@ TEST(a_machine_offers_to_share_address_spaces)
         machine_create(&m, &config);
         machine_add_refgpu(&m);
         entered = host_enter(m.dxgk);
-        CHECK(port_shares_address_spaces(sim_current->room[SIM_ROOM_PORT]) == offered);
+        CHECK(port_shares_address_spaces(port_current()) == offered);
         host_leave(entered);
         machine_run(&m, all_kinds_of_work);
         machine_end(&m);

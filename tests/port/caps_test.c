@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define IS(status, wanted)   ((NTSTATUS)(status) == (wanted))
 #define ONE_ENTRY_LESS(name) probe_set_entry(p, PROBE_##name, false)
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "sim/sim.h"
+
 #define G (&context_rig.gpu)
 
 static HANDLE item;

@@ -5,6 +5,8 @@
 #include <dxgk_seh.h>
 
 #include "nt/retired_view.h"
+#include "sim/fault.h"
+#include "sim/sim.h"
 
 #define VIEW_BYTES 8192u
 

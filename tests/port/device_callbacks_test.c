@@ -6,6 +6,10 @@
 
 #include <acpiioct.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "x64/x64.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))

@@ -16,6 +16,8 @@ NTSTATUS NTAPI DxgkInitializeDisplayOnlyDriver(PDRIVER_OBJECT object, PUNICODE_S
                                                PKMDDOD_INITIALIZATION_DATA data);
 NTSTATUS NTAPI DxgkUnInitialize(PDRIVER_OBJECT object);
 #include "../../displib/displib.c"
+
+#include "sim/sim.h"
 #undef DxgkInitialize
 #undef DxgkInitializeDisplayOnlyDriver
 #undef DxgkUnInitialize

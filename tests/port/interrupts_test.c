@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/point.h"
+#include "sim/sim.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk

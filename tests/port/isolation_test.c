@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define TOP                ((64ll << 20) - 1) /* of the probe's RAM */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "physmem/physical_holding.h"
+#include "sim/sim.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define DXGK               p->state[0].dxgk

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+
 /* Calls of one DDI with a good status. */
 static size_t successes(const struct probe *p, enum probe_ddi ddi)
 {

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define A   (&p->state[0])
 #define TAG 0x67615054u
 

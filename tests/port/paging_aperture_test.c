@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/sim.h"
 
 #define APERTURE 2u
 #define BASE     (1ull << 32) /* of the aperture of the probe */

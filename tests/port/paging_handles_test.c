@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "port/port_private.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

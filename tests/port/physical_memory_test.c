@@ -2,6 +2,10 @@
 /* The memory callbacks as drivers find them: which there are, from where they may be called, what is asked and not offered. */
 #include "port/support/memory_calls.h"
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 /* ---- presence ---- */
 
 static bool slots_filled(const DXGKRNL_INTERFACE *interface, size_t first, size_t last)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
 #include "vidmm/all.h"
 #include "vidsch/vidsch.h"
 

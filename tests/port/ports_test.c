@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define DXGK               p->state[0].dxgk
 #define H                  DXGK.DeviceHandle

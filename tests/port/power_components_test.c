@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])
 #define DXGK               A->dxgk

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 
 /* ---- DriverEntry ---- */

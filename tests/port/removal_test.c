@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define MS                 1000000ull
 #define TAG                0x426F7250u

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+
 static FAST_MUTEX mutex;
 
 static struct probe *create(probe_hook *hook)

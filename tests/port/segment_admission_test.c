@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 
 /* ---- the queries of WDDM 2.x ---- */

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "trace/trace.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))

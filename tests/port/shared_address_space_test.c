@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
 #include "vidsch/client.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "vidmm/all.h"
 #include "vidsch/client.h"
 

@@ -7,6 +7,7 @@
 #include "bus/bus.h"
 #include "nt/nt.h"
 #include "port/port_private.h"
+#include "sim/sim.h"
 #include "verify/verify.h"
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"

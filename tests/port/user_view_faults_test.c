@@ -5,6 +5,10 @@
 #include <dxgk_seh.h>
 
 #include "nt/user_range.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/sim.h"
 
 /* ---- faults ---- */
 

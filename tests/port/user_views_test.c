@@ -3,6 +3,9 @@
 #include "port/support/user_views.h"
 
 #include "nt/user_range.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
 
 static void each_way(struct probe *p)
 {

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "kmt/kmt.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 static struct kmt *kmt; /* of the one probe */
 

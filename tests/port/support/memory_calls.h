@@ -10,6 +10,7 @@
 #include "physmem/physical_holding.h"
 #include "physmem/physical_memory.h"
 #include "ram/ram.h"
+#include "sim/thread.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

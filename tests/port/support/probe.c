@@ -9,6 +9,10 @@
 
 #include "ddi/ddi.h"
 #include "port/support/probe_driver.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 struct probe *probe;
 

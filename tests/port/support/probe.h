@@ -25,6 +25,7 @@
 
 #include "port/port.h"
 #include "port/support/probe_ddis.h"
+#include "sim/sim.h"
 
 /* clang-format off */
 enum probe_ddi {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/thread.h"
+
 #define DXGK p->state[0].dxgk
 
 void probe_fail_call(struct probe *p, struct probe_call *call)

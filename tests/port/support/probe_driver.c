@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "port/support/probe_driver.h"
+#include "sim/machine.h"
 
 #define COOKIE \
     0xC0FFEE01u /* MiniportDeviceContext of the first adapter: the host must not follow it */

@@ -3,6 +3,7 @@
 #include "port/support/user_views.h"
 
 #include "nt/user_range.h"
+#include "sim/fault.h"
 
 struct user_view_scene user_view;
 

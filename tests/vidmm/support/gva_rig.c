@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/point.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 void gva_driver_init(struct gva_rig *rig);
 extern const struct vidmm_scheduler gva_scheduler;
 

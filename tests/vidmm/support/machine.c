@@ -2,6 +2,9 @@
 /* The machine below the rigs of this room. */
 #include "machine.h"
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "support/inert_device.h"
 
 void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_config *config)

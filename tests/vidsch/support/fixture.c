@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 /* ---- the machine ---- */
 
 static void adapter_lost(struct ddi_adapter *adapter, uint32_t code)

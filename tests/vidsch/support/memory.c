@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#include "util/alloc.h"
+#include "util/list.h"
+
 struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, uint64_t physical)
 {
     struct vidmm_open *open = util_zalloc(1, sizeof(*open));

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/stop.h"
+#include "sim/thread.h"
 #include "support/inert_device.h"
 
 struct rig rig;

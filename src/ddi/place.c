@@ -16,6 +16,7 @@
 #include "sim/stop.h"
 #include "sim/thread.h"
 #include "x64/exception.h"
+#include "x64/stack_text.h"
 
 #define DPC_WATCHDOG_VIOLATION           0x133u
 #define THREAD_STUCK_IN_DEVICE_DRIVER    0xEAu

@@ -108,12 +108,6 @@ uint32_t x64_fault_bugcheck(const struct sim_fault *fault, uint64_t parameter[4]
 /* Dispatch a fault of a driver, or of a copying routine that it called. Returns if it is no exception, or nobody takes it. */
 void x64_fault(const struct sim_fault *fault);
 
-/* The frames of drivers on the current stack, innermost first, one a line, named by `name` (false: not in a driver; such frames
- * are left out). From the fault, or NULL: from the caller. PE and ELF frames may mix. False: there is none. */
-bool x64_describe_stack(const struct sim_fault *fault,
-                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
-                        size_t bytes);
-
 /* `fn` is told when frames below `sp` are given up by unwinding, last thing before control goes to the handler. NULL: nobody
  * is. False: out of memory. */
 bool x64_on_unwind(void (*fn)(uintptr_t sp));

@@ -4,60 +4,31 @@
 
 #include <stddef.h>
 
-#include "sim/slot.h"
-#include "util/alloc.h"
-#include "x64/x64_private.h"
-
-static struct sim_slot tables_slot;
-SIM_SLOT_CLAIM(tables_slot)
-
-struct x64 *x64_of_machine(void)
-{
-    struct x64 *x64 = sim_slot_get(&tables_slot);
-
-    if (x64)
-        return x64;
-    x64 = util_zalloc(1, sizeof(*x64));
-    if (!x64)
-        return NULL;
-    list_init(&x64->tables);
-    sim_slot_set(&tables_slot, x64);
-    return x64;
-}
+#include "x64/unwind_state.h"
 
 bool x64_function_table_add(struct x64_function_table *table)
 {
-    struct x64 *x64 = x64_of_machine();
+    struct x64_unwind_state *state = x64_unwind_state_need();
 
-    if (!x64)
+    if (!state)
         return false;
-    list_push_back(&x64->tables, &table->link);
+    list_push_back(&state->tables, &table->link);
     return true;
-}
-
-void x64_tidy(void)
-{
-    struct x64 *x64 = sim_slot_get(&tables_slot);
-
-    if (!x64 || !list_empty(&x64->tables) || x64->on_unwind)
-        return;
-    util_free(x64);
-    sim_slot_set(&tables_slot, NULL);
 }
 
 void x64_function_table_remove(struct x64_function_table *table)
 {
     list_remove(&table->link);
-    x64_tidy();
+    x64_unwind_state_tidy();
 }
 
 const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 {
-    const struct x64 *x64 = sim_slot_get(&tables_slot);
+    const struct x64_unwind_state *state = x64_unwind_state();
 
-    if (!x64)
+    if (!state)
         return NULL;
-    LIST_FOR(node, &x64->tables) {
+    LIST_FOR(node, &state->tables) {
         const struct x64_function_table *table = CONTAINER(node, struct x64_function_table, link);
 
         if (pc - table->base < table->image_bytes)

@@ -3,13 +3,23 @@
  * Memory as driver code sees it, by address: device registers, the shared data page, what a processor block does not hold,
  * and everything else, which is plain.
  */
+#include "x64/memory.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
 #include "sim/fault.h"
-#include "x64/traps_private.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "verify/verify.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
+#include "x64/shared_data.h"
+#include "x64/state.h"
 
 enum region { PLAIN, REGISTER, SHARED, GAP };
 

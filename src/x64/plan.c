@@ -3,12 +3,18 @@
  * What to do about the instruction at a place: decoded once, kept by address, and believed only as long as the bytes there
  * are the same.
  */
+#include "x64/plan.h"
+
 #include <string.h>
 
 #include <Zydis/Zydis.h>
 
 #include "sim/fault.h"
-#include "x64/traps_private.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/state.h"
+#include "x64/stub.h"
 
 static uint8_t register_index(ZydisRegister reg)
 {

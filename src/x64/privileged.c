@@ -7,13 +7,21 @@
  * interrupt on any other at any time. Masking here would find nothing and, where flags come back by POPFQ, which does not trap,
  * never end.
  */
+#include "x64/privileged.h"
+
 #include <Zydis/Zydis.h>
 
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
-#include "x64/traps_private.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "verify/verify.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
 
 #define MSR_TSC            0x10u
 #define MSR_EFER           0xC0000080u

@@ -9,7 +9,11 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "x64/flow.h"
-#include "x64/traps_private.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/privileged.h"
 #include "x64/unwind_info.h"
 
 #define READ_BYTES 4u    /* of mov reg, cr8 */

@@ -3,12 +3,18 @@
  * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be mapped here, so each
  * access traps; the clocks in it are written when someone looks.
  */
+#include "x64/shared_data.h"
+
 #include <string.h>
 
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "util/alloc.h"
-#include "x64/traps_private.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "ram/ram.h"
+#include "x64/memory.h"
+#include "x64/state.h"
 
 #define TICK_MULTIPLIER 0x0FA00000u /* milliseconds of a tick, with 24 bits of fraction */
 #define MACHINE_AMD64   0x8664u

@@ -6,6 +6,8 @@
  * finds the copy; opcode, prefixes, register operands and immediates stay, so the processor does the rest. Stubs stand in one
  * block of memory, mapped twice: executable where they run, writable where they are made; the data they use follows the block.
  */
+#include "x64/stub.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +16,10 @@
 
 #include "util/address.h"
 #include "util/alloc.h"
-#include "x64/traps_private.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/state.h"
 
 #define MAPPED_BYTES (X64_STUB_CODE + X64_PAGE)
 #define STUB_BYTES   32u /* longest instruction, made longer by a displacement, and a jump; rounded */

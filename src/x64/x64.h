@@ -13,7 +13,7 @@
  *
  *     signal -> frame -> landing -> plan of the instruction (plan.c, decoded once by Zydis and kept)
  *                                     +- memory operand: read it, run the instruction on the copy, write it back (stub.c)
- *                                     +- string: element by element (string.c)
+ *                                     +- string: element by element (string_instruction.c)
  *                                     +- CR8, ports, MSRs, interrupt flag, ...: by hand (privileged.c)
  *                                     +- none of ours: the same fault again, for good
  *               registers <- landing
@@ -39,8 +39,5 @@ void x64_destroy(void);
 
 /* Instructions that trapped so far. */
 uint64_t x64_traps(void);
-
-/* The processor block (KPCR) of a processor of the current machine. */
-void *x64_processor_block(unsigned processor);
 
 #endif

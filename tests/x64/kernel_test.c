@@ -2,6 +2,8 @@
 /* What kernel code reads and does without calling anybody: level, processor block, shared data, privileged instructions. */
 #include "x64/support/rig.h"
 
+#include "x64/block.h"
+
 #include "sim/fault.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"

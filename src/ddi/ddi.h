@@ -18,11 +18,14 @@
 #include <dispmprt.h>
 #include <dxgk_wddm3_2.h>
 
+#include "ddi/entry.h"
 #include "ddi/handle.h"
 #include "nt/nt.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
 #include "verify/verify.h"
+
+#define DDI_ROOMS 4u
 
 /* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
 struct ddi_adapter {
@@ -41,10 +44,34 @@ struct ddi_adapter {
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
-    void *port;        /* port's adapter */
-    struct vidmm *vidmm;
-    struct vidsch *vidsch;
+    void *room[DDI_ROOMS]; /* what rooms above keep of this adapter, by their keys */
 };
+
+/* The key of a room above, a static object of its own. It is claimed before main; what it stands for is NULL at first. The room offers
+ * a typed function around ddi_room (vidmm_of_adapter, vidsch_of_adapter, ...). */
+struct ddi_room {
+    unsigned index;
+};
+
+/* Give the key a place of its own; ends the process if there is none left. */
+void ddi_room_claim(struct ddi_room *room);
+
+#define DDI_ROOM_CLAIM(name)                                    \
+    __attribute__((constructor)) static void claim_##name(void) \
+    {                                                           \
+        ddi_room_claim(&(name));                                \
+    }
+
+static inline void *ddi_room(const struct ddi_adapter *adapter, const struct ddi_room *room)
+{
+    return adapter->room[room->index];
+}
+
+static inline void ddi_set_room(struct ddi_adapter *adapter, const struct ddi_room *room,
+                                void *state)
+{
+    adapter->room[room->index] = state;
+}
 
 NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table,
                           struct nt_image *image, const char *driver_name);
@@ -70,6 +97,7 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 struct ddi_frame {
     struct ddi_frame *outer;
     struct ddi_adapter *adapter;
+    enum ddi_entry entry;       /* DDI_NONE: a callback */
     const char *name;           /* "DxgkDdiPatch", "DxgkCbMapMemory" */
     uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
     struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
@@ -91,8 +119,8 @@ static inline struct ddi_frame *ddi_current_frame(void)
 /* What is in progress on the current stack: for reports and for callbacks that are legal only inside some DDI. NULL: nothing. */
 const char *ddi_current_name(void);
 struct ddi_adapter *ddi_current_adapter(void);
-/* Is a DDI of this name in progress on the current stack (at any depth)? */
-bool ddi_inside(const char *name);
+/* Is this entry in progress on the current stack (at any depth)? */
+bool ddi_inside(enum ddi_entry entry);
 
 /* Has the current thread the driver for itself: inside a DDI of level two or three, or of an exclusion? Nobody else, paging
  * neither, gets into the driver before that ends. */

@@ -11,19 +11,6 @@
 #include "sim/wait.h"
 #include "util/hash.h"
 
-/* How an entry is entered. */
-enum ddi_level {
-    LEVEL_ZERO,      /* reentrant, one thread of a user process */
-    LEVEL_SCHEDULER, /* level one, GPU scheduler class */
-    LEVEL_VIDMM,     /* level one, VidMm class (THREAD-021) */
-    LEVEL_ROOT,      /* level one, SetRootPageTable alone (THREAD-021) */
-    LEVEL_CHILD,     /* level one, child I/O class: one thread per child (THREAD-024) */
-    LEVEL_QUERY, /* level zero, also beside SetPowerState and QueryChildRelations (THREAD-032) */
-    LEVEL_POWER, /* level zero, also beside ResetFromTimeout (THREAD-033) */
-    LEVEL_ALONE, /* levels two and three */
-    LEVEL_NONE,  /* interrupts, deferred calls, debug information: beside everything */
-};
-
 #define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
 
 struct ddi_call;
@@ -51,10 +38,13 @@ struct ddi_call {
     struct sim_mutex *class_lock; /* held for this call, or NULL */
 };
 
-/* `limit`: virtual ns the call may take. On a failure status the driver must not be called. */
-NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
-                   enum ddi_level level, uint8_t irql, uint64_t limit);
-NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+/* In the way that the table of entries says. On a failure status the driver must not be called. */
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry);
+/* The same at another level or IRQL than the table's. */
+NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                      enum ddi_level level, uint8_t irql);
+/* An entry of LEVEL_CHILD. */
+NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
 void ddi_leave(struct ddi_call *call);
 
@@ -85,29 +75,34 @@ const struct ddi_loan *ddi_loan_at(uintptr_t address);
 
 /* ---- typed entries ---- */
 
-#define SECOND      1000000000u
-#define LIMIT_SHORT (10ull * SECOND) /* anything that should only compute */
-#define LIMIT_LONG  (60ull * SECOND) /* anything that may wait for the GPU */
-#define PASSIVE     SIM_IRQL_PASSIVE
-#define DISPATCH    SIM_IRQL_DISPATCH
-
-/* The entry returns NTSTATUS. */
-#define CALL_STATUS(adapter, entry, level, irql, limit, ...)                 \
-    struct ddi_call call;                                                    \
-    NTSTATUS status = ddi_enter(&call, adapter, #entry, level, irql, limit); \
-                                                                             \
-    if (!NT_SUCCESS(status))                                                 \
-        return status;                                                       \
-    status = (adapter)->table.entry(__VA_ARGS__);                            \
-    ddi_leave(&call);                                                        \
+/* Call an entry of the driver in the way that the table says, and return its NTSTATUS. */
+#define CALL_STATUS(adapter, entry, ...)                      \
+    struct ddi_call call;                                     \
+    NTSTATUS status = ddi_enter(&call, adapter, DDI_##entry); \
+                                                              \
+    if (!NT_SUCCESS(status))                                  \
+        return status;                                        \
+    status = (adapter)->table.entry(__VA_ARGS__);             \
+    ddi_leave(&call);                                         \
     return status
 
-#define CALL_VOID(adapter, entry, level, irql, limit, ...)                  \
-    struct ddi_call call;                                                   \
-                                                                            \
-    if (!NT_SUCCESS(ddi_enter(&call, adapter, #entry, level, irql, limit))) \
-        return;                                                             \
-    (adapter)->table.entry(__VA_ARGS__);                                    \
+/* The same at another synchronization level or IRQL than the table's. */
+#define CALL_STATUS_AT(adapter, entry, level, irql, ...)                      \
+    struct ddi_call call;                                                     \
+    NTSTATUS status = ddi_enter_at(&call, adapter, DDI_##entry, level, irql); \
+                                                                              \
+    if (!NT_SUCCESS(status))                                                  \
+        return status;                                                        \
+    status = (adapter)->table.entry(__VA_ARGS__);                             \
+    ddi_leave(&call);                                                         \
+    return status
+
+#define CALL_VOID(adapter, entry, ...)                       \
+    struct ddi_call call;                                    \
+                                                             \
+    if (!NT_SUCCESS(ddi_enter(&call, adapter, DDI_##entry))) \
+        return;                                              \
+    (adapter)->table.entry(__VA_ARGS__);                     \
     ddi_leave(&call)
 
 #endif

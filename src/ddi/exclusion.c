@@ -20,7 +20,7 @@
 #include "sim/mutex.h"
 #include "sim/wait.h"
 
-#define ALONE_LIMIT (60ull * SECOND) /* THREAD-037 */
+#define ALONE_LIMIT 60000000000u /* THREAD-037 */
 
 struct seeker {
     struct list link;
@@ -140,12 +140,11 @@ void ddi_admit_others(struct ddi_adapter *adapter)
 static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
 {
     LIST_FOR(node, &locks->calls) {
-        const char *name = CONTAINER(node, struct ddi_call, link)->frame.name;
+        enum ddi_entry entry = CONTAINER(node, struct ddi_call, link)->frame.entry;
+        unsigned flags = ddi_entry_info(entry)->flags;
 
-        if (level == LEVEL_QUERY && (strcmp(name, "DxgkDdiSetPowerState") == 0 ||
-                                     strcmp(name, "DxgkDdiQueryChildRelations") == 0))
-            return true;
-        if (level == LEVEL_POWER && strcmp(name, "DxgkDdiResetFromTimeout") == 0)
+        if ((level == LEVEL_QUERY && flags & DDI_BESIDE_QUERY) ||
+            (level == LEVEL_POWER && flags & DDI_BESIDE_POWER))
             return true;
     }
     return false;

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ddi/ddi_private.h"
 #include "nt/retired_view.h"
@@ -167,12 +166,12 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
         snprintf(place, bytes, "host code%s%s", caller[0] ? " for " : "", caller);
 }
 
-static void on_overdue(const struct sim_fault *fault, const char *name, const char *place)
+static void on_overdue(const struct sim_fault *fault, const struct ddi_frame *ddi, const char *name,
+                       const char *place)
 {
     const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host"
                                                     : "not within its limit of virtual time";
-    bool routine = strcmp(name, "DxgkDdiDpcRoutine") == 0 ||
-                   strcmp(name, "DxgkDdiInterruptRoutine") == 0;
+    bool routine = ddi && ddi_entry_info(ddi->entry)->flags & DDI_ROUTINE;
 
     if (sim_irql() >=
         SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
@@ -240,7 +239,7 @@ static void on_fault(const struct sim_fault *fault)
     if (!sim_current->inside)
         end_client(fault, place);
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
-        on_overdue(fault, name, place);
+        on_overdue(fault, ddi, name, place);
     } else {
         uint64_t parameter[4];
         uint32_t code = x64_fault_bugcheck(fault, parameter);

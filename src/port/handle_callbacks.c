@@ -7,6 +7,7 @@
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "vidmm/of_adapter.h"
 
 /* ---- handle lookups name no adapter; the one whose DDI is in progress is meant ---- */
 
@@ -32,7 +33,7 @@ static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t ca
 /* Outside any DDI nothing says whose handles are meant, and before the start has finished there are none. */
 static bool can_look_up(const struct ddi_frame *frame)
 {
-    return frame->adapter && frame->adapter->vidmm;
+    return frame->adapter && vidmm_of_adapter(frame->adapter);
 }
 
 static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)

@@ -245,7 +245,7 @@ static bool run_synchronized(void *arg)
 /* THREAD-062: the DPC may be queued until the DDI ends that asked for the routine. */
 static void check_owed_dpc(struct ddi_frame *frame)
 {
-    struct port_adapter *adapter = frame->adapter->port;
+    struct port_adapter *adapter = port_adapter_of(frame->adapter);
 
     if (adapter->owes_dpc)
         VIOLATION("THREAD-062",

@@ -9,7 +9,7 @@
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {
-    struct port_adapter *adapter = ddi->port;
+    struct port_adapter *adapter = port_adapter_of(ddi);
 
     (void)code;
     adapter->lost = true;
@@ -18,7 +18,6 @@ static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 static NTSTATUS create_vidmm(struct port_adapter *adapter)
 {
     struct vidmm_config mm;
-    NTSTATUS status;
 
     if (adapter->mode == IOMMU_REMAP) /* CAPS-020 */
         iommu_domain_set_highest(
@@ -47,16 +46,12 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.gpu_mmu = adapter->gpu_mmu;
     mm.mmu = adapter->mmu;
     memcpy(mm.level, adapter->level, sizeof(mm.level));
-    status = vidmm_create(&mm, &adapter->vidmm);
-    if (NT_SUCCESS(status))
-        adapter->ddi.vidmm = adapter->vidmm;
-    return status;
+    return vidmm_create(&mm, &adapter->vidmm);
 }
 
 static NTSTATUS create_vidsch(struct port_adapter *adapter)
 {
     struct vidsch_config sch;
-    NTSTATUS status;
 
     memset(&sch, 0, sizeof(sch));
     sch.ddi = &adapter->ddi;
@@ -85,10 +80,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
         sch.virtual_address_end = 1ull << adapter->mmu.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.adapter_lost = adapter_lost;
-    status = vidsch_create(&sch, &adapter->vidsch);
-    if (NT_SUCCESS(status))
-        adapter->ddi.vidsch = adapter->vidsch;
-    return status;
+    return vidsch_create(&sch, &adapter->vidsch);
 }
 
 NTSTATUS port_managers_create(struct port_adapter *adapter)
@@ -125,8 +117,6 @@ void port_managers_destroy(struct port_adapter *adapter)
     adapter->vidsch_started = adapter->vidmm_started = adapter->process_started = false;
     adapter->vidmm = NULL;
     adapter->vidsch = NULL;
-    adapter->ddi.vidmm = NULL;
-    adapter->ddi.vidsch = NULL;
 }
 
 /* ---- standstill with empty video memory ---- */

@@ -149,7 +149,7 @@ static struct port_adapter *calling_adapter(void)
     struct ddi_adapter *current = ddi_current_adapter();
 
     if (current)
-        return current->port;
+        return port_adapter_of(current);
     return port && !list_empty(&port->adapter_list) &&
                    port->adapter_list.next == port->adapter_list.prev
                ? CONTAINER(port->adapter_list.next, struct port_adapter, link)

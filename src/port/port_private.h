@@ -404,6 +404,12 @@ enum verify_severity callback_level_severity(const struct port_adapter *adapter)
 void callback_end(struct callback *callback);
 struct port_adapter *port_adapter_of_handle(HANDLE device_handle);
 
+/* Whose driver this is. */
+static inline struct port_adapter *port_adapter_of(struct ddi_adapter *ddi)
+{
+    return CONTAINER(ddi, struct port_adapter, ddi);
+}
+
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
 #endif

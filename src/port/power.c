@@ -41,7 +41,7 @@ static uint64_t preserved_bytes(const struct port_adapter *adapter, UINT index, 
 
 static void wake(struct ddi_adapter *ddi)
 {
-    (void)port_adapter_set_power(ddi->port, PowerDeviceD0, PowerActionNone);
+    (void)port_adapter_set_power(port_adapter_of(ddi), PowerDeviceD0, PowerActionNone);
 }
 
 /* LIFE-154: level three, on a GPU that stands still until it is back. */

@@ -319,12 +319,13 @@ static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
         return;
     component->active++; /* LIFE-160 */
     component->used = true;
-    if (ddi_inside("DxgkDdiSetPowerComponentFState") ||
-        ddi_inside("DxgkCbPowerRuntimeControlRequest"))
+    if (ddi_inside(DDI_DxgkDdiSetPowerComponentFState) ||
+        ddi_inside(DDI_CB_POWER_RUNTIME_CONTROL_REQUEST))
         VIOLATION("LIFE-165",
                   "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
-                  ddi_inside("DxgkDdiSetPowerComponentFState") ? "DxgkDdiSetPowerComponentFState"
-                                                               : "DxgkCbPowerRuntimeControlRequest");
+                  ddi_inside(DDI_DxgkDdiSetPowerComponentFState)
+                      ? "DxgkDdiSetPowerComponentFState"
+                      : "DxgkCbPowerRuntimeControlRequest");
     else
         wait_for_f0(cb.adapter, component);
     callback_end(&cb);
@@ -401,7 +402,7 @@ static void NTAPI complete_f_state(IN_CONST_HANDLE handle, UINT index)
                       : "which does not complete its transitions");
     } else {
         component->awaiting = false;
-        if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
+        if (!ddi_inside(DDI_DxgkDdiSetPowerComponentFState))
             component->in_transition = false; /* the DDI has returned: the next may follow */
         sim_waitq_wake(&cb.adapter->power_done, UINT32_MAX);
         kick(cb.adapter);
@@ -425,6 +426,7 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
     (void)out_bytes;
     if (!NT_SUCCESS(status))
         return status;
+    cb.frame.entry = DDI_CB_POWER_RUNTIME_CONTROL_REQUEST;
     status = STATUS_NOT_SUPPORTED;
     if (cb.adapter->runtime_power != RUNTIME_POWER_STARTED)
         VIOLATION(

@@ -40,6 +40,7 @@
 
 #include "sim/machine.h"
 #include "sim/mutex.h"
+#include "vidmm/of_adapter.h"
 
 #define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
@@ -113,7 +114,7 @@ static NTSTATUS own_by_device(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXT
                   ddi_handle_describe(&vidmm->ddi->handles, args->hContext).text);
         return STATUS_INVALID_PARAMETER;
     }
-    if (!device && !ddi_inside("DxgkDdiCreateDevice")) {
+    if (!device && !ddi_inside(DDI_DxgkDdiCreateDevice)) {
         VIOLATION("CTXA-012", "DxgkDdiDestroyDevice of the device has begun");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
@@ -156,13 +157,14 @@ bool context_allocation_belongs(const struct context_allocation *item,
 
 bool context_allocation_inside_paging(const char *rule)
 {
-    static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch",
-                                         "DxgkDdiSubmitCommand", "DxgkDdiSubmitCommandVirtual",
-                                         "DxgkDdiPreemptCommand"};
+    static const enum ddi_entry needed[] = {
+        DDI_DxgkDdiBuildPagingBuffer, DDI_DxgkDdiPatch, DDI_DxgkDdiSubmitCommand,
+        DDI_DxgkDdiSubmitCommandVirtual, DDI_DxgkDdiPreemptCommand};
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (ddi_inside(needed[i])) {
-            VIOLATION(rule, "context allocation callback inside %s", needed[i]);
+            VIOLATION(rule, "context allocation callback inside %s",
+                      ddi_entry_info(needed[i])->name);
             return true;
         }
     }
@@ -450,7 +452,7 @@ void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
 NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
                                             DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
     NTSTATUS status;
 
@@ -488,7 +490,7 @@ NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
 
 NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE allocation)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
     bool locked;
 

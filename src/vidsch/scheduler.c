@@ -2,6 +2,7 @@
 /* The schedulers of the machine, one for each adapter. */
 #include "vidsch/scheduler.h"
 
+#include "ddi/ddi.h"
 #include "sim/slot.h"
 
 static struct sim_slot vidsch_slot;
@@ -29,4 +30,17 @@ void vidsch_delist(struct vidsch *vidsch)
     while (previous->next != vidsch)
         previous = previous->next;
     previous->next = vidsch->next;
+}
+
+static struct ddi_room vidsch_room;
+DDI_ROOM_CLAIM(vidsch_room)
+
+struct vidsch *vidsch_of_adapter(const struct ddi_adapter *adapter)
+{
+    return ddi_room(adapter, &vidsch_room);
+}
+
+void vidsch_set_of_adapter(struct ddi_adapter *adapter, struct vidsch *vidsch)
+{
+    ddi_set_room(adapter, &vidsch_room, vidsch);
 }

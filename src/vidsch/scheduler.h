@@ -78,4 +78,7 @@ struct vidsch *vidsch_first(void);
 void vidsch_enlist(struct vidsch *vidsch);
 void vidsch_delist(struct vidsch *vidsch);
 
+/* What vidsch_of_adapter says from now on. */
+void vidsch_set_of_adapter(struct ddi_adapter *adapter, struct vidsch *vidsch);
+
 #endif

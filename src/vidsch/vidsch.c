@@ -44,6 +44,7 @@
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "vidmm/of_adapter.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -138,7 +139,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
         vidsch_destroy(vidsch);
         return STATUS_NO_MEMORY;
     }
-    config->ddi->vidsch = vidsch;
+    vidsch_set_of_adapter(config->ddi, vidsch);
     *out = vidsch;
     return STATUS_SUCCESS;
 }
@@ -147,8 +148,8 @@ void vidsch_destroy(struct vidsch *vidsch)
 {
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
     vidsch_delist(vidsch);
-    if (vidsch->ddi->vidsch == vidsch)
-        vidsch->ddi->vidsch = NULL;
+    if (vidsch_of_adapter(vidsch->ddi) == vidsch)
+        vidsch_set_of_adapter(vidsch->ddi, NULL);
     LIST_FOR_SAFE(link, next, &vidsch->processes)
         util_free(CONTAINER(link, struct vidsch_process, link));
     for (uint32_t i = 0; vidsch->node && i < vidsch->config.nodes; i++)
@@ -191,7 +192,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
     NTSTATUS status;
 
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
-    vidsch->vidmm = vidsch->ddi->vidmm;
+    vidsch->vidmm = vidmm_of_adapter(vidsch->ddi);
     status = start_threads(vidsch);
     if (NT_SUCCESS(status))
         status = vidsch_device_create_system(vidsch);

@@ -108,7 +108,6 @@ NTSTATUS gva_start(struct gva_rig *rig)
 
     if (!NT_SUCCESS(status))
         return status;
-    rig->ddi.vidmm = rig->vidmm;
     if (rig->fail_start)
         sim_current->heap.fail_at = sim_current->heap.requests + rig->fail_start;
     status = vidmm_start_process(rig->vidmm);
@@ -154,7 +153,7 @@ void gva_stop(struct gva_rig *rig)
 {
     vidmm_stop(rig->vidmm);
     vidmm_destroy(rig->vidmm);
-    rig->vidmm = rig->ddi.vidmm = NULL;
+    rig->vidmm = NULL;
 }
 
 /* ---- running ---- */

@@ -32,14 +32,19 @@ struct bus *bus_current(void);
 void bus_destroy(struct bus *bus);
 struct ram *bus_ram(struct bus *bus);
 
-/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *error (at
- * least 256 bytes) says why. */
+/* Why a device is not added. */
+struct bus_refusal {
+    char text[512];
+    bool no_memory; /* that is why; else the model or its options are wrong */
+};
+
+/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *refusal says why. */
 struct bus_device *bus_device_load(struct bus *bus, const char *path,
-                                   const struct dxgk_device_config *config, char *error,
-                                   size_t error_bytes);
+                                   const struct dxgk_device_config *config,
+                                   struct bus_refusal *refusal);
 struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_model *model,
-                                  const struct dxgk_device_config *config, char *error,
-                                  size_t error_bytes);
+                                  const struct dxgk_device_config *config,
+                                  struct bus_refusal *refusal);
 void bus_device_remove(struct bus_device *device);
 void bus_device_reset(struct bus_device *device);
 

@@ -399,22 +399,22 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
                             const struct dxgk_device_model *model, const char *const *options,
                             size_t count, char *error, size_t error_bytes)
 {
-    char why[512] = "out of memory";
+    struct bus_refusal why = {.text = ""};
     struct host_device *device = alloc_device(options, count);
     struct dxgk_device_config config;
 
     if (!device) {
-        host_explain(error, error_bytes, "%s", why);
+        host_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
     config.count = count;
     config.option = (const char *const *)device->option;
-    device->bus = path ? bus_device_load(machine->bus, path, &config, why, sizeof(why))
-                       : bus_device_add(machine->bus, model, &config, why, sizeof(why));
+    device->bus = path ? bus_device_load(machine->bus, path, &config, &why)
+                       : bus_device_add(machine->bus, model, &config, &why);
     if (!device->bus) {
         free_device(device);
-        host_explain(error, error_bytes, "%s", why);
-        return strstr(why, "out of memory") ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
+        host_explain(error, error_bytes, "%s", why.text);
+        return why.no_memory ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
     }
     list_push_back(&machine->devices, &device->link);
     return DXGK_OK;

@@ -106,7 +106,7 @@ static struct sim_machine *machine;
 static struct ram *ram;
 static struct bus *bus;
 static struct iommu_domain *domain;
-static char error[256];
+static struct bus_refusal error;
 
 static void default_description(void)
 {
@@ -162,7 +162,7 @@ static int teardown(void)
 
 static struct bus_device *add(void)
 {
-    struct bus_device *device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+    struct bus_device *device = bus_device_add(bus, &model, NULL, &error);
 
     assert_non_null(device);
     return device;
@@ -170,10 +170,10 @@ static struct bus_device *add(void)
 
 static void refused_with(const char *part)
 {
-    assert_null(bus_device_add(bus, &model, NULL, error, sizeof(error)));
-    if (!strstr(error, part))
-        fail_msg("\"%s\" does not say \"%s\"", error, part);
-    assert_null(strchr(error, '\n'));
+    assert_null(bus_device_add(bus, &model, NULL, &error));
+    if (!strstr(error.text, part))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, part);
+    assert_null(strchr(error.text, '\n'));
     default_description();
 }
 
@@ -204,25 +204,25 @@ TEST_WITH(bus, bad_models_are_refused_with_a_reason)
     refuse_create = true;
     refused_with("out of memory");
     broken.api_version = 2;
-    assert_null(bus_device_add(bus, &broken, NULL, error, sizeof(error)));
-    assert_non_null(strstr(error, "version"));
+    assert_null(bus_device_add(bus, &broken, NULL, &error));
+    assert_non_null(strstr(error.text, "version"));
     broken = model;
     broken.timer = NULL;
-    assert_null(bus_device_add(bus, &broken, NULL, error, sizeof(error)));
-    assert_non_null(strstr(error, "timer"));
-    assert_non_null(bus_device_add(bus, &model, &config, error, sizeof(error)));
+    assert_null(bus_device_add(bus, &broken, NULL, &error));
+    assert_non_null(strstr(error.text, "timer"));
+    assert_non_null(bus_device_add(bus, &model, &config, &error));
     assert_int_equal(options, 1);
 }
 
 TEST_WITH(bus, bad_files_are_refused_with_a_reason)
 {
-    assert_null(bus_device_load(bus, "/nowhere/gpu.so", NULL, error, sizeof(error)));
-    assert_non_null(strstr(error, "/nowhere/gpu.so"));
-    assert_null(strchr(error, '\n'));
-    assert_null(bus_device_load(bus, "gpu.so", NULL, error, sizeof(error)));
-    assert_true(error[0] != '\0');
-    assert_null(bus_device_load(bus, "/proc/self/cmdline", NULL, error, sizeof(error)));
-    assert_true(error[0] != '\0');
+    assert_null(bus_device_load(bus, "/nowhere/gpu.so", NULL, &error));
+    assert_non_null(strstr(error.text, "/nowhere/gpu.so"));
+    assert_null(strchr(error.text, '\n'));
+    assert_null(bus_device_load(bus, "gpu.so", NULL, &error));
+    assert_true(error.text[0] != '\0');
+    assert_null(bus_device_load(bus, "/proc/self/cmdline", NULL, &error));
+    assert_true(error.text[0] != '\0');
 }
 
 /* The reference GPU, if it has been built. */
@@ -238,8 +238,8 @@ TEST_WITH(bus, a_file_can_be_loaded_twice)
     if (!file)
         skip();
     fclose(file);
-    a = bus_device_load(bus, path, NULL, error, sizeof(error));
-    b = bus_device_load(bus, path, NULL, error, sizeof(error));
+    a = bus_device_load(bus, path, NULL, &error);
+    b = bus_device_load(bus, path, NULL, &error);
     assert_true(a && b && a != b);
     assert_true(bus_device_bar(a, 0).value != bus_device_bar(b, 0).value);
     bus_device_remove(a);
@@ -254,7 +254,7 @@ TEST_WITH(bus, each_internal_failure_is_survived)
         struct bus_device *device;
 
         machine->heap.fail_at = machine->heap.requests + n;
-        device = bus_device_add(bus, &model, NULL, error, sizeof(error));
+        device = bus_device_add(bus, &model, NULL, &error);
         machine->heap.fail_at = 0;
         if (device) {
             assert_true(n > 2);
@@ -319,9 +319,9 @@ TEST_WITH(bus, ports_have_a_space_of_their_own)
     bus_device_unplug(device);
     assert_true(bus_port_read(bus, before, 4, &value));
     assert_int_equal(value, 0xFFFFFFFF);
-    while ((device = bus_device_add(bus, &model, NULL, error, sizeof(error))) != NULL)
+    while ((device = bus_device_add(bus, &model, NULL, &error)) != NULL)
         assert_true(bus_device_port(device, 5) <= 0xFF00);
-    assert_non_null(strstr(error, "no ports left"));
+    assert_non_null(strstr(error.text, "no ports left"));
     default_description();
 }
 

@@ -91,5 +91,5 @@ struct bus_device *inert_device_add(struct bus *bus, uint64_t memory_bytes)
     const struct dxgk_device_config config = {.count = 1, .option = option};
 
     snprintf(bytes, sizeof(bytes), "%" PRIu64, memory_bytes);
-    return bus_device_add(bus, &model, memory_bytes ? &config : NULL, error, sizeof(error));
+    return bus_device_add(bus, &model, memory_bytes ? &config : NULL, &error);
 }

@@ -233,16 +233,16 @@ static bool symbolize(uintptr_t pc, char *text, size_t bytes)
 static void add_devices(struct probe *p)
 {
     struct dxgk_device_config config = {0};
-    char error[256] = "";
+    struct bus_refusal error = {.text = ""};
 
     while (p->options.device && p->options.device[config.count])
         config.count++;
     config.option = p->options.device;
     p->devices = p->options.adapters ? p->options.adapters : 1;
     for (unsigned i = 0; i < p->devices; i++) {
-        p->device[i] = bus_device_add(p->bus, &probe_device_model, &config, error, sizeof(error));
+        p->device[i] = bus_device_add(p->bus, &probe_device_model, &config, &error);
         if (!p->device[i])
-            fail_msg("%s", error);
+            fail_msg("%s", error.text);
     }
 }
 

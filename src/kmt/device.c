@@ -243,7 +243,7 @@ static NTSTATUS mark_device_as_error(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN_OUT(D3DKMTCreateDevice, D3DKMT_CREATEDEVICE, create_device)
-KMT_IN(D3DKMTDestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)
+KMT_END(D3DKMTDestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)
 KMT_IN_OUT(D3DKMTGetDeviceState, D3DKMT_GETDEVICESTATE, get_device_state)
 KMT_IN(D3DKMTWaitForIdle, D3DKMT_WAITFORIDLE, wait_for_idle)
 KMT_IN_OUT(D3DKMTMarkDeviceAsError, D3DKMT_MARKDEVICEASERROR, mark_device_as_error)

@@ -106,32 +106,33 @@ struct kmt_call {
 
 typedef NTSTATUS kmt_body(struct kmt_call *call, void *arguments);
 
-/* Copy `bytes` at `user` to `arguments`, run the body, and copy back if it succeeded and `writes`. */
-NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
-                 bool writes);
+enum kmt_run_flag {
+    KMT_WRITES = 1, /* the arguments hold results, and are copied back */
+    KMT_ENDS = 2,   /* ends an object: what is gone already has ended */
+};
 
-/* An exported function with one argument structure, in or in and out. */
-#define KMT_IN(function, type, body)                                                            \
-    NTSTATUS APIENTRY function(const type *user)                                                \
+/* Copy `bytes` at `user` to `arguments`, run the body, and copy back if it succeeded and KMT_WRITES says so. `flags`: of enum
+ * kmt_run_flag. */
+NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
+                 unsigned flags);
+
+#define KMT_FUNCTION(function, parameter, type, body, flags)                                    \
+    NTSTATUS APIENTRY function(parameter *user)                                                 \
     {                                                                                           \
         type arguments;                                                                         \
         return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
-                       false);                                                                  \
+                       flags);                                                                  \
     }
-#define KMT_IN_OUT(function, type, body)                                            \
-    NTSTATUS APIENTRY function(type *user)                                          \
-    {                                                                               \
-        type arguments;                                                             \
-        return kmt_run(#function, body, user, &arguments, sizeof(arguments), true); \
-    }
+
+/* An exported function with one argument structure, in or in and out; KMT_END: it ends an object. */
+#define KMT_IN(function, type, body)     KMT_FUNCTION(function, const type, type, body, 0)
+#define KMT_IN_OUT(function, type, body) KMT_FUNCTION(function, type, type, body, KMT_WRITES)
 /* The argument is declared const although it has results. */
-#define KMT_IN_OUT_CONST(function, type, body)                                                  \
-    NTSTATUS APIENTRY function(const type *user)                                                \
-    {                                                                                           \
-        type arguments;                                                                         \
-        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
-                       true);                                                                   \
-    }
+#define KMT_IN_OUT_CONST(function, type, body) \
+    KMT_FUNCTION(function, const type, type, body, KMT_WRITES)
+#define KMT_END(function, type, body) KMT_FUNCTION(function, const type, type, body, KMT_ENDS)
+#define KMT_END_OUT(function, type, body) \
+    KMT_FUNCTION(function, type, type, body, KMT_WRITES | KMT_ENDS)
 
 /* Keep the object until the call ends. */
 static inline void kmt_pin(struct kmt_call *call, const void *object)

@@ -244,7 +244,7 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
 
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject, D3DKMT_CREATESYNCHRONIZATIONOBJECT, create_object)
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, create_object2)
-KMT_IN(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
+KMT_END(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
 KMT_IN(D3DKMTWaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU,
        wait_from_cpu)
 KMT_IN(D3DKMTSignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU,

@@ -22,7 +22,6 @@ void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_con
     CHECK(machine->ram);
     machine->bus = bus_create(machine->ram);
     CHECK(machine->bus);
-    machine->sim->room[SIM_ROOM_BUS] = machine->bus;
     machine->device = inert_device_add(machine->bus, config->vram_bytes);
     CHECK(machine->device);
     machine->domain = iommu_domain_create(machine->ram, config->iommu,

@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/ddi.h"
+#include "util/alloc.h"
 
 #define REPORT_BYTES 65536u /* TDR-069 */
 #define SMALL_BYTES  1024u

@@ -5,9 +5,12 @@
  *   enter: who may be inside (exclusion.c) -> frame -> image -> level -> watchdog
  *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame -> level -> who may be inside
  */
+#include "ddi/door.h"
+
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/exclusion.h"
+#include "ddi/state.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"

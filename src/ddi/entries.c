@@ -4,7 +4,7 @@
  * the door. Those of the adapter's life are in entries_life.c.
  * Levels: THREAD-014 to THREAD-030; IRQLs: THREAD-038 to THREAD-044.
  */
-#include "ddi/ddi_private.h"
+#include "ddi/door.h"
 
 #include "sim/irql.h"
 #include "sim/machine.h"

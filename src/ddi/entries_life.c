@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The typed entries of the adapter's life: start, stop, power, children, interrupts; as entries.c. */
-#include "ddi/ddi_private.h"
+#include "ddi/door.h"
 
 #include "sim/irql.h"
 

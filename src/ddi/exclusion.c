@@ -12,10 +12,12 @@
  * hold back threads of the system process: a call inside may be waiting for them (CreateContext for paging), and the seeker
  * waits for that call. Calls that come from below a call already inside go in for the same reason.
  */
+#include "ddi/exclusion.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/door.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/state.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
 #include "sim/fault.h"

@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of ddi share. */
-#ifndef DXGK_DDI_PRIVATE_H
-#define DXGK_DDI_PRIVATE_H
+/* The way into the driver and out of it, for the typed entries. */
+#ifndef DXGK_DDI_DOOR_H
+#define DXGK_DDI_DOOR_H
+
+#include <stdint.h>
 
 #include "ddi/ddi.h"
-#include "sim/fault.h"
-#include "sim/irql.h"
-#include "sim/mutex.h"
-#include "sim/slot.h"
-#include "sim/wait.h"
-#include "util/hash.h"
-
-#define DDI_CLASSES 3u /* LEVEL_SCHEDULER .. LEVEL_ROOT */
-
-struct ddi_call;
-
-/* Who is inside the driver of one adapter (exclusion.c). */
-struct ddi_locks {
-    struct sim_mutex class_lock[DDI_CLASSES];
-    struct list calls;        /* struct ddi_call.link: in progress on threads, for reports */
-    uint32_t inside;          /* of these, levels zero and one */
-    struct sim_thread *alone; /* holder of level two or three, or of an exclusion */
-    uint32_t alone_depth;
-    struct list seekers;      /* who waits to be alone, in order of arrival */
-    struct sim_waitq waiting; /* for `alone` to end, or for a call about the same child */
-};
+#include "util/list.h"
 
 struct ddi_call {
     struct ddi_frame frame;
@@ -47,33 +29,6 @@ NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum d
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
 void ddi_leave(struct ddi_call *call);
-
-/* exclusion.c: wait until the call may go in; and undo it. Only for threads below DISPATCH_LEVEL. */
-NTSTATUS ddi_lock(struct ddi_call *call);
-void ddi_unlock(struct ddi_call *call);
-
-/* Of the current machine (place.c); NULL before ddi_install. */
-struct ddi_state {
-    struct ddi_hooks hooks;
-    bool in_bugcheck;
-    const struct sim_fault *fault; /* being reported, so that the stack told is the driver's; NULL: none */
-    struct hash_map tracks;        /* thread id -> row of the trace */
-    struct list loans;
-};
-
-extern struct sim_slot ddi_slot;
-
-static inline struct ddi_state *ddi_state(void)
-{
-    return sim_slot_get(&ddi_slot);
-}
-
-/* place.c: the row of the trace on which a call on the current stack is drawn. */
-trace_track ddi_track(enum ddi_level level);
-/* loan.c: the loan that an address lies in, or NULL. */
-const struct ddi_loan *ddi_loan_at(uintptr_t address);
-
-/* ---- typed entries ---- */
 
 /* Call an entry of the driver in the way that the table says, and return its NTSTATUS. */
 #define CALL_STATUS(adapter, entry, ...)                      \

@@ -4,33 +4,19 @@
  * and is powered on.
  */
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bus/bus_private.h"
 #include "sim/interrupt.h"
 #include "util/alloc.h"
+#include "util/explain.h"
 
 #define BUS_TOP          ((uint64_t)1 << 52) /* x64 physical addresses */
 #define BUS_MAX_MESSAGES 32u
 
-/* One line, without a line break of its own. */
-static void explain(struct bus_refusal *refusal, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void explain(struct bus_refusal *refusal, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
-    va_end(arguments);
-}
-
 static void explain_no_memory(struct bus_refusal *refusal, const char *model, const char *where)
 {
-    explain(refusal, "%s: out of memory%s", model, where);
+    util_explain(refusal->text, sizeof(refusal->text), "%s: out of memory%s", model, where);
     refusal->no_memory = true;
 }
 
@@ -39,12 +25,13 @@ static bool model_complete(const struct dxgk_device_model *model, struct bus_ref
     const char *missing = NULL;
 
     if (!model->name) {
-        explain(refusal, "device model has no name");
+        util_explain(refusal->text, sizeof(refusal->text), "device model has no name");
         return false;
     }
     if (model->api_version != DXGK_DEVICE_API_VERSION) {
-        explain(refusal, "device model %s has interface version %u, this host has %u", model->name,
-                model->api_version, DXGK_DEVICE_API_VERSION);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "device model %s has interface version %u, this host has %u", model->name,
+                     model->api_version, DXGK_DEVICE_API_VERSION);
         return false;
     }
     if (!model->configure)
@@ -62,7 +49,8 @@ static bool model_complete(const struct dxgk_device_model *model, struct bus_ref
     else if (!model->timer)
         missing = "timer";
     if (missing)
-        explain(refusal, "device model %s has no function %s", model->name, missing);
+        util_explain(refusal->text, sizeof(refusal->text), "device model %s has no function %s",
+                     model->name, missing);
     return !missing;
 }
 
@@ -77,30 +65,35 @@ static bool description_valid(const struct dxgk_device_model *model,
             continue;
         if (bar->kind != DXGK_BAR_REGISTERS && bar->kind != DXGK_BAR_MEMORY &&
             bar->kind != DXGK_BAR_PORTS) {
-            explain(refusal, "%s: BAR %u is of unknown kind %d", model->name, i, (int)bar->kind);
+            util_explain(refusal->text, sizeof(refusal->text), "%s: BAR %u is of unknown kind %d",
+                         model->name, i, (int)bar->kind);
             return false;
         }
         if (bar->kind == DXGK_BAR_PORTS) {
             if (is_power_of_two(bar->bytes) && bar->bytes >= 4 && bar->bytes <= 256)
                 continue;
-            explain(refusal, "%s: BAR %u has %#llx ports, not a power of two from 4 to 256",
-                    model->name, i, (unsigned long long)bar->bytes);
+            util_explain(refusal->text, sizeof(refusal->text),
+                         "%s: BAR %u has %#llx ports, not a power of two from 4 to 256",
+                         model->name, i, (unsigned long long)bar->bytes);
             return false;
         }
         if (!is_power_of_two(bar->bytes) || bar->bytes < PAGE_BYTES || bar->bytes > BUS_TOP / 2) {
-            explain(refusal, "%s: BAR %u has %#llx bytes, not a power of two of at least 4096",
-                    model->name, i, (unsigned long long)bar->bytes);
+            util_explain(refusal->text, sizeof(refusal->text),
+                         "%s: BAR %u has %#llx bytes, not a power of two of at least 4096",
+                         model->name, i, (unsigned long long)bar->bytes);
             return false;
         }
     }
     if (description->messages < 1 || description->messages > BUS_MAX_MESSAGES) {
-        explain(refusal, "%s: %u interrupt messages, 1 to %u are possible", model->name,
-                description->messages, BUS_MAX_MESSAGES);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s: %u interrupt messages, 1 to %u are possible", model->name,
+                     description->messages, BUS_MAX_MESSAGES);
         return false;
     }
     if (description->dma_bits < 32 || description->dma_bits > 52) {
-        explain(refusal, "%s: %u DMA address bits, 32 to 52 are possible", model->name,
-                description->dma_bits);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s: %u DMA address bits, 32 to 52 are possible", model->name,
+                     description->dma_bits);
         return false;
     }
     return true;
@@ -124,12 +117,13 @@ static bool place_bars(struct bus_device *device, struct bus_refusal *refusal)
         bar->address.value = align_up(next, bar->bytes);
         next = bar->address.value + bar->bytes;
         if (next > BUS_TOP) {
-            explain(refusal, "%s: no bus address left for BAR %u", device->model->name, i);
+            util_explain(refusal->text, sizeof(refusal->text), "%s: no bus address left for BAR %u",
+                         device->model->name, i);
             return false;
         }
     }
     if (!bus_place_ports(device)) {
-        explain(refusal, "%s: no ports left", device->model->name);
+        util_explain(refusal->text, sizeof(refusal->text), "%s: no ports left", device->model->name);
         return false;
     }
     device->bus->next_address = next;
@@ -208,7 +202,8 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     device->dma_engine = UINT32_MAX;
     bus_timers_init(device);
     if (!model->configure(config, &device->description, &reason)) {
-        explain(refusal, "%s: %s", model->name, reason ? reason : "the options are refused");
+        util_explain(refusal->text, sizeof(refusal->text), "%s: %s", model->name,
+                     reason ? reason : "the options are refused");
         goto fail;
     }
     if (!description_valid(model, &device->description, refusal) || !place_bars(device, refusal))
@@ -261,18 +256,21 @@ struct bus_device *bus_device_load(struct bus *bus, const char *path,
 
     if (!library) {
         reason = dlerror();
-        explain(refusal, "cannot load device model %s", reason ? reason : path);
+        util_explain(refusal->text, sizeof(refusal->text), "cannot load device model %s",
+                     reason ? reason : path);
         return NULL;
     }
     *(void **)&get_model = dlsym(library, "dxgk_device_get_model");
     if (!get_model) {
-        explain(refusal, "%s is no device model: it exports no dxgk_device_get_model", path);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s is no device model: it exports no dxgk_device_get_model", path);
         goto fail;
     }
     model = get_model(DXGK_DEVICE_API_VERSION);
     if (!model) {
-        explain(refusal, "%s does not offer version %u of the device model interface", path,
-                DXGK_DEVICE_API_VERSION);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s does not offer version %u of the device model interface", path,
+                     DXGK_DEVICE_API_VERSION);
         goto fail;
     }
     device = bus_device_add(bus, model, config, refusal);

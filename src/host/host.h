@@ -97,8 +97,6 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
 bool host_enter(struct dxgk_machine *machine);
 void host_leave(bool entered);
 
-void host_explain(char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 void host_log(struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

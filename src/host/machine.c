@@ -18,6 +18,7 @@
 #include "sim/sim.h"
 #include "sim/slot.h"
 #include "sim/stop.h"
+#include "util/explain.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 
@@ -34,18 +35,6 @@ struct dxgk_machine *host_current(void)
 }
 
 /* ---- words ---- */
-
-void host_explain(char *error, size_t error_bytes, const char *format, ...)
-{
-    va_list arguments;
-
-    if (!error || error_bytes == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    error[strcspn(error, "\r\n")] = '\0';
-}
 
 void host_log(struct dxgk_machine *machine, const char *format, ...)
 {
@@ -260,12 +249,12 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     bool done, entered;
 
     if (wrong) {
-        host_explain(error, error_bytes, "%s", wrong);
+        util_explain(error, error_bytes, "%s", wrong);
         return NULL;
     }
     machine = alloc_machine(config);
     if (!machine) {
-        host_explain(error, error_bytes, "out of memory");
+        util_explain(error, error_bytes, "out of memory");
         return NULL;
     }
     verify_set_strict(machine->log, config->strict);
@@ -279,7 +268,7 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     host_leave(entered);
     if (done)
         return machine;
-    host_explain(error, error_bytes, "out of memory");
+    util_explain(error, error_bytes, "out of memory");
     dxgk_machine_destroy(machine);
     return NULL;
 }
@@ -404,7 +393,7 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
     struct dxgk_device_config config;
 
     if (!device) {
-        host_explain(error, error_bytes, "out of memory");
+        util_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
     config.count = count;
@@ -413,7 +402,7 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
                        : bus_device_add(machine->bus, model, &config, &why);
     if (!device->bus) {
         free_device(device);
-        host_explain(error, error_bytes, "%s", why.text);
+        util_explain(error, error_bytes, "%s", why.text);
         return why.no_memory ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
     }
     list_push_back(&machine->devices, &device->link);
@@ -429,7 +418,7 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
     bool entered;
 
     if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
-        host_explain(error, error_bytes,
+        util_explain(error, error_bytes,
                      path || model ? "the machine was shut down" : "no device model was given");
         return DXGK_ERROR;
     }

@@ -6,6 +6,7 @@
 #include "ddi/ddi.h"
 #include "sim/inside.h"
 #include "sim/machine.h"
+#include "util/array.h"
 
 #define LIMIT_NS 60000000000u /* as for DriverEntry */
 
@@ -103,7 +104,7 @@ static NTSTATUS call_initialize(const struct host_module *module)
 
     if (!entry)
         return STATUS_SUCCESS;
-    service_path(module->image, buffer, sizeof(buffer) / sizeof(buffer[0]), &path);
+    service_path(module->image, buffer, ARRAY_COUNT(buffer), &path);
     enter(&call, module->nt_image, "DllInitialize");
     status = entry(&path);
     leave(&call);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "util/array.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 
@@ -100,7 +101,7 @@ static NTSTATUS check_elements(const struct creation *c)
         if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
             (info->PrivateDriverDataSize && !info->pPrivateDriverData))
             return STATUS_INVALID_PARAMETER;
-        for (unsigned j = 0; j < sizeof(info->Reserved) / sizeof(info->Reserved[0]); j++)
+        for (unsigned j = 0; j < ARRAY_COUNT(info->Reserved); j++)
             if (info->Reserved[j])
                 return STATUS_INVALID_PARAMETER;
         total += info->PrivateDriverDataSize;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "util/array.h"
 
 static void widen(WCHAR *to, size_t capacity, const char *from)
 {
@@ -120,7 +121,7 @@ static NTSTATUS service_name(const struct kmt_query *query)
     size_t length = 0;
 
     memset(text, 0, sizeof(text));
-    widen(text, sizeof(text) / sizeof(text[0]), port_adapter_name(query->adapter->port));
+    widen(text, ARRAY_COUNT(text), port_adapter_name(query->adapter->port));
     while (text[length])
         length++;
     return kmt_answer(query, text, (length + 1) * sizeof(WCHAR));

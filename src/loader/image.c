@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of a machine: their lives, whichever format they have, and the naming of addresses. */
+#include "loader/image.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_image.h"
+#include "loader/file.h"
+#include "loader/symbols.h"
 #include "loader/pe.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
+#include "util/explain.h"
 
 static struct sim_slot loader_slot;
 SIM_SLOT_CLAIM(loader_slot)
@@ -52,7 +57,7 @@ static NTSTATUS load_elf(struct loader_image *image, const struct loader_file *f
     NTSTATUS status;
 
     if (options & LOADER_MODULE) {
-        loader_explain(error, error_bytes, "%s: not a Windows image", file->name);
+        util_explain(error, error_bytes, "%s: not a Windows image", file->name);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     full = realpath(path, NULL);
@@ -85,7 +90,7 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
     if (error && error_bytes)
         error[0] = '\0';
     if (!image) {
-        loader_explain(error, error_bytes, "%s: out of memory", path);
+        util_explain(error, error_bytes, "%s: out of memory", path);
         return STATUS_NO_MEMORY;
     }
     image->copy = -1;
@@ -94,7 +99,7 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
     status = load(image, path, options, error, error_bytes);
     if (!NT_SUCCESS(status)) {
         if (error && error_bytes && !error[0])
-            loader_explain(error, error_bytes, "%s: out of memory", image->name);
+            util_explain(error, error_bytes, "%s: out of memory", image->name);
         loader_image_unload(image);
         return status;
     }

@@ -3,7 +3,7 @@
  * The loader: takes a miniport's image file into the process, after looking at it closely enough that a bad file is refused
  * with one line instead of being found out by running it.
  *
- *   ELF (.so)   file read and parsed (elf.c) -> every import looked up (imports.c) -> mapped by the dynamic linker (elf_image.c)
+ *   ELF (.so)   file read and parsed (elf_file.c) -> every import looked up (imports.c) -> mapped by the dynamic linker (elf_image.c)
  *   PE (.sys)   file read and parsed, mapped, relocated, bound and protected here (pe.h)
  *   both        symbol table kept (symbols.c)
  *

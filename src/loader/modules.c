@@ -12,20 +12,20 @@
 #include "loader/pe.h"
 #include "nt/nt.h"
 #include "util/alloc.h"
+#include "util/array.h"
 #include "x64/runtime.h"
 
-#define MAX_DEPTH    8u
-#define ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_DEPTH 8u
 
 bool loader_module_is_host(const char *module)
 {
     static const char *const name[] = {"ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "hal.dll"};
     static const char *const set[] = {"ext-ms-win-ntos-", "api-ms-win-core-", "ext-ms-win-hal-"};
 
-    for (size_t i = 0; i < ITEMS(name); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(name); i++)
         if (strcasecmp(module, name[i]) == 0)
             return true;
-    for (size_t i = 0; i < ITEMS(set); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(set); i++)
         if (strncasecmp(module, set[i], strlen(set[i])) == 0)
             return true;
     return false;

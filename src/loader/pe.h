@@ -13,7 +13,9 @@
 #ifndef DXGK_LOADER_PE_H
 #define DXGK_LOADER_PE_H
 
-#include "loader/loader_private.h"
+#include "loader/file.h"
+#include "loader/image.h"
+#include "loader/symbols.h"
 #include "loader/pe_format.h"
 #include "x64/function_table.h"
 

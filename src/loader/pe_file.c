@@ -9,6 +9,7 @@
 
 #include "loader/pe.h"
 #include "util/checked.h"
+#include "util/explain.h"
 
 #define MAX_IMAGE_BYTES ((uint32_t)1 << 30)
 
@@ -20,7 +21,7 @@ NTSTATUS pe_refuse(const struct pe_file *file, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    loader_explain(file->error, file->error_bytes, "%s: %s", file->name, text);
+    util_explain(file->error, file->error_bytes, "%s: %s", file->name, text);
     return STATUS_INVALID_IMAGE_FORMAT;
 }
 

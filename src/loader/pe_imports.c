@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/imports.h"
 #include "loader/pe.h"
 #include "util/alloc.h"
 

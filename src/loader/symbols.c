@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names for addresses: the functions of an image in order of address, found by binary search. */
+#include "loader/symbols.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_file.h"
 #include "util/alloc.h"
 
 static bool is_function(const struct elf_symbol *symbol)

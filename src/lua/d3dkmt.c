@@ -11,6 +11,7 @@
 
 #include "lua/lua_private.h"
 #include "nt/nt.h"
+#include "util/array.h"
 
 enum kind {
     VALUE,   /* integer or boolean, in and out */
@@ -425,7 +426,7 @@ void lua_d3dkmt_open(lua_State *L)
     lua_setfield(L, -2, "__tostring");
     lua_pop(L, 1);
     lua_newtable(L);
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(calls); i++) {
         lua_pushlightuserdata(L, (void *)(uintptr_t)&calls[i]);
         lua_pushcclosure(L, invoke, 1);
         lua_setfield(L, -2, calls[i].name);

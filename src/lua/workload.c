@@ -22,6 +22,7 @@
 
 #include "dxgkhost/dxgkhost.h"
 #include "lua/lua_private.h"
+#include "util/array.h"
 
 static struct lua_workload *current(lua_State *L)
 {
@@ -49,7 +50,7 @@ static int report(lua_State *L)
     struct lua_workload *workload = current(L);
     struct lua_report_row *row;
 
-    if (workload->rows == sizeof(workload->row) / sizeof(workload->row[0]))
+    if (workload->rows == ARRAY_COUNT(workload->row))
         return luaL_error(L, "too many report rows");
     row = &workload->row[workload->rows++];
     snprintf(row->name, sizeof(row->name), "%s", luaL_checkstring(L, 1));
@@ -107,7 +108,7 @@ static int expect(lua_State *L)
     struct lua_workload *workload = current(L);
     const char *rule = luaL_checkstring(L, 1);
 
-    if (workload->expected == sizeof(workload->expect) / sizeof(workload->expect[0]))
+    if (workload->expected == ARRAY_COUNT(workload->expect))
         return luaL_error(L, "too many expected rules");
     snprintf(workload->expect[workload->expected++], sizeof(workload->expect[0]), "%s", rule);
     return 0;

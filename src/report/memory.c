@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "util/alloc.h"
+#include "util/array.h"
 
 #define MIB     ((uint64_t)1 << 20)
 #define GIB     ((uint64_t)1 << 30)
@@ -28,7 +29,7 @@ static const struct {
     [RAM_QUARANTINED] = {"quarantined", "#d62728"},
 };
 
-enum { OWNERS = sizeof(owners) / sizeof(owners[0]) };
+enum { OWNERS = ARRAY_COUNT(owners) };
 
 /* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have none. */
 static const struct {
@@ -39,7 +40,7 @@ static const struct {
     [RAM_WRITE_COMBINED] = {"write-combined", "m1 7l6 -6"},
 };
 
-enum { CACHES = sizeof(caches) / sizeof(caches[0]) };
+enum { CACHES = ARRAY_COUNT(caches) };
 
 const char *report_owner_name(enum ram_owner owner)
 {

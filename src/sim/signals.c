@@ -20,6 +20,7 @@
 
 #include "sim/core.h"
 #include "sim/report.h"
+#include "util/array.h"
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -35,7 +36,7 @@ extern void sim_signal_return(void);
 extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
-#define FAULT_SIGNALS   (sizeof(fault_signals) / sizeof(fault_signals[0]))
+#define FAULT_SIGNALS   ARRAY_COUNT(fault_signals)
 #define WATCHDOG_SIGNAL (SIGRTMIN + 5)
 
 /* Process-wide, as signal handlers are: what was there before ours. Guarded by install_lock. */
@@ -68,7 +69,7 @@ static void keep_registers(struct sim_registers *kept, const ucontext_t *context
     const greg_t *regs = context->uc_mcontext.gregs;
     uint64_t segments = (uint64_t)regs[REG_CSGSFS]; /* four of 16 bits: cs, gs, fs, ss */
 
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++)
         kept->general[i] = (uint64_t)regs[order[i]];
     kept->flags = (uint64_t)regs[REG_EFL];
     kept->code_segment = (uint16_t)segments;

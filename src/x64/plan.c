@@ -188,6 +188,26 @@ static void plan_string(struct x64_plan *plan, const struct decoded *d, uint8_t 
     plan->short_address = d->instruction.address_width == 32;
 }
 
+/* MOV to and from control and debug registers. */
+static bool plan_control_register(struct x64_plan *plan, const ZydisDecodedOperand *o)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        ZydisRegisterClass class = o[i].type == ZYDIS_OPERAND_TYPE_REGISTER
+                                       ? ZydisRegisterGetClass(o[i].reg.value)
+                                       : ZYDIS_REGCLASS_INVALID;
+
+        if (class != ZYDIS_REGCLASS_CONTROL && class != ZYDIS_REGCLASS_DEBUG)
+            continue;
+        plan->what = (uint8_t)(ZydisRegisterGetId(o[i].reg.value) +
+                               (class == ZYDIS_REGCLASS_DEBUG ? 16 : 0));
+        plan->writes = i == 0;
+        plan->reg = register_index(o[1 - i].reg.value);
+        plan->kind = X64_PRIVILEGED;
+        return true;
+    }
+    return false;
+}
+
 /* Of IN, OUT, MOV to and from control registers, and the rest that x64_privileged knows. */
 static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
 {
@@ -196,21 +216,7 @@ static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
     plan->reg = X64_NONE;
     switch (d->instruction.mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
-        for (unsigned i = 0; i < 2; i++) {
-            ZydisRegisterClass class = o[i].type == ZYDIS_OPERAND_TYPE_REGISTER
-                                           ? ZydisRegisterGetClass(o[i].reg.value)
-                                           : ZYDIS_REGCLASS_INVALID;
-
-            if (class != ZYDIS_REGCLASS_CONTROL && class != ZYDIS_REGCLASS_DEBUG)
-                continue;
-            plan->what = (uint8_t)(ZydisRegisterGetId(o[i].reg.value) +
-                                   (class == ZYDIS_REGCLASS_DEBUG ? 16 : 0));
-            plan->writes = i == 0;
-            plan->reg = register_index(o[1 - i].reg.value);
-            plan->kind = X64_PRIVILEGED;
-            return true;
-        }
-        return false;
+        return plan_control_register(plan, o);
     case ZYDIS_MNEMONIC_IN:
     case ZYDIS_MNEMONIC_OUT: {
         bool in = d->instruction.mnemonic == ZYDIS_MNEMONIC_IN;

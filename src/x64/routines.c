@@ -5,6 +5,7 @@
 
 #include "sim/fault.h"
 #include "sim/stack.h"
+#include "util/array.h"
 #include "verify/verify.h"
 #include "x64/context.h"
 #include "x64/exception.h"
@@ -187,7 +188,7 @@ static int compare(const void *name, const void *element)
 
 void *x64_routine_find(const char *name)
 {
-    const struct routine *routine = bsearch(name, routines, sizeof(routines) / sizeof(routines[0]),
+    const struct routine *routine = bsearch(name, routines, ARRAY_COUNT(routines),
                                             sizeof(routines[0]), compare);
 
     return routine ? (void *)(uintptr_t)routine->address : NULL;

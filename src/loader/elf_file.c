@@ -6,10 +6,14 @@
  * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if it was not stripped, the
  * full symbol table for reports. The number of dynamic symbols is written nowhere; it follows from the hash table.
  */
+#include "loader/elf_file.h"
+
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/file.h"
+#include "loader/loader.h"
 #include "util/checked.h"
+#include "util/explain.h"
 
 /* ---- bytes ---- */
 
@@ -295,7 +299,7 @@ NTSTATUS elf_file_parse(struct elf_file *file, const struct loader_file *source,
     if (!wrong)
         wrong = read_dynamic(file, &dynamic);
     if (wrong) {
-        loader_explain(error, error_bytes, "%s: %s", file->name, wrong);
+        util_explain(error, error_bytes, "%s: %s", file->name, wrong);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     read_all_symbols(file, &header);

@@ -16,7 +16,8 @@
 #define BUS_ENGINES      32u
 #define BUS_FAULTS       8u
 
-/* Address space of the kernel set aside for windows: reserved; that of registers is never backed. */
+/* Address space of the kernel set aside for windows: reserved; that of registers is never
+ * backed. */
 #define BUS_REGISTER_PAGES ((uint64_t)1 << 18)
 #define BUS_MEMORY_PAGES   ((uint64_t)1 << 28)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142, TDR-066 to TDR-070): in a buffer with
- * guards around it. The machine may be out of memory: then a small one on the stack will do.
+ * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142,
+ * TDR-066 to TDR-070): in a buffer with guards around it. The machine may be out of memory: then a
+ * small one on the stack will do.
  */
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * Entering and leaving the driver, and the frames that tell what is in progress on a stack.
  *
  *   enter: who may be inside (exclusion.c) -> frame -> image -> level -> watchdog
- *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame -> level -> who may be inside
+ *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame
+ *          -> level -> who may be inside
  */
 #include "ddi/door.h"
 
@@ -30,15 +31,16 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
-/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape its sender has seen (LIFE-139);
- * the host's own threads have nothing to do. */
+/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape
+ * its sender has seen (LIFE-139); the host's own threads have nothing to do. */
 static bool wakes(const struct ddi_call *call)
 {
     return call->frame.adapter->asleep && call->level == LEVEL_ZERO && can_wait() &&
            !(ddi_entry_info(call->frame.entry)->flags & DDI_LETS_SLEEP);
 }
 
-/* The members that the way in does not write itself: to clear the whole record for each call would take longer. */
+/* The members that the way in does not write itself: to clear the whole record for each call would
+ * take longer. */
 static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                     enum ddi_level level, ULONG child)
 {

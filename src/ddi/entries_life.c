@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The typed entries of the adapter's life: start, stop, power, children, interrupts; as entries.c. */
+/* The typed entries of the adapter's life: start, stop, power, children, interrupts; as
+ * entries.c. */
 #include "ddi/door.h"
 
 #include "sim/irql.h"

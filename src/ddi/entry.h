@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of a driver by number: what is in progress, and how it is entered, is asked by these and never by text. The door, the
- * exclusion and the reports read the table; rooms above name an entry to ask whether it is in progress (ddi_inside).
+ * The entries of a driver by number: what is in progress, and how it is entered, is asked by these
+ * and never by text. The door, the exclusion and the reports read the table; rooms above name an
+ * entry to ask whether it is in progress (ddi_inside).
  */
 #ifndef DXGK_DDI_ENTRY_H
 #define DXGK_DDI_ENTRY_H
@@ -32,9 +33,8 @@ enum ddi_level {
 enum ddi_entry_flag {
     DDI_BESIDE_QUERY = 1, /* does not keep LEVEL_QUERY out */
     DDI_BESIDE_POWER = 2, /* does not keep LEVEL_POWER out */
-    DDI_LETS_SLEEP =
-        4, /* does not wake a sleeping adapter: the sender of an escape has seen to that (LIFE-139) */
-    DDI_ROUTINE = 8, /* a single interrupt or deferred call, in reports of overdue ones */
+    DDI_LETS_SLEEP = 4,   /* wakes no sleeping adapter: who sends an escape has (LIFE-139) */
+    DDI_ROUTINE = 8,      /* a single interrupt or deferred call, in reports of overdue ones */
 };
 
 struct ddi_entry_info {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of a driver that the host calls, one row each: name, level and class of synchronization (THREAD-014 to THREAD-030),
- * level of interrupts (THREAD-038 to THREAD-044), limit of virtual time, and flags of entry.h. Expanded by entry.h and entry.c.
- * Where an entry may be called in two ways, the row has the usual one, and entries.c or entries_life.c names the other.
+ * The entries of a driver that the host calls, one row each: name, level and class of
+ * synchronization (THREAD-014 to THREAD-030), level of interrupts (THREAD-038 to THREAD-044), limit
+ * of virtual time, and flags of entry.h. Expanded by entry.h and entry.c. Where an entry may be
+ * called in two ways, the row has the usual one, and entries.c or entries_life.c names the other.
  */
 // clang-format off
 /* The adapter's life, entries_life.c */

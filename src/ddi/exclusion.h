@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is inside the driver of one adapter: the door asks before a call goes in, and tells when it is out. */
+/* Who is inside the driver of one adapter: the door asks before a call goes in, and tells when it
+ * is out. */
 #ifndef DXGK_DDI_EXCLUSION_H
 #define DXGK_DDI_EXCLUSION_H
 

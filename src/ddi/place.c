@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a violation happened, what a driver fault was, and the last DDI before a simulated bug check. */
+/* Where a violation happened, what a driver fault was, and the last DDI before a simulated bug
+ * check. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@
 struct sim_slot ddi_slot;
 SIM_SLOT_CLAIM(ddi_slot)
 
-/* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
+/* ---- rows of the trace: one a thread, and the processor's for what interrupts threads ---- */
 
 trace_track ddi_track(enum ddi_level level)
 {
@@ -117,7 +118,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
         if (!sim_current->stopped)
-            nt_bugcheck_callbacks_run(); /* NT-166; those that KeBugCheckEx has run are not run again */
+            /* NT-166; those that KeBugCheckEx has run are not run again */
+            nt_bugcheck_callbacks_run();
     }
     sim_stop();
 }
@@ -189,8 +191,8 @@ static bool is_access(enum sim_fault_kind kind)
     return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
-/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if nobody takes it. Handlers run
- * meanwhile, and what they do wrong is theirs. */
+/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if
+ * nobody takes it. Handlers run meanwhile, and what they do wrong is theirs. */
 static void offer_fault(const struct sim_fault *fault)
 {
     EXCEPTION_RECORD exception;
@@ -202,7 +204,8 @@ static void offer_fault(const struct sim_fault *fault)
     ddi_state()->fault = fault;
 }
 
-/* The rule that an access to a view breaks, and what it is: another process's, or one that has ended. NULL: no view. */
+/* The rule that an access to a view breaks, and what it is: another process's, or one that has
+ * ended. NULL: no view. */
 static const char *view_at(uintptr_t address, char *what, size_t bytes)
 {
     const void *at = (const void *)address;
@@ -212,7 +215,8 @@ static const char *view_at(uintptr_t address, char *what, size_t bytes)
     return nt_view_was_at(at, what, bytes) ? "PHYS-194" : NULL;
 }
 
-/* A client touched what is another's: that is the end of its thread, as of a process that does not handle the exception. */
+/* A client touched what is another's: that is the end of its thread, as of a process that does not
+ * handle the exception. */
 static _Noreturn void end_client(const struct sim_fault *fault, const char *place)
 {
     char what[192] = "";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this room keeps of a machine: for reports of places and faults, and the memory lent to drivers. */
+/* What this room keeps of a machine: for reports of places and faults, and the memory lent to
+ * drivers. */
 #ifndef DXGK_DDI_STATE_H
 #define DXGK_DDI_STATE_H
 
@@ -15,8 +16,9 @@
 struct ddi_state {
     struct ddi_hooks hooks;
     bool in_bugcheck;
-    const struct sim_fault *fault; /* being reported, so that the stack told is the driver's; NULL: none */
-    struct hash_map tracks;        /* thread id -> row of the trace */
+    /* being reported, so that the stack told is the driver's; NULL: none */
+    const struct sim_fault *fault;
+    struct hash_map tracks; /* thread id -> row of the trace */
     struct list loans;
 };
 

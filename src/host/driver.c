@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and the way back. */
+/* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and
+ * the way back. */
 #include "host/host.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ struct loading {
 
 /* ---- on a kernel thread ---- */
 
-/* CAPS-065: what an isolated driver must not import. Reports of one place are merged, so each of them names all. */
+/* CAPS-065: what an isolated driver must not import. Reports of one place are merged, so each of
+ * them names all. */
 static void check_imports(const struct loader_image *image, const struct port_adapter *adapter)
 {
     static const char *const banned[] = {
@@ -114,7 +116,8 @@ static const char *status_text(NTSTATUS status, char *buffer, size_t bytes)
     return buffer;
 }
 
-/* The report that decided: the gravest one made since, the last of several; of bug checks the first, whose machine it is. */
+/* The report that decided: the gravest one made since, the last of several; of bug checks the
+ * first, whose machine it is. */
 static const struct verify_record *deciding_record(const struct verify_log *log, size_t since)
 {
     const struct verify_record *best = NULL;

@@ -88,12 +88,13 @@ struct dxgk_machine {
 /* The machine that is entered; NULL: none. */
 struct dxgk_machine *host_current(void);
 
-/* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
+/* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0:
+ * none). */
 struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
                                          uint64_t fail_in_creation, char *error, size_t error_bytes);
 
-/* Around every function of the API that touches the machine. False if the caller is inside already (a client, a log callback);
- * then nothing is to be left. */
+/* Around every function of the API that touches the machine. False if the caller is inside already
+ * (a client, a log callback); then nothing is to be left. */
 bool host_enter(struct dxgk_machine *machine);
 void host_leave(bool entered);
 
@@ -113,7 +114,8 @@ void host_reap_processes(struct dxgk_machine *machine);
 /* driver.c: dxgk_machine_load_driver, for a machine that is entered. */
 enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
                                   size_t error_bytes);
-/* module.c, on a kernel thread: for an image that is about to be entered for the first time, or is not going to be entered again. */
+/* module.c, on a kernel thread: for an image that is about to be entered for the first time, or is
+ * not going to be entered again. */
 NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct loader_image *image);
 void host_unload_modules(struct dxgk_machine *machine, const struct loader_image *image);
 void host_free_modules(struct dxgk_machine *machine); /* what is left of them */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver is, told without a workload: its file, what it registers, what it answers at the start of an adapter, and what
- * would refuse it. The driver runs as in any machine; the port driver shows what it was told before it forgets it.
+ * What a driver is, told without a workload: its file, what it registers, what it answers at the
+ * start of an adapter, and what would refuse it. The driver runs as in any machine; the port driver
+ * shows what it was told before it forgets it.
  */
 #include "host/host.h"
 

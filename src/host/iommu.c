@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual machines. */
+/* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual
+ * machines. */
 #include "host/host.h"
 
 #include <string.h>

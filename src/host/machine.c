@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine: its rooms, built from the bottom up and taken down in the other direction; its devices; its end.
+ * A machine: its rooms, built from the bottom up and taken down in the other direction; its
+ * devices; its end.
  *
- * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing is taken apart that would
- * need the driver or a thread (adapters, processes): what is on the machine's heap goes with the heap (sim_machine_destroy).
- * The rooms at the bottom are destroyed nevertheless, for what they hold that is not on it: memory files and mappings,
- * device models, images of drivers.
+ * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing
+ * is taken apart that would need the driver or a thread (adapters, processes): what is on the
+ * machine's heap goes with the heap (sim_machine_destroy). The rooms at the bottom are destroyed
+ * nevertheless, for what they hold that is not on it: memory files and mappings, device models,
+ * images of drivers.
  */
 #include "host/host.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the first driver that imports from
- * one is entered, DllUnload after the last one is gone. What they allocate counts as the driver's. */
+/* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the
+ * first driver that imports from one is entered, DllUnload after the last one is gone. What they
+ * allocate counts as the driver's. */
 #include "host/host.h"
 
 #include "ddi/ddi.h"

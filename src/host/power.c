@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its device power state. A kernel thread
- * does that, as the system would; the client waits.
+ * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its
+ * device power state. A kernel thread does that, as the system would; the client waits.
  */
 #include <stdio.h>
 

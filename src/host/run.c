@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running: client programs as threads of simulated processes, and the host's own work on kernel threads.
+ * Running: client programs as threads of simulated processes, and the host's own work on kernel
+ * threads.
  *
- * A process ends with its last thread, which on its way out takes down what the process left in the client interface. Its
- * remains are freed between runs, off its threads' stacks.
+ * A process ends with its last thread, which on its way out takes down what the process left in the
+ * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/host.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creating allocations (KMT-190 to KMT-222). The arguments come in four pieces: the structure, the array of elements, the
- * private data of the resource, and the private data of each element, which also travel back. All are copied before the
- * memory manager sees anything; what the driver wrote is copied to the client last, and if that fails everything is undone.
+ * Creating allocations (KMT-190 to KMT-222). The arguments come in four pieces: the structure, the
+ * array of elements, the private data of the resource, and the private data of each element, which
+ * also travel back. All are copied before the memory manager sees anything; what the driver wrote
+ * is copied to the client last, and if that fails everything is undone.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every call has around it: who may call, the argument structure in and out (once each, KMT-005), the mark to which a
- * bug check throws the thread, the span in the trace, and the pins.
+ * What every call has around it: who may call, the argument structure in and out (once each,
+ * KMT-005), the mark to which a bug check throws the thread, the span in the trace, and the pins.
  */
 #include <stdio.h>
 

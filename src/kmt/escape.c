@@ -50,7 +50,8 @@ static NTSTATUS check_life(const struct escape *e)
                : STATUS_SUCCESS;
 }
 
-/* KMT-429, THREAD-026: with HardwareAccess the GPU is idle and stays so until the driver returns. */
+/* KMT-429, THREAD-026: with HardwareAccess the GPU is idle and stays so until the driver
+ * returns. */
 static NTSTATUS call_idle(const struct escape *e, const DXGKARG_ESCAPE *args)
 {
     struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);

@@ -9,7 +9,8 @@
 
 /* ---- an adapter stops under its clients (LIFE-168) ---- */
 
-/* Calls in progress end first; later ones are told that the adapter is gone. Work that is queued is cancelled. */
+/* Calls in progress end first; later ones are told that the adapter is gone. Work that is queued is
+ * cancelled. */
 static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     adapter->stopped = true;
@@ -188,9 +189,9 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
     list_remove(&process->link);
     hash_finish(&process->tracks);
     hash_finish(&process->gone);
+    /* Else calls thrown back from the stop may still refer to it; it goes with the heap. */
     if (!sim_current->stopped)
-        util_free(
-            process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */
+        util_free(process);
 }
 
 /* ---- deadlock ---- */

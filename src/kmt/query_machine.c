@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries answered from the machine: memory, bus, identity, and texts of the registry (KMT-065 to KMT-079, KMT-095 to KMT-109). */
+/* Queries answered from the machine: memory, bus, identity, and texts of the registry (KMT-065 to
+ * KMT-079, KMT-095 to KMT-109). */
 #include <stdio.h>
 #include <string.h>
 

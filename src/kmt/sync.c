@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with them (KMT-384 to KMT-393). */
+/* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with
+ * them (KMT-384 to KMT-393). */
 #include "kmt/sync.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     list->monitored = 0;
     list->device = NULL;
     for (UINT i = 0; i < count; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of them */
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of
+         * them */
         struct kmt_sync *sync = kmt_lookup(call, handles[i], NT_CLIENT_SYNC);
 
         if (!sync)
@@ -67,7 +69,8 @@ NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *us
 
 /* ---- creation ---- */
 
-/* KMT-351, KMT-352: the notification sets the client's event at each signal; or the driver alone does (KMT-353). */
+/* KMT-351, KMT-352: the notification sets the client's event at each signal; or the driver alone
+ * does (KMT-353). */
 static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle, bool by_kmd)
 {
     NTSTATUS status = kmt_event_open(handle, &sync->event);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An image file told in lines, without running it: what it consists of, what it imports, and whether that is there. */
+/* An image file told in lines, without running it: what it consists of, what it imports, and
+ * whether that is there. */
 #include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>

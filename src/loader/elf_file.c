@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading an ELF shared object, without trusting it: every offset is checked against the file before it is used, and
- * structures are copied out, since nothing says that they are aligned.
+ * Reading an ELF shared object, without trusting it: every offset is checked against the file
+ * before it is used, and structures are copied out, since nothing says that they are aligned.
  *
- * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if it was not stripped, the
- * full symbol table for reports. The number of dynamic symbols is written nowhere; it follows from the hash table.
+ * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if
+ * it was not stripped, the full symbol table for reports. The number of dynamic symbols is written
+ * nowhere; it follows from the hash table.
  */
 #include "loader/elf_file.h"
 
@@ -25,7 +26,8 @@ static bool get(const struct elf_file *file, uint64_t offset, void *to, size_t b
     return true;
 }
 
-/* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes follow in the segment. */
+/* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes
+ * follow in the segment. */
 static bool offset_of(const struct elf_file *file, uint64_t address, uint64_t *offset,
                       uint64_t *rest)
 {

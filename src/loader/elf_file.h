@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the file of an ELF image says of itself, checked: segments, symbols, and the libraries it needs. */
+/* What the file of an ELF image says of itself, checked: segments, symbols, and the libraries it
+ * needs. */
 #ifndef DXGK_LOADER_ELF_FILE_H
 #define DXGK_LOADER_ELF_FILE_H
 
@@ -10,7 +11,8 @@
 
 #include "loader/file.h"
 
-/* A symbol table and the strings its names are in, as offsets in the file; checked to lie inside it. */
+/* A symbol table and the strings its names are in, as offsets in the file; checked to lie inside
+ * it. */
 struct elf_table {
     uint64_t symbols, strings, string_bytes;
     uint32_t count;
@@ -19,7 +21,8 @@ struct elf_table {
 #define ELF_MAX_SEGMENTS 64u
 #define ELF_MAX_NEEDED   32u
 
-/* What a shared object's file says of itself. Bytes and name are those of the file it was parsed from. */
+/* What a shared object's file says of itself. Bytes and name are those of the file it was parsed
+ * from. */
 struct elf_file {
     const uint8_t *bytes;
     size_t size;

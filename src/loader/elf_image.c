@@ -18,7 +18,8 @@
 #include "loader/symbols.h"
 #include "util/explain.h"
 
-/* Is a file loaded already? The answer must hold until the dlopen after it, also when other machines load. */
+/* Is a file loaded already? The answer must hold until the dlopen after it, also when other
+ * machines load. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void loader_make_host_global(void)

@@ -12,7 +12,8 @@
 NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *file,
                         const char *path, char *error, size_t error_bytes);
 void elf_image_unload(struct loader_image *image);
-/* A driver's imports must find the host even when the host library itself was loaded with local scope. */
+/* A driver's imports must find the host even when the host library itself was loaded with local
+ * scope. */
 void loader_make_host_global(void);
 
 #endif

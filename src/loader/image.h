@@ -32,8 +32,9 @@ struct loader_image {
 
     /* of an ELF image */
     void *handle; /* of the dynamic linker */
-    int copy; /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the dynamic
-                        linker knows the copy by the descriptor's name. */
+    /* memory file it was loaded from; -1: the file itself. Open as long as the image, since the
+     * dynamic linker knows the copy by the descriptor's name. */
+    int copy;
 
     struct pe_image *pe;          /* of a PE image */
     struct loader_image **module; /* modules that were loaded for it, each once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an image imports, and whether somebody offers it (LIFE-005). Looked up before the dynamic linker sees the image, so
- * that all missing names can be said at once: it would stop at the first.
+ * What an image imports, and whether somebody offers it (LIFE-005). Looked up before the dynamic
+ * linker sees the image, so that all missing names can be said at once: it would stop at the first.
  */
 #include "loader/imports.h"
 
@@ -54,7 +54,8 @@ static NTSTATUS collect(struct loader_image *image, const struct elf_file *file)
     return STATUS_SUCCESS;
 }
 
-/* A library that the image names as needed may be loaded for it only; then its symbols are not in the global scope. */
+/* A library that the image names as needed may be loaded for it only; then its symbols are not in
+ * the global scope. */
 static bool offered_by_library(const struct elf_file *file, const char *name)
 {
     for (uint32_t i = 0; i < file->needed_count; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modules of the system that PE images import from, as far as the host stands for them. Which of the kernel's modules
- * holds a routine has changed over the years (ntoskrnl.exe, hal.dll, the names of API sets), so each offers all of them. Any
- * other module is an image that lies beside the importer: an export driver, a kernel-mode DLL (LIFE-188).
+ * The modules of the system that PE images import from, as far as the host stands for them. Which
+ * of the kernel's modules holds a routine has changed over the years (ntoskrnl.exe, hal.dll, the
+ * names of API sets), so each offers all of them. Any other module is an image that lies beside the
+ * importer: an export driver, a kernel-mode DLL (LIFE-188).
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the headers of a PE image, each field of which may lie. What is let through: an executable for x64, of the native
- * subsystem, whose sections lie one after the other, each in pages of its own, inside the file and inside the image (LIFE-183).
+ * Reading the headers of a PE image, each field of which may lie. What is let through: an
+ * executable for x64, of the native subsystem, whose sections lie one after the other, each in
+ * pages of its own, inside the file and inside the image (LIFE-183).
  */
 #include <stdarg.h>
 #include <stdio.h>

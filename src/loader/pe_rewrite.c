@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of an image that would cost too much, or tell the time of the real world, are changed (x64/rewrite.h). */
+/* Instructions of an image that would cost too much, or tell the time of the real world, are
+ * changed (x64/rewrite.h). */
 #include "loader/pe.h"
 #include "x64/rewrite.h"
 #include "x64/x64.h"

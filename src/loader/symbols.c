@@ -110,7 +110,8 @@ void symbol_table_finish(struct symbol_table *table)
 
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address)
 {
-    uint32_t low = 0, high = table->count; /* the answer is the last one whose value is <= address */
+    /* the answer is the last one whose value is <= address */
+    uint32_t low = 0, high = table->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMT calls for workloads: D3DKMT.CreateDevice{hAdapter = h} fills the structure of that name from the table, calls, and
- * gives back a table of the structure's members. A failing status raises an error; STATUS_PENDING and other successes come
- * back as member `status`. The structures are described by tables of fields, so that each call is one line here.
+ * D3DKMT calls for workloads: D3DKMT.CreateDevice{hAdapter = h} fills the structure of that name
+ * from the table, calls, and gives back a table of the structure's members. A failing status raises
+ * an error; STATUS_PENDING and other successes come back as member `status`. The structures are
+ * described by tables of fields, so that each call is one line here.
  */
 #include <string.h>
 

@@ -7,12 +7,14 @@
  *   dxgk.report(name, value)   a row of the table that the program prints at the end
  *   dxgk.statistics()          counters of the machine    dxgk.time()    virtual nanoseconds
  *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
- *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a debugger sees it
+ *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a
+ *                              debugger sees it
  *   dxgk.power(state, reason)  the machine falls asleep or wakes
  *   dxgk.page(address)         owner, caching, locks and IOMMU mappings of a page
  *
- * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
- * Modules are found beside the workload; native ones in the folder `workloads` of the build.
+ * A workload passes when it returns true (or nothing); it fails when it returns false and a reason,
+ * or raises an error. Modules are found beside the workload; native ones in the folder `workloads`
+ * of the build.
  */
 #include "lua/lua_workload.h"
 

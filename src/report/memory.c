@@ -31,7 +31,8 @@ static const struct {
 
 enum { OWNERS = ARRAY_COUNT(owners) };
 
-/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have none. */
+/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have
+ * none. */
 static const struct {
     const char *name, *mark;
 } caches[] = {
@@ -52,7 +53,8 @@ const char *report_cache_name(enum ram_cache cache)
     return caches[cache].name;
 }
 
-/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in one step. */
+/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in
+ * one step. */
 static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enum ram_owner *owner)
 {
     enum ram_cache cache = ram_page_cache(ram, (struct page_number){first});

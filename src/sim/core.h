@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private part of a machine: its processors, threads and pending events, and whom it tells of faults and switches. Each member
- * is written by the files of the concept it stands under.
+ * The private part of a machine: its processors, threads and pending events, and whom it tells of
+ * faults and switches. Each member is written by the files of the concept it stands under.
  */
 #ifndef DXGK_SIM_CORE_H
 #define DXGK_SIM_CORE_H

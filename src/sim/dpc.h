@@ -8,7 +8,8 @@
 
 #include "util/list.h"
 
-/* Deferred procedure call: runs once at DISPATCH on the processor that queued it (or `target` - 1). */
+/* Deferred procedure call: runs once at DISPATCH on the processor that queued it (or `target` -
+ * 1). */
 struct sim_dpc {
     struct list link;
     void (*routine)(struct sim_dpc *dpc);

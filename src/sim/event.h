@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: something that happens at a virtual time. Timers, work of devices and limits of waits are made of them. */
+/* Events: something that happens at a virtual time. Timers, work of devices and limits of waits are
+ * made of them. */
 #ifndef DXGK_SIM_EVENT_H
 #define DXGK_SIM_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One-shot event at a virtual time. The callback runs on whatever stack is current, at any level; it must not block. */
+/* One-shot event at a virtual time. The callback runs on whatever stack is current, at any level;
+ * it must not block. */
 struct sim_event {
     uint64_t due;
     uint64_t order;

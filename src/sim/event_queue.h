@@ -8,7 +8,8 @@
 
 struct sim_core;
 
-/* Room for so many more events than are armed: one for each thread, so that a wait with a limit cannot fail. */
+/* Room for so many more events than are armed: one for each thread, so that a wait with a limit
+ * cannot fail. */
 bool sim_event_reserve(struct sim_core *core, uint32_t more);
 void sim_fire_due(struct sim_core *core);
 /* Of the next event; SIM_FOREVER: there is none. */

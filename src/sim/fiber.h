@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: stacks that the host thread switches between. Threads and idle processors are made of them. */
+/* Fibers: stacks that the host thread switches between. Threads and idle processors are made of
+ * them. */
 #ifndef DXGK_SIM_FIBER_H
 #define DXGK_SIM_FIBER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts: lines and messages that a device raises, and that run a service routine on a processor. */
+/* Interrupts: lines and messages that a device raises, and that run a service routine on a
+ * processor. */
 #ifndef DXGK_SIM_INTERRUPT_H
 #define DXGK_SIM_INTERRUPT_H
 
@@ -28,12 +29,13 @@ void sim_interrupt_connect(struct sim_interrupt *interrupt, bool (*service)(void
                            void *context, uint32_t message, uint8_t irql);
 /* After return the service routine is not running and will not run. PASSIVE. */
 void sim_interrupt_disconnect(struct sim_interrupt *interrupt);
-/* Edge: becomes pending on a processor chosen by the seed after a latency chosen by the seed. A second raise while
- * pending merges with the first. Any level, any stack. */
+/* Edge: becomes pending on a processor chosen by the seed after a latency chosen by the seed. A
+ * second raise while pending merges with the first. Any level, any stack. */
 void sim_interrupt_raise(struct sim_interrupt *interrupt);
 /* At once, on that processor: what processors send each other. */
 void sim_interrupt_send(struct sim_interrupt *interrupt, unsigned processor);
-/* Run fn at the interrupt's level under its lock, excluding the service routine. Level <= the interrupt's. */
+/* Run fn at the interrupt's level under its lock, excluding the service routine. Level <= the
+ * interrupt's. */
 bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void *arg), void *arg);
 bool sim_in_interrupt(void); /* a service routine is running on the current processor */
 

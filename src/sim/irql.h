@@ -21,8 +21,9 @@ static inline uint8_t sim_irql(void)
     return sim_current->irql;
 }
 
-/* Both return the level before. Raising below the current level, or lowering above it, is the caller's bug: callers
- * that serve a driver check first. Lowering delivers what became deliverable. */
+/* Both return the level before. Raising below the current level, or lowering above it, is the
+ * caller's bug: callers that serve a driver check first. Lowering delivers what became
+ * deliverable. */
 uint8_t sim_raise_irql(uint8_t irql);
 uint8_t sim_lower_irql(uint8_t irql);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a machine that every room reads: the time, the level and the thread of the current processor, the source of
- * chance, and the heap. Small and public so that a point and a look at the time cost a few instructions; sim.h has the life of
- * a machine, and the theory.
+ * The part of a machine that every room reads: the time, the level and the thread of the current
+ * processor, the source of chance, and the heap. Small and public so that a point and a look at the
+ * time cost a few instructions; sim.h has the life of a machine, and the theory.
  */
 #ifndef DXGK_SIM_MACHINE_H
 #define DXGK_SIM_MACHINE_H
@@ -27,9 +27,13 @@ struct sim_machine {
     bool stopped;
     bool stress;
     uint16_t processor; /* index of the current processor */
-    uint16_t inside; /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
-    uint64_t deadline; /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
-    void *frame; /* head of a list of calls in progress on the current stack; the room that calls drivers keeps it */
+    /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
+    uint16_t inside;
+    /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
+    uint64_t deadline;
+    /* head of a list of calls in progress on the current stack; the room that calls drivers keeps
+     * it */
+    void *frame;
     uint64_t points;           /* slices begun, for the watchdog */
     struct sim_thread *thread; /* on the current processor; NULL while it idles */
     struct util_heap heap;

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* A mark to which a client thread is thrown when the machine is stopped under it. Marks nest; the outermost counts.
+/* A mark to which a client thread is thrown when the machine is stopped under it. Marks nest; the
+ * outermost counts.
  *
  *     struct sim_mark mark;
  *     if (SIM_RECOVER(&mark))

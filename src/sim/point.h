@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points: the places of host code where time passes and the outside world may intervene. Every kernel service, callback,
- * register access and DDI boundary has one.
+ * Points: the places of host code where time passes and the outside world may intervene. Every
+ * kernel service, callback, register access and DDI boundary has one.
  */
 #ifndef DXGK_SIM_POINT_H
 #define DXGK_SIM_POINT_H
@@ -25,7 +25,8 @@ static inline void sim_point(void)
         sim_point_slow(m);
 }
 
-/* A place that counts only in a machine under stress: a function's entry or exit in instrumented code of a driver. */
+/* A place that counts only in a machine under stress: a function's entry or exit in instrumented
+ * code of a driver. */
 static inline void sim_stress_point(void)
 {
     if (sim_current && sim_current->stress && sim_current->inside)

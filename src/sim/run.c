@@ -89,7 +89,8 @@ static bool let_others_run(struct sim_core *core)
     return false;
 }
 
-/* To the next event, or to the limit of this run. False: there is none, and nothing will ever happen. */
+/* To the next event, or to the limit of this run. False: there is none, and nothing will ever
+ * happen. */
 static bool let_time_jump(struct sim_core *core)
 {
     struct sim_machine *m = &core->public;

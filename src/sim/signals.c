@@ -2,11 +2,11 @@
 /*
  * Signals of the host: faults and the watchdog of host time.
  *
- * One set of signal handlers serves all machines of the process; it is installed once and finds the machine through
- * sim_current. A fault of driver code is not handled inside the signal handler: the handler rewrites the interrupted
- * context to continue in fault_landing, on the faulting stack below the red zone (or on a spare stack when that one has
- * overflowed), which calls the machine's on_fault with normal rights. What is not ours goes to the handlers that were
- * there before.
+ * One set of signal handlers serves all machines of the process; it is installed once and finds the
+ * machine through sim_current. A fault of driver code is not handled inside the signal handler: the
+ * handler rewrites the interrupted context to continue in fault_landing, on the faulting stack
+ * below the red zone (or on a spare stack when that one has overflowed), which calls the machine's
+ * on_fault with normal rights. What is not ours goes to the handlers that were there before.
  */
 #include "sim/signals.h"
 
@@ -50,7 +50,8 @@ bool sim_copy_checked(void *to, const void *from, size_t bytes)
 
 /* ---- landing ---- */
 
-/* The machine may fault again, here or on another fiber, before the handler is done: it gets a copy. */
+/* The machine may fault again, here or on another fiber, before the handler is done: it gets a
+ * copy. */
 static __attribute__((used)) _Noreturn void fault_landing(void)
 {
     struct sim_core *core = core_of(sim_current);
@@ -90,7 +91,8 @@ static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
     keep_registers(&core->fault_registers, context);
     sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
 #if SIM_ASAN
-    if (spare_stack) /* frames that were left there by a jump have marked it, and nobody has cleared that */
+    /* frames that were left there by a jump have marked it, and nobody has cleared that */
+    if (spare_stack)
         ASAN_UNPOISON_MEMORY_REGION(core->emergency_stack, EMERGENCY_BYTES);
 #endif
     sp = (sp & ~(uintptr_t)15) - 8;
@@ -137,7 +139,8 @@ static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
     return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
 }
 
-/* Code of a client, not of the host on its behalf (which holds what nobody else would give back), at what is not its own. */
+/* Code of a client, not of the host on its behalf (which holds what nobody else would give back),
+ * at what is not its own. */
 static bool client_is_denied(const struct sim_core *core, uintptr_t address)
 {
     const struct sim_thread *thread = sim_current->thread;
@@ -237,7 +240,8 @@ _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP]) == 160, "signal_
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == 168, "signal_return.S knows");
 _Static_assert(offsetof(ucontext_t, uc_mcontext.fpregs) == 224, "signal_return.S knows");
 
-/* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal open. */
+/* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal
+ * open. */
 static void handle_faults(int signal)
 {
     const struct kernel_action action = {.handler = on_signal,
@@ -248,7 +252,8 @@ static void handle_faults(int signal)
     syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof(action.mask));
 }
 
-/* At every sim_enter: a test runner or an embedding program may have put its own handlers in place meanwhile. */
+/* At every sim_enter: a test runner or an embedding program may have put its own handlers in place
+ * meanwhile. */
 static void install(void)
 {
     struct sigaction action, present;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The signal handlers and the watchdog of host time, for a machine while the host thread is in it. */
+/* The signal handlers and the watchdog of host time, for a machine while the host thread is in
+ * it. */
 #ifndef DXGK_SIM_SIGNALS_H
 #define DXGK_SIM_SIGNALS_H
 

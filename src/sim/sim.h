@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: virtual time, processors with interrupt levels, threads as fibers, interrupts, deferred calls,
- * and one seeded source of chance. One host thread runs one machine; nothing here takes a lock of the host.
+ * The simulated machine: virtual time, processors with interrupt levels, threads as fibers,
+ * interrupts, deferred calls, and one seeded source of chance. One host thread runs one machine;
+ * nothing here takes a lock of the host.
  *
  * Theory of operation
  *
- *   Every simulated thread is a fiber. Each simulated processor runs one fiber at a time (or idles). The host thread steps
- *   through the processors: at a *point* (sim_point, called by every kernel service, callback, register access and DDI
- *   boundary) virtual time advances by SIM_POINT_NS, and when the fuel of the current slice is used up, the slow path
+ *   Every simulated thread is a fiber. Each simulated processor runs one fiber at a time (or
+ *   idles). The host thread steps through the processors: at a *point* (sim_point, called by every
+ *   kernel service, callback, register access and DDI boundary) virtual time advances by
+ *   SIM_POINT_NS, and when the fuel of the current slice is used up, the slow path
  *
  *     1. fires the events that are due (device work, timers),
- *     2. delivers pending interrupts to the current processor, if its level allows: the service routine runs on the stack
- *        of the interrupted fiber, at the level of the interrupt, holding the interrupt's lock,
+ *     2. delivers pending interrupts to the current processor, if its level allows: the service
+ *        routine runs on the stack of the interrupted fiber, at the level of the interrupt, holding
+ *        the interrupt's lock,
  *     3. runs queued deferred calls (DPCs), if the level is below SIM_IRQL_DISPATCH,
- *     4. gives the host thread to another processor, or, below SIM_IRQL_DISPATCH, this processor to another ready thread,
- *        as the seed decides.
+ *     4. gives the host thread to another processor, or, below SIM_IRQL_DISPATCH, this processor to
+ *        another ready thread, as the seed decides.
  *
- *   The length of a slice is drawn from the seed, and cut so that no event is missed. When all processors idle, the clock
- *   jumps to the next event. Nothing depends on wall time or host addresses: same seed, same run.
+ *   The length of a slice is drawn from the seed, and cut so that no event is missed. When all
+ *   processors idle, the clock jumps to the next event. Nothing depends on wall time or host
+ *   addresses: same seed, same run.
  *
  * Stopping
  *
- *   sim_stop() ends the simulated life: no interrupt, deferred call, timer or thread of the kernel side runs any more.
- *   Client threads go on; one that was inside the kernel side is thrown back to its recovery mark (SIM_RECOVER).
+ *   sim_stop() ends the simulated life: no interrupt, deferred call, timer or thread of the kernel
+ *   side runs any more. Client threads go on; one that was inside the kernel side is thrown back to
+ *   its recovery mark (SIM_RECOVER).
  */
 #ifndef DXGK_SIM_SIM_H
 #define DXGK_SIM_SIM_H
@@ -38,12 +43,14 @@ struct sim_config {
     unsigned processors;  /* 1 .. SIM_MAX_PROCESSORS */
     size_t stack_bytes;   /* of a fiber; 0: 256 KiB (1 MiB under AddressSanitizer) */
     uint64_t watchdog_ms; /* host time one fiber may run without reaching a point; 0: no watchdog */
-    bool stress; /* slices of a length drawn from the seed, mostly far shorter; sim_stress_point counts */
+    /* slices of a length drawn from the seed, mostly far shorter; sim_stress_point counts */
+    bool stress;
 };
 
 /* NULL when out of memory. The machine's heap is current while the machine is entered. */
 struct sim_machine *sim_machine_create(const struct sim_config *config);
-/* Frees fibers and, last, everything left on the machine's heap. Must not be called from a fiber of it. */
+/* Frees fibers and, last, everything left on the machine's heap. Must not be called from a fiber of
+ * it. */
 void sim_machine_destroy(struct sim_machine *machine);
 void sim_enter(struct sim_machine *machine);
 void sim_leave(void);
@@ -55,8 +62,8 @@ enum sim_outcome {
     SIM_TIME_UP,  /* the limit of virtual time was reached */
 };
 
-/* Run the entered machine until done(arg) holds (checked whenever a processor idles), or nothing can run. `until` bounds virtual
- * time (SIM_FOREVER: none). */
+/* Run the entered machine until done(arg) holds (checked whenever a processor idles), or nothing
+ * can run. `until` bounds virtual time (SIM_FOREVER: none). */
 enum sim_outcome sim_run(bool (*done)(void *arg), void *arg, uint64_t until);
 
 #endif

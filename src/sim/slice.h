@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices: how long a thread runs before the seed decides who goes on, and the fuel that counts its points. */
+/* Slices: how long a thread runs before the seed decides who goes on, and the fuel that counts its
+ * points. */
 #ifndef DXGK_SIM_SLICE_H
 #define DXGK_SIM_SLICE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stopping: what was under way on the processors ends, kernel threads never run again, and clients find their marks. */
+/* Stopping: what was under way on the processors ends, kernel threads never run again, and clients
+ * find their marks. */
 #include "sim/stop.h"
 
 #include "sim/core.h"

@@ -18,7 +18,8 @@ typedef void (*sim_entry)(void *arg);
 /* A new thread, ready to run at PASSIVE. `name` is copied. NULL when out of memory. */
 struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry,
                                      void *arg);
-/* Ends the current thread; also happens when entry returns. Its sim_thread stays valid until the last release. */
+/* Ends the current thread; also happens when entry returns. Its sim_thread stays valid until the
+ * last release. */
 _Noreturn void sim_thread_exit(void);
 void sim_thread_retain(struct sim_thread *thread);
 void sim_thread_release(struct sim_thread *thread); /* the creator holds one reference */
@@ -27,7 +28,8 @@ bool sim_thread_ended(const struct sim_thread *thread);
 uint32_t sim_thread_id(const struct sim_thread *thread);
 const char *sim_thread_name(const struct sim_thread *thread);
 enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread);
-/* One pointer for the room that made the thread (nt: its KTHREAD), and one for the process it runs for. */
+/* One pointer for the room that made the thread (nt: its KTHREAD), and one for the process it runs
+ * for. */
 void **sim_thread_local(struct sim_thread *thread);
 void **sim_thread_process(struct sim_thread *thread);
 /* In order of creation, from NULL to NULL. */

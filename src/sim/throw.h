@@ -5,7 +5,8 @@
 
 struct sim_core;
 
-/* For a thread that may find itself in a stopped machine: a client goes to its outermost mark, and does not return. */
+/* For a thread that may find itself in a stopped machine: a client goes to its outermost mark, and
+ * does not return. */
 void sim_check_stopped(struct sim_core *core);
 
 #endif

@@ -17,9 +17,10 @@ void sim_thread_fire_timeout(struct sim_event *event)
 
 #define WAIT_GRACE 120000000000u
 
-/* A call into a driver has a limit of virtual time. While the driver waits the limit is not looked at, so that the wait ends some
- * time after it; whoever waits for the call to end has had time to say so. That this moment will come is nothing that could
- * end a deadlock: such events are counted apart. */
+/* A call into a driver has a limit of virtual time. While the driver waits the limit is not looked
+ * at, so that the wait ends some time after it; whoever waits for the call to end has had time to
+ * say so. That this moment will come is nothing that could end a deadlock: such events are counted
+ * apart. */
 static bool arm_guard(struct sim_core *core, struct sim_thread *self, uint64_t deadline)
 {
     const struct sim_machine *m = &core->public;

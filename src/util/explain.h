@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Write one line, cut to the buffer. `error` may be NULL or of no bytes: nothing is written then. */
+/* Write one line, cut to the buffer. `error` may be NULL or of no bytes: nothing is written
+ * then. */
 void util_explain(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processor blocks (KPCR with the KPRCB in it), one page a processor, to which the GS base of the host thread points while
- * that processor is the current one. Only members that drivers are known to read inline are there; the rest of the page is
- * zero, and what lies beyond, where the real block goes on, is inaccessible, so that reading it is noticed.
+ * Processor blocks (KPCR with the KPRCB in it), one page a processor, to which the GS base of the
+ * host thread points while that processor is the current one. Only members that drivers are known
+ * to read inline are there; the rest of the page is zero, and what lies beyond, where the real
+ * block goes on, is inaccessible, so that reading it is noticed.
  *
  * Below each block, at negative offsets, stands what rewritten code uses.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions with one memory operand that is not plain memory. Each function carries out what the plan says; false: it is a fault,
- * and x64_refuse was called. */
+/* Instructions with one memory operand that is not plain memory. Each function carries out what the
+ * plan says; false: it is a fault, and x64_refuse was called. */
 #ifndef DXGK_X64_EMULATE_H
 #define DXGK_X64_EMULATE_H
 

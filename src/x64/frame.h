@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For assembly: offsets of struct x64_interrupted (trap.c asserts them), and saving vector registers to such a frame. */
+/* For assembly: offsets of struct x64_interrupted (trap.c asserts them), and saving vector
+ * registers to such a frame. */
 #ifndef DXGK_X64_FRAME_H
 #define DXGK_X64_FRAME_H
 

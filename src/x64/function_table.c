@@ -40,8 +40,8 @@ const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 const struct x64_function *x64_function_find(const struct x64_function_table *table, uintptr_t pc)
 {
     uint64_t offset = pc - table->base;
-    uint32_t low = 0,
-             high = table->count; /* the answer is the last one that begins at or before the offset */
+    /* the answer is the last one that begins at or before the offset */
+    uint32_t low = 0, high = table->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that a trap has interrupted: its registers in a frame on its own stack, which emulation reads and changes. */
+/* Code that a trap has interrupted: its registers in a frame on its own stack, which emulation
+ * reads and changes. */
 #ifndef DXGK_X64_INTERRUPTED_H
 #define DXGK_X64_INTERRUPTED_H
 

@@ -2,8 +2,9 @@
 /*
  * Landing of a trap.
  *
- *   x64_landing           continued at by the signal handler with the frame in rdi, on the stack below the frame. Saves the
- *                         vector registers, calls x64_trapped(frame), and restores everything from the frame.
+ *   x64_landing           continued at by the signal handler with the frame in rdi, on the stack
+ *                         below the frame. Saves the vector registers, calls x64_trapped(frame),
+ *                         and restores everything from the frame.
  */
 #include "x64/frame.h"
 

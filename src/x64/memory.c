@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory as driver code sees it, by address: device registers, the shared data page, what a processor block does not hold,
- * and everything else, which is plain.
+ * Memory as driver code sees it, by address: device registers, the shared data page, what a
+ * processor block does not hold, and everything else, which is plain.
  */
 #include "x64/memory.h"
 

@@ -10,7 +10,8 @@
 
 #define X64_PAGE 4096u
 
-/* Nobody can be told when an access does not go through: x64_refuse was called, and false returned. */
+/* Nobody can be told when an access does not go through: x64_refuse was called, and false
+ * returned. */
 bool x64_read(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,
               uint32_t bytes, void *to);
 bool x64_write(const struct x64_plan *plan, const struct x64_interrupted *frame, uintptr_t address,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do about the instruction at a place: decoded once, kept by address, and believed only as long as the bytes there
- * are the same.
+ * What to do about the instruction at a place: decoded once, kept by address, and believed only as
+ * long as the bytes there are the same.
  */
 #include "x64/plan.h"
 
@@ -130,7 +130,8 @@ static bool is_hint(ZydisMnemonic mnemonic)
     }
 }
 
-/* Can it run on a copy of its operand as a whole? Not, if it chooses elements of it, or reaches other memory. */
+/* Can it run on a copy of its operand as a whole? Not, if it chooses elements of it, or reaches
+ * other memory. */
 static bool can_copy(const struct decoded *d, const ZydisDecodedOperand *operand, unsigned count)
 {
     const ZydisDecodedInstruction *i = &d->instruction;
@@ -358,7 +359,8 @@ static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, c
     return true;
 }
 
-/* The page of an instruction that trapped is there, so what does not leave it can be compared where it stands. */
+/* The page of an instruction that trapped is there, so what does not leave it can be compared where
+ * it stands. */
 static bool is_current(const struct x64_plan *plan, uintptr_t pc)
 {
     return plan->pc == pc && plan->length != 0 && pc % X64_PAGE + plan->length <= X64_PAGE &&

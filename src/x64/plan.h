@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction is and what is to be done about it, decoded once. The emulation of each kind goes by its plan alone. */
+/* What an instruction is and what is to be done about it, decoded once. The emulation of each kind
+ * goes by its plan alone. */
 #ifndef DXGK_X64_PLAN_H
 #define DXGK_X64_PLAN_H
 
@@ -33,7 +34,8 @@ struct x64_plan {
     uint16_t operand_bytes; /* of the memory operand, or of a port */
     uint8_t base, index;    /* registers of the memory operand; X64_NONE */
     uint8_t scale;
-    uint8_t reg; /* another register operand: bit offset, value of a control register, port, branch target */
+    /* another register operand: bit offset, value of a control register, port, branch target */
+    uint8_t reg;
     uint8_t what; /* privileged: control or debug register, interrupt vector, port */
     bool rip_relative, gs, short_address;
     bool has_memory;
@@ -48,7 +50,8 @@ struct x64_plan {
 
 #define X64_PLANS 1024u
 
-/* The instruction at frame->rip; NULL: its bytes cannot be read or are no instruction. Valid until the next call. */
+/* The instruction at frame->rip; NULL: its bytes cannot be read or are no instruction. Valid until
+ * the next call. */
 const struct x64_plan *x64_plan_at(uintptr_t pc);
 /* Address of its memory operand, bit offset left out. */
 uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_interrupted *frame);

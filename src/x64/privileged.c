@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that only a kernel may execute, and software interrupts. What a display driver has a use for is carried out;
- * what would change the machine under everybody is reported and skipped (NT-175); what cannot be skipped is a fault.
+ * Instructions that only a kernel may execute, and software interrupts. What a display driver has a
+ * use for is carried out; what would change the machine under everybody is reported and skipped
+ * (NT-175); what cannot be skipped is a fault.
  *
- * CLI and STI have no effect on the order of things: they concern one processor, and a driver must be prepared for its
- * interrupt on any other at any time. Masking here would find nothing and, where flags come back by POPFQ, which does not trap,
- * never end.
+ * CLI and STI have no effect on the order of things: they concern one processor, and a driver must
+ * be prepared for its interrupt on any other at any time. Masking here would find nothing and,
+ * where flags come back by POPFQ, which does not trap, never end.
  */
 #include "x64/privileged.h"
 

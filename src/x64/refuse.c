@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it faults again, and this time goes
- * through (trap.c), as what is said here.
+ * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it
+ * faults again, and this time goes through (trap.c), as what is said here.
  */
 #include "x64/refuse.h"
 
@@ -43,7 +43,8 @@ static void refuse_branch(const struct x64_plan *plan, const struct x64_interrup
     x64_refuse(frame, SIM_FAULT_EXECUTE, target);
 }
 
-/* What an instruction did that is none of ours. A general protection fault has no address, so work it out. */
+/* What an instruction did that is none of ours. A general protection fault has no address, so work
+ * it out. */
 void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
     bool protection = frame->address == 0 && frame->kind != SIM_FAULT_INSTRUCTION;

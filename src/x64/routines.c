@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The routines of unwinding and exceptions that a driver of an x64 image imports, under their documented names and conduct. */
+/* The routines of unwinding and exceptions that a driver of an x64 image imports, under their
+ * documented names and conduct. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be mapped here, so each
- * access traps; the clocks in it are written when someone looks.
+ * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be
+ * mapped here, so each access traps; the clocks in it are written when someone looks.
  */
 #include "x64/shared_data.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the first call of the thread. */
+/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the
+ * first call of the thread. */
 #include "x64/stack_text.h"
 
 #include <stdio.h>

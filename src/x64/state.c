@@ -12,8 +12,8 @@
 #define STATE_AVX     2u
 #define STATE_LAST    7u
 
-/* Components of the vector state, and the bytes that XSAVE wants for them. In a virtual machine, CPUID is slow enough to ask
- * only when there is a trap. */
+/* Components of the vector state, and the bytes that XSAVE wants for them. In a virtual machine,
+ * CPUID is slow enough to ask only when there is a trap. */
 void x64_measure_vectors(struct x64_machine *x64)
 {
     uint32_t a, b, c, d, low, high;

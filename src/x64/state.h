@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What emulation keeps of a machine: plans and stubs, the processor blocks, and what the processor of this host has to save. */
+/* What emulation keeps of a machine: plans and stubs, the processor blocks, and what the processor
+ * of this host has to save. */
 #ifndef DXGK_X64_STATE_H
 #define DXGK_X64_STATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * String instructions, element by element. Registers advance with each element, so that a fault in the middle finds them as
- * the processor leaves them, and a count of any size can be interrupted.
+ * String instructions, element by element. Registers advance with each element, so that a fault in
+ * the middle finds them as the processor leaves them, and a count of any size can be interrupted.
  */
 #include "x64/string_instruction.h"
 

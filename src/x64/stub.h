@@ -29,8 +29,9 @@ struct x64_stubs {
 
 bool x64_stubs_init(struct x64_stubs *stubs);
 void x64_stubs_finish(struct x64_stubs *stubs);
-/* Code for the instruction with its memory operand in data->operand; NULL: it has no such form. Sets *full when there is no
- * room: then all plans must be forgotten, and x64_stubs_clear called. */
+/* Code for the instruction with its memory operand in data->operand; NULL: it has no such form.
+ * Sets *full when there is no room: then all plans must be forgotten, and x64_stubs_clear
+ * called. */
 const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *plan,
                              const void *decoded, bool *full);
 void x64_stubs_clear(struct x64_stubs *stubs);
@@ -39,7 +40,8 @@ void x64_stub_run(struct x64_stubs *stubs, const struct x64_plan *plan,
                   struct x64_interrupted *frame);
 bool x64_stubs_contain(const struct x64_stubs *stubs, uintptr_t pc);
 
-/* stub_run.S: call enter with the vector registers loaded from, and saved to, the frame (NULL: as they are). */
+/* stub_run.S: call enter with the vector registers loaded from, and saved to, the frame (NULL: as
+ * they are). */
 void x64_run(void (*enter)(void), struct x64_interrupted *vectors);
 extern const uint8_t x64_template[];
 extern const uint32_t x64_template_bytes, x64_template_leave;

@@ -2,9 +2,11 @@
 /*
  * The code around an instruction that runs on a copy of its operand.
  *
- *   x64_run(enter, f)     calls enter with the vector registers loaded from, and saved to, the frame f (NULL: as they are).
- *   x64_template          copied to the start of a block of stubs: loads all registers from the data behind the block, jumps
- *                         to data.target, which comes back x64_template_leave bytes from the start, and stores all registers.
+ *   x64_run(enter, f)     calls enter with the vector registers loaded from, and saved to, the
+ *                         frame f (NULL: as they are).
+ *   x64_template          copied to the start of a block of stubs: loads all registers from the
+ *                         data behind the block, jumps to data.target, which comes back
+ *                         x64_template_leave bytes from the start, and stores all registers.
  */
 #include "x64/frame.h"
 

@@ -2,12 +2,14 @@
 /*
  * From a signal to the emulation and back.
  *
- * Inside the signal handler only what is needed to know whose trap it is: by address where there is one (device registers, the
- * shared data page, gaps of the processor block), by the kind of exception otherwise (a general protection fault comes without
- * an address). Then the registers are copied to a frame on the interrupted stack, and execution goes on in the landing.
+ * Inside the signal handler only what is needed to know whose trap it is: by address where there is
+ * one (device registers, the shared data page, gaps of the processor block), by the kind of
+ * exception otherwise (a general protection fault comes without an address). Then the registers are
+ * copied to a frame on the interrupted stack, and execution goes on in the landing.
  *
- * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it faults again, and this time
- * goes through. So every fault of a driver is reported, and unwound, from the signal handler, with the registers as they are.
+ * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it
+ * faults again, and this time goes through. So every fault of a driver is reported, and unwound,
+ * from the signal handler, with the registers as they are.
  */
 #include "x64/trap.h"
 

@@ -6,7 +6,8 @@
 /* For the current machine, from now on. */
 void x64_trap_install(void);
 
-/* landing.S: where the signal handler continues, on the stack of the interrupted code, with the frame in rdi. */
+/* landing.S: where the signal handler continues, on the stack of the interrupted code, with the
+ * frame in rdi. */
 void x64_landing(void);
 
 #endif

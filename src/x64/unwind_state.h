@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What unwinding keeps of a machine: the function tables of its images, and who is told of an unwinding. It goes with the machine's
- * heap, or when nothing is left in it. */
+/* What unwinding keeps of a machine: the function tables of its images, and who is told of an
+ * unwinding. It goes with the machine's heap, or when nothing is left in it. */
 #ifndef DXGK_X64_UNWIND_STATE_H
 #define DXGK_X64_UNWIND_STATE_H
 

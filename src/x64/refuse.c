@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "nt/nt.h"
+#include "sim/fault.h"
 #include "x64/state.h"
 
 void x64_refuse(const struct x64_interrupted *frame, enum sim_fault_kind kind, uintptr_t address)

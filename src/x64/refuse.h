@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/fault.h"
 #include "x64/interrupted.h"
 #include "x64/plan.h"
 

@@ -4,6 +4,8 @@
 
 #include <cpuid.h>
 
+#include "sim/slot.h"
+
 #define LEGACY_BYTES  576u  /* of an XSAVE area: the legacy part and the header */
 #define STATE_WANTED  0xE7u /* x87, SSE, AVX, AVX-512; not what no driver can use */
 #define CPUID_OSXSAVE (1u << 27)

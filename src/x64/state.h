@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/fault.h"
 #include "sim/slot.h"
 #include "x64/interrupted.h"
 #include "x64/plan.h"

@@ -3,6 +3,7 @@
 #include "x64/x64.h"
 
 #include "sim/fault.h"
+#include "sim/slot.h"
 #include "util/alloc.h"
 #include "x64/block.h"
 #include "x64/shared_data.h"

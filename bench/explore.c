@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "sim/sim_private.h"
+#include "sim/fiber.h"
 
 /* ---- fibers ---- */
 

@@ -6,6 +6,9 @@
 #include "bench.h"
 #include "loader/loader.h"
 #include "nt/nt.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "windows/large.h"
 #include "x64/x64.h"
 

@@ -10,7 +10,11 @@
 #include "physmem/physical_memory.h"
 #include "physmem/physical_services.h"
 #include "ram/ram.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 #include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 #include "util/rng.h"
 
 /* ---- floors ---- */

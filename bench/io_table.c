@@ -8,6 +8,7 @@
 #include "iommu/io_table.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"
+#include "util/array.h"
 #include "util/rng.h"
 
 enum { SLOT_PAGES = 512, BATCH = 32, HOT = 64, COLD = 32768, REPETITIONS = 7 };
@@ -195,7 +196,7 @@ void bench_io_table(void)
     for (uint64_t i = 0; i < SLOT_PAGES; i++)
         frames[i].value = 3 + i * 7919 % 100003 * 2;
     run_floor();
-    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(works); i++)
         run(&works[i]);
     run_domain(IOMMU_ISOLATION, false, "domain map+unmap, isolated, a page");
     run_domain(IOMMU_REMAP, false, "domain map+unmap, logical, a page");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "util/array.h"
 
 struct bench_options bench_options;
 
@@ -38,7 +39,7 @@ static void keep(const char *name, uint64_t live, uint64_t count, double seconds
 {
     struct result *r = &results[result_count];
 
-    if (result_count == sizeof(results) / sizeof(results[0]))
+    if (result_count == ARRAY_COUNT(results))
         return;
     result_count++;
     snprintf(r->name, sizeof(r->name), "%s", name);
@@ -71,7 +72,7 @@ void bench_detail(const char *key, double value)
 {
     struct result *r = result_count ? &results[result_count - 1] : NULL;
 
-    if (!r || r->detail_count == sizeof(r->details) / sizeof(r->details[0]))
+    if (!r || r->detail_count == ARRAY_COUNT(r->details))
         return;
     r->details[r->detail_count].key = key;
     r->details[r->detail_count++].value = value;
@@ -142,7 +143,7 @@ static void usage(void)
 {
     fputs("usage: dxgk-bench [--quick] [--cpu-time] [--json FILE] [--seed-base N] [CASE ...]\n",
           stderr);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         fprintf(stderr, "  %-12s %s\n", cases[i].name, cases[i].what);
     exit(2);
 }
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
         }
     }
     printf("%-36s %9s %15s %17s\n", "case", "live", "each", "rate");
-    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         bool run = false, any = false;
 
         for (int i = 1; i < argc; i++) {

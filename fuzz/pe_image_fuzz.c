@@ -13,6 +13,7 @@
 
 #include "loader/loader.h"
 #include "nt/nt.h"
+#include "sim/machine.h"
 #include "sim/sim.h"
 #include "x64/function_table.h"
 #include "x64/x64.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
 #include "x64/unwind_info.h"
 
 #define IMAGE_BYTES 4096u

@@ -10,6 +10,11 @@
  */
 #include "bus/bus_private.h"
 
+#include "sim/slot.h"
+
+static struct sim_slot bus_slot;
+SIM_SLOT_CLAIM(bus_slot)
+
 struct bus *bus_create(struct ram *ram)
 {
     struct bus *bus = util_zalloc(1, sizeof(*bus));
@@ -24,7 +29,7 @@ struct bus *bus_create(struct ram *ram)
         util_free(bus);
         return NULL;
     }
-    sim_current->room[SIM_ROOM_BUS] = bus;
+    sim_slot_set(&bus_slot, bus);
     return bus;
 }
 
@@ -36,8 +41,13 @@ void bus_destroy(struct bus *bus)
         bus_device_remove(CONTAINER(node, struct bus_device, link));
     bus_window_finish(bus);
     iommu_pasids_finish(&bus->pasids);
-    sim_current->room[SIM_ROOM_BUS] = NULL;
+    sim_slot_set(&bus_slot, NULL);
     util_free(bus);
+}
+
+struct bus *bus_current(void)
+{
+    return sim_slot_get(&bus_slot);
 }
 
 struct ram *bus_ram(struct bus *bus)

@@ -19,25 +19,33 @@
 #include "iommu/iommu.h"
 #include "iommu/pasid.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
+#include "sim/interrupt.h"
 #include "util/address.h"
 
 struct bus;
 struct bus_device;
 
-struct bus *bus_create(
-    struct ram *ram); /* NULL: out of memory. Reached by sim_current->room[SIM_ROOM_BUS] */
+/* For the machine that is entered. NULL: out of memory. */
+struct bus *bus_create(struct ram *ram);
+/* The bus of the machine that is entered; NULL: it has none. */
+struct bus *bus_current(void);
 void bus_destroy(struct bus *bus);
 struct ram *bus_ram(struct bus *bus);
 
-/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *error (at
- * least 256 bytes) says why. */
+/* Why a device is not added. */
+struct bus_refusal {
+    char text[512];
+    bool no_memory; /* that is why; else the model or its options are wrong */
+};
+
+/* Load a model from a shared object (or take one that is linked in), power it on. NULL: *refusal
+ * says why. */
 struct bus_device *bus_device_load(struct bus *bus, const char *path,
-                                   const struct dxgk_device_config *config, char *error,
-                                   size_t error_bytes);
+                                   const struct dxgk_device_config *config,
+                                   struct bus_refusal *refusal);
 struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_model *model,
-                                  const struct dxgk_device_config *config, char *error,
-                                  size_t error_bytes);
+                                  const struct dxgk_device_config *config,
+                                  struct bus_refusal *refusal);
 void bus_device_remove(struct bus_device *device);
 void bus_device_reset(struct bus_device *device);
 
@@ -57,8 +65,8 @@ uint32_t bus_config_write(struct bus_device *device, uint32_t offset, const void
  * */
 bool bus_config_writable(const struct bus_device *device, uint32_t offset, uint32_t bytes);
 
-/* DMA goes through this domain, and through no other any more; NULL: the device is cut off (every access faults). A failed
- * attach leaves it cut off. */
+/* DMA goes through this domain, and through no other any more; NULL: the device is cut off (every
+ * access faults). A failed attach leaves it cut off. */
 enum iommu_result bus_device_attach(struct bus_device *device, struct iommu_domain *domain);
 /* The IOMMU's side of the device. Its requester number is its place on the bus, from 1. */
 struct iommu_device *bus_device_iommu(struct bus_device *device);
@@ -67,8 +75,8 @@ struct iommu_pasids *bus_pasids(struct bus *bus);
 struct bus *bus_of_device(struct bus_device *device);
 /* While quiet, each access to memory is reported, and carried out (IOMMU-059). */
 void bus_device_set_quiet(struct bus_device *device, bool quiet);
-/* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without isolation, or by a stale
- * translation (IOMMU-074, IOMMU-075). At first it is. */
+/* Whether an access to RAM that no domain maps is reported where the IOMMU lets it pass: without
+ * isolation, or by a stale translation (IOMMU-074, IOMMU-075). At first it is. */
 void bus_device_set_judged(struct bus_device *device, bool judged);
 /* Called for each page that was refused or is to be reported, after it was recorded. */
 void bus_device_on_fault(struct bus_device *device,
@@ -93,8 +101,8 @@ void *bus_device_memory(const struct bus_device *device, unsigned bar);
 void *bus_map(struct bus *bus, struct phys_addr address, uint64_t bytes);
 /* `address` as bus_map returned it. False: no such mapping. */
 bool bus_unmap(struct bus *bus, void *address);
-/* What the mapping that bus_map returned is cached as; at first it is not. For questions only: the host
- * caches as it does. */
+/* What the mapping that bus_map returned is cached as; at first it is not. For questions only: the
+ * host caches as it does. */
 void bus_set_cache(struct bus *bus, const void *address, enum ram_cache cache);
 /* Of the mapping that shows the byte; false: none does. */
 bool bus_cache(const struct bus *bus, const volatile void *address, enum ram_cache *cache);

@@ -4,16 +4,20 @@
 #define DXGK_BUS_PRIVATE_H
 
 #include "bus/bus.h"
+#include "sim/event.h"
+#include "sim/interrupt.h"
 #include "trace/trace.h"
 #include "util/extent.h"
 #include "util/hash.h"
+#include "util/list.h"
 #include "util/span_tree.h"
 
 #define BUS_CONFIG_BYTES 256u
 #define BUS_ENGINES      32u
 #define BUS_FAULTS       8u
 
-/* Address space of the kernel set aside for windows: reserved; that of registers is never backed. */
+/* Address space of the kernel set aside for windows: reserved; that of registers is never
+ * backed. */
 #define BUS_REGISTER_PAGES ((uint64_t)1 << 18)
 #define BUS_MEMORY_PAGES   ((uint64_t)1 << 28)
 

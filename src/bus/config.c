@@ -40,7 +40,7 @@ enum {
 #define BAR_64_BIT          0x4u
 #define BAR_PREFETCHABLE    0x8u
 #define EXPRESS_CONTROL     (CONFIG_EXPRESS + 8)
-#define EXPRESS_RESET       0x8000u /* of the device control register: start a function-level reset */
+#define EXPRESS_RESET       0x8000u /* of device control: start a function-level reset */
 
 static void put(uint8_t *space, uint32_t offset, uint64_t value, unsigned bytes)
 {

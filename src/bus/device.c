@@ -4,42 +4,34 @@
  * and is powered on.
  */
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bus/bus_private.h"
+#include "sim/interrupt.h"
+#include "util/alloc.h"
+#include "util/explain.h"
 
 #define BUS_TOP          ((uint64_t)1 << 52) /* x64 physical addresses */
 #define BUS_MAX_MESSAGES 32u
 
-/* One line, without a line break of its own. */
-static void explain(char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void explain(char *error, size_t error_bytes, const char *format, ...)
+static void explain_no_memory(struct bus_refusal *refusal, const char *model, const char *where)
 {
-    va_list arguments;
-
-    if (!error || error_bytes == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    error[strcspn(error, "\r\n")] = '\0';
+    util_explain(refusal->text, sizeof(refusal->text), "%s: out of memory%s", model, where);
+    refusal->no_memory = true;
 }
 
-static bool model_complete(const struct dxgk_device_model *model, char *error, size_t error_bytes)
+static bool model_complete(const struct dxgk_device_model *model, struct bus_refusal *refusal)
 {
     const char *missing = NULL;
 
     if (!model->name) {
-        explain(error, error_bytes, "device model has no name");
+        util_explain(refusal->text, sizeof(refusal->text), "device model has no name");
         return false;
     }
     if (model->api_version != DXGK_DEVICE_API_VERSION) {
-        explain(error, error_bytes, "device model %s has interface version %u, this host has %u",
-                model->name, model->api_version, DXGK_DEVICE_API_VERSION);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "device model %s has interface version %u, this host has %u", model->name,
+                     model->api_version, DXGK_DEVICE_API_VERSION);
         return false;
     }
     if (!model->configure)
@@ -57,13 +49,14 @@ static bool model_complete(const struct dxgk_device_model *model, char *error, s
     else if (!model->timer)
         missing = "timer";
     if (missing)
-        explain(error, error_bytes, "device model %s has no function %s", model->name, missing);
+        util_explain(refusal->text, sizeof(refusal->text), "device model %s has no function %s",
+                     model->name, missing);
     return !missing;
 }
 
 static bool description_valid(const struct dxgk_device_model *model,
-                              const struct dxgk_device_description *description, char *error,
-                              size_t error_bytes)
+                              const struct dxgk_device_description *description,
+                              struct bus_refusal *refusal)
 {
     for (unsigned i = 0; i < DXGK_DEVICE_BARS; i++) {
         const struct dxgk_device_bar *bar = &description->bar[i];
@@ -72,40 +65,42 @@ static bool description_valid(const struct dxgk_device_model *model,
             continue;
         if (bar->kind != DXGK_BAR_REGISTERS && bar->kind != DXGK_BAR_MEMORY &&
             bar->kind != DXGK_BAR_PORTS) {
-            explain(error, error_bytes, "%s: BAR %u is of unknown kind %d", model->name, i,
-                    (int)bar->kind);
+            util_explain(refusal->text, sizeof(refusal->text), "%s: BAR %u is of unknown kind %d",
+                         model->name, i, (int)bar->kind);
             return false;
         }
         if (bar->kind == DXGK_BAR_PORTS) {
             if (is_power_of_two(bar->bytes) && bar->bytes >= 4 && bar->bytes <= 256)
                 continue;
-            explain(error, error_bytes,
-                    "%s: BAR %u has %#llx ports, not a power of two from 4 to 256", model->name, i,
-                    (unsigned long long)bar->bytes);
+            util_explain(refusal->text, sizeof(refusal->text),
+                         "%s: BAR %u has %#llx ports, not a power of two from 4 to 256",
+                         model->name, i, (unsigned long long)bar->bytes);
             return false;
         }
         if (!is_power_of_two(bar->bytes) || bar->bytes < PAGE_BYTES || bar->bytes > BUS_TOP / 2) {
-            explain(error, error_bytes,
-                    "%s: BAR %u has %#llx bytes, not a power of two of at least 4096", model->name,
-                    i, (unsigned long long)bar->bytes);
+            util_explain(refusal->text, sizeof(refusal->text),
+                         "%s: BAR %u has %#llx bytes, not a power of two of at least 4096",
+                         model->name, i, (unsigned long long)bar->bytes);
             return false;
         }
     }
     if (description->messages < 1 || description->messages > BUS_MAX_MESSAGES) {
-        explain(error, error_bytes, "%s: %u interrupt messages, 1 to %u are possible", model->name,
-                description->messages, BUS_MAX_MESSAGES);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s: %u interrupt messages, 1 to %u are possible", model->name,
+                     description->messages, BUS_MAX_MESSAGES);
         return false;
     }
     if (description->dma_bits < 32 || description->dma_bits > 52) {
-        explain(error, error_bytes, "%s: %u DMA address bits, 32 to 52 are possible", model->name,
-                description->dma_bits);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s: %u DMA address bits, 32 to 52 are possible", model->name,
+                     description->dma_bits);
         return false;
     }
     return true;
 }
 
 /* BARs stand above RAM, each aligned to its size; addresses are not used twice. */
-static bool place_bars(struct bus_device *device, char *error, size_t error_bytes)
+static bool place_bars(struct bus_device *device, struct bus_refusal *refusal)
 {
     uint64_t next = device->bus->next_address;
 
@@ -122,13 +117,13 @@ static bool place_bars(struct bus_device *device, char *error, size_t error_byte
         bar->address.value = align_up(next, bar->bytes);
         next = bar->address.value + bar->bytes;
         if (next > BUS_TOP) {
-            explain(error, error_bytes, "%s: no bus address left for BAR %u", device->model->name,
-                    i);
+            util_explain(refusal->text, sizeof(refusal->text), "%s: no bus address left for BAR %u",
+                         device->model->name, i);
             return false;
         }
     }
     if (!bus_place_ports(device)) {
-        explain(error, error_bytes, "%s: no ports left", device->model->name);
+        util_explain(refusal->text, sizeof(refusal->text), "%s: no ports left", device->model->name);
         return false;
     }
     device->bus->next_address = next;
@@ -185,20 +180,20 @@ static void dispose(struct bus_device *device)
 }
 
 struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_model *model,
-                                  const struct dxgk_device_config *config, char *error,
-                                  size_t error_bytes)
+                                  const struct dxgk_device_config *config,
+                                  struct bus_refusal *refusal)
 {
     static const struct dxgk_device_config no_options;
     struct bus_device *device;
     const char *reason = NULL;
 
-    if (!model_complete(model, error, error_bytes))
+    if (!model_complete(model, refusal))
         return NULL;
     if (!config)
         config = &no_options;
     device = util_zalloc(1, sizeof(*device));
     if (!device) {
-        explain(error, error_bytes, "%s: out of memory", model->name);
+        explain_no_memory(refusal, model->name, "");
         return NULL;
     }
     device->bus = bus;
@@ -207,16 +202,15 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     device->dma_engine = UINT32_MAX;
     bus_timers_init(device);
     if (!model->configure(config, &device->description, &reason)) {
-        explain(error, error_bytes, "%s: %s", model->name,
-                reason ? reason : "the options are refused");
+        util_explain(refusal->text, sizeof(refusal->text), "%s: %s", model->name,
+                     reason ? reason : "the options are refused");
         goto fail;
     }
-    if (!description_valid(model, &device->description, error, error_bytes) ||
-        !place_bars(device, error, error_bytes))
+    if (!description_valid(model, &device->description, refusal) || !place_bars(device, refusal))
         goto fail;
     device->interrupt = util_zalloc(device->description.messages, sizeof(*device->interrupt));
     if (!device->interrupt || !create_memory(device)) {
-        explain(error, error_bytes, "%s: out of memory", model->name);
+        explain_no_memory(refusal, model->name, "");
         goto fail;
     }
     for (uint32_t i = 0; i < device->description.messages; i++)
@@ -225,7 +219,7 @@ struct bus_device *bus_device_add(struct bus *bus, const struct dxgk_device_mode
     device->track = trace_track_create("devices", trace_intern(model->name));
     device->state = model->create(config, &bus_services, device);
     if (!device->state) {
-        explain(error, error_bytes, "%s: out of memory in the device model", model->name);
+        explain_no_memory(refusal, model->name, " in the device model");
         goto fail;
     }
     list_push_back(&bus->devices, &device->link);
@@ -251,8 +245,8 @@ static void *open_library(const char *path)
 }
 
 struct bus_device *bus_device_load(struct bus *bus, const char *path,
-                                   const struct dxgk_device_config *config, char *error,
-                                   size_t error_bytes)
+                                   const struct dxgk_device_config *config,
+                                   struct bus_refusal *refusal)
 {
     const struct dxgk_device_model *model;
     dxgk_device_get_model_fn get_model;
@@ -262,22 +256,24 @@ struct bus_device *bus_device_load(struct bus *bus, const char *path,
 
     if (!library) {
         reason = dlerror();
-        explain(error, error_bytes, "cannot load device model %s", reason ? reason : path);
+        util_explain(refusal->text, sizeof(refusal->text), "cannot load device model %s",
+                     reason ? reason : path);
         return NULL;
     }
     *(void **)&get_model = dlsym(library, "dxgk_device_get_model");
     if (!get_model) {
-        explain(error, error_bytes, "%s is no device model: it exports no dxgk_device_get_model",
-                path);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s is no device model: it exports no dxgk_device_get_model", path);
         goto fail;
     }
     model = get_model(DXGK_DEVICE_API_VERSION);
     if (!model) {
-        explain(error, error_bytes, "%s does not offer version %u of the device model interface",
-                path, DXGK_DEVICE_API_VERSION);
+        util_explain(refusal->text, sizeof(refusal->text),
+                     "%s does not offer version %u of the device model interface", path,
+                     DXGK_DEVICE_API_VERSION);
         goto fail;
     }
-    device = bus_device_add(bus, model, config, error, error_bytes);
+    device = bus_device_add(bus, model, config, refusal);
     if (!device)
         goto fail;
     device->library = library;

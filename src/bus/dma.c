@@ -4,17 +4,18 @@
  *
  * An access is cut into runs that are contiguous in host memory; without translation it is one run.
  * A page that is refused is recorded and passed over, those beside it are carried out (IOMMU-073).
- * Refused is: a device without domain, unplugged or not allowed to be bus master; an address that it
- * cannot put on the bus; a page that the domain does not map with that right; a physical address
+ * Refused is: a device without domain, unplugged or not allowed to be bus master; an address that
+ * it cannot put on the bus; a page that the domain does not map with that right; a physical address
  * where no RAM answers.
  *
- * Beside that there are accesses that go through and should not: during exclusive access, and to RAM
- * that nobody holds for DMA, which is possible without isolation, and with it by a translation that
- * nobody flushed. They are recorded too, once an access.
+ * Beside that there are accesses that go through and should not: during exclusive access, and to
+ * RAM that nobody holds for DMA, which is possible without isolation, and with it by a translation
+ * that nobody flushed. They are recorded too, once an access.
  */
 #include <string.h>
 
 #include "bus/bus_private.h"
+#include "sim/machine.h"
 
 /* A part of an access: the bytes behind it, or that they are refused. */
 struct run {
@@ -178,8 +179,8 @@ static struct run translated_run(struct access *access, uint64_t logical, uint64
     return run;
 }
 
-/* The next part of an access, at most `bytes`, recorded if there is something to record; but once an
- * access if it is carried out. */
+/* The next part of an access, at most `bytes`, recorded if there is something to record; but once
+ * an access if it is carried out. */
 static struct run next_run(struct access *access, uint64_t logical, uint64_t bytes)
 {
     const struct bus_device *device = access->device;

@@ -4,6 +4,7 @@
  * PC has always used for itself, each range aligned to its size.
  */
 #include "bus/bus_private.h"
+#include "sim/point.h"
 #include "util/checked.h"
 
 #define FIRST_PORT 0x1000u

@@ -6,6 +6,9 @@
 #include <stdio.h>
 
 #include "bus/bus_private.h"
+#include "sim/event.h"
+#include "sim/interrupt.h"
+#include "sim/machine.h"
 
 static uint64_t service_now(void *host)
 {

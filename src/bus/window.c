@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "bus/bus_private.h"
+#include "sim/point.h"
 
 #define REGISTER_MAP_BYTES (BUS_REGISTER_PAGES * sizeof(struct bus_mapping *))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dxgkhost explore: the same workload with many seeds. This process hands out seeds in order to workers (explore_worker.c),
- * collects what they say, and tells failures apart by rule and place. What it prints at the end depends on the seeds alone,
- * not on which worker was faster.
+ * dxgkhost explore: the same workload with many seeds. This process hands out seeds in order to
+ * workers (explore_worker.c), collects what they say, and tells failures apart by rule and place.
+ * What it prints at the end depends on the seeds alone, not on which worker was faster.
  */
 #include "cli/explore.h"
 
@@ -61,7 +61,8 @@ static void show_progress(struct campaign *campaign)
             (double)summary->run / (now - campaign->start));
 }
 
-/* A worker without a seed gets the next one. A worker that cannot be started leaves the work to the others. */
+/* A worker without a seed gets the next one. A worker that cannot be started leaves the work to the
+ * others. */
 static bool feed(struct campaign *campaign, struct explore_worker *worker)
 {
     if (worker->busy || enough(campaign))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a campaign came to: different failures by rule and place, each with the command that repeats it. */
+/* What a campaign came to: different failures by rule and place, each with the command that repeats
+ * it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker: a process that takes seeds from a pipe, lives one machine for each, and writes what came of it.
+ * A worker: a process that takes seeds from a pipe, lives one machine for each, and writes what
+ * came of it.
  *
- * Processes rather than threads: a driver may take the host down with it (that is a result too, and costs one seed), a driver
- * that hangs in a way that no watchdog of the machine sees can be killed, and nothing that a broken driver left in the process
- * reaches another seed, since a worker ends with the first seed that fails. One that does not fail leaves a process as it was,
- * so that the worker can go on, which is faster than a process for each seed.
+ * Processes rather than threads: a driver may take the host down with it (that is a result too, and
+ * costs one seed), a driver that hangs in a way that no watchdog of the machine sees can be killed,
+ * and nothing that a broken driver left in the process reaches another seed, since a worker ends
+ * with the first seed that fails. One that does not fail leaves a process as it was, so that the
+ * worker can go on, which is faster than a process for each seed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +65,8 @@ static void add_violations(struct explore_result *result, const struct cli_sessi
 
         if (!cli_session_unexpected(session, &v))
             continue;
-        /* Some reports are made between calls, when no driver is on the stack: they say the place themselves. */
+        /* Some reports are made between calls, when no driver is on the stack: they say the place
+         * themselves. */
         failure = add(result, v.rule, v.severity, v.where && v.where[0] ? v.where : v.seen, v.seen);
         if (!failure)
             continue;

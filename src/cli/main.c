@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/array.h"
 
 void cli_usage(void)
 {
@@ -97,7 +98,7 @@ bool cli_default_device(const char *driver, char *path, size_t bytes)
     const char *slash = strrchr(driver, '/'), *name = slash ? slash + 1 : driver;
     int folder = slash ? (int)(slash - driver) : 1, stem = (int)strcspn(name, ".");
 
-    for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(way); i++) {
         snprintf(path, bytes, "%.*s/%s/%.*s.so", folder, slash ? driver : ".", way[i], stem, name);
         if (access(path, R_OK) == 0)
             return true;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/session.h"
+#include "util/array.h"
 
 int cli_usage_error(const char *what, const char *value)
 {
@@ -39,7 +40,7 @@ static bool parse_number(struct cli_options *options, const char *name, const ch
          "--power-cycle wants nanoseconds, at least 1"},
     };
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         if (strcmp(name, numbers[i].name) == 0) {
             bool good = cli_parse_number(value, numbers[i].number) &&
                         *numbers[i].number >= numbers[i].least;

@@ -21,7 +21,8 @@ static void row(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-/* Broken rules that the workload did not provoke on purpose, plus those that it did and that did not show. */
+/* Broken rules that the workload did not provoke on purpose, plus those that it did and that did
+ * not show. */
 static uint64_t unexpected(const struct cli_session *session)
 {
     struct dxgk_violation v;

@@ -39,7 +39,8 @@ static bool set_severities(struct cli_session *session)
     return true;
 }
 
-/* The state at the end of the workload, before adapters stop: text for the report, the picture into its file. */
+/* The state at the end of the workload, before adapters stop: text for the report, the picture into
+ * its file. */
 static bool keep_memory_report(struct cli_session *session)
 {
     char path[4096];
@@ -60,8 +61,8 @@ static bool keep_memory_report(struct cli_session *session)
 
 /* ---- losses of power beside the workload ---- */
 
-#define IDLE_CYCLES \
-    100u /* so many without any submission between, and there are no more: a run that hangs is to end */
+/* So many without any submission between, and there are no more: a run that hangs is to end. */
+#define IDLE_CYCLES 100u
 
 static uint64_t submissions(const struct cli_session *session)
 {

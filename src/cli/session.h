@@ -24,10 +24,11 @@ struct cli_options {
 };
 
 int cli_usage_error(const char *what, const char *value); /* prints; CLI_USAGE */
-/* Arguments of `run`; they must stay where they are as long as the options. CLI_OK, or what to exit with, said already. */
+/* Arguments of `run`; they must stay where they are as long as the options. CLI_OK, or what to exit
+ * with, said already. */
 int cli_options_parse(struct cli_options *options, int argc, char **argv);
-/* What can be known to fail does so before the run: files that cannot be read, no folder for results, no device model. Says
- * which; chooses the device. */
+/* What can be known to fail does so before the run: files that cannot be read, no folder for
+ * results, no device model. Says which; chooses the device. */
 bool cli_options_ready(struct cli_options *options);
 
 struct cli_session {
@@ -41,7 +42,8 @@ struct cli_session {
     uint64_t power_cycles; /* that were made */
     char power_error[256]; /* why there was no further one; "": nothing was wrong */
     bool workload_over;
-    char *memory_text; /* report of memory at the end of the workload; NULL: none was wanted, or it failed. Owned */
+    /* report of memory at the end of the workload; NULL: none was wanted, or it failed. Owned */
+    char *memory_text;
     size_t memory_bytes;
     char error[4096];
 };

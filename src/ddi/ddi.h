@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one door into the driver. Every call of a DxgkDdi entry goes through here, and so gets the same treatment: the
- * synchronization level and class of the entry (THREAD-010 to THREAD-022), the IRQL it is documented for, a span in the
- * trace, attribution of kernel services to the driver's image, and checks when it returns (level, APC disable count,
- * spin locks; THREAD series). Calls that the driver's table has no entry for are the caller's to avoid (ddi_has).
+ * The one door into the driver. Every call of a DxgkDdi entry goes through here, and so gets the
+ * same treatment: the synchronization level and class of the entry (THREAD-010 to THREAD-022), the
+ * IRQL it is documented for, a span in the trace, attribution of kernel services to the driver's
+ * image, and checks when it returns (level, APC disable count, spin locks; THREAD series). Calls
+ * that the driver's table has no entry for are the caller's to avoid (ddi_has).
  *
- * Synchronization: level 0: reentrant, but one thread of a process at a time (levels 0 and 1); level 1: one at a time per
- * class; level 2 and 3: alone in the driver. Whoever waits gets his turn in order of arrival.
+ * Synchronization: level 0: reentrant, but one thread of a process at a time (levels 0 and 1);
+ * level 1: one at a time per class; level 2 and 3: alone in the driver. Whoever waits gets his turn
+ * in order of arrival.
  */
 #ifndef DXGK_DDI_H
 #define DXGK_DDI_H
@@ -18,10 +20,14 @@
 #include <dispmprt.h>
 #include <dxgk_wddm3_2.h>
 
+#include "ddi/entry.h"
 #include "ddi/handle.h"
 #include "nt/nt.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "verify/verify.h"
+
+#define DDI_ROOMS 4u
 
 /* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
 struct ddi_adapter {
@@ -32,7 +38,8 @@ struct ddi_adapter {
     struct ddi_handles handles; /* host handles given to the driver */
     struct ddi_locks *locks;    /* private */
     uint64_t calls;             /* DDI calls so far */
-    uint64_t raised_limit; /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
+    /* virtual ns that an ISR, a DPC or a DDI at raised level may take; 0: 500 ms (THREAD-067) */
+    uint64_t raised_limit;
     bool gone;              /* forced removal: no DDI is called any more (LIFE-151) */
     bool reset_at_bugcheck; /* DxgkDdiResetDevice before a bug check stops the machine (LIFE-143) */
     bool asleep;            /* not in D0: calls of clients wake it first (LIFE-156) */
@@ -40,10 +47,35 @@ struct ddi_adapter {
     bool compute_only;
     bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
-    void *port;        /* port's adapter */
-    struct vidmm *vidmm;
-    struct vidsch *vidsch;
+    void *room[DDI_ROOMS]; /* what rooms above keep of this adapter, by their keys */
 };
+
+/* The key of a room above, a static object of its own. It is claimed before main; what it stands
+ * for is NULL at first. The room offers a typed function around ddi_room (vidmm_of_adapter,
+ * vidsch_of_adapter, ...). */
+struct ddi_room {
+    unsigned index;
+};
+
+/* Give the key a place of its own; ends the process if there is none left. */
+void ddi_room_claim(struct ddi_room *room);
+
+#define DDI_ROOM_CLAIM(name)                                    \
+    __attribute__((constructor)) static void claim_##name(void) \
+    {                                                           \
+        ddi_room_claim(&(name));                                \
+    }
+
+static inline void *ddi_room(const struct ddi_adapter *adapter, const struct ddi_room *room)
+{
+    return adapter->room[room->index];
+}
+
+static inline void ddi_set_room(struct ddi_adapter *adapter, const struct ddi_room *room,
+                                void *state)
+{
+    adapter->room[room->index] = state;
+}
 
 NTSTATUS ddi_adapter_init(struct ddi_adapter *adapter, const DRIVER_INITIALIZATION_DATA *table,
                           struct nt_image *image, const char *driver_name);
@@ -57,25 +89,29 @@ static inline bool ddi_feature_granted(const struct ddi_adapter *adapter, DXGK_F
     return (UINT)feature < 64 && adapter->features >> (UINT)feature & 1;
 }
 
-/* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the caller's own thread may enter
- * (THREAD-033, THREAD-036). Waits until nobody is inside, at most `limit` virtual ns: STATUS_IO_TIMEOUT then, an error status,
- * which the better known STATUS_TIMEOUT is not. */
+/* Between BeginExclusiveAccess and EndExclusiveAccess, and for the time of a reset, only the
+ * caller's own thread may enter (THREAD-033, THREAD-036). Waits until nobody is inside, at most
+ * `limit` virtual ns: STATUS_IO_TIMEOUT then, an error status, which the better known
+ * STATUS_TIMEOUT is not. */
 NTSTATUS ddi_exclude_others(struct ddi_adapter *adapter, uint64_t limit);
 void ddi_admit_others(struct ddi_adapter *adapter);
 /* THREAD-037, instead of hanging for ever: `name` waited 60 s for the driver, and who is inside. */
 void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
 
-/* A call in progress on the current stack: of a DDI, or of a host callback that a driver called. Innermost first. */
+/* A call in progress on the current stack: of a DDI, or of a host callback that a driver called.
+ * Innermost first. */
 struct ddi_frame {
     struct ddi_frame *outer;
     struct ddi_adapter *adapter;
+    enum ddi_entry entry;       /* DDI_NONE: a callback */
     const char *name;           /* "DxgkDdiPatch", "DxgkCbMapMemory" */
     uintptr_t caller;           /* callbacks: return address in the driver; 0 for a DDI */
     struct nt_process *process; /* whose driver_entry mutex this frame holds, or NULL */
     bool counted;               /* a DDI of level zero or one: it keeps others from being alone */
     bool alone;                 /* a DDI of level two or three */
     trace_track track;
-    /* Called when the driver has returned, with the frame still in place; for duties that end with the DDI (THREAD-062). */
+    /* Called when the driver has returned, with the frame still in place; for duties that end with
+     * the DDI (THREAD-062). */
     void (*on_return)(struct ddi_frame *frame);
 };
 
@@ -87,14 +123,15 @@ static inline struct ddi_frame *ddi_current_frame(void)
     return sim_current->frame;
 }
 
-/* What is in progress on the current stack: for reports and for callbacks that are legal only inside some DDI. NULL: nothing. */
+/* What is in progress on the current stack: for reports and for callbacks that are legal only
+ * inside some DDI. NULL: nothing. */
 const char *ddi_current_name(void);
 struct ddi_adapter *ddi_current_adapter(void);
-/* Is a DDI of this name in progress on the current stack (at any depth)? */
-bool ddi_inside(const char *name);
+/* Is this entry in progress on the current stack (at any depth)? */
+bool ddi_inside(enum ddi_entry entry);
 
-/* Has the current thread the driver for itself: inside a DDI of level two or three, or of an exclusion? Nobody else, paging
- * neither, gets into the driver before that ends. */
+/* Has the current thread the driver for itself: inside a DDI of level two or three, or of an
+ * exclusion? Nobody else, paging neither, gets into the driver before that ends. */
 bool ddi_is_alone(const struct ddi_adapter *adapter);
 
 /* Around the body of a host callback: `caller` is __builtin_return_address(0). */
@@ -102,21 +139,24 @@ void ddi_callback_enter(struct ddi_frame *frame, struct ddi_adapter *adapter, co
                         uintptr_t caller);
 void ddi_callback_leave(struct ddi_frame *frame);
 
-/* Install reports of places and of driver faults for the current machine and log. `symbolize` writes "refgpu.so!StartDevice+0x42"
- * for an address inside a driver image; false: not in one. `bugcheck` is told before the machine stops (CollectDbgInfo has been called). */
+/* Install reports of places and of driver faults for the current machine and log. `symbolize`
+ * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
+ * `bugcheck` is told before the machine stops (CollectDbgInfo has been called). */
 struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };
-void ddi_install(const struct ddi_hooks *hooks);
+/* False: out of memory. */
+bool ddi_install(const struct ddi_hooks *hooks);
 /* Name of a place in driver code by the installed hook; false: it has none. */
 bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
 /* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */
 void ddi_uninstall(void);
 
 /*
- * Memory lent to a driver: pages of their own, which can be made read-only and, once the driver should no longer use them,
- * inaccessible. An access against that is reported under `rule`, as "<what>", before the fault stops the machine.
+ * Memory lent to a driver: pages of their own, which can be made read-only and, once the driver
+ * should no longer use them, inaccessible. An access against that is reported under `rule`, as
+ * "<what>", before the fault stops the machine.
  */
 struct ddi_loan {
     struct list link;
@@ -130,7 +170,7 @@ void ddi_loan_protect(const struct ddi_loan *loan);
 void ddi_loan_revoke(const struct ddi_loan *loan);
 void ddi_loan_finish(struct ddi_loan *loan); /* one never initialised (all zero) is allowed */
 
-/* ---- entries. Names as in the headers; arguments and results as documented there. `process` is whose thread calls. ---- */
+/* ---- entries: names as in the headers; arguments and results as documented there ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context);
 NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked);
@@ -207,7 +247,8 @@ NTSTATUS ddi_reset_engine(struct ddi_adapter *a, DXGKARG_RESETENGINE *args);
 NTSTATUS ddi_reset_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_restart_from_timeout(struct ddi_adapter *a);
 NTSTATUS ddi_collect_dbg_info(struct ddi_adapter *a, const DXGKARG_COLLECTDBGINFO *args);
-/* The same with a buffer of the host's, whose use is checked. `extension` is filled in; may be NULL. */
+/* The same with a buffer of the host's, whose use is checked. `extension` is filled in; may be
+ * NULL. */
 NTSTATUS ddi_debug_report(struct ddi_adapter *a, uint32_t reason,
                           DXGKARG_COLLECTDBGINFO_EXT *extension);
 NTSTATUS ddi_begin_exclusive_access(struct ddi_adapter *a, DXGKARG_BEGINEXCLUSIVEACCESS *args);

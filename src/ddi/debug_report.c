@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142, TDR-066 to TDR-070): in a buffer with
- * guards around it. The machine may be out of memory: then a small one on the stack will do.
+ * What a driver can say about itself, before a reset or as its last word (LIFE-141, LIFE-142,
+ * TDR-066 to TDR-070): in a buffer with guards around it. The machine may be out of memory: then a
+ * small one on the stack will do.
  */
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/ddi.h"
+#include "util/alloc.h"
 
 #define REPORT_BYTES 65536u /* TDR-069 */
 #define SMALL_BYTES  1024u

@@ -3,11 +3,19 @@
  * Entering and leaving the driver, and the frames that tell what is in progress on a stack.
  *
  *   enter: who may be inside (exclusion.c) -> frame -> image -> level -> watchdog
- *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame -> level -> who may be inside
+ *   leave: watchdog -> what must be as before (THREAD-006 to THREAD-008) -> image -> frame
+ *          -> level -> who may be inside
  */
+#include "ddi/door.h"
+
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/exclusion.h"
+#include "ddi/state.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 
 #define RAISED_LIMIT 500000000u /* THREAD-067 */
 
@@ -23,26 +31,28 @@ static uint64_t limit_at(const struct ddi_adapter *adapter, uint8_t irql, uint64
     return irql >= SIM_IRQL_DISPATCH && raised < limit ? raised : limit;
 }
 
-/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape its sender has seen (LIFE-139);
- * the host's own threads have nothing to do. */
+/* LIFE-156: what clients want of a sleeping adapter. Questions do not need it awake; to an escape
+ * its sender has seen (LIFE-139); the host's own threads have nothing to do. */
 static bool wakes(const struct ddi_call *call)
 {
     return call->frame.adapter->asleep && call->level == LEVEL_ZERO && can_wait() &&
-           strcmp(call->frame.name, "DxgkDdiEscape") != 0;
+           !(ddi_entry_info(call->frame.entry)->flags & DDI_LETS_SLEEP);
 }
 
-/* The members that the way in does not write itself: to clear the whole record for each call would take longer. */
-static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+/* The members that the way in does not write itself: to clear the whole record for each call would
+ * take longer. */
+static void prepare(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                     enum ddi_level level, ULONG child)
 {
-    call->frame = (struct ddi_frame){.adapter = adapter, .name = name};
+    call->frame = (struct ddi_frame){
+        .adapter = adapter, .entry = entry, .name = ddi_entry_info(entry)->name};
     call->level = level;
     call->child = child;
     call->class_lock = NULL;
 }
 
 /* `call` is prepared. */
-static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
+static NTSTATUS enter(struct ddi_call *call, uint8_t irql)
 {
     struct sim_machine *m = sim_current;
     struct ddi_adapter *adapter = call->frame.adapter;
@@ -72,23 +82,31 @@ static NTSTATUS enter(struct ddi_call *call, uint8_t irql, uint64_t limit)
     nt_call_state(&call->state);
     adapter->calls++;
     trace_begin(call->frame.track, call->frame.name, NULL, 0);
-    call->deadline = sim_inside_enter(limit_at(adapter, m->irql, limit));
+    call->deadline = sim_inside_enter(
+        limit_at(adapter, m->irql, ddi_entry_info(call->frame.entry)->limit));
     sim_point();
     return STATUS_SUCCESS;
 }
 
-NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
-                   enum ddi_level level, uint8_t irql, uint64_t limit)
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry)
 {
-    prepare(call, adapter, name, level, 0);
-    return enter(call, irql, limit);
+    const struct ddi_entry_info *info = ddi_entry_info(entry);
+
+    return ddi_enter_at(call, adapter, entry, info->level, info->irql);
 }
 
-NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, const char *name,
+NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                      enum ddi_level level, uint8_t irql)
+{
+    prepare(call, adapter, entry, level, 0);
+    return enter(call, irql);
+}
+
+NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child)
 {
-    prepare(call, adapter, name, LEVEL_CHILD, child);
-    return enter(call, PASSIVE, LIMIT_SHORT);
+    prepare(call, adapter, entry, LEVEL_CHILD, child);
+    return enter(call, ddi_entry_info(entry)->irql);
 }
 
 void ddi_leave(struct ddi_call *call)
@@ -133,10 +151,10 @@ struct ddi_frame *ddi_current_ddi(void)
     return frame;
 }
 
-bool ddi_inside(const char *name)
+bool ddi_inside(enum ddi_entry entry)
 {
     for (struct ddi_frame *frame = ddi_current_frame(); frame; frame = frame->outer)
-        if (strcmp(frame->name, name) == 0)
+        if (frame->entry == entry)
             return true;
     return false;
 }

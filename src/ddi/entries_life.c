@@ -1,67 +1,68 @@
 /* SPDX-License-Identifier: MIT */
-/* The typed entries of the adapter's life: start, stop, power, children, interrupts; as entries.c. */
-#include "ddi/ddi_private.h"
+/* The typed entries of the adapter's life: start, stop, power, children, interrupts; as
+ * entries.c. */
+#include "ddi/door.h"
+
+#include "sim/irql.h"
 
 /* ---- the adapter's life ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context)
 {
-    CALL_STATUS(a, DxgkDdiAddDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, pdo, context);
+    CALL_STATUS(a, DxgkDdiAddDevice, pdo, context);
 }
 
 NTSTATUS ddi_link_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PLINKED_DEVICE linked)
 {
-    CALL_STATUS(a, DxgkDdiLinkDevice, LEVEL_ZERO, PASSIVE, LIMIT_LONG, pdo, a->context, linked);
+    CALL_STATUS(a, DxgkDdiLinkDevice, pdo, a->context, linked);
 }
 
 NTSTATUS ddi_exchange_pre_start_info(struct ddi_adapter *a, PDXGK_PRE_START_INFO info)
 {
-    CALL_STATUS(a, DxgkDdiExchangePreStartInfo, LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, info);
+    CALL_STATUS(a, DxgkDdiExchangePreStartInfo, a->context, info);
 }
 
 NTSTATUS ddi_start_device(struct ddi_adapter *a, PDXGK_START_INFO info, PDXGKRNL_INTERFACE services,
                           PULONG sources, PULONG children)
 {
-    CALL_STATUS(a, DxgkDdiStartDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, info, services,
-                sources, children);
+    CALL_STATUS(a, DxgkDdiStartDevice, a->context, info, services, sources, children);
 }
 
 NTSTATUS ddi_stop_device(struct ddi_adapter *a)
 {
-    CALL_STATUS(a, DxgkDdiStopDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context);
+    CALL_STATUS(a, DxgkDdiStopDevice, a->context);
 }
 
 NTSTATUS ddi_remove_device(struct ddi_adapter *a)
 {
-    CALL_STATUS(a, DxgkDdiRemoveDevice, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context);
+    CALL_STATUS(a, DxgkDdiRemoveDevice, a->context);
 }
 
 void ddi_unload(struct ddi_adapter *a)
 {
-    CALL_VOID(a, DxgkDdiUnload, LEVEL_ALONE, PASSIVE, LIMIT_LONG);
+    CALL_VOID(a, DxgkDdiUnload);
 }
 
 NTSTATUS ddi_query_adapter_info(struct ddi_adapter *a, const DXGKARG_QUERYADAPTERINFO *args)
 {
-    CALL_STATUS(a, DxgkDdiQueryAdapterInfo, LEVEL_QUERY, PASSIVE, LIMIT_SHORT, a->context, args);
+    CALL_STATUS(a, DxgkDdiQueryAdapterInfo, a->context, args);
 }
 
 NTSTATUS ddi_get_node_metadata(struct ddi_adapter *a, UINT node, DXGKARG_GETNODEMETADATA *args)
 {
-    CALL_STATUS(a, DxgkDdiGetNodeMetadata, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, a->context, node, args);
+    CALL_STATUS(a, DxgkDdiGetNodeMetadata, a->context, node, args);
 }
 
 NTSTATUS ddi_query_child_relations(struct ddi_adapter *a, PDXGK_CHILD_DESCRIPTOR children,
                                    ULONG bytes)
 {
-    CALL_STATUS(a, DxgkDdiQueryChildRelations, LEVEL_ALONE, PASSIVE, LIMIT_SHORT, a->context,
-                children, bytes);
+    CALL_STATUS(a, DxgkDdiQueryChildRelations, a->context, children, bytes);
 }
 
 NTSTATUS ddi_query_child_status(struct ddi_adapter *a, PDXGK_CHILD_STATUS child)
 {
     struct ddi_call call;
-    NTSTATUS status = ddi_enter_child(&call, a, "DxgkDdiQueryChildStatus", child->ChildUid);
+    NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryChildStatus, child->ChildUid);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -74,7 +75,7 @@ NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
                                      PDXGK_DEVICE_DESCRIPTOR descriptor)
 {
     struct ddi_call call;
-    NTSTATUS status = ddi_enter_child(&call, a, "DxgkDdiQueryDeviceDescriptor", child);
+    NTSTATUS status = ddi_enter_child(&call, a, DDI_DxgkDdiQueryDeviceDescriptor, child);
 
     if (!NT_SUCCESS(status))
         return status;
@@ -86,52 +87,50 @@ NTSTATUS ddi_query_device_descriptor(struct ddi_adapter *a, ULONG child,
 NTSTATUS ddi_notify_acpi_event(struct ddi_adapter *a, DXGK_EVENT_TYPE type, ULONG event,
                                PVOID argument, PULONG flags)
 {
-    CALL_STATUS(a, DxgkDdiNotifyAcpiEvent, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, type,
-                event, argument, flags);
+    CALL_STATUS(a, DxgkDdiNotifyAcpiEvent, a->context, type, event, argument, flags);
 }
 
 NTSTATUS ddi_notify_surprise_removal(struct ddi_adapter *a, DXGK_SURPRISE_REMOVAL_TYPE type)
 {
-    CALL_STATUS(a, DxgkDdiNotifySurpriseRemoval, LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, type);
+    CALL_STATUS(a, DxgkDdiNotifySurpriseRemoval, a->context, type);
 }
 
 void ddi_reset_device(struct ddi_adapter *a)
 {
-    CALL_VOID(a, DxgkDdiResetDevice, LEVEL_NONE, sim_irql(), LIMIT_SHORT, a->context);
+    CALL_VOID(a, DxgkDdiResetDevice, a->context);
 }
 
 void ddi_set_stable_power_state(struct ddi_adapter *a, BOOLEAN enable)
 {
     const DXGKARG_SETSTABLEPOWERSTATE args = {.Enabled = enable};
 
-    CALL_VOID(a, DxgkDdiSetStablePowerState, LEVEL_ZERO, PASSIVE, LIMIT_LONG, a->context, &args);
+    CALL_VOID(a, DxgkDdiSetStablePowerState, a->context, &args);
 }
 
 NTSTATUS ddi_set_power_component_f_state(struct ddi_adapter *a, UINT component, UINT state,
                                          uint8_t irql)
 {
-    CALL_STATUS(a, DxgkDdiSetPowerComponentFState, LEVEL_POWER, irql, LIMIT_SHORT, a->context,
-                component, state);
+    CALL_STATUS_AT(a, DxgkDdiSetPowerComponentFState, LEVEL_POWER, irql, a->context, component,
+                   state);
 }
 
 NTSTATUS ddi_power_runtime_control_request(struct ddi_adapter *a, const GUID *code, uint8_t irql)
 {
     SIZE_T returned = 0;
 
-    CALL_STATUS(a, DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql, LIMIT_LONG, a->context,
-                code, NULL, 0, NULL, 0, &returned);
+    CALL_STATUS_AT(a, DxgkDdiPowerRuntimeControlRequest, LEVEL_POWER, irql, a->context, code, NULL,
+                   0, NULL, 0, &returned);
 }
 
 NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STATE state,
                              POWER_ACTION action)
 {
-    CALL_STATUS(a, DxgkDdiSetPowerState, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, uid, state,
-                action);
+    CALL_STATUS(a, DxgkDdiSetPowerState, a->context, uid, state, action);
 }
 
 void ddi_control_etw_logging(struct ddi_adapter *a, BOOLEAN enable, ULONG flags, UCHAR level)
 {
-    CALL_VOID(a, DxgkDdiControlEtwLogging, LEVEL_ZERO, PASSIVE, LIMIT_SHORT, enable, flags, level);
+    CALL_VOID(a, DxgkDdiControlEtwLogging, enable, flags, level);
 }
 
 BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message)
@@ -139,8 +138,7 @@ BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message)
     struct ddi_call call;
     BOOLEAN claimed;
 
-    if (!NT_SUCCESS(
-            ddi_enter(&call, a, "DxgkDdiInterruptRoutine", LEVEL_NONE, sim_irql(), LIMIT_SHORT)))
+    if (!NT_SUCCESS(ddi_enter(&call, a, DDI_DxgkDdiInterruptRoutine)))
         return FALSE;
     claimed = a->table.DxgkDdiInterruptRoutine(a->context, message);
     ddi_leave(&call);
@@ -149,34 +147,33 @@ BOOLEAN ddi_interrupt_routine(struct ddi_adapter *a, ULONG message)
 
 void ddi_dpc_routine(struct ddi_adapter *a)
 {
-    CALL_VOID(a, DxgkDdiDpcRoutine, LEVEL_NONE, DISPATCH, LIMIT_SHORT, a->context);
+    CALL_VOID(a, DxgkDdiDpcRoutine, a->context);
 }
 
 NTSTATUS ddi_escape(struct ddi_adapter *a, const DXGKARG_ESCAPE *args)
 {
     /* LIFE-137: with HardwareAccess alone in the driver. */
-    CALL_STATUS(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO, PASSIVE,
-                LIMIT_LONG, a->context, args);
+    CALL_STATUS_AT(a, DxgkDdiEscape, args->Flags.HardwareAccess ? LEVEL_ALONE : LEVEL_ZERO,
+                   SIM_IRQL_PASSIVE, a->context, args);
 }
 
 /* ---- interfaces and requests of others: level two ---- */
 
 NTSTATUS ddi_query_interface(struct ddi_adapter *a, PQUERY_INTERFACE query)
 {
-    CALL_STATUS(a, DxgkDdiQueryInterface, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, query);
+    CALL_STATUS(a, DxgkDdiQueryInterface, a->context, query);
 }
 
 NTSTATUS ddi_dispatch_io_request(struct ddi_adapter *a, ULONG source, PVIDEO_REQUEST_PACKET packet)
 {
-    CALL_STATUS(a, DxgkDdiDispatchIoRequest, LEVEL_ALONE, PASSIVE, LIMIT_LONG, a->context, source,
-                packet);
+    CALL_STATUS(a, DxgkDdiDispatchIoRequest, a->context, source, packet);
 }
 
 void ddi_dereference_interface(struct ddi_adapter *a, PINTERFACE_DEREFERENCE routine, PVOID context)
 {
     struct ddi_call call;
 
-    if (!NT_SUCCESS(ddi_enter(&call, a, "InterfaceDereference", LEVEL_ZERO, PASSIVE, LIMIT_SHORT)))
+    if (!NT_SUCCESS(ddi_enter(&call, a, DDI_InterfaceDereference)))
         return;
     routine(context);
     ddi_leave(&call);
@@ -187,8 +184,7 @@ NTSTATUS ddi_query_feature_support(struct ddi_adapter *a, PDXGKDDI_QUERYFEATURES
                                    DXGKARG_QUERYFEATURESUPPORT *args)
 {
     struct ddi_call call;
-    NTSTATUS status = ddi_enter(&call, a, "DxgkDdiQueryFeatureSupport", LEVEL_ZERO, PASSIVE,
-                                LIMIT_SHORT);
+    NTSTATUS status = ddi_enter(&call, a, DDI_DxgkDdiQueryFeatureSupport);
 
     if (!NT_SUCCESS(status))
         return status;

@@ -2,22 +2,31 @@
 /*
  * Who may be inside the driver of one adapter together (THREAD-012 to THREAD-037).
  *
- *   level 0, 1   any number, counted in `inside`; of one user process one thread; of one class of level 1 one thread
- *   level 2, 3   nobody else: the thread is `alone` while `inside` holds only calls that it is itself in the middle of
+ *   level 0, 1   any number, counted in `inside`; of one user process one thread; of one class of
+ *                level 1 one thread
+ *   level 2, 3   nobody else: the thread is `alone` while `inside` holds only calls that it is
+ *                itself in the middle of
  *
- * Locks are taken in one order: the process, then the right to be inside, then the class. So whoever holds a class lock is
- * inside already and waits for nobody; and who is alone finds every class free.
+ * Locks are taken in one order: the process, then the right to be inside, then the class. So
+ * whoever holds a class lock is inside already and waits for nobody; and who is alone finds every
+ * class free.
  *
- * Somebody who waits to be alone (a seeker) holds back user threads that come later, so that he is not starved. He does not
- * hold back threads of the system process: a call inside may be waiting for them (CreateContext for paging), and the seeker
- * waits for that call. Calls that come from below a call already inside go in for the same reason.
+ * Somebody who waits to be alone (a seeker) holds back user threads that come later, so that he is
+ * not starved. He does not hold back threads of the system process: a call inside may be waiting
+ * for them (CreateContext for paging), and the seeker waits for that call. Calls that come from
+ * below a call already inside go in for the same reason.
  */
+#include "ddi/exclusion.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/door.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 
-#define ALONE_LIMIT (60ull * SECOND) /* THREAD-037 */
+#define ALONE_LIMIT 60000000000u /* THREAD-037 */
 
 struct seeker {
     struct list link;
@@ -53,7 +62,8 @@ void ddi_adapter_finish(struct ddi_adapter *adapter)
 
 /* ---- alone ---- */
 
-/* Calls of this adapter that the current stack is in the middle of, and that count in locks->inside. */
+/* Calls of this adapter that the current stack is in the middle of, and that count in
+ * locks->inside. */
 static uint32_t own_calls(const struct ddi_adapter *adapter)
 {
     uint32_t own = 0;
@@ -137,12 +147,11 @@ void ddi_admit_others(struct ddi_adapter *adapter)
 static bool admitted(const struct ddi_locks *locks, enum ddi_level level)
 {
     LIST_FOR(node, &locks->calls) {
-        const char *name = CONTAINER(node, struct ddi_call, link)->frame.name;
+        enum ddi_entry entry = CONTAINER(node, struct ddi_call, link)->frame.entry;
+        unsigned flags = ddi_entry_info(entry)->flags;
 
-        if (level == LEVEL_QUERY && (strcmp(name, "DxgkDdiSetPowerState") == 0 ||
-                                     strcmp(name, "DxgkDdiQueryChildRelations") == 0))
-            return true;
-        if (level == LEVEL_POWER && strcmp(name, "DxgkDdiResetFromTimeout") == 0)
+        if ((level == LEVEL_QUERY && flags & DDI_BESIDE_QUERY) ||
+            (level == LEVEL_POWER && flags & DDI_BESIDE_POWER))
             return true;
     }
     return false;
@@ -177,8 +186,8 @@ static bool child_is_busy(const struct ddi_call *call)
     return false;
 }
 
-/* THREAD-016: no two threads of one user process inside through levels zero and one. Nobody else is inside with one who
- * is alone. */
+/* THREAD-016: no two threads of one user process inside through levels zero and one. Nobody else is
+ * inside with one who is alone. */
 static void lock_process(struct ddi_frame *frame, const struct ddi_locks *locks)
 {
     struct nt_process *process = nt_process_current();

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "nt/nt.h"
+#include "util/array.h"
 
 #define PREFIX          0xD3D1u
 #define PREFIX_SHIFT    48u
@@ -82,7 +83,7 @@ static const char *kind_name(unsigned kind)
         [DDI_HANDLE_ACQUIRED_RESOURCE] = "an acquired resource",
     };
 
-    return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : NULL;
+    return kind < ARRAY_COUNT(names) && names[kind] ? names[kind] : NULL;
 }
 
 static const char *client_kind_name(uint32_t handle)

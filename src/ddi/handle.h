@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Host handles given to drivers. A value says by itself whose it is, so that none passes for another:
+ * Host handles given to drivers. A value says by itself whose it is, so that none passes for
+ * another:
  *
  *   63       48 47  44 43      32 31 30 29                   0
  *   |  0xD3D1  | kind | adapter  | 1  0| generation and slot |
  *
- * It is no address (not canonical), no D3DKMT handle (those have 32 bits), and cut down to 32 bits it is still none, since
- * bit 30 is set in those. Lookup, insertion and removal are O(1).
+ * It is no address (not canonical), no D3DKMT handle (those have 32 bits), and cut down to 32 bits
+ * it is still none, since bit 30 is set in those. Lookup, insertion and removal are O(1).
  */
 #ifndef DXGK_DDI_HANDLE_H
 #define DXGK_DDI_HANDLE_H
@@ -47,8 +48,8 @@ void *ddi_handle_remove(struct ddi_handles *handles, HANDLE handle, enum ddi_han
 /* A short number for names: unique among the live handles of the table. */
 uint32_t ddi_handle_number(HANDLE handle);
 
-/* What a handle is, for reports: "0x40000001, a D3DKMT handle", "0xd3d1300180000002, the handle of a context of another
- * adapter", "NULL". `handles`: where it was looked for. */
+/* What a handle is, for reports: "0x40000001, a D3DKMT handle", "0xd3d1300180000002, the handle of
+ * a context of another adapter", "NULL". `handles`: where it was looked for. */
 struct ddi_handle_text {
     char text[96];
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory lent to a driver for the time of a call or of a state; an access after that is told from other faults. */
+/* Memory lent to a driver for the time of a call or of a state; an access after that is told from
+ * other faults. */
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/state.h"
 
 bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what)
 {

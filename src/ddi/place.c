@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a violation happened, what a driver fault was, and the last DDI before a simulated bug check. */
+/* Where a violation happened, what a driver fault was, and the last DDI before a simulated bug
+ * check. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "ddi/ddi_private.h"
+#include "ddi/state.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/slot.h"
+#include "sim/stack.h"
+#include "sim/stop.h"
+#include "sim/thread.h"
 #include "x64/exception.h"
+#include "x64/stack_text.h"
 
 #define DPC_WATCHDOG_VIOLATION           0x133u
 #define THREAD_STUCK_IN_DEVICE_DRIVER    0xEAu
 #define KMODE_EXCEPTION_NOT_HANDLED      0x1Eu
 #define PAGE_FAULT_IN_FREED_SPECIAL_POOL 0xCCu
 
-/* ---- rows of the trace: one per thread, where calls nest, and the processor's for what interrupts threads ---- */
+struct sim_slot ddi_slot;
+SIM_SLOT_CLAIM(ddi_slot)
+
+/* ---- rows of the trace: one a thread, and the processor's for what interrupts threads ---- */
 
 trace_track ddi_track(enum ddi_level level)
 {
@@ -107,7 +118,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
         if (state->hooks.bugcheck)
             state->hooks.bugcheck(bug);
         if (!sim_current->stopped)
-            nt_bugcheck_callbacks_run(); /* NT-166; those that KeBugCheckEx has run are not run again */
+            /* NT-166; those that KeBugCheckEx has run are not run again */
+            nt_bugcheck_callbacks_run();
     }
     sim_stop();
 }
@@ -156,12 +168,12 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
         snprintf(place, bytes, "host code%s%s", caller[0] ? " for " : "", caller);
 }
 
-static void on_overdue(const struct sim_fault *fault, const char *name, const char *place)
+static void on_overdue(const struct sim_fault *fault, const struct ddi_frame *ddi, const char *name,
+                       const char *place)
 {
     const char *why = fault->kind == SIM_FAULT_HANG ? "it loops without calling the host"
                                                     : "not within its limit of virtual time";
-    bool routine = strcmp(name, "DxgkDdiDpcRoutine") == 0 ||
-                   strcmp(name, "DxgkDdiInterruptRoutine") == 0;
+    bool routine = ddi && ddi_entry_info(ddi->entry)->flags & DDI_ROUTINE;
 
     if (sim_irql() >=
         SIM_IRQL_DISPATCH) /* parameter 1: a single DPC or ISR; or the stretch as a whole */
@@ -179,8 +191,8 @@ static bool is_access(enum sim_fault_kind kind)
     return kind == SIM_FAULT_READ || kind == SIM_FAULT_WRITE || kind == SIM_FAULT_EXECUTE;
 }
 
-/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if nobody takes it. Handlers run
- * meanwhile, and what they do wrong is theirs. */
+/* A fault that is an exception: to a block of an ELF driver, or a handler of an image. Returns if
+ * nobody takes it. Handlers run meanwhile, and what they do wrong is theirs. */
 static void offer_fault(const struct sim_fault *fault)
 {
     EXCEPTION_RECORD exception;
@@ -192,7 +204,8 @@ static void offer_fault(const struct sim_fault *fault)
     ddi_state()->fault = fault;
 }
 
-/* The rule that an access to a view breaks, and what it is: another process's, or one that has ended. NULL: no view. */
+/* The rule that an access to a view breaks, and what it is: another process's, or one that has
+ * ended. NULL: no view. */
 static const char *view_at(uintptr_t address, char *what, size_t bytes)
 {
     const void *at = (const void *)address;
@@ -202,7 +215,8 @@ static const char *view_at(uintptr_t address, char *what, size_t bytes)
     return nt_view_was_at(at, what, bytes) ? "PHYS-194" : NULL;
 }
 
-/* A client touched what is another's: that is the end of its thread, as of a process that does not handle the exception. */
+/* A client touched what is another's: that is the end of its thread, as of a process that does not
+ * handle the exception. */
 static _Noreturn void end_client(const struct sim_fault *fault, const char *place)
 {
     char what[192] = "";
@@ -229,7 +243,7 @@ static void on_fault(const struct sim_fault *fault)
     if (!sim_current->inside)
         end_client(fault, place);
     if (fault->kind == SIM_FAULT_HANG || fault->kind == SIM_FAULT_OVERDUE) {
-        on_overdue(fault, name, place);
+        on_overdue(fault, ddi, name, place);
     } else {
         uint64_t parameter[4];
         uint32_t code = x64_fault_bugcheck(fault, parameter);
@@ -274,29 +288,30 @@ static void on_unwind(uintptr_t sp)
     }
 }
 
-void ddi_install(const struct ddi_hooks *hooks)
+bool ddi_install(const struct ddi_hooks *hooks)
 {
     static const struct verify_place place = {
         .describe = describe, .stack = describe_stack, .bugcheck = bugcheck};
-    struct ddi_state *state = sim_current->room[SIM_ROOM_DDI];
+    struct ddi_state *state = ddi_state();
 
     if (!state) {
         state = util_zalloc(1, sizeof(*state));
         if (!state)
-            return;
+            return false;
         hash_init(&state->tracks);
         list_init(&state->loans);
-        sim_current->room[SIM_ROOM_DDI] = state;
+        sim_slot_set(&ddi_slot, state);
     }
     state->hooks = *hooks;
     state->in_bugcheck = false;
     if (!x64_on_unwind(on_unwind)) {
         ddi_uninstall();
-        return;
+        return false;
     }
     sim_on_fault(on_fault);
     if (verify_current)
         verify_set_place(verify_current, &place);
+    return true;
 }
 
 void ddi_uninstall(void)
@@ -310,5 +325,5 @@ void ddi_uninstall(void)
     (void)x64_on_unwind(NULL);
     hash_finish(&state->tracks);
     util_free(state);
-    sim_current->room[SIM_ROOM_DDI] = NULL;
+    sim_slot_set(&ddi_slot, NULL);
 }

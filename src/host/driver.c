@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and the way back. */
+/* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and
+ * the way back. */
 #include "host/host.h"
 #include "port/adapter.h"
 #include "port/adapter_info.h"
 #include "port/driver.h"
 
 #include <string.h>
+
+#include "sim/machine.h"
+#include "sim/stop.h"
+#include "util/array.h"
+#include "util/explain.h"
 
 struct loading {
     struct dxgk_machine *machine;
@@ -16,7 +22,8 @@ struct loading {
 
 /* ---- on a kernel thread ---- */
 
-/* CAPS-065: what an isolated driver must not import. Reports of one place are merged, so each of them names all. */
+/* CAPS-065: what an isolated driver must not import. Reports of one place are merged, so each of
+ * them names all. */
 static void check_imports(const struct loader_image *image, const struct port_adapter *adapter)
 {
     static const char *const banned[] = {
@@ -30,7 +37,7 @@ static void check_imports(const struct loader_image *image, const struct port_ad
 
     if (!port_adapter_caps(adapter)->MemoryManagementCaps.IoMmuSecureModeSupported)
         return;
-    for (size_t i = 0; i < sizeof(banned) / sizeof(banned[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(banned); i++) {
         const size_t length = strlen(found);
 
         if (!loader_image_imports(image, banned[i]))
@@ -112,7 +119,8 @@ static const char *status_text(NTSTATUS status, char *buffer, size_t bytes)
     return buffer;
 }
 
-/* The report that decided: the gravest one made since, the last of several; of bug checks the first, whose machine it is. */
+/* The report that decided: the gravest one made since, the last of several; of bug checks the
+ * first, whose machine it is. */
 static const struct verify_record *deciding_record(const struct verify_log *log, size_t since)
 {
     const struct verify_record *best = NULL;
@@ -136,13 +144,13 @@ static void explain_refusal(const struct dxgk_machine *machine, const struct hos
     char text[32];
 
     if (bug->happened && record)
-        host_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name,
+        util_explain(error, error_bytes, "%s: %s: %s (simulated bug check 0x%x)", name,
                      record->rule, record->seen, bug->code);
     else if (record)
-        host_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen,
+        util_explain(error, error_bytes, "%s: %s: %s (%s)", name, record->rule, record->seen,
                      status_text(status, text, sizeof(text)));
     else
-        host_explain(error, error_bytes, "%s: refused with %s", name,
+        util_explain(error, error_bytes, "%s: refused with %s", name,
                      status_text(status, text, sizeof(text)));
 }
 
@@ -167,7 +175,7 @@ enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path
     NTSTATUS status;
 
     if (!driver) {
-        host_explain(error, error_bytes, "out of memory");
+        util_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
     list_init(&driver->link);
@@ -180,7 +188,7 @@ enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path
     driver->nt_image = nt_image_create(loader_image_name(driver->image));
     if (!driver->nt_image) {
         free_driver(driver);
-        host_explain(error, error_bytes, "out of memory");
+        util_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
     list_push_back(&machine->drivers, &driver->link);
@@ -207,7 +215,7 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
     bool entered;
 
     if (machine->sim->stopped || machine->shut_down) {
-        host_explain(error, error_bytes, "the machine has stopped");
+        util_explain(error, error_bytes, "the machine has stopped");
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     entered = host_enter(machine);
@@ -216,7 +224,7 @@ enum dxgk_result dxgk_machine_load_driver(struct dxgk_machine *machine, const ch
         host_log(machine, "%s", text);
     host_leave(entered);
     if (result != DXGK_OK)
-        host_explain(error, error_bytes, "%s", text);
+        util_explain(error, error_bytes, "%s", text);
     return result;
 }
 

@@ -12,7 +12,6 @@
 #include "loader/loader.h"
 #include "nt/nt.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"
@@ -90,17 +89,19 @@ struct dxgk_machine {
     } inspect;
 };
 
-/* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0: none). */
+/* The machine that is entered; NULL: none. */
+struct dxgk_machine *host_current(void);
+
+/* dxgk_machine_create, with the n-th internal allocation of the creation itself failing (0:
+ * none). */
 struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *config,
                                          uint64_t fail_in_creation, char *error, size_t error_bytes);
 
-/* Around every function of the API that touches the machine. False if the caller is inside already (a client, a log callback);
- * then nothing is to be left. */
+/* Around every function of the API that touches the machine. False if the caller is inside already
+ * (a client, a log callback); then nothing is to be left. */
 bool host_enter(struct dxgk_machine *machine);
 void host_leave(bool entered);
 
-void host_explain(char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 void host_log(struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -117,7 +118,8 @@ void host_reap_processes(struct dxgk_machine *machine);
 /* driver.c: dxgk_machine_load_driver, for a machine that is entered. */
 enum dxgk_result host_load_driver(struct dxgk_machine *machine, const char *path, char *error,
                                   size_t error_bytes);
-/* module.c, on a kernel thread: for an image that is about to be entered for the first time, or is not going to be entered again. */
+/* module.c, on a kernel thread: for an image that is about to be entered for the first time, or is
+ * not going to be entered again. */
 NTSTATUS host_initialize_modules(struct dxgk_machine *machine, const struct loader_image *image);
 void host_unload_modules(struct dxgk_machine *machine, const struct loader_image *image);
 void host_free_modules(struct dxgk_machine *machine); /* what is left of them */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver is, told without a workload: its file, what it registers, what it answers at the start of an adapter, and what
- * would refuse it. The driver runs as in any machine; the port driver shows what it was told before it forgets it.
+ * What a driver is, told without a workload: its file, what it registers, what it answers at the
+ * start of an adapter, and what would refuse it. The driver runs as in any machine; the port driver
+ * shows what it was told before it forgets it.
  */
 #include "host/host.h"
 #include "port/answers.h"
@@ -10,7 +11,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+#include "sim/machine.h"
+#include "util/array.h"
+#include "util/explain.h"
 
 static void say(const struct dxgk_machine *machine, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -57,7 +60,7 @@ static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALI
     unsigned count = 0;
 
     say(machine, "entry points, interface version 0x%x", (unsigned)table->Version);
-    for (size_t i = 0; i < ITEMS(entry); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(entry); i++) {
         uintptr_t address;
         char place[128];
 
@@ -70,7 +73,7 @@ static void show_table(const struct dxgk_machine *machine, const DRIVER_INITIALI
         say(machine, "  %-42s %s", entry[i].name, place);
         count++;
     }
-    say(machine, "  %u of %zu", count, ITEMS(entry));
+    say(machine, "  %u of %zu", count, ARRAY_COUNT(entry));
 }
 
 /* ---- what it answered ---- */
@@ -128,7 +131,7 @@ static void show_nodes(const struct dxgk_machine *machine, const struct port_ans
         const DXGKARG_GETNODEMETADATA *node = &answers->node[i].metadata;
 
         say(machine, "  %u %s, %s addresses", i,
-            (size_t)node->EngineType < ITEMS(types) ? types[node->EngineType] : "unknown",
+            (size_t)node->EngineType < ARRAY_COUNT(types) ? types[node->EngineType] : "unknown",
             answers->node[i].virtual_addressing ? "GPU virtual" : "physical");
     }
 }
@@ -245,7 +248,7 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
     bool entered;
 
     if (machine->sim->stopped || machine->shut_down) {
-        host_explain(error, error_bytes, "the machine has stopped");
+        util_explain(error, error_bytes, "the machine has stopped");
         return DXGK_ERROR;
     }
     entered = host_enter(machine);
@@ -259,6 +262,6 @@ enum dxgk_result dxgk_machine_inspect(struct dxgk_machine *machine, const char *
     machine->inspect.line = NULL;
     host_leave(entered);
     if (result != DXGK_OK)
-        host_explain(error, error_bytes, "%s", text);
+        util_explain(error, error_bytes, "%s", text);
     return result;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual machines. */
+/* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual
+ * machines. */
 #include "host/host.h"
 #include "port/config.h"
 #include "port/isolate.h"
 
 #include <string.h>
+
+#include "sim/machine.h"
+#include "util/explain.h"
 
 _Static_assert((int)DXGK_IOMMU_DOMAIN == (int)PORT_IOMMU_DOMAIN &&
                    (int)DXGK_IOMMU_MAPPINGS == (int)PORT_IOMMU_MAPPINGS &&
@@ -67,7 +71,7 @@ enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, cha
     bool entered;
 
     if (machine->sim->stopped || machine->shut_down || list_empty(&machine->adapters)) {
-        host_explain(error, error_bytes, "there is no adapter that runs");
+        util_explain(error, error_bytes, "there is no adapter that runs");
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     entered = host_enter(machine);
@@ -77,11 +81,11 @@ enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, cha
         return DXGK_OK;
     name = nt_status_name(making.status);
     if (result != DXGK_OK)
-        host_explain(error, error_bytes, "the adapter did not change to isolation");
+        util_explain(error, error_bytes, "the adapter did not change to isolation");
     else if (name)
-        host_explain(error, error_bytes, "no secure virtual machine: %s", name);
+        util_explain(error, error_bytes, "no secure virtual machine: %s", name);
     else
-        host_explain(error, error_bytes, "no secure virtual machine: status 0x%08x",
+        util_explain(error, error_bytes, "no secure virtual machine: status 0x%08x",
                      (unsigned)making.status);
     return result == DXGK_OK ? DXGK_ERROR : result;
 }

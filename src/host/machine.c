@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine: its rooms, built from the bottom up and taken down in the other direction; its devices; its end.
+ * A machine: its rooms, built from the bottom up and taken down in the other direction; its
+ * devices; its end.
  *
- * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing is taken apart that would
- * need the driver or a thread (adapters, processes): what is on the machine's heap goes with the heap (sim_machine_destroy).
- * The rooms at the bottom are destroyed nevertheless, for what they hold that is not on it: memory files and mappings,
- * device models, images of drivers.
+ * After a simulated bug check the simulated life has stopped in the middle of things. Then nothing
+ * is taken apart that would need the driver or a thread (adapters, processes): what is on the
+ * machine's heap goes with the heap (sim_machine_destroy). The rooms at the bottom are destroyed
+ * nevertheless, for what they hold that is not on it: memory files and mappings, device models,
+ * images of drivers.
  */
 #include "host/host.h"
 
@@ -16,6 +18,11 @@
 #include "ddi/ddi.h"
 #include "port/config.h"
 #include "port/port.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/slot.h"
+#include "sim/stop.h"
+#include "util/explain.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 
@@ -23,19 +30,15 @@
 #define MIN_RAM      ((uint64_t)64 << 20)
 #define MAX_RAM      ((uint64_t)1 << 40)
 
-/* ---- words ---- */
+static struct sim_slot host_slot;
+SIM_SLOT_CLAIM(host_slot)
 
-void host_explain(char *error, size_t error_bytes, const char *format, ...)
+struct dxgk_machine *host_current(void)
 {
-    va_list arguments;
-
-    if (!error || error_bytes == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    error[strcspn(error, "\r\n")] = '\0';
+    return sim_slot_get(&host_slot);
 }
+
+/* ---- words ---- */
 
 void host_log(struct dxgk_machine *machine, const char *format, ...)
 {
@@ -81,7 +84,7 @@ const char *dxgk_machine_waits(const struct dxgk_machine *machine)
 
 static void bugcheck_news(const struct verify_bugcheck *bugcheck)
 {
-    struct dxgk_machine *machine = sim_current->room[SIM_ROOM_HOST];
+    struct dxgk_machine *machine = host_current();
 
     host_log(machine, "simulated bug check 0x%x (0x%llx, 0x%llx, 0x%llx, 0x%llx), rule %s",
              bugcheck->code, (unsigned long long)bugcheck->parameter[0],
@@ -178,7 +181,7 @@ static bool create_services(struct dxgk_machine *machine)
     };
     struct ddi_hooks hooks = {.symbolize = loader_symbolize, .bugcheck = bugcheck_news};
 
-    machine->sim->room[SIM_ROOM_HOST] = machine;
+    sim_slot_set(&host_slot, machine);
     machine->ram = ram_create(&ram);
     if (machine->ram)
         machine->bus = bus_create(machine->ram);
@@ -189,8 +192,7 @@ static bool create_services(struct dxgk_machine *machine)
     machine->nt = nt_create(&nt);
     if (!machine->nt || !x64_create())
         return false;
-    ddi_install(&hooks);
-    return machine->sim->room[SIM_ROOM_DDI] != NULL;
+    return ddi_install(&hooks);
 }
 
 static bool create_graphics(struct dxgk_machine *machine)
@@ -251,12 +253,12 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     bool done, entered;
 
     if (wrong) {
-        host_explain(error, error_bytes, "%s", wrong);
+        util_explain(error, error_bytes, "%s", wrong);
         return NULL;
     }
     machine = alloc_machine(config);
     if (!machine) {
-        host_explain(error, error_bytes, "out of memory");
+        util_explain(error, error_bytes, "out of memory");
         return NULL;
     }
     verify_set_strict(machine->log, config->strict);
@@ -270,7 +272,7 @@ struct dxgk_machine *host_machine_create(const struct dxgk_machine_config *confi
     host_leave(entered);
     if (done)
         return machine;
-    host_explain(error, error_bytes, "out of memory");
+    util_explain(error, error_bytes, "out of memory");
     dxgk_machine_destroy(machine);
     return NULL;
 }
@@ -390,22 +392,22 @@ static enum dxgk_result add(struct dxgk_machine *machine, const char *path,
                             const struct dxgk_device_model *model, const char *const *options,
                             size_t count, char *error, size_t error_bytes)
 {
-    char why[512] = "out of memory";
+    struct bus_refusal why = {.text = ""};
     struct host_device *device = alloc_device(options, count);
     struct dxgk_device_config config;
 
     if (!device) {
-        host_explain(error, error_bytes, "%s", why);
+        util_explain(error, error_bytes, "out of memory");
         return DXGK_OUT_OF_MEMORY;
     }
     config.count = count;
     config.option = (const char *const *)device->option;
-    device->bus = path ? bus_device_load(machine->bus, path, &config, why, sizeof(why))
-                       : bus_device_add(machine->bus, model, &config, why, sizeof(why));
+    device->bus = path ? bus_device_load(machine->bus, path, &config, &why)
+                       : bus_device_add(machine->bus, model, &config, &why);
     if (!device->bus) {
         free_device(device);
-        host_explain(error, error_bytes, "%s", why);
-        return strstr(why, "out of memory") ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
+        util_explain(error, error_bytes, "%s", why.text);
+        return why.no_memory ? DXGK_OUT_OF_MEMORY : DXGK_ERROR;
     }
     list_push_back(&machine->devices, &device->link);
     return DXGK_OK;
@@ -420,7 +422,7 @@ static enum dxgk_result add_entered(struct dxgk_machine *machine, const char *pa
     bool entered;
 
     if ((!path && !model) || machine->shut_down || machine->sim->stopped) {
-        host_explain(error, error_bytes,
+        util_explain(error, error_bytes,
                      path || model ? "the machine was shut down" : "no device model was given");
         return DXGK_ERROR;
     }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the first driver that imports from
- * one is entered, DllUnload after the last one is gone. What they allocate counts as the driver's. */
+/* Modules that drivers bring along (export drivers, kernel-mode DLLs): DllInitialize before the
+ * first driver that imports from one is entered, DllUnload after the last one is gone. What they
+ * allocate counts as the driver's. */
 #include "host/host.h"
 
 #include "ddi/ddi.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "util/array.h"
 
 #define LIMIT_NS 60000000000u /* as for DriverEntry */
 
@@ -101,7 +105,7 @@ static NTSTATUS call_initialize(const struct host_module *module)
 
     if (!entry)
         return STATUS_SUCCESS;
-    service_path(module->image, buffer, sizeof(buffer) / sizeof(buffer[0]), &path);
+    service_path(module->image, buffer, ARRAY_COUNT(buffer), &path);
     enter(&call, module->nt_image, "DllInitialize");
     status = entry(&path);
     leave(&call);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its device power state. A kernel thread
- * does that, as the system would; the client waits.
+ * Power as a client sees it: the machine goes to sleep and wakes, and each adapter is told its
+ * device power state. A kernel thread does that, as the system would; the client waits.
  */
 #include <stdio.h>
 
 #include "host/host.h"
 #include "port/adapter_info.h"
 #include "port/power.h"
+
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+#include "util/explain.h"
 
 struct change {
     struct dxgk_machine *machine;
@@ -82,11 +88,11 @@ static enum dxgk_result explain(const struct change *change, char *error, size_t
         status = number;
     }
     if (change->there)
-        host_explain(error, error_bytes,
+        util_explain(error, error_bytes,
                      "%s is in D%u, but what it had in video memory did not come back (%s)",
                      change->name, state, status);
     else
-        host_explain(error, error_bytes, "no change of %s to D%u: %s (%s)", change->name, state,
+        util_explain(error, error_bytes, "no change of %s to D%u: %s (%s)", change->name, state,
                      reason_of(change->status), status);
     return DXGK_ERROR;
 }
@@ -112,7 +118,7 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
     struct sim_thread *thread;
 
     if (!change.machine || state > 3) {
-        host_explain(error, error_bytes,
+        util_explain(error, error_bytes,
                      change.machine ? "no device power state: D%u" : "not a client's thread", state);
         return DXGK_ERROR;
     }
@@ -122,13 +128,13 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
     if (!sim_current->stopped) {
         thread = sim_thread_create("power", SIM_THREAD_KERNEL, change_all, &change);
         if (!thread) {
-            host_explain(error, error_bytes, "out of memory");
+            util_explain(error, error_bytes, "out of memory");
             return DXGK_OUT_OF_MEMORY;
         }
         if (carry_out(&change, thread))
             return explain(&change, error, error_bytes);
     }
-    host_explain(error, error_bytes, "no change to D%u: a bug check stopped the machine", state);
+    util_explain(error, error_bytes, "no change to D%u: a bug check stopped the machine", state);
     return DXGK_DRIVER_STOPPED;
 }
 

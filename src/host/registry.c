@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "sim/machine.h"
+#include "util/explain.h"
 
 enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                             char *error, size_t error_bytes)
@@ -13,12 +15,12 @@ enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const 
     bool entered, loaded;
 
     if (machine->sim->stopped || machine->shut_down) {
-        host_explain(error, error_bytes, "the machine has stopped");
+        util_explain(error, error_bytes, "the machine has stopped");
         return machine->sim->stopped ? DXGK_DRIVER_STOPPED : DXGK_ERROR;
     }
     file = fopen(path, "r");
     if (!file) {
-        host_explain(error, error_bytes, "%s: %s", path, strerror(errno));
+        util_explain(error, error_bytes, "%s: %s", path, strerror(errno));
         return DXGK_ERROR;
     }
     entered = host_enter(machine);
@@ -27,6 +29,6 @@ enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const 
     fclose(file);
     if (loaded)
         return DXGK_OK;
-    host_explain(error, error_bytes, "%s: not a registry file, or out of memory", path);
+    util_explain(error, error_bytes, "%s: not a registry file, or out of memory", path);
     return DXGK_ERROR;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/memory.h"
+#include "sim/machine.h"
 
 bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity)
 {

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running: client programs as threads of simulated processes, and the host's own work on kernel threads.
+ * Running: client programs as threads of simulated processes, and the host's own work on kernel
+ * threads.
  *
- * A process ends with its last thread, which on its way out takes down what the process left in the client interface. Its
- * remains are freed between runs, off its threads' stacks.
+ * A process ends with its last thread, which on its way out takes down what the process left in the
+ * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/host.h"
 
 #include <string.h>
+
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/point.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 struct start {
     struct dxgk_machine *machine;
@@ -15,11 +23,6 @@ struct start {
     void (*fn)(void *argument);
     void *argument;
 };
-
-static struct dxgk_machine *current_machine(void)
-{
-    return sim_current ? sim_current->room[SIM_ROOM_HOST] : NULL;
-}
 
 static enum dxgk_result result_of(enum sim_outcome outcome)
 {
@@ -191,18 +194,18 @@ static struct host_process *current_process(struct dxgk_machine *machine)
 
 static bool on_client_thread(void)
 {
-    return current_machine() && sim_current->thread &&
+    return host_current() && sim_current->thread &&
            sim_thread_kind(sim_current->thread) == SIM_THREAD_CLIENT && !sim_current->inside;
 }
 
 struct dxgk_machine *host_client_machine(void)
 {
-    return on_client_thread() ? current_machine() : NULL;
+    return on_client_thread() ? host_current() : NULL;
 }
 
 bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argument)
 {
-    struct dxgk_machine *machine = current_machine();
+    struct dxgk_machine *machine = host_current();
     struct host_process *process;
 
     if (!on_client_thread() || sim_current->stopped)
@@ -213,7 +216,7 @@ bool dxgk_client_thread(const char *name, void (*fn)(void *argument), void *argu
 
 bool dxgk_client_process(const char *name, void (*fn)(void *argument), void *argument)
 {
-    struct dxgk_machine *machine = current_machine();
+    struct dxgk_machine *machine = host_current();
 
     if (!on_client_thread() || sim_current->stopped)
         return false;

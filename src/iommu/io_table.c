@@ -475,7 +475,8 @@ static enum io_result map_one(struct io_tables *tables, const struct mapping *ma
     return result;
 }
 
-/* What most calls are: free entries of a table that is near. False, and nothing done: look closer. */
+/* What most calls are: free entries of a table that is near. False, and nothing done: look
+ * closer. */
 static inline bool map_near(struct io_tables *tables, uint64_t page,
                             const struct page_number *frames, uint64_t first, uint64_t count,
                             uint64_t flags)
@@ -586,7 +587,8 @@ static void remove_entries(struct io_tables *tables, struct io_table *table, uns
 }
 
 /* The table that decides about the page: by its leaf, or the 0 on the way. One of level 0 is near
- * then. A large leaf that [page, page + count) covers in part is split, unless there is no memory. */
+ * then. A large leaf that [page, page + count) covers in part is split, unless there is no
+ * memory. */
 static struct io_table *decide(struct io_tables *tables, uint64_t page, uint64_t count)
 {
     struct io_table *table = io_near(tables, page);

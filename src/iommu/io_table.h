@@ -12,17 +12,17 @@
  * A leaf entry may stand at level 1 (2 MiB) and 2 (1 GiB) as well: it is made where one call maps a
  * stretch that is aligned so on both sides, and split when a part of it gets another fate.
  *
- * The depth grows with the highest page mapped, so that the usual few GiB cost three levels although
- * device windows may stand near 2^52.
+ * The depth grows with the highest page mapped, so that the usual few GiB cost three levels
+ * although device windows may stand near 2^52.
  *
- * Walk cache: the tables of level 0 used last are found without a descent, by their page. A table of
- * level 0 that becomes empty stays in the tree as long as it is there (it is "idle"), for the next
- * mapping in its place; any other empty table is unlinked at once, and a few of those (all zero, as
- * a new one has to be) are kept for the next need. So memory follows what is mapped, but for
- * IO_NEAR_TABLES idle tables, the way to them, and IO_SPARE_TABLES.
+ * Walk cache: the tables of level 0 used last are found without a descent, by their page. A table
+ * of level 0 that becomes empty stays in the tree as long as it is there (it is "idle"), for the
+ * next mapping in its place; any other empty table is unlinked at once, and a few of those (all
+ * zero, as a new one has to be) are kept for the next need. So memory follows what is mapped, but
+ * for IO_NEAR_TABLES idle tables, the way to them, and IO_SPARE_TABLES.
  *
- * Cost: one look into the walk cache, or one descent, for each 512 pages and call, then entries side
- * by side as vectors (io_entries.h). Books are kept by table and call, never by entry.
+ * Cost: one look into the walk cache, or one descent, for each 512 pages and call, then entries
+ * side by side as vectors (io_entries.h). Books are kept by table and call, never by entry.
  */
 #ifndef DXGK_IOMMU_IO_TABLE_H
 #define DXGK_IOMMU_IO_TABLE_H
@@ -90,9 +90,9 @@ void io_tables_init(struct io_tables *tables, bool shared);
 /* Frees all tables, also those of what is still mapped. */
 void io_tables_finish(struct io_tables *tables);
 
-/* Map `count` (> 0) pages from `page` on to `frames` (an array), or to first, first + 1, ... if that
- * is NULL. IO_TAKEN: a page is mapped already (shared: to another frame, or too often), or lies
- * where no entry can. On failure nothing is mapped that was not. */
+/* Map `count` (> 0) pages from `page` on to `frames` (an array), or to first, first + 1, ... if
+ * that is NULL. IO_TAKEN: a page is mapped already (shared: to another frame, or too often), or
+ * lies where no entry can. On failure nothing is mapped that was not. */
 enum io_result io_tables_map(struct io_tables *tables, uint64_t page,
                              const struct page_number *frames, uint64_t first, uint64_t count,
                              unsigned rights);

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/array.h"
 #include "util/checked.h"
 
 /* ---- domains ---- */
@@ -97,7 +98,7 @@ static void unbook_pages(struct iommu_domain *domain, const uint64_t *entries, u
         if (!entries[i])
             continue;
         frames[listed++].value = io_entry_frame(entries[i]);
-        if (listed == sizeof(frames) / sizeof(frames[0])) {
+        if (listed == ARRAY_COUNT(frames)) {
             ram_iommu_unmap_pages(domain->ram, frames, listed);
             listed = 0;
         }

@@ -40,7 +40,8 @@ enum iommu_result {
 
 /* ---- domains ---- */
 
-/* From now on logical addresses are not above this one, either; those given out stay. Without effect in the other modes. */
+/* From now on logical addresses are not above this one, either; those given out stay. Without
+ * effect in the other modes. */
 void iommu_domain_set_highest(struct iommu_domain *domain, struct logical_addr highest);
 /* `highest` bounds logical addresses (inclusive) in REMAP mode. NULL: out of memory. */
 struct iommu_domain *iommu_domain_create(struct ram *ram, enum iommu_mode mode,
@@ -112,9 +113,10 @@ bool iommu_map_run(struct iommu_domain *domain, struct page_number first, uint64
  * when a mapping or the limit is in the way. Undone by iommu_unmap_run. */
 bool iommu_map_identity_run(struct iommu_domain *domain, struct page_number first, uint64_t count,
                             unsigned access);
-/* The operation underneath, as the hardware interface has it: at *at, which a placing domain refuses
- * outside its reserved regions, or (at NULL) where the domain chooses, which any other refuses
- * (IOMMU-053). Never shares a page (IOMMU-050). *logical (may be NULL) gets the first page. */
+/* The operation underneath, as the hardware interface has it: at *at, which a placing domain
+ * refuses outside its reserved regions, or (at NULL) where the domain chooses, which any other
+ * refuses (IOMMU-053). Never shares a page (IOMMU-050). *logical (may be NULL) gets the first
+ * page. */
 enum iommu_result iommu_map_at(struct iommu_domain *domain, const struct page_number *at,
                                struct page_number first, uint64_t count, unsigned access,
                                struct page_number *logical);
@@ -165,7 +167,8 @@ const char *iommu_cause_text(enum iommu_cause cause);
 
 /* The page is mapped, or in OFF mode booked, for the device. */
 bool iommu_page_mapped(const struct iommu_domain *domain, struct page_number logical);
-/* Of `count` (> 0) pages, how many are so, or are not so, as the first is. A look for each leaf, and for each table that is not there. */
+/* Of `count` (> 0) pages, how many are so, or are not so, as the first is. A look for each leaf,
+ * and for each table that is not there. */
 uint64_t iommu_run_mapped(const struct iommu_domain *domain, struct page_number logical,
                           uint64_t count, bool *mapped);
 

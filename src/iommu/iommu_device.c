@@ -2,7 +2,9 @@
 /* Attachment of devices to domains (IOMMU-045, IOMMU-046). */
 #include "iommu/iommu_private.h"
 
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/wait.h"
 #include "verify/verify.h"
 
 /* Begin a change. The hardware takes its time, so others may run before it is done. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logical addresses of a REMAP domain. Ranges come from an extent tree, lowest first, aligned to the
- * power of two that is not below their length (IOMMU-031). Freed ranges wait in a ring before they
- * return to the tree, so that a stale device address faults for as long as possible instead of
+ * Logical addresses of a REMAP domain. Ranges come from an extent tree, lowest first, aligned to
+ * the power of two that is not below their length (IOMMU-031). Freed ranges wait in a ring before
+ * they return to the tree, so that a stale device address faults for as long as possible instead of
  * reaching somebody else's memory (IOMMU-033): the oldest leaves the ring when it is full, or when
  * the tree cannot serve a request. The ring is part of the domain, so freeing never needs memory.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Translation, and why it is refused. The IOTLB is a direct-mapped cache in front of the tables, one
- * array for pages and one for pieces of 2 MiB of large leaves. It is not coherent: it answers from
- * what it holds until it is told to drop it, as the real thing (IOMMU-074). What it does not hold,
- * or holds with too few rights, is looked up.
+ * Translation, and why it is refused. The IOTLB is a direct-mapped cache in front of the tables,
+ * one array for pages and one for pieces of 2 MiB of large leaves. It is not coherent: it answers
+ * from what it holds until it is told to drop it, as the real thing (IOMMU-074). What it does not
+ * hold, or holds with too few rights, is looked up.
  */
 #include "iommu/iommu_private.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Process address spaces that devices share (the IoMmu model, in outline: IOMMU-102 to IOMMU-109). A space has a number, the
- * PASID, which a device puts beside an address; what stands there is what the process has there, as far as it was entered.
+ * Process address spaces that devices share (the IoMmu model, in outline: IOMMU-102 to IOMMU-109).
+ * A space has a number, the PASID, which a device puts beside an address; what stands there is what
+ * the process has there, as far as it was entered.
  *
- * Life: create, map and unmap as the process does, retire when its last device is about to go, destroy when that is gone.
- * Numbers are from 1 (0 stands for accesses without one), fit 20 bits, and come back as late as possible (IOMMU-105).
+ * Life: create, map and unmap as the process does, retire when its last device is about to go,
+ * destroy when that is gone. Numbers are from 1 (0 stands for accesses without one), fit 20 bits,
+ * and come back as late as possible (IOMMU-105).
  */
 #ifndef DXGK_IOMMU_PASID_H
 #define DXGK_IOMMU_PASID_H
@@ -36,7 +38,8 @@ void iommu_pasid_retire(struct iommu_pasids *pasids, uint32_t pasid);
 void iommu_pasid_destroy(struct iommu_pasids *pasids, uint32_t pasid);
 enum iommu_pasid_state iommu_pasid_state(const struct iommu_pasids *pasids, uint32_t pasid);
 
-/* Enter what the process has at `page` of its address space. False: out of memory, or something is there. */
+/* Enter what the process has at `page` of its address space. False: out of memory, or something is
+ * there. */
 bool iommu_pasid_map(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,
                      struct page_number frame, uint64_t count, unsigned access);
 void iommu_pasid_unmap(struct iommu_pasids *pasids, uint32_t pasid, struct page_number page,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "sim/mutex.h"
 
 #define MAX_ENUM_ADAPTERS_1 16u /* KMT-033 */
 

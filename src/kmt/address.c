@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU virtual addresses of the process (KMT-298; the rules themselves are GPUVA-074 to GPUVA-136, in the memory manager). */
+/* GPU virtual addresses of the process (KMT-298; the rules themselves are GPUVA-074 to GPUVA-136,
+ * in the memory manager). */
 #include "kmt/kmt_private.h"
 
 static NTSTATUS check_model(const struct kmt_adapter *adapter)
@@ -22,7 +23,8 @@ static NTSTATUS map_gpu_va(struct kmt_call *call, void *arguments)
     return NT_SUCCESS(status) ? vidmm_map_gpu_va(queue->mm, args) : status;
 }
 
-/* With the handle of an adapter the range is reserved for the process, with that of a queue through it. */
+/* With the handle of an adapter the range is reserved for the process, with that of a queue through
+ * it. */
 static NTSTATUS reserve_gpu_va(struct kmt_call *call, void *arguments)
 {
     D3DDDI_RESERVEGPUVIRTUALADDRESS *args = arguments;

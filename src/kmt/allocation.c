@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creating allocations (KMT-190 to KMT-222). The arguments come in four pieces: the structure, the array of elements, the
- * private data of the resource, and the private data of each element, which also travel back. All are copied before the
- * memory manager sees anything; what the driver wrote is copied to the client last, and if that fails everything is undone.
+ * Creating allocations (KMT-190 to KMT-222). The arguments come in four pieces: the structure, the
+ * array of elements, the private data of the resource, and the private data of each element, which
+ * also travel back. All are copied before the memory manager sees anything; what the driver wrote
+ * is copied to the client last, and if that fails everything is undone.
  */
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "util/array.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 
@@ -100,7 +102,7 @@ static NTSTATUS check_elements(const struct creation *c)
         if (info->PrivateDriverDataSize > KMT_MAX_PRIVATE_BYTES ||
             (info->PrivateDriverDataSize && !info->pPrivateDriverData))
             return STATUS_INVALID_PARAMETER;
-        for (unsigned j = 0; j < sizeof(info->Reserved) / sizeof(info->Reserved[0]); j++)
+        for (unsigned j = 0; j < ARRAY_COUNT(info->Reserved); j++)
             if (info->Reserved[j])
                 return STATUS_INVALID_PARAMETER;
         total += info->PrivateDriverDataSize;

@@ -24,7 +24,8 @@ static bool has_duplicates(D3DKMT_HANDLE *list, UINT count)
     return false;
 }
 
-/* Copy of the list for the check, which changes its order: the driver sees the client's (ALLOC-086). */
+/* Copy of the list for the check, which changes its order: the driver sees the client's
+ * (ALLOC-086). */
 static NTSTATUS check_duplicates(const D3DKMT_HANDLE *list, UINT count)
 {
     D3DKMT_HANDLE *sorted;
@@ -117,7 +118,8 @@ static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
 
 /* ---- the older calls ---- */
 
-/* KMT-266, KMT-274, ALLOC-118. Page lists would need the size of the allocation, which is the memory manager's. */
+/* KMT-266, KMT-274, ALLOC-118. Page lists would need the size of the allocation, which is the
+ * memory manager's. */
 static NTSTATUS check_lock(const D3DKMT_LOCK *args)
 {
     D3DDDICB_LOCKFLAGS f = args->Flags;
@@ -146,7 +148,8 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
         status = vidsch_device_check(device->sch, false);
     if (!NT_SUCCESS(status))
         return status;
-    /* ALLOC-116, ALLOC-124: only for a 1.x client the host waits, here for all work of the device. */
+    /* ALLOC-116, ALLOC-124: only for a 1.x client the host waits, here for all work of the
+     * device. */
     if (!kmt_adapter_is_2x(device->adapter) && !args->Flags.DonotWait && !args->Flags.Discard)
         kmt_device_drain(device);
     return vidmm_lock2(device->mm, args->hAllocation,
@@ -191,7 +194,7 @@ static NTSTATUS unlock(struct kmt_call *call, void *arguments)
 
 KMT_IN_OUT(D3DKMTLock, D3DKMT_LOCK, lock)
 KMT_IN(D3DKMTUnlock, D3DKMT_UNLOCK, unlock)
-KMT_IN(D3DKMTDestroyAllocation, D3DKMT_DESTROYALLOCATION, destroy_allocation)
-KMT_IN(D3DKMTDestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation2)
+KMT_END(D3DKMTDestroyAllocation, D3DKMT_DESTROYALLOCATION, destroy_allocation)
+KMT_END(D3DKMTDestroyAllocation2, D3DKMT_DESTROYALLOCATION2, destroy_allocation2)
 KMT_IN_OUT(D3DKMTLock2, D3DKMT_LOCK2, lock2)
 KMT_IN(D3DKMTUnlock2, D3DKMT_UNLOCK2, unlock2)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every call has around it: who may call, the argument structure in and out (once each, KMT-005), the mark to which a
- * bug check throws the thread, the span in the trace, and the pins.
+ * What every call has around it: who may call, the argument structure in and out (once each,
+ * KMT-005), the mark to which a bug check throws the thread, the span in the trace, and the pins.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/point.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 /* ---- entry and exit ---- */
 
@@ -71,14 +77,8 @@ static void end(struct kmt_call *call)
         sim_waitq_wake(&process->changed, UINT32_MAX);
 }
 
-/* Calls that end an object: what is gone already has ended. */
-static bool ends_something(const char *name)
-{
-    return strncmp(name, "D3DKMTDestroy", 13) == 0;
-}
-
 NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
-                 bool writes)
+                 unsigned flags)
 {
     struct kmt_call call;
     struct sim_mark mark;
@@ -101,8 +101,8 @@ NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, 
     status = sim_copy_checked(arguments, user, bytes) ? body(&call, arguments)
                                                       : STATUS_INVALID_PARAMETER;
     if (removed && !NT_SUCCESS(status))
-        status = ends_something(name) ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED; /* LIFE-168 */
-    if (writes && (NT_SUCCESS(status) || call.write_on_failure) &&
+        status = flags & KMT_ENDS ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED; /* LIFE-168 */
+    if (flags & KMT_WRITES && (NT_SUCCESS(status) || call.write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = STATUS_INVALID_PARAMETER;
     end(&call);

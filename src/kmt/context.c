@@ -191,6 +191,6 @@ static NTSTATUS get_priority(struct kmt_call *call, void *arguments)
 
 KMT_IN_OUT(D3DKMTCreateContext, D3DKMT_CREATECONTEXT, create_context)
 KMT_IN_OUT(D3DKMTCreateContextVirtual, D3DKMT_CREATECONTEXTVIRTUAL, create_context_virtual)
-KMT_IN(D3DKMTDestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)
+KMT_END(D3DKMTDestroyContext, D3DKMT_DESTROYCONTEXT, destroy_context)
 KMT_IN(D3DKMTSetContextSchedulingPriority, D3DKMT_SETCONTEXTSCHEDULINGPRIORITY, set_priority)
 KMT_IN_OUT(D3DKMTGetContextSchedulingPriority, D3DKMT_GETCONTEXTSCHEDULINGPRIORITY, get_priority)

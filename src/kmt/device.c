@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: creation, state, waiting, and the end of a device with everything on it (KMT-112 to KMT-136). */
+/* Devices: creation, state, waiting, and the end of a device with everything on it (KMT-112 to
+ * KMT-136). */
 #include <string.h>
 
 #include "kmt/kmt_private.h"
@@ -18,7 +19,8 @@ static void destroy_contexts(struct kmt_device *device)
     device->own = NULL;
 }
 
-/* KMT-115: clients of a driver without contexts submit to the device, with buffers that it has from the beginning. */
+/* KMT-115: clients of a driver without contexts submit to the device, with buffers that it has from
+ * the beginning. */
 static NTSTATUS make_own_context(struct kmt_device *device)
 {
     static const struct vidsch_context_request request = {0};
@@ -112,7 +114,8 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 
 /* ---- the end ---- */
 
-/* Of an adapter that stops the client does not know: calls with the handle must tell that it is gone. */
+/* Of an adapter that stops the client does not know: calls with the handle must tell that it is
+ * gone. */
 static void take_handle(struct kmt_process *process, const struct kmt_device *device,
                         D3DKMT_HANDLE handle, enum nt_client_handle type)
 {
@@ -121,7 +124,8 @@ static void take_handle(struct kmt_process *process, const struct kmt_device *de
         (void)hash_put(&process->gone, handle, process);
 }
 
-/* Handles die with their parent (KMT-031): nobody finds the children any more; then whoever still uses one is waited for. */
+/* Handles die with their parent (KMT-031): nobody finds the children any more; then whoever still
+ * uses one is waited for. */
 static void take_handles(struct kmt_process *process, struct kmt_device *device,
                          const struct kmt_call *call)
 {
@@ -243,7 +247,7 @@ static NTSTATUS mark_device_as_error(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN_OUT(D3DKMTCreateDevice, D3DKMT_CREATEDEVICE, create_device)
-KMT_IN(D3DKMTDestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)
+KMT_END(D3DKMTDestroyDevice, D3DKMT_DESTROYDEVICE, destroy_device)
 KMT_IN_OUT(D3DKMTGetDeviceState, D3DKMT_GETDEVICESTATE, get_device_state)
 KMT_IN(D3DKMTWaitForIdle, D3DKMT_WAITFORIDLE, wait_for_idle)
 KMT_IN_OUT(D3DKMTMarkDeviceAsError, D3DKMT_MARKDEVICEASERROR, mark_device_as_error)

@@ -4,6 +4,7 @@
 
 #include "kmt/kmt_private.h"
 #include "port/power.h"
+#include "sim/fault.h"
 
 #define PRIVATE_ALIGNMENT 16u            /* KMT-425 */
 #define IDLE_LIMIT        60000000000ull /* THREAD-037 */
@@ -50,7 +51,8 @@ static NTSTATUS check_life(const struct escape *e)
                : STATUS_SUCCESS;
 }
 
-/* KMT-429, THREAD-026: with HardwareAccess the GPU is idle and stays so until the driver returns. */
+/* KMT-429, THREAD-026: with HardwareAccess the GPU is idle and stays so until the driver
+ * returns. */
 static NTSTATUS call_idle(const struct escape *e, const DXGKARG_ESCAPE *args)
 {
     struct vidsch *vidsch = port_adapter_vidsch(e->adapter->port);

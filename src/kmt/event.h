@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that clients hand in (hAsyncEvent, CpuEventHandle, CPUNotification.Event): referenced until they are set. */
+/* Events that clients hand in (hAsyncEvent, CpuEventHandle, CPUNotification.Event): referenced
+ * until they are set. */
 #ifndef DXGK_KMT_EVENT_H
 #define DXGK_KMT_EVENT_H
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client interface: the D3DKMT* functions of <d3dkmthk.h>, under their own names, for client threads of the machine.
- * This header is for the room above, which makes processes; clients see d3dkmthk.h only.
+ * The client interface: the D3DKMT* functions of <d3dkmthk.h>, under their own names, for client
+ * threads of the machine. This header is for the room above, which makes processes; clients see
+ * d3dkmthk.h only.
  *
  *   process            one per client process (nt_process.kmt)
  *    +- adapter        one per adapter the process has open: adapter handles are counted here
  *        +- device     hDevice; contexts, paging queues and synchronization objects made on it
  *
- * A handle resolves through nt_process.handles. What a call that may block uses is pinned for its time (struct kmt_call);
- * the calls that destroy take the handle away first and then wait until nobody has the object pinned (KMT-016), except
- * waits for fences, which end when the object goes.
+ * A handle resolves through nt_process.handles. What a call that may block uses is pinned for its
+ * time (struct kmt_call); the calls that destroy take the handle away first and then wait until
+ * nobody has the object pinned (KMT-016), except waits for fences, which end when the object goes.
  */
 #ifndef DXGK_KMT_H
 #define DXGK_KMT_H
@@ -24,19 +25,20 @@
 struct kmt;
 struct port;
 
-/* State of the current machine (room[SIM_ROOM_KMT]). NULL: out of memory. */
+/* State of the current machine. NULL: out of memory. */
 struct kmt *kmt_create(struct port *port);
 void kmt_destroy(struct kmt *kmt);
 
 /* Before the first client thread of a process runs. False: out of memory. */
 bool kmt_process_begin(struct nt_process *process);
-/* The process ends: everything it left is destroyed, in the order of KMT-469. On a simulated thread (of that process, or of
- * the system's, which then stands in for it, KMT-479). `kill`: queued work is cancelled instead of completed (KMT-472). What
- * was left open is counted in *left (may be NULL) for the report of KMT-480. */
+/* The process ends: everything it left is destroyed, in the order of KMT-469. On a simulated thread
+ * (of that process, or of the system's, which then stands in for it, KMT-479). `kill`: queued work
+ * is cancelled instead of completed (KMT-472). What was left open is counted in *left (may be NULL)
+ * for the report of KMT-480. */
 void kmt_process_end(struct nt_process *process, bool kill, uint64_t *left);
 
-/* Nothing can run any more. Calls that wait for a device to become idle put it into the error state and go on (KMT-162,
- * KMT-473). Outside of fibers. False: no call waits so. */
+/* Nothing can run any more. Calls that wait for a device to become idle put it into the error state
+ * and go on (KMT-162, KMT-473). Outside of fibers. False: no call waits so. */
 bool kmt_break_deadlock(struct kmt *kmt);
 
 #endif

@@ -10,6 +10,9 @@
 #include "ddi/ddi.h"
 #include "kmt/kmt.h"
 #include "port/adapter_info.h"
+#include "sim/fault.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -60,11 +63,13 @@ struct kmt_device {
     struct vidmm_device *mm;
     D3DKMT_HANDLE handle;
     struct list link, contexts, queues, syncs;
-    struct vidsch_context *own; /* for a driver without contexts: buffers of the device; else NULL */
-    uint32_t draining;          /* calls that wait for it to become idle */
+    /* for a driver without contexts: buffers of the device; else NULL */
+    struct vidsch_context *own;
+    uint32_t draining; /* calls that wait for it to become idle */
 };
 
-/* The handle NT_CLIENT_CONTEXT names the scheduler's context; this remembers the handle for the end of the device. */
+/* The handle NT_CLIENT_CONTEXT names the scheduler's context; this remembers the handle for the end
+ * of the device. */
 struct kmt_context {
     struct list link; /* the handle of a device's own one is 0 */
     struct vidsch_context *sch;
@@ -108,32 +113,34 @@ struct kmt_call {
 
 typedef NTSTATUS kmt_body(struct kmt_call *call, void *arguments);
 
-/* Copy `bytes` at `user` to `arguments`, run the body, and copy back if it succeeded and `writes`. */
-NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
-                 bool writes);
+enum kmt_run_flag {
+    KMT_WRITES = 1, /* the arguments hold results, and are copied back */
+    KMT_ENDS = 2,   /* ends an object: what is gone already has ended */
+};
 
-/* An exported function with one argument structure, in or in and out. */
-#define KMT_IN(function, type, body)                                                            \
-    NTSTATUS APIENTRY function(const type *user)                                                \
+/* Copy `bytes` at `user` to `arguments`, run the body, and copy back if it succeeded and KMT_WRITES
+ * says so. `flags`: of enum kmt_run_flag. */
+NTSTATUS kmt_run(const char *name, kmt_body *body, void *user, void *arguments, size_t bytes,
+                 unsigned flags);
+
+#define KMT_FUNCTION(function, parameter, type, body, flags)                                    \
+    NTSTATUS APIENTRY function(parameter *user)                                                 \
     {                                                                                           \
         type arguments;                                                                         \
         return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
-                       false);                                                                  \
+                       flags);                                                                  \
     }
-#define KMT_IN_OUT(function, type, body)                                            \
-    NTSTATUS APIENTRY function(type *user)                                          \
-    {                                                                               \
-        type arguments;                                                             \
-        return kmt_run(#function, body, user, &arguments, sizeof(arguments), true); \
-    }
+
+/* An exported function with one argument structure, in or in and out; KMT_END: it ends an
+ * object. */
+#define KMT_IN(function, type, body)     KMT_FUNCTION(function, const type, type, body, 0)
+#define KMT_IN_OUT(function, type, body) KMT_FUNCTION(function, type, type, body, KMT_WRITES)
 /* The argument is declared const although it has results. */
-#define KMT_IN_OUT_CONST(function, type, body)                                                  \
-    NTSTATUS APIENTRY function(const type *user)                                                \
-    {                                                                                           \
-        type arguments;                                                                         \
-        return kmt_run(#function, body, (void *)(uintptr_t)user, &arguments, sizeof(arguments), \
-                       true);                                                                   \
-    }
+#define KMT_IN_OUT_CONST(function, type, body) \
+    KMT_FUNCTION(function, const type, type, body, KMT_WRITES)
+#define KMT_END(function, type, body) KMT_FUNCTION(function, const type, type, body, KMT_ENDS)
+#define KMT_END_OUT(function, type, body) \
+    KMT_FUNCTION(function, type, type, body, KMT_WRITES | KMT_ENDS)
 
 /* Keep the object until the call ends. */
 static inline void kmt_pin(struct kmt_call *call, const void *object)
@@ -149,7 +156,8 @@ struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handle);
-/* A handle that is none, or not any more: remember it if a stopped adapter took its object (KMT-026, LIFE-168). */
+/* A handle that is none, or not any more: remember it if a stopped adapter took its object
+ * (KMT-026, LIFE-168). */
 void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle);
 /* Resolve without pinning. */
 static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle,
@@ -177,7 +185,8 @@ NTSTATUS kmt_adapter_check(const struct kmt_adapter *adapter);
 /* The adapter's driver is of WDDM 2.0 or later (KMT-022). */
 bool kmt_adapter_is_2x(const struct kmt_adapter *adapter);
 
-/* Copy client memory. `count` elements of `size` bytes into a new heap block (NULL if count is 0). KMT-006, KMT-007, KMT-012. */
+/* Copy client memory. `count` elements of `size` bytes into a new heap block (NULL if count is 0).
+ * KMT-006, KMT-007, KMT-012. */
 NTSTATUS kmt_copy_array(const void *user, UINT count, size_t size, void **copy);
 NTSTATUS kmt_copy_private(const void *user, UINT bytes, void **copy);
 static inline bool kmt_get(void *to, const void *user, size_t bytes)
@@ -195,7 +204,8 @@ NTSTATUS kmt_process_handle(struct kmt_call *call, HANDLE handle, struct nt_proc
 
 /* ---- adapter.c ---- */
 NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DKMT_HANDLE *handle);
-/* Frees it if neither a handle nor a device is left. May block. `own`: the caller's call, whose pins do not count. */
+/* Frees it if neither a handle nor a device is left. May block. `own`: the caller's call, whose
+ * pins do not count. */
 void kmt_adapter_put(struct kmt_adapter *adapter, const struct kmt_call *own);
 /* The process on the adapter, from the first device on. */
 NTSTATUS kmt_adapter_begin_process(struct kmt_adapter *adapter, bool *opened);
@@ -225,7 +235,8 @@ struct kmt_query {
 /* STATUS_NOT_IMPLEMENTED: not a type of theirs. */
 NTSTATUS kmt_query_caps(const struct kmt_query *query);
 NTSTATUS kmt_query_machine(const struct kmt_query *query);
-/* Read what the client asks with, write the answer; STATUS_INVALID_PARAMETER if the buffer is too small or bad (KMT-056). */
+/* Read what the client asks with, write the answer; STATUS_INVALID_PARAMETER if the buffer is too
+ * small or bad (KMT-056). */
 NTSTATUS kmt_question(const struct kmt_query *query, void *question, size_t bytes);
 NTSTATUS kmt_answer(const struct kmt_query *query, const void *answer, size_t bytes);
 

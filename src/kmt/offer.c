@@ -53,7 +53,8 @@ static NTSTATUS offer(struct kmt_call *call, void *arguments)
 
 /* ---- reclaim ---- */
 
-/* The older form has BOOLs, the newer one results or, for clients of 2.0, BOOLs of the same size and meaning. */
+/* The older form has BOOLs, the newer one results or, for clients of 2.0, BOOLs of the same size
+ * and meaning. */
 static NTSTATUS carry_out_reclaim(struct vidmm_paging_queue *queue, const struct lists *lists,
                                   UINT count, void *user, uint64_t *fence)
 {
@@ -156,7 +157,8 @@ static NTSTATUS set_priority(struct kmt_call *call, void *arguments)
     return status;
 }
 
-/* What the two questions have in common: an array of UINT-sized answers. Legal on a lost device (KMT-124). */
+/* What the two questions have in common: an array of UINT-sized answers. Legal on a lost device
+ * (KMT-124). */
 static NTSTATUS ask(struct kmt_call *call, const struct selection *s, void *user, bool residency)
 {
     struct kmt_device *device;

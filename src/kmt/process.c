@@ -5,10 +5,14 @@
 #include "kmt/kmt_private.h"
 #include "port/port.h"
 #include "port/power.h"
+#include "sim/machine.h"
+#include "sim/slot.h"
+#include "sim/wait.h"
 
 /* ---- an adapter stops under its clients (LIFE-168) ---- */
 
-/* Calls in progress end first; later ones are told that the adapter is gone. Work that is queued is cancelled. */
+/* Calls in progress end first; later ones are told that the adapter is gone. Work that is queued is
+ * cancelled. */
 static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     adapter->stopped = true;
@@ -54,6 +58,9 @@ static void adapter_stops(void *context, struct port_adapter *port)
 
 /* ---- the interface ---- */
 
+static struct sim_slot kmt_slot;
+SIM_SLOT_CLAIM(kmt_slot)
+
 struct kmt *kmt_create(struct port *port)
 {
     struct kmt *kmt = util_zalloc(1, sizeof(*kmt));
@@ -63,7 +70,7 @@ struct kmt *kmt_create(struct port *port)
     kmt->port = port;
     list_init(&kmt->processes);
     port_on_stop(port, adapter_stops, kmt);
-    sim_current->room[SIM_ROOM_KMT] = kmt;
+    sim_slot_set(&kmt_slot, kmt);
     return kmt;
 }
 
@@ -72,13 +79,13 @@ void kmt_destroy(struct kmt *kmt)
     if (!kmt)
         return;
     port_on_stop(kmt->port, NULL, NULL);
-    sim_current->room[SIM_ROOM_KMT] = NULL;
+    sim_slot_set(&kmt_slot, NULL);
     util_free(kmt);
 }
 
 bool kmt_process_begin(struct nt_process *nt)
 {
-    struct kmt *kmt = sim_current->room[SIM_ROOM_KMT];
+    struct kmt *kmt = sim_slot_get(&kmt_slot);
     struct kmt_process *process = util_zalloc(1, sizeof(*process));
 
     if (!process)
@@ -184,9 +191,9 @@ void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
     list_remove(&process->link);
     hash_finish(&process->tracks);
     hash_finish(&process->gone);
+    /* Else calls thrown back from the stop may still refer to it; it goes with the heap. */
     if (!sim_current->stopped)
-        util_free(
-            process); /* else calls thrown back from the stop may still refer to it; it goes with the heap */
+        util_free(process);
 }
 
 /* ---- deadlock ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMTQueryAdapterInfo (KMT-055 to KMT-111). Answers come from three places: the driver's caps as the host knows them
- * (query_caps.c), the machine and its registry (query_machine.c), and, for the user-mode driver's private data alone, the
- * driver itself, asked each time.
+ * D3DKMTQueryAdapterInfo (KMT-055 to KMT-111). Answers come from three places: the driver's caps as
+ * the host knows them (query_caps.c), the machine and its registry (query_machine.c), and, for the
+ * user-mode driver's private data alone, the driver itself, asked each time.
  */
 #include <string.h>
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries answered from what the driver said about itself when it started (KMT-080 to KMT-099, KMT-110, KMT-111). */
+/* Queries answered from what the driver said about itself when it started (KMT-080 to KMT-099,
+ * KMT-110, KMT-111). */
 #include <string.h>
 
 #include "kmt/kmt_private.h"
 
 /* ---- version ---- */
 
-/* KMT-081, KMT-082: 1000 .. 3100. The driver's WDDMVersion has it in its upper digits; a driver that left it empty is told by
- * the interface it was built for (CAPS-032). */
+/* KMT-081, KMT-082: 1000 .. 3100. The driver's WDDMVersion has it in its upper digits; a driver
+ * that left it empty is told by the interface it was built for (CAPS-032). */
 static UINT driver_version(const struct kmt_adapter *adapter)
 {
     UINT claimed = (UINT)port_adapter_wddm(adapter->port);

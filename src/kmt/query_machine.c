@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries answered from the machine: memory, bus, identity, and texts of the registry (KMT-065 to KMT-079, KMT-095 to KMT-109). */
+/* Queries answered from the machine: memory, bus, identity, and texts of the registry (KMT-065 to
+ * KMT-079, KMT-095 to KMT-109). */
 #include <stdio.h>
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "util/array.h"
 
 static void widen(WCHAR *to, size_t capacity, const char *from)
 {
@@ -120,7 +122,7 @@ static NTSTATUS service_name(const struct kmt_query *query)
     size_t length = 0;
 
     memset(text, 0, sizeof(text));
-    widen(text, sizeof(text) / sizeof(text[0]), port_adapter_name(query->adapter->port));
+    widen(text, ARRAY_COUNT(text), port_adapter_name(query->adapter->port));
     while (text[length])
         length++;
     return kmt_answer(query, text, (length + 1) * sizeof(WCHAR));

@@ -201,7 +201,7 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
 }
 
 KMT_IN_OUT(D3DKMTCreatePagingQueue, D3DKMT_CREATEPAGINGQUEUE, create_paging_queue)
-KMT_IN_OUT(D3DKMTDestroyPagingQueue, D3DDDI_DESTROYPAGINGQUEUE, destroy_paging_queue)
+KMT_END_OUT(D3DKMTDestroyPagingQueue, D3DDDI_DESTROYPAGINGQUEUE, destroy_paging_queue)
 KMT_IN_OUT(D3DKMTMakeResident, D3DDDI_MAKERESIDENT, make_resident)
 KMT_IN_OUT(D3DKMTEvict, D3DKMT_EVICT, evict)
 KMT_IN_OUT(D3DKMTQueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, query_video_memory_info)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Submissions (KMT-299 to KMT-324). The hot calls: no heap, no list longer than what the structure holds. What values mean
- * (capacities, modes of contexts, limits of private data) the scheduler checks.
+ * Submissions (KMT-299 to KMT-324). The hot calls: no heap, no list longer than what the structure
+ * holds. What values mean (capacities, modes of contexts, limits of private data) the scheduler
+ * checks.
  */
 #include "kmt/kmt_private.h"
 
@@ -21,7 +22,8 @@ static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle
     return STATUS_SUCCESS;
 }
 
-/* KMT-301, KMT-115: a device handle means its own buffers, which only a driver without contexts has. */
+/* KMT-301, KMT-115: a device handle means its own buffers, which only a driver without contexts
+ * has. */
 static struct vidsch_context *context_to_render(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
     struct vidsch_context *context = kmt_context_of(call, handle);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with them (KMT-384 to KMT-393). */
+/* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with
+ * them (KMT-384 to KMT-393). */
 #include "kmt/sync.h"
 
 #include <string.h>
 
 #include "kmt/event.h"
 #include "port/cpu_event.h"
+#include "sim/machine.h"
 
 /* ---- handles ---- */
 
@@ -43,7 +45,8 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     list->monitored = 0;
     list->device = NULL;
     for (UINT i = 0; i < count; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of them */
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of
+         * them */
         struct kmt_sync *sync = kmt_lookup(call, handles[i], NT_CLIENT_SYNC);
 
         if (!sync)
@@ -67,7 +70,8 @@ NTSTATUS kmt_sync_list_copy(const struct kmt_call *call, const D3DKMT_HANDLE *us
 
 /* ---- creation ---- */
 
-/* KMT-351, KMT-352: the notification sets the client's event at each signal; or the driver alone does (KMT-353). */
+/* KMT-351, KMT-352: the notification sets the client's event at each signal; or the driver alone
+ * does (KMT-353). */
 static NTSTATUS attach_event(struct kmt_sync *sync, HANDLE handle, bool by_kmd)
 {
     NTSTATUS status = kmt_event_open(handle, &sync->event);
@@ -244,7 +248,7 @@ static NTSTATUS signal_from_cpu(struct kmt_call *call, void *arguments)
 
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject, D3DKMT_CREATESYNCHRONIZATIONOBJECT, create_object)
 KMT_IN_OUT(D3DKMTCreateSynchronizationObject2, D3DKMT_CREATESYNCHRONIZATIONOBJECT2, create_object2)
-KMT_IN(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
+KMT_END(D3DKMTDestroySynchronizationObject, D3DKMT_DESTROYSYNCHRONIZATIONOBJECT, destroy_object)
 KMT_IN(D3DKMTWaitForSynchronizationObjectFromCpu, D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU,
        wait_from_cpu)
 KMT_IN(D3DKMTSignalSynchronizationObjectFromCpu, D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of synchronization objects, as the wait and signal calls take them. No heap: they are short. */
+/* Lists of synchronization objects, as the wait and signal calls take them. No heap: they are
+ * short. */
 #ifndef DXGK_KMT_SYNC_H
 #define DXGK_KMT_SYNC_H
 

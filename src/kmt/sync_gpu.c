@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits and signals queued in contexts (KMT-367 to KMT-390): packets of the context, never a wait of the caller.
+ * Waits and signals queued in contexts (KMT-367 to KMT-390): packets of the context, never a wait
+ * of the caller.
  *
- * The forms differ in where values come from. Monitored fences have one each, in an array; a D3DDDI_FENCE has one in the
- * structure and stands alone in its list; mutexes, semaphores and notifications have none (KMT-378, KMT-380).
+ * The forms differ in where values come from. Monitored fences have one each, in an array; a
+ * D3DDDI_FENCE has one in the structure and stands alone in its list; mutexes, semaphores and
+ * notifications have none (KMT-378, KMT-380).
  */
 #include <string.h>
 
@@ -27,8 +29,9 @@ static bool has_fence(const struct kmt_sync_list *list)
     return false;
 }
 
-/* Values for the newer calls. `array`: the client's pointer; `single`: value of a lone D3DDDI_FENCE, or NULL if the array has it
- * (SignalFromGpu). *values gets `storage`, or NULL if no object of the list has one. */
+/* Values for the newer calls. `array`: the client's pointer; `single`: value of a lone
+ * D3DDDI_FENCE, or NULL if the array has it (SignalFromGpu). *values gets `storage`, or NULL if no
+ * object of the list has one. */
 static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array,
                            const UINT64 *single, UINT64 *storage, const UINT64 **values)
 {
@@ -49,7 +52,8 @@ static NTSTATUS get_values(const struct kmt_sync_list *list, const UINT64 *array
     return STATUS_SUCCESS;
 }
 
-/* Values for the older calls, which have no place for 64-bit values of several objects (KMT-372). `single` NULL: no value at all. */
+/* Values for the older calls, which have no place for 64-bit values of several objects (KMT-372).
+ * `single` NULL: no value at all. */
 static NTSTATUS old_values(const struct kmt_sync_list *list, const UINT64 *single,
                            const UINT64 **values)
 {
@@ -157,7 +161,8 @@ static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *
     return STATUS_SUCCESS;
 }
 
-/* EnqueueCpuEvent (KMT-375, KMT-376). The other objects of the list, which may be empty, have no values then. */
+/* EnqueueCpuEvent (KMT-375, KMT-376). The other objects of the list, which may be empty, have no
+ * values then. */
 static NTSTATUS signal_with_event(struct vidsch_context *const *context, UINT contexts,
                                   const struct kmt_sync_list *list, D3DDDICB_SIGNALFLAGS flags,
                                   HANDLE handle)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of the client interface that this host does not carry out: display, overlays, output duplication, GDI,
- * protected sessions, and what is not done yet. They exist, so that a client finds every name, and do not read their
- * arguments (KMT-001).
+ * The functions of the client interface that this host does not carry out: display, overlays,
+ * output duplication, GDI, protected sessions, and what is not done yet. They exist, so that a
+ * client finds every name, and do not read their arguments (KMT-001).
  *
- * Written by tools/gen_unsupported.py; a function that another file of this folder defines leaves this one when it runs again.
+ * Written by tools/gen_unsupported.py; a function that another file of this folder defines leaves
+ * this one when it runs again.
  */
 #include "kmt/kmt_private.h"
 

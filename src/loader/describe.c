@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* An image file told in lines, without running it: what it consists of, what it imports, and whether that is there. */
+/* An image file told in lines, without running it: what it consists of, what it imports, and
+ * whether that is there. */
 #include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "loader/elf_image.h"
+#include "loader/imports.h"
 #include "loader/pe.h"
 #include "util/alloc.h"
+#include "util/explain.h"
 
 struct listener {
     void (*line)(void *context, const char *line);
@@ -159,6 +163,6 @@ NTSTATUS loader_describe(const char *path, void (*line)(void *context, const cha
                                       : describe_elf(&to, &file, error, error_bytes);
     loader_file_free(&file);
     if (!NT_SUCCESS(status) && error && error_bytes && !error[0])
-        loader_explain(error, error_bytes, "%s: out of memory", path);
+        util_explain(error, error_bytes, "%s: out of memory", path);
     return status;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ELF images in the process: mapping by the dynamic linker, private copies. */
+#include "loader/elf_image.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -9,9 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_file.h"
+#include "loader/file.h"
+#include "loader/image.h"
+#include "loader/imports.h"
+#include "loader/symbols.h"
+#include "util/explain.h"
 
-/* Is a file loaded already? The answer must hold until the dlopen after it, also when other machines load. */
+/* Is a file loaded already? The answer must hold until the dlopen after it, also when other
+ * machines load. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void loader_make_host_global(void)
@@ -66,7 +74,7 @@ static NTSTATUS map(struct loader_image *image, const struct elf_file *file, con
     if (already_loaded(path)) {
         image->copy = copy_to_memory(file);
         if (image->copy < 0) {
-            loader_explain(error, error_bytes, "%s: no memory file for a private copy", file->name);
+            util_explain(error, error_bytes, "%s: no memory file for a private copy", file->name);
             status = STATUS_NO_MEMORY;
         } else {
             snprintf(name, sizeof(name), "/proc/self/fd/%d", image->copy);
@@ -78,8 +86,8 @@ static NTSTATUS map(struct loader_image *image, const struct elf_file *file, con
         if (!image->handle) {
             const char *why = dlerror();
 
-            loader_explain(error, error_bytes, "%s: refused by the dynamic linker: %s", file->name,
-                           why ? why : "no reason given");
+            util_explain(error, error_bytes, "%s: refused by the dynamic linker: %s", file->name,
+                         why ? why : "no reason given");
             status = STATUS_INVALID_IMAGE_FORMAT;
         }
     }
@@ -104,9 +112,9 @@ static NTSTATUS find_entry(struct loader_image *image, const struct elf_file *fi
     }
     if (exported)
         return STATUS_SUCCESS;
-    loader_explain(error, error_bytes, "%s: %s", image->name,
-                   hidden ? "DriverEntry is not exported (give it default visibility)"
-                          : "no DriverEntry: not a miniport driver");
+    util_explain(error, error_bytes, "%s: %s", image->name,
+                 hidden ? "DriverEntry is not exported (give it default visibility)"
+                        : "no DriverEntry: not a miniport driver");
     return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
 }
 
@@ -116,8 +124,8 @@ static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_
     void *entry = dlsym(image->handle, "DriverEntry");
 
     if (!entry || dlinfo(image->handle, RTLD_DI_LINKMAP, &map) != 0) {
-        loader_explain(error, error_bytes, "%s: DriverEntry cannot be found after loading",
-                       image->name);
+        util_explain(error, error_bytes, "%s: DriverEntry cannot be found after loading",
+                     image->name);
         return STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;
     }
     image->base = map->l_addr;

@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* An image file, read whole, and the one line that says why it is none. */
+#include "loader/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/loader_private.h"
+#include "loader/loader.h"
 #include "util/alloc.h"
+#include "util/explain.h"
 
 #define MAX_FILE_BYTES ((uint64_t)1 << 30)
-
-void loader_explain(char *error, size_t error_bytes, const char *format, ...)
-{
-    va_list arguments;
-
-    if (!error || error_bytes == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    error[strcspn(error, "\r\n")] = '\0';
-}
 
 static NTSTATUS read_all(struct loader_file *file, int descriptor, char *error, size_t error_bytes)
 {
@@ -32,18 +22,18 @@ static NTSTATUS read_all(struct loader_file *file, int descriptor, char *error, 
     size_t done = 0;
 
     if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
-        loader_explain(error, error_bytes, "%s: not a regular file", file->name);
+        util_explain(error, error_bytes, "%s: not a regular file", file->name);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     if (about.st_size < 1 || (uint64_t)about.st_size > MAX_FILE_BYTES) {
-        loader_explain(error, error_bytes, "%s: %s", file->name,
-                       about.st_size < 1 ? "empty file" : "larger than 1 GiB");
+        util_explain(error, error_bytes, "%s: %s", file->name,
+                     about.st_size < 1 ? "empty file" : "larger than 1 GiB");
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     file->size = (size_t)about.st_size;
     file->bytes = util_alloc(file->size);
     if (!file->bytes) {
-        loader_explain(error, error_bytes, "%s: out of memory", file->name);
+        util_explain(error, error_bytes, "%s: out of memory", file->name);
         return STATUS_NO_MEMORY;
     }
     while (done < file->size) {
@@ -52,8 +42,8 @@ static NTSTATUS read_all(struct loader_file *file, int descriptor, char *error, 
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            loader_explain(error, error_bytes, "%s: cannot be read: %s", file->name,
-                           got < 0 ? strerror(errno) : "it became shorter");
+            util_explain(error, error_bytes, "%s: cannot be read: %s", file->name,
+                         got < 0 ? strerror(errno) : "it became shorter");
             return STATUS_INVALID_IMAGE_FORMAT;
         }
         done += (size_t)got;
@@ -71,7 +61,7 @@ NTSTATUS loader_file_read(struct loader_file *file, const char *path, const char
     *file = (struct loader_file){.name = name};
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
-        loader_explain(error, error_bytes, "%s: %s", path, strerror(errno));
+        util_explain(error, error_bytes, "%s: %s", path, strerror(errno));
         return STATUS_OBJECT_NAME_NOT_FOUND;
     }
     status = read_all(file, descriptor, error, error_bytes);

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of a machine: their lives, whichever format they have, and the naming of addresses. */
+#include "loader/image.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_image.h"
+#include "loader/file.h"
+#include "loader/symbols.h"
 #include "loader/pe.h"
-#include "sim/sim.h"
+#include "sim/slot.h"
 #include "util/alloc.h"
+#include "util/explain.h"
+
+static struct sim_slot loader_slot;
+SIM_SLOT_CLAIM(loader_slot)
+
+struct loader *loader_current(void)
+{
+    return sim_slot_get(&loader_slot);
+}
 
 static struct loader *loader_of_machine(void)
 {
-    struct loader *loader = sim_current->room[SIM_ROOM_LOADER];
+    struct loader *loader = loader_current();
 
     if (loader)
         return loader;
@@ -19,7 +32,7 @@ static struct loader *loader_of_machine(void)
     if (!loader)
         return NULL;
     list_init(&loader->images);
-    sim_current->room[SIM_ROOM_LOADER] = loader;
+    sim_slot_set(&loader_slot, loader);
     return loader;
 }
 
@@ -44,7 +57,7 @@ static NTSTATUS load_elf(struct loader_image *image, const struct loader_file *f
     NTSTATUS status;
 
     if (options & LOADER_MODULE) {
-        loader_explain(error, error_bytes, "%s: not a Windows image", file->name);
+        util_explain(error, error_bytes, "%s: not a Windows image", file->name);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     full = realpath(path, NULL);
@@ -77,7 +90,7 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
     if (error && error_bytes)
         error[0] = '\0';
     if (!image) {
-        loader_explain(error, error_bytes, "%s: out of memory", path);
+        util_explain(error, error_bytes, "%s: out of memory", path);
         return STATUS_NO_MEMORY;
     }
     image->copy = -1;
@@ -86,7 +99,7 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
     status = load(image, path, options, error, error_bytes);
     if (!NT_SUCCESS(status)) {
         if (error && error_bytes && !error[0])
-            loader_explain(error, error_bytes, "%s: out of memory", image->name);
+            util_explain(error, error_bytes, "%s: out of memory", image->name);
         loader_image_unload(image);
         return status;
     }
@@ -161,7 +174,7 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc)
 
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
 {
-    struct loader *loader = sim_current ? sim_current->room[SIM_ROOM_LOADER] : NULL;
+    struct loader *loader = loader_current();
 
     if (!loader)
         return false;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an image imports, and whether somebody offers it (LIFE-005). Looked up before the dynamic linker sees the image, so
- * that all missing names can be said at once: it would stop at the first.
+ * What an image imports, and whether somebody offers it (LIFE-005). Looked up before the dynamic
+ * linker sees the image, so that all missing names can be said at once: it would stop at the first.
  */
+#include "loader/imports.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_file.h"
+#include "loader/image.h"
 #include "util/alloc.h"
+#include "util/explain.h"
 #include "verify/verify.h"
 
 static bool is_import(const struct elf_symbol *symbol)
@@ -50,7 +54,8 @@ static NTSTATUS collect(struct loader_image *image, const struct elf_file *file)
     return STATUS_SUCCESS;
 }
 
-/* A library that the image names as needed may be loaded for it only; then its symbols are not in the global scope. */
+/* A library that the image names as needed may be loaded for it only; then its symbols are not in
+ * the global scope. */
 static bool offered_by_library(const struct elf_file *file, const char *name)
 {
     for (uint32_t i = 0; i < file->needed_count; i++) {
@@ -113,9 +118,8 @@ NTSTATUS loader_report_missing(const char *image, char *const *name, uint32_t co
     } else {
         VIOLATION("LIFE-005", "%s imports %u routine%s that the host does not have: %s", image,
                   count, plural, list);
-        loader_explain(error, error_bytes,
-                       "%s: imports %u routine%s that the host does not have: %s", image, count,
-                       plural, list);
+        util_explain(error, error_bytes, "%s: imports %u routine%s that the host does not have: %s",
+                     image, count, plural, list);
     }
     util_free(list);
     return stubs ? STATUS_SUCCESS : STATUS_DRIVER_ENTRYPOINT_NOT_FOUND;

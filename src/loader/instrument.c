@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "sim/point.h"
+
 /*
- * What the compiler calls at the entry and exit of each function of a driver built with -finstrument-functions: points at
- * which a machine under stress may preempt (THREAD-074). In other machines they are nothing.
+ * What the compiler calls at the entry and exit of each function of a driver built with
+ * -finstrument-functions: points at which a machine under stress may preempt (THREAD-074). In other
+ * machines they are nothing.
  *
  * The C library has empty ones; a driver binds to these, since the host's symbols come first.
  */
-#include "sim/sim.h"
 
 #define HOOK __attribute__((visibility("default"), no_instrument_function))
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modules of the system that PE images import from, as far as the host stands for them. Which of the kernel's modules
- * holds a routine has changed over the years (ntoskrnl.exe, hal.dll, the names of API sets), so each offers all of them. Any
- * other module is an image that lies beside the importer: an export driver, a kernel-mode DLL (LIFE-188).
+ * The modules of the system that PE images import from, as far as the host stands for them. Which
+ * of the kernel's modules holds a routine has changed over the years (ntoskrnl.exe, hal.dll, the
+ * names of API sets), so each offers all of them. Any other module is an image that lies beside the
+ * importer: an export driver, a kernel-mode DLL (LIFE-188).
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -11,22 +12,21 @@
 
 #include "loader/pe.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
 #include "util/alloc.h"
+#include "util/array.h"
 #include "x64/runtime.h"
 
-#define MAX_DEPTH    8u
-#define ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_DEPTH 8u
 
 bool loader_module_is_host(const char *module)
 {
     static const char *const name[] = {"ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe", "hal.dll"};
     static const char *const set[] = {"ext-ms-win-ntos-", "api-ms-win-core-", "ext-ms-win-hal-"};
 
-    for (size_t i = 0; i < ITEMS(name); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(name); i++)
         if (strcasecmp(module, name[i]) == 0)
             return true;
-    for (size_t i = 0; i < ITEMS(set); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(set); i++)
         if (strncasecmp(module, set[i], strlen(set[i])) == 0)
             return true;
     return false;
@@ -88,7 +88,7 @@ static bool find_file(const char *folder, const char *name, char *path, size_t b
 NTSTATUS loader_module_open(struct loader_image *importer, const struct pe_file *file,
                             const char *name, struct loader_image **out)
 {
-    struct loader *loader = sim_current->room[SIM_ROOM_LOADER];
+    struct loader *loader = loader_current();
     struct loader_image *module = loader ? find_loaded(loader, name) : NULL;
     char path[4096];
     NTSTATUS status;

@@ -3,17 +3,20 @@
  * PE images (.sys): what the files that read, map, bind and name them share.
  *
  *   file bytes -> headers checked (pe_file.c) -> copied to their addresses, relocated (pe_map.c)
- *     -> TLS refused, cookie set, exception directory copied (pe_directories.c) -> imports collected, looked up and bound
- *        (pe_imports.c) -> symbols kept (pe_symbols.c) -> reads of CR8 rewritten (pe_rewrite.c) -> pages protected, function
- *        table registered (pe_image.c)
+ *     -> TLS refused, cookie set, exception directory copied (pe_directories.c)
+ *     -> imports collected, looked up and bound (pe_imports.c) -> symbols kept (pe_symbols.c)
+ *     -> reads of CR8 rewritten (pe_rewrite.c) -> pages protected, function table registered
+ *        (pe_image.c)
  *
- * Nothing of the image is trusted. After pe_file_parse, sections are known to lie inside file and image; what they contain is
- * read through pe_at, and only before code of the image has run.
+ * Nothing of the image is trusted. After pe_file_parse, sections are known to lie inside file and
+ * image; what they contain is read through pe_at, and only before code of the image has run.
  */
 #ifndef DXGK_LOADER_PE_H
 #define DXGK_LOADER_PE_H
 
-#include "loader/loader_private.h"
+#include "loader/file.h"
+#include "loader/image.h"
+#include "loader/symbols.h"
 #include "loader/pe_format.h"
 #include "x64/function_table.h"
 
@@ -73,7 +76,8 @@ struct pe_image {
     struct x64_function_table table;
 };
 
-/* Write "<name>: <what is wrong>" to the error line of the file. Always STATUS_INVALID_IMAGE_FORMAT. */
+/* Write "<name>: <what is wrong>" to the error line of the file. Always
+ * STATUS_INVALID_IMAGE_FORMAT. */
 NTSTATUS pe_refuse(const struct pe_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -87,8 +91,8 @@ const struct pe_section *pe_section_at(const struct pe_file *file, uint32_t addr
 
 /* ---- pe_map.c ---- */
 
-/* Copy to memory that can be written, not executed; then add the distance from the preferred base wherever the image asks.
- * On failure pe_unmap has to be called nevertheless. */
+/* Copy to memory that can be written, not executed; then add the distance from the preferred base
+ * wherever the image asks. On failure pe_unmap has to be called nevertheless. */
 NTSTATUS pe_map(struct pe_image *image, const struct pe_file *file);
 NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file);
 /* Each section as it asks. */
@@ -111,28 +115,31 @@ const char *pe_text_at(const struct pe_image *image, uint64_t address);
 /* ---- pe_directories.c ---- */
 
 NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file);
-/* Where the image was built with stack protection: another value than the one it was built with, the same in every run. */
+/* Where the image was built with stack protection: another value than the one it was built with,
+ * the same in every run. */
 NTSTATUS pe_set_cookie(const struct pe_image *image, const struct pe_file *file);
 /* A checked copy of the exception directory, into image->function and image->table. */
 NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file);
 
 /* ---- pe_rewrite.c ---- */
 
-/* Change instructions that trap here to such that do not, where that is safe. Before the pages are protected. */
+/* Change instructions that trap here to such that do not, where that is safe. Before the pages are
+ * protected. */
 NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file);
 
 /* ---- pe_imports.c ---- */
 
 /* All imports, delayed ones too, into image->import, and what the host offers for each. */
 NTSTATUS pe_collect_imports(struct loader_image *image, const struct pe_file *file);
-/* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005); if they were stubbed, only
- * reported, as a warning. */
+/* Fill the slots. Imports that are missing are listed in the error line, and reported (LIFE-005);
+ * if they were stubbed, only reported, as a warning. */
 NTSTATUS pe_bind_imports(struct pe_image *image, const struct pe_file *file);
 
 /* ---- pe_exports.c ---- */
 
-/* By name, or by ordinal if name is NULL. NULL: no such export. The image's own code must not have run yet, or not have touched
- * its export directory: it is looked at where it is, though never beyond the image. */
+/* By name, or by ordinal if name is NULL. NULL: no such export. The image's own code must not have
+ * run yet, or not have touched its export directory: it is looked at where it is, though never
+ * beyond the image. */
 void *pe_export_find(const struct pe_image *image, const char *name, uint16_t ordinal);
 
 /* ---- pe_stubs.c ---- */
@@ -143,13 +150,15 @@ void pe_free_stubs(struct pe_image *image);
 
 /* ---- pe_symbols.c ---- */
 
-/* Functions by the COFF symbol table of the file if it has one, else by the exports. What is wrong with them makes them absent. */
+/* Functions by the COFF symbol table of the file if it has one, else by the exports. What is wrong
+ * with them makes them absent. */
 NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *image,
                          const struct pe_file *file);
 
 /* ---- pe_image.c ---- */
 
-/* Everything that looks into the image, before any of its bytes is taken for an instruction: mapped, relocated, imports looked up,
+/* Everything that looks into the image, before any of its bytes is taken for an instruction:
+ * mapped, relocated, imports looked up,
  * symbols read. image->pe is made. */
 NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file);
 NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *file, unsigned options,
@@ -162,8 +171,9 @@ void pe_image_unload(struct loader_image *image);
 bool loader_module_is_host(const char *module);
 /* What the host offers under a name of one of its modules; NULL: nothing. */
 void *loader_module_find(const char *name);
-/* The image that an importer's module is: one that is loaded for others already, else one of that file name beside the importer,
- * which is loaded, and belongs to the machine as long as an importer is loaded. *module NULL: there is none. */
+/* The image that an importer's module is: one that is loaded for others already, else one of that
+ * file name beside the importer, which is loaded, and belongs to the machine as long as an importer
+ * is loaded. *module NULL: there is none. */
 NTSTATUS loader_module_open(struct loader_image *importer, const struct pe_file *file,
                             const char *name, struct loader_image **module);
 void loader_modules_close(struct loader_image *importer);

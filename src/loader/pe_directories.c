@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PE image says of itself in its smaller directories: thread-local storage, the stack cookie, the exception table. */
+/* What a PE image says of itself in its smaller directories: thread-local storage, the stack
+ * cookie, the exception table. */
 #include <string.h>
 
 #include "loader/pe.h"
@@ -26,8 +27,8 @@ NTSTATUS pe_refuse_tls(const struct pe_image *image, const struct pe_file *file)
 
 /* ---- stack cookie (LIFE-189) ---- */
 
-/* Not a secret here: it has to differ from what the image was linked with, for that is what the image's own start code checks,
- * and be the same in every run. */
+/* Not a secret here: it has to differ from what the image was linked with, for that is what the
+ * image's own start code checks, and be the same in every run. */
 static uint64_t cookie_of(const struct pe_file *file)
 {
     struct rng rng = {.state = ((uint64_t)file->header.time << 32) ^ file->optional.checksum ^

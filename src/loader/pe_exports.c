@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a PE image offers to others: by name or by ordinal, from its export directory. Forwarders to further modules are none. */
+/* What a PE image offers to others: by name or by ordinal, from its export directory. Forwarders to
+ * further modules are none. */
 #include <string.h>
 
 #include "loader/pe.h"
 
-/* NULL: no such entry, or it is a forwarder: an address inside the directory itself, where the other's name stands. */
+/* NULL: no such entry, or it is a forwarder: an address inside the directory itself, where the
+ * other's name stands. */
 static void *function_at(const struct pe_image *image, const struct pe_export_directory *e,
                          uint32_t index)
 {

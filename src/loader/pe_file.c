@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the headers of a PE image, each field of which may lie. What is let through: an executable for x64, of the native
- * subsystem, whose sections lie one after the other, each in pages of its own, inside the file and inside the image (LIFE-183).
+ * Reading the headers of a PE image, each field of which may lie. What is let through: an
+ * executable for x64, of the native subsystem, whose sections lie one after the other, each in
+ * pages of its own, inside the file and inside the image (LIFE-183).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "loader/pe.h"
 #include "util/checked.h"
+#include "util/explain.h"
 
 #define MAX_IMAGE_BYTES ((uint32_t)1 << 30)
 
@@ -20,7 +22,7 @@ NTSTATUS pe_refuse(const struct pe_file *file, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    loader_explain(file->error, file->error_bytes, "%s: %s", file->name, text);
+    util_explain(file->error, file->error_bytes, "%s: %s", file->name, text);
     return STATUS_INVALID_IMAGE_FORMAT;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The PE/COFF file format, as far as x64 images of drivers use it; names of members are ours, layouts are the format's. All
- * multi-byte values are little-endian. "Address" is an offset from the base of the mapped image (an RVA), "offset" one in the
- * file; "virtual" is an absolute address under the preferred base. */
+/* The PE/COFF file format, as far as x64 images of drivers use it; names of members are ours,
+ * layouts are the format's. All multi-byte values are little-endian. "Address" is an offset from
+ * the base of the mapped image (an RVA), "offset" one in the file; "virtual" is an absolute address
+ * under the preferred base. */
 #ifndef DXGK_LOADER_PE_FORMAT_H
 #define DXGK_LOADER_PE_FORMAT_H
 

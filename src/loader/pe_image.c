@@ -2,6 +2,7 @@
 /* The life of a PE image: the steps of loading in their order, and the way back. */
 #include <string.h>
 
+#include "loader/imports.h"
 #include "loader/pe.h"
 #include "util/alloc.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a PE image imports: collected in full before anything is written, since in a hostile image the slots may lie on top of
- * the tables; then looked up, then bound. Delay-loaded imports are bound at once, too: there is no later.
+ * What a PE image imports: collected in full before anything is written, since in a hostile image
+ * the slots may lie on top of the tables; then looked up, then bound. Delay-loaded imports are
+ * bound at once, too: there is no later.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/imports.h"
 #include "loader/pe.h"
 #include "util/alloc.h"
 
@@ -61,7 +63,8 @@ static NTSTATUS add_import(struct walk *walk, uint64_t value, uint64_t slot)
     return STATUS_SUCCESS;
 }
 
-/* All imports of one module; the names and the slots are parallel arrays that end with a zero name. */
+/* All imports of one module; the names and the slots are parallel arrays that end with a zero
+ * name. */
 static NTSTATUS walk_module(struct walk *walk, uint64_t module, uint64_t names, uint64_t slots)
 {
     const char *name = pe_text_at(walk->image, module);
@@ -98,9 +101,8 @@ static NTSTATUS walk_imports(struct walk *walk)
     walk->delayed = false;
     if (!at)
         return STATUS_SUCCESS;
-    for (;;
-         at += sizeof(
-             d)) { /* ends with an empty one: its size may be that of the whole section, or too small */
+    /* It ends with an empty one: its size may be that of the whole section, or too small. */
+    for (;; at += sizeof(d)) {
         NTSTATUS status;
 
         if (!pe_at(walk->image, at, sizeof(d)))
@@ -196,7 +198,8 @@ static bool is_missing(const struct pe_import *import)
     return !import->target || (import->stub && !import->delayed);
 }
 
-/* The kernel does not promise what its ordinals stand for, so that one of them can never be found. */
+/* The kernel does not promise what its ordinals stand for, so that one of them can never be
+ * found. */
 static const char *remark(const struct pe_image *image, const struct pe_import *import)
 {
     return import->by_ordinal && loader_module_is_host(image->import_names + import->module)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An image in memory: sections at their addresses from a base that the system chooses, relocations applied, pages protected.
- * Only an image that cannot be relocated is put where it was linked for.
+ * An image in memory: sections at their addresses from a base that the system chooses, relocations
+ * applied, pages protected. Only an image that cannot be relocated is put where it was linked for.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -105,7 +105,8 @@ static NTSTATUS relocate_one(const struct pe_image *image, const struct pe_file 
     return STATUS_SUCCESS;
 }
 
-/* The table may be among what it relocates, if the image is hostile: each entry is read once, where it is. */
+/* The table may be among what it relocates, if the image is hostile: each entry is read once, where
+ * it is. */
 NTSTATUS pe_relocate(struct pe_image *image, const struct pe_file *file)
 {
     const struct pe_directory *table = &file->directory[PE_RELOCATIONS];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of an image that would cost too much, or tell the time of the real world, are changed (x64/rewrite.h). */
+/* Instructions of an image that would cost too much, or tell the time of the real world, are
+ * changed (x64/rewrite.h). */
 #include "loader/pe.h"
-#include "sim/sim.h"
 #include "x64/rewrite.h"
+#include "x64/x64.h"
 
 /* Code that the image itself may write to is left as it is: it may look at its own bytes. */
 static bool can_rewrite(const struct pe_section *section)
@@ -15,7 +16,7 @@ NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file)
 {
     struct x64_rewriting counts = {0};
 
-    if (!sim_current->room[SIM_ROOM_TRAPS]) /* nobody keeps the level where it would be read */
+    if (!x64_is_created()) /* nobody keeps the level where it would be read */
         return STATUS_SUCCESS;
     for (uint32_t i = 0; i < file->sections; i++) {
         const struct pe_section *s = &file->section[i];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stand-ins for routines that the host does not have: for delay-loaded imports, which matter only when they are called, and
- * for all others where the user asked to start a driver nevertheless. The first call of each is reported; each call returns
- * STATUS_NOT_IMPLEMENTED, which a caller that expects a pointer finds out about by its own fault (LIFE-187).
+ * Stand-ins for routines that the host does not have: for delay-loaded imports, which matter only
+ * when they are called, and for all others where the user asked to start a driver nevertheless. The
+ * first call of each is reported; each call returns STATUS_NOT_IMPLEMENTED, which a caller that
+ * expects a pointer finds out about by its own fault (LIFE-187).
  *
- * A stand-in is a few bytes of code that say which one it is, before a common tail that calls the host:
+ * A stand-in is a few bytes of code that say which one it is, before a common tail that calls the
+ * host:
  *
- *     mov r10d, INDEX              sub rsp, 40             room for the four arguments in registers, aligned
+ *     mov r10d, INDEX              sub rsp, 40             room for the four arguments in
+ *                                                          registers, aligned
  *     jmp tail                     mov rcx, IMAGE
  *                                  mov edx, r10d
  *                                  mov r8, [rsp + 40]      the return address, in the driver

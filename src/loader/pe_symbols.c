@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for addresses of a PE image: the COFF symbol table, which gcc and clang can leave in an image, with its static
- * functions; else the exports. Neither has sizes: those come from the exception table, where a function is in it.
+ * Names for addresses of a PE image: the COFF symbol table, which gcc and clang can leave in an
+ * image, with its static functions; else the exports. Neither has sizes: those come from the
+ * exception table, where a function is in it.
  */
 #include <string.h>
 
@@ -142,8 +143,8 @@ static void add_one(void *context, const struct found *found)
     symbol_table_add(context, found->name, found->length, found->address, 0);
 }
 
-/* To the end that the exception table says; else up to the next symbol or the end of the section. From the last one on, since
- * any number of names may stand for one address. */
+/* To the end that the exception table says; else up to the next symbol or the end of the section.
+ * From the last one on, since any number of names may stand for one address. */
 static void set_sizes(struct symbol_table *table, const struct pe_image *image,
                       const struct pe_file *file)
 {

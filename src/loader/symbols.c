@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names for addresses: the functions of an image in order of address, found by binary search. */
+#include "loader/symbols.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/elf_file.h"
 #include "util/alloc.h"
 
 static bool is_function(const struct elf_symbol *symbol)
@@ -108,7 +110,8 @@ void symbol_table_finish(struct symbol_table *table)
 
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address)
 {
-    uint32_t low = 0, high = table->count; /* the answer is the last one whose value is <= address */
+    /* the answer is the last one whose value is <= address */
+    uint32_t low = 0, high = table->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Byte buffers for workloads. Memory behind a view can go away (an allocation that was destroyed): every access is a
- * checked copy, so a stale view raises an error and does not crash.
+ * Byte buffers for workloads. Memory behind a view can go away (an allocation that was destroyed):
+ * every access is a checked copy, so a stale view raises an error and does not crash.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lua/lua_private.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 struct lua_buffer *lua_buffer_check(lua_State *L, int index)
 {
@@ -173,7 +173,8 @@ static int method_copy_rect(lua_State *L)
     return 0;
 }
 
-/* buffer:difference(other) -> nil when equal, else offset of the first byte that differs and how many differ */
+/* buffer:difference(other) -> nil when equal, else offset of the first byte that differs and how
+ * many differ */
 static int method_difference(lua_State *L)
 {
     struct lua_buffer *a = lua_buffer_check(L, 1);

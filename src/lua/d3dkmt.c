@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D3DKMT calls for workloads: D3DKMT.CreateDevice{hAdapter = h} fills the structure of that name from the table, calls, and
- * gives back a table of the structure's members. A failing status raises an error; STATUS_PENDING and other successes come
- * back as member `status`. The structures are described by tables of fields, so that each call is one line here.
+ * D3DKMT calls for workloads: D3DKMT.CreateDevice{hAdapter = h} fills the structure of that name
+ * from the table, calls, and gives back a table of the structure's members. A failing status raises
+ * an error; STATUS_PENDING and other successes come back as member `status`. The structures are
+ * described by tables of fields, so that each call is one line here.
  */
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #include "lua/lua_private.h"
 #include "nt/nt.h"
+#include "util/array.h"
 
 enum kind {
     VALUE,   /* integer or boolean, in and out */
@@ -425,7 +427,7 @@ void lua_d3dkmt_open(lua_State *L)
     lua_setfield(L, -2, "__tostring");
     lua_pop(L, 1);
     lua_newtable(L);
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(calls); i++) {
         lua_pushlightuserdata(L, (void *)(uintptr_t)&calls[i]);
         lua_pushcclosure(L, invoke, 1);
         lua_setfield(L, -2, calls[i].name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation2, Lock, Lock2, CreateSynchronizationObject2, SubmitCommand. */
+/* The D3DKMT calls with nested structures: EnumAdapters2, CreateAllocation2, Lock, Lock2,
+ * CreateSynchronizationObject2, SubmitCommand. */
 #include <string.h>
 
 #include <ntddk.h>
@@ -64,7 +65,8 @@ static int enum_adapters2(lua_State *L)
     return 1;
 }
 
-/* CreateAllocation2{hDevice, hResource, Flags, pPrivateDriverData, pAllocationInfo = {{pPrivateDriverData, Flags, Priority}...}} */
+/* CreateAllocation2{hDevice, hResource, Flags, pPrivateDriverData, pAllocationInfo =
+ * {{pPrivateDriverData, Flags, Priority}...}} */
 static int create_allocation2(lua_State *L)
 {
     D3DKMT_CREATEALLOCATION args;
@@ -126,7 +128,8 @@ static int create_allocation2(lua_State *L)
     return 1;
 }
 
-/* Lock2{hDevice, hAllocation, Size}: pData is a buffer of Size bytes (the structure has no size: the caller knows it) */
+/* Lock2{hDevice, hAllocation, Size}: pData is a buffer of Size bytes (the structure has no size:
+ * the caller knows it) */
 static int lock2(lua_State *L)
 {
     D3DKMT_LOCK2 args;
@@ -148,7 +151,8 @@ static int lock2(lua_State *L)
     return 1;
 }
 
-/* Lock{hDevice, hAllocation, Flags, Size}: the call of WDDM 1.x, as above; the whole allocation is locked */
+/* Lock{hDevice, hAllocation, Flags, Size}: the call of WDDM 1.x, as above; the whole allocation is
+ * locked */
 static int lock(lua_State *L)
 {
     D3DKMT_LOCK args;
@@ -171,7 +175,8 @@ static int lock(lua_State *L)
     return 1;
 }
 
-/* CreateSynchronizationObject2{hDevice, Type, Flags, InitialFenceValue | MaxCount, InitialCount | InitialState} */
+/* CreateSynchronizationObject2{hDevice, Type, Flags, InitialFenceValue | MaxCount, InitialCount |
+ * InitialState} */
 static int create_sync2(lua_State *L)
 {
     D3DKMT_CREATESYNCHRONIZATIONOBJECT2 args;

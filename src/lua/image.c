@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images (PNG by libspng) and raw files. Pixels are B, G, R, A bytes (D3DDDIFMT_A8R8G8B8 in memory), straight alpha. */
+/* Images (PNG by libspng) and raw files. Pixels are B, G, R, A bytes (D3DDDIFMT_A8R8G8B8 in
+ * memory), straight alpha. */
 #include <errno.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -69,7 +70,8 @@ static int image_read(lua_State *L)
     if (!error)
         error = spng_decoded_image_size(context, SPNG_FMT_RGBA8, &bytes);
     if (!error) {
-        /* the buffer comes before the decoder could raise: the context is freed below in any case */
+        /* the buffer comes before the decoder could raise: the context is freed below in any
+         * case */
         pixels = lua_newuserdatauv(L, sizeof(*pixels), 0);
         pixels->data = NULL;
         pixels->bytes = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the Lua binding share. docs/workloads.md describes it for the writer of a workload. */
+/* What the files of the Lua binding share. docs/workloads.md describes it for the writer of a
+ * workload. */
 #ifndef DXGK_LUA_PRIVATE_H
 #define DXGK_LUA_PRIVATE_H
 
@@ -15,7 +16,8 @@ struct lua_workload;
 
 #define BUFFER_TYPE "dxgk.buffer"
 
-/* A range of bytes: its own, or somebody else's (an allocation locked for the CPU, a command buffer). */
+/* A range of bytes: its own, or somebody else's (an allocation locked for the CPU, a command
+ * buffer). */
 struct lua_buffer {
     uint8_t *data;
     size_t bytes;

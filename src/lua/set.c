@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dxgk.set: the options of --set. It knows which of them the workload read, so that a misspelt one does not pass unnoticed. */
+/* dxgk.set: the options of --set. It knows which of them the workload read, so that a misspelt one
+ * does not pass unnoticed. */
 #include <stdio.h>
 #include <string.h>
 

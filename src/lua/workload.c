@@ -7,12 +7,14 @@
  *   dxgk.report(name, value)   a row of the table that the program prints at the end
  *   dxgk.statistics()          counters of the machine    dxgk.time()    virtual nanoseconds
  *   dxgk.sleep(ns)             let virtual time pass      dxgk.directory folder of the workload
- *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a debugger sees it
+ *   dxgk.expect(rule)          its violations belong here dxgk.physical(address, bytes) RAM as a
+ *                              debugger sees it
  *   dxgk.power(state, reason)  the machine falls asleep or wakes
  *   dxgk.page(address)         owner, caching, locks and IOMMU mappings of a page
  *
- * A workload passes when it returns true (or nothing); it fails when it returns false and a reason, or raises an error.
- * Modules are found beside the workload; native ones in the folder `workloads` of the build.
+ * A workload passes when it returns true (or nothing); it fails when it returns false and a reason,
+ * or raises an error. Modules are found beside the workload; native ones in the folder `workloads`
+ * of the build.
  */
 #include "lua/lua_workload.h"
 
@@ -22,6 +24,7 @@
 
 #include "dxgkhost/dxgkhost.h"
 #include "lua/lua_private.h"
+#include "util/array.h"
 
 static struct lua_workload *current(lua_State *L)
 {
@@ -49,7 +52,7 @@ static int report(lua_State *L)
     struct lua_workload *workload = current(L);
     struct lua_report_row *row;
 
-    if (workload->rows == sizeof(workload->row) / sizeof(workload->row[0]))
+    if (workload->rows == ARRAY_COUNT(workload->row))
         return luaL_error(L, "too many report rows");
     row = &workload->row[workload->rows++];
     snprintf(row->name, sizeof(row->name), "%s", luaL_checkstring(L, 1));
@@ -107,7 +110,7 @@ static int expect(lua_State *L)
     struct lua_workload *workload = current(L);
     const char *rule = luaL_checkstring(L, 1);
 
-    if (workload->expected == sizeof(workload->expect) / sizeof(workload->expect[0]))
+    if (workload->expected == ARRAY_COUNT(workload->expect))
         return luaL_error(L, "too many expected rules");
     snprintf(workload->expect[workload->expected++], sizeof(workload->expect[0]), "%s", rule);
     return 0;

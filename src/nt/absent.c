@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/irql.h"
 
 #define ERROR_LOG_TAG 0x676F4C45u /* "ELog" */
 

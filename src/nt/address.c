@@ -2,6 +2,11 @@
 /* Questions about addresses: physical address, validity, user or kernel. */
 #include "nt/nt_private.h"
 
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/stack.h"
+#include "sim/thread.h"
+
 #define LOWEST_USER  0x10000u
 #define SYSTEM_START 0xFFFF800000000000u
 #define USER_PROBE   0x00007FFFFFFF0000u

@@ -2,6 +2,12 @@
 /* KeBugCheck and the callbacks that drivers register for it. */
 #include "nt/nt_private.h"
 
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/stop.h"
+
 struct nt_bugcheck_callback {
     struct nt_resource resource;
     struct list link;

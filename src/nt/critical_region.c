@@ -2,6 +2,8 @@
 /* Critical and guarded regions: counts of a thread that say which APCs are off. */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 static void enter(int32_t *count, uint32_t code, const char *routine)
 {
     nt_level(NT_APC, "NT-073", code, routine);

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
+#include "sim/stack.h"
+#include "sim/thread.h"
 
 #define DEPTH       48u /* return addresses looked at */
 #define SHOWN       6u  /* of these, in drivers, printed */

@@ -4,6 +4,7 @@
 
 #include "nt/format.h"
 #include "nt/nt_private.h"
+#include "sim/irql.h"
 
 #define LONGEST_PRINT     512u
 #define DEFAULT_COMPONENT DPFLTR_DEFAULT_ID

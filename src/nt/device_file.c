@@ -5,6 +5,8 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/fault.h"
+
 #define LONGEST_NAME      64u /* characters; no name in the machine has as many */
 #define FILE_OBJECT_BYTES ((CSHORT)sizeof(FILE_OBJECT))
 

@@ -3,6 +3,8 @@
  * timer.c. */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 /* ---- headers ---- */
 
 /* The list head of an initialised object points to itself: zeroed memory and a copy of an object

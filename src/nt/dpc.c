@@ -6,6 +6,9 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/dpc.h"
+#include "sim/machine.h"
+
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u
 #define DPC_TARGET_BASE   64u /* KDPC.Number: target processor + this; 0: none */

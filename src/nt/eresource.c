@@ -6,6 +6,8 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 struct owner {
     struct list link;
     struct _KTHREAD *thread;

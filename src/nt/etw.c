@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "nt/nt_private.h"
+#include "sim/irql.h"
 
 #define CONTROL_ENABLE 1u
 #define ALL_LEVELS     0xFFu

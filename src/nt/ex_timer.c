@@ -3,6 +3,11 @@
  * object. */
 #include "nt/nt_private.h"
 
+#include "sim/dpc.h"
+#include "sim/event.h"
+#include "sim/irql.h"
+#include "sim/point.h"
+
 #define NS_PER_UNIT      100u
 #define KNOWN_ATTRIBUTES (EX_TIMER_HIGH_RESOLUTION | EX_TIMER_NO_WAKE | EX_TIMER_NOTIFICATION)
 

@@ -6,6 +6,8 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 #define OLD_IRQL_UNSAFE 0xFFu /* taken without raising */
 
 /* Initialised, in memory where a lock may stand. */

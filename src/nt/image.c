@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/dpc.h"
+#include "sim/machine.h"
 
 struct nt_image *nt_image_create(const char *name)
 {

@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 
 /* On the caller's stack: everybody has left it when the call returns. */
 struct broadcast {

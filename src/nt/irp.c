@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/irql.h"
 
 #define IRP_TAG                        0x20707249u /* "Irp " */
 #define NO_MORE_IRP_STACK_LOCATIONS    0x35u

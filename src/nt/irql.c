@@ -2,6 +2,8 @@
 /* The interrupt request level of the current processor. */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 #define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
 
 /* Raises nest within a thread (and what interrupts it): the last one that leads to the current

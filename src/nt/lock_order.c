@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
 
 struct edge {
     struct list link;

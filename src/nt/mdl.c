@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "nt/mdl.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
 
 #define MDL_TAG 0x206C644Du /* "Mdl " */
 #define LARGEST (0x100000000u - PAGE_SIZE)

@@ -5,6 +5,8 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/fault.h"
+
 #define MUTANT (1u << NT_MUTANT)
 
 NT_EXPORT VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)

@@ -18,11 +18,19 @@
 
 #include "nt/nt_private.h"
 #include "nt/pool.h"
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/slot.h"
 
 #define DEFAULT_BOOT_TIME           133485408000000000u /* 1 January 2024 */
 #define DEFAULT_QUARANTINE          (256u * 1024u)
 #define DEFAULT_BUILD               22621u
 #define KMODE_EXCEPTION_NOT_HANDLED 0x1Eu
+
+struct sim_slot nt_slot;
+SIM_SLOT_CLAIM(nt_slot)
 
 /* All maps of the state, for both ends of its life. */
 static void each_map(struct nt *nt, void (*fn)(struct hash_map *map))
@@ -68,7 +76,7 @@ struct nt *nt_create(const struct nt_config *config)
     strcpy(nt->host.name, "host");
     each_map(nt, hash_init);
     handle_table_init(&nt->handles);
-    sim_current->room[SIM_ROOM_NT] = nt;
+    sim_slot_set(&nt_slot, nt);
     nt_user_ranges_init(nt);
     sim_on_paging(page_in, nt->config.force_irql ? nt_paged_close : NULL);
     if (nt_pool_init(nt) && nt_processes_init(nt) && nt_threads_init(nt) && nt_workers_init(nt) &&
@@ -98,7 +106,7 @@ void nt_destroy(struct nt *nt)
     sim_on_paging(NULL, NULL);
     nt_pool_finish(nt);
     each_map(nt, hash_finish);
-    sim_current->room[SIM_ROOM_NT] = NULL;
+    sim_slot_set(&nt_slot, NULL);
     util_free(nt);
 }
 

@@ -15,7 +15,8 @@
 
 #include "bus/bus.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
 #include "util/handle.h"
 
 struct nt;
@@ -60,8 +61,7 @@ struct nt_config {
     uint32_t os_build;
 };
 
-/* State of the kernel services of the current machine; nt_create puts it in room[SIM_ROOM_NT]. The
- * machine is entered during both calls. NULL: out of memory. */
+/* State of the kernel services of the machine that is entered. NULL: out of memory. */
 struct nt *nt_create(const struct nt_config *config);
 void nt_destroy(struct nt *nt);
 

@@ -20,6 +20,11 @@
 #include "nt/nt.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/slot.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -455,9 +460,11 @@ struct nt {
     struct nt_processor *processor; /* one per processor of the machine */
 };
 
+extern struct sim_slot nt_slot;
+
 static inline struct nt *nt_state(void)
 {
-    return sim_current->room[SIM_ROOM_NT];
+    return sim_slot_get(&nt_slot);
 }
 
 static inline struct nt_processor *nt_processor(void)

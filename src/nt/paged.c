@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "nt/pool.h"
+#include "sim/irql.h"
 
 static bool close_page(void *page)
 {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/dpc.h"
+#include "sim/irql.h"
 
 #define BAD_POOL_CALLER         0xC2u
 #define POOL_TYPE_PAGED         0x1u

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
 
 #define PROCESS_HAS_LOCKED_PAGES 0xCBu
 

@@ -2,6 +2,8 @@
 /* Questions about processors, and the floating point state of a thread. */
 #include "nt/nt_private.h"
 
+#include "sim/machine.h"
+
 static void fill(PPROCESSOR_NUMBER number)
 {
     if (!number)

@@ -6,6 +6,8 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+
 #define EXCLUSIVE ((ULONG_PTR)1)
 #define SHARED    ((ULONG_PTR)2)
 #define READER    ((ULONG_PTR)16)

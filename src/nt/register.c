@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/point.h"
 
 static bool check(const volatile void *address, unsigned width, const char *routine)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nt/registry.h"
+#include "sim/machine.h"
 
 /* ---- keys ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
 
 NT_EXPORT NT_TRANSPARENT SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2,
                                                        SIZE_T Length)

@@ -9,6 +9,10 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+
 #define SPIN_LOCK_ALREADY_OWNED 0xFu
 #define SPIN_LOCK_NOT_OWNED     0x10u
 #define HELD                    0x5C000000u /* and the processor's number */

@@ -8,6 +8,12 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/stack.h"
+#include "sim/switch.h"
+#include "sim/thread.h"
 
 #define THREAD_ENDED_WITH_APCS_DISABLED 0x20u
 #define DEFAULT_PRIORITY                8

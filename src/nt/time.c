@@ -7,6 +7,10 @@
  */
 #include "nt/nt_private.h"
 
+#include "sim/dpc.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+
 #define NS_PER_UNIT          100u
 #define NS_PER_US            1000u
 #define COUNTER_FREQUENCY    10000000

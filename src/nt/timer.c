@@ -2,6 +2,8 @@
 /* Timers of a driver (KTIMER), and the records that the host has of those that are set. */
 #include "nt/nt_private.h"
 
+#include "sim/event.h"
+
 #define TIMERS    (1u << NT_TIMER_NOTIFICATION | 1u << NT_TIMER_SYNCHRONIZATION)
 #define NS_PER_MS 1000000u
 

@@ -10,6 +10,10 @@
 #include <dxgk_seh.h>
 
 #include "nt/nt_private.h"
+#include "sim/dpc.h"
+#include "sim/fault.h"
+#include "sim/interrupt.h"
+#include "sim/machine.h"
 
 #define DEEPEST 64u /* blocks inside one another that are left at once */
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "nt/nt_private.h"
+#include "sim/fault.h"
 
 struct nt_user_range {
     struct span_node span;            /* by page of the host's address space */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
 
 #define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked one has 0xC */
 

@@ -12,6 +12,11 @@
 #include <string.h>
 
 #include "nt/nt_private.h"
+#include "sim/dpc.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/wait.h"
 
 #define MAXIMUM_WAIT_OBJECTS_EXCEEDED 0xCu
 #define ATTEMPTED_SWITCH_FROM_DPC     0xB8u

@@ -9,6 +9,9 @@
 #include <stdio.h>
 
 #include "nt/nt_private.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 struct nt_work {
     struct nt_active active; /* of a WORK_QUEUE_ITEM; an I/O work item uses only its resource */

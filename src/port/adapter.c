@@ -5,6 +5,8 @@
 
 #include "port/adapter.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
@@ -15,6 +17,8 @@
 #include "port/power_components.h"
 #include "port/services.h"
 #include "port/start.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "util/alloc.h"
 
 /* ---- identity ---- */
@@ -120,7 +124,6 @@ static struct port_adapter *new_adapter(struct port_driver *driver, struct bus_d
     adapter->guid.Data1 = 0x8a5d0000u + adapter->luid.LowPart;
     adapter->guid.Data2 = 0x4db0;
     if (NT_SUCCESS(ddi_adapter_init(&adapter->ddi, &driver->table, driver->image, driver->service))) {
-        adapter->ddi.port = adapter;
         adapter->ddi.raised_limit = port->config.raised_limit_ns;
         adapter->ddi.reset_at_bugcheck = port->config.reset_device;
         adapter->ddi.handles.adapter = (uint16_t)(1 + adapter->luid.LowPart % DDI_HANDLE_ADAPTERS);

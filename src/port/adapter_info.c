@@ -4,6 +4,7 @@
 
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 
 struct port_adapter *port_adapter_first(struct port *port)

@@ -3,6 +3,7 @@
  * machine. */
 #include "port/admission.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/compute.h"

@@ -6,7 +6,7 @@
 #include "port/boundary.h"
 #include "port/port_assert.h"
 #include "port/versions.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 static const struct {
     size_t bytes;

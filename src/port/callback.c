@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
 #include "port/callback.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 struct port_adapter *port_callback_adapter(HANDLE device_handle)
 {

@@ -6,7 +6,6 @@
 
 #include <dxgk_wddm3_2.h>
 
-#include "ddi/ddi.h"
 #include "util/list.h"
 
 /* services.c, timed_operations.c, debug_reports.c */

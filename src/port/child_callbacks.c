@@ -4,6 +4,7 @@
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/children.h"
+#include "sim/irql.h"
 
 static NTSTATUS NTAPI indicate_child_status(HANDLE DeviceHandle, PDXGK_CHILD_STATUS ChildStatus)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "port/children.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/refuse.h"

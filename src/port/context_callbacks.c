@@ -2,10 +2,13 @@
 /* Context allocations and GPU virtual address ranges: at PASSIVE_LEVEL, on an adapter that has a
  * memory manager. */
 #include "port/context_callbacks.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidmm/context_allocation.h"
 #include "vidmm/gpu_va.h"
 

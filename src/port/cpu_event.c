@@ -7,10 +7,14 @@
 #include <string.h>
 
 #include "port/cpu_event.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 #include "vidmm/process.h"
 

@@ -5,6 +5,7 @@
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
 #include "util/alloc.h"
 
 #define THREAD_STUCK_IN_DEVICE_DRIVER 0xEAu

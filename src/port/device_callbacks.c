@@ -10,6 +10,7 @@
 #include "port/callback.h"
 #include "port/exclude.h"
 #include "ram/ram.h"
+#include "sim/irql.h"
 
 /* ---- information ---- */
 

@@ -5,7 +5,7 @@
 #include "port/dma_fault.h"
 #include "iommu/iommu.h"
 #include "port/adapter_info.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "verify/verify.h"
 #include "vidsch/vidsch.h"

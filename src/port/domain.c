@@ -22,6 +22,7 @@
 #include "port/port_assert.h"
 #include "port/refuse.h"
 #include "port/reserved_ranges.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 
 #define REMAPPING_COMPATIBLE     3u

@@ -3,9 +3,12 @@
 #include <stdio.h>
 
 #include "port/driver.h"
+#include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "physmem/physical_memory.h"
 #include "port/machine.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "port/etw.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 
 /* LIFE-106: the event is kept as a report. */

@@ -11,11 +11,17 @@
  * the callback is called with an error.
  */
 #include "port/exclude.h"
+#include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/callback.h"
 #include "port/managers.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "vidsch/vidsch.h"

@@ -16,12 +16,15 @@
 #include <initguid.h>
 
 #include "port/feature_interface.h"
+#include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/features.h"
 #include "port/query_interface.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "util/alloc.h"
 
 #include <stdio.h>

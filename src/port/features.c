@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Optional features: who may turn on what (LIFE-122 to LIFE-126). */
 #include "port/features.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
 
 bool port_features_allow(const struct port *port, const struct port_adapter *adapter,
                          DXGK_FEATURE_ID feature)

@@ -7,6 +7,7 @@
 #include "port/firmware.h"
 #include "port/boundary.h"
 #include "port/machine.h"
+#include "sim/machine.h"
 
 #define PROVIDER(a, b, c, d) ((ULONG)(a) << 24 | (ULONG)(b) << 16 | (ULONG)(c) << 8 | (ULONG)(d))
 #define ACPI                 PROVIDER('A', 'C', 'P', 'I')

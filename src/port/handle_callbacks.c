@@ -2,11 +2,16 @@
 /* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in
  * progress is meant. */
 #include "port/handle_callbacks.h"
+#include "ddi/ddi.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidmm/handle_callbacks.h"
+#include "vidmm/of_adapter.h"
 
 static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t caller,
                          uint8_t max_irql, const char *rule)
@@ -31,7 +36,7 @@ static bool begin_lookup(struct ddi_frame *frame, const char *name, uintptr_t ca
  * none. */
 static bool can_look_up(const struct ddi_frame *frame)
 {
-    return frame->adapter && frame->adapter->vidmm;
+    return frame->adapter && vidmm_of_adapter(frame->adapter);
 }
 
 static void *NTAPI get_handle_data(IN_CONST_PDXGKARGCB_GETHANDLEDATA args)

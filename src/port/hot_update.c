@@ -7,7 +7,7 @@
 #include "port/hot_update.h"
 #include "port/boundary.h"
 #include "port/callback.h"
-#include "sim/sim.h"
+#include "sim/irql.h"
 #include "util/alloc.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "port/interface.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -25,6 +26,8 @@
 #include "port/power_callbacks.h"
 #include "port/services.h"
 #include "port/versions.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 /* ---- firmware ---- */
 

@@ -3,10 +3,15 @@
  * (THREAD-050 to THREAD-070). */
 #include "port/interrupt_callbacks.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidsch/vidsch.h"
 
 /* The interrupt whose lock the current processor holds. */

@@ -4,7 +4,7 @@
 #ifndef DXGK_PORT_INTERRUPT_STATE_H
 #define DXGK_PORT_INTERRUPT_STATE_H
 
-#include "sim/sim.h"
+#include "sim/dpc.h"
 
 #define PORT_MAX_MESSAGES 32u
 

@@ -10,8 +10,13 @@
  */
 #include "port/interrupts.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/port_assert.h"
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 #define DIRQL       SIM_IRQL_DEVICE
 #define STORM       1000u  /* THREAD-057 */

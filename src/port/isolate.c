@@ -18,11 +18,13 @@
 
 #include "port/isolate.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/domain.h"
 #include "port/interrupts.h"
 #include "port/port_assert.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "vidsch/vidsch.h"
 

@@ -6,9 +6,7 @@
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
 
-#include "ddi/ddi.h"
 #include "port/config.h"
-#include "sim/sim.h"
 #include "util/list.h"
 
 struct port_adapter;
@@ -50,10 +48,7 @@ struct port_driver {
 };
 
 /* The port driver of the current machine; NULL: there is no machine, or it has none. */
-static inline struct port *port_current(void)
-{
-    return sim_current ? sim_current->room[SIM_ROOM_PORT] : NULL;
-}
+struct port *port_current(void);
 
 /* Whether the IoMmu model (shared address spaces) is offered. */
 static inline bool port_shares_address_spaces(const struct port *port)

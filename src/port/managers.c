@@ -5,17 +5,21 @@
 
 #include "port/managers.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/port_assert.h"
 #include "port/tdr_settings.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "util/checked.h"
 #include "vidmm/reset.h"
 #include "vidmm/vidmm.h"
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {
-    struct port_adapter *adapter = ddi->port;
+    struct port_adapter *adapter = port_adapter_of_ddi(ddi);
 
     (void)code;
     adapter->lost = true;
@@ -24,7 +28,6 @@ static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 static NTSTATUS create_vidmm(struct port_adapter *adapter)
 {
     struct vidmm_config mm;
-    NTSTATUS status;
 
     if (port_adapter_dma_mode(adapter) == IOMMU_REMAP) /* CAPS-020 */
         iommu_domain_set_highest(
@@ -53,16 +56,12 @@ static NTSTATUS create_vidmm(struct port_adapter *adapter)
     mm.gpu_mmu = adapter->caps.gpu_mmu;
     mm.mmu = adapter->mmu.caps;
     memcpy(mm.level, adapter->mmu.level, sizeof(mm.level));
-    status = vidmm_create(&mm, &adapter->managers.vidmm);
-    if (NT_SUCCESS(status))
-        adapter->ddi.vidmm = adapter->managers.vidmm;
-    return status;
+    return vidmm_create(&mm, &adapter->managers.vidmm);
 }
 
 static NTSTATUS create_vidsch(struct port_adapter *adapter)
 {
     struct vidsch_config sch;
-    NTSTATUS status;
 
     memset(&sch, 0, sizeof(sch));
     sch.ddi = &adapter->ddi;
@@ -92,10 +91,7 @@ static NTSTATUS create_vidsch(struct port_adapter *adapter)
         sch.virtual_address_end = 1ull << adapter->mmu.caps.VirtualAddressBitCount;
     sch.tdr = port_tdr_settings(&adapter->port->config.tdr);
     sch.adapter_lost = adapter_lost;
-    status = vidsch_create(&sch, &adapter->managers.vidsch);
-    if (NT_SUCCESS(status))
-        adapter->ddi.vidsch = adapter->managers.vidsch;
-    return status;
+    return vidsch_create(&sch, &adapter->managers.vidsch);
 }
 
 void port_managers_init(struct port_adapter *adapter)
@@ -140,8 +136,6 @@ void port_managers_destroy(struct port_adapter *adapter)
         adapter->managers.process_started = false;
     adapter->managers.vidmm = NULL;
     adapter->managers.vidsch = NULL;
-    adapter->ddi.vidmm = NULL;
-    adapter->ddi.vidsch = NULL;
 }
 
 /* ---- standstill with empty video memory ---- */

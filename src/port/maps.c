@@ -10,6 +10,7 @@
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/physical.h"
+#include "sim/irql.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 

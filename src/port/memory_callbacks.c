@@ -9,6 +9,7 @@
 #include "port/adapter_info.h"
 #include "port/boundary.h"
 #include "port/callback.h"
+#include "sim/irql.h"
 
 /* The level rule of all memory callbacks: a report, fatal for a driver of WDDM 3.2 (PHYS-012,
  * PHYS-014; none is admitted yet, for want of that version's number), otherwise carried out

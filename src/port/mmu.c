@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/mmu.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/nodes.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/refuse.h"
 

@@ -2,6 +2,7 @@
 /* Physical memory objects and ADLs: the arguments name an adapter, or an object (PHYS-011 to
  * PHYS-018). */
 #include "port/object_callbacks.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "physmem/physical_services.h"
 #include "port/adapter_info.h"

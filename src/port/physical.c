@@ -12,6 +12,7 @@
 #include "physmem/physical_memory.h"
 #include "port/boundary.h"
 #include "port/machine.h"
+#include "sim/machine.h"
 
 static void *io_map(void *context, struct phys_addr address, uint64_t bytes, enum ram_cache cache)
 {

@@ -2,14 +2,25 @@
 /* The port driver of a machine: made before the first driver is loaded, destroyed after the
  * last. */
 #include "port/port.h"
+#include "ddi/handle.h"
 #include "nt/nt.h"
 #include "physmem/physical_memory.h"
 #include "port/adapter_record.h"
 #include "port/maps.h"
 #include "port/physical.h"
 #include "port/registration_device.h"
+#include "sim/mutex.h"
+#include "sim/slot.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
+
+static struct sim_slot port_slot;
+SIM_SLOT_CLAIM(port_slot)
+
+struct port *port_current(void)
+{
+    return sim_slot_get(&port_slot);
+}
 
 NTSTATUS port_create(const struct port_config *config, struct port **out)
 {
@@ -35,7 +46,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     sim_mutex_init(&port->add_lock);
     port->next_luid = PORT_FIRST_LUID;
     port->etw = trace_current != NULL;
-    sim_current->room[SIM_ROOM_PORT] = port;
+    sim_slot_set(&port_slot, port);
     *out = port;
     return STATUS_SUCCESS;
 }
@@ -66,6 +77,6 @@ void port_destroy(struct port *port)
     port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
     ddi_handles_finish(&port->handles);
-    sim_current->room[SIM_ROOM_PORT] = NULL;
+    sim_slot_set(&port_slot, NULL);
     util_free(port);
 }

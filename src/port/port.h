@@ -29,7 +29,7 @@ struct port;
 struct port_adapter;
 struct port_config;
 
-/* State of the current machine (room[SIM_ROOM_PORT]). */
+/* State of the current machine (port_current). */
 NTSTATUS port_create(const struct port_config *config, struct port **port);
 void port_destroy(struct port *port);
 /* Who ends what clients have on an adapter, before it stops (LIFE-168); NULL: nobody has

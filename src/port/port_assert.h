@@ -11,7 +11,10 @@
 
 #include <stdlib.h>
 
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 static inline void port_assert(bool holds)
 {

@@ -3,12 +3,16 @@
  * (LIFE-135, LIFE-146 to LIFE-156). */
 #include "port/power.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/isolate.h"
 #include "port/managers.h"
 #include "port/port_assert.h"
 #include "port/power_components.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "vidmm/vidmm.h"
 
 #define DRIVER_LIMIT_NS 60000000000u /* THREAD-037 */

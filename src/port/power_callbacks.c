@@ -2,11 +2,14 @@
 /* The callbacks about power components: when each is legal, and what it asks of its component
  * (LIFE-159 to LIFE-165). */
 #include "port/power_callbacks.h"
+#include "ddi/ddi.h"
+#include "ddi/entry.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/components.h"
 #include "port/power_components.h"
+#include "sim/irql.h"
 
 /* Level, window (LIFE-159) and index. NULL: refused, or no such component; reported, and the
  * callback is over. */
@@ -47,11 +50,11 @@ static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
         return;
     component->active++; /* LIFE-160 */
     component->used = true;
-    if (ddi_inside("DxgkDdiSetPowerComponentFState") ||
-        ddi_inside("DxgkCbPowerRuntimeControlRequest"))
+    if (ddi_inside(DDI_DxgkDdiSetPowerComponentFState) ||
+        ddi_inside(DDI_CB_POWER_RUNTIME_CONTROL_REQUEST))
         VIOLATION("LIFE-165",
                   "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
-                  ddi_inside("DxgkDdiSetPowerComponentFState") ? "DxgkDdiSetPowerComponentFState"
+                  ddi_inside(DDI_DxgkDdiSetPowerComponentFState) ? "DxgkDdiSetPowerComponentFState"
                                                                : "DxgkCbPowerRuntimeControlRequest");
     else
         port_power_components_wait_for_f0(cb.adapter, component);
@@ -150,6 +153,7 @@ static NTSTATUS NTAPI power_runtime_control_request(IN_CONST_HANDLE handle, LPCG
     (void)out_bytes;
     if (!NT_SUCCESS(status))
         return status;
+    cb.frame.entry = DDI_CB_POWER_RUNTIME_CONTROL_REQUEST;
     status = STATUS_NOT_SUPPORTED;
     if (cb.adapter->components.runtime != PORT_RUNTIME_POWER_STARTED)
         VIOLATION(

@@ -14,8 +14,13 @@
 #include <initguid.h> /* the GUIDs of power management are defined here */
 
 #include "port/power_components.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/port_assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 void port_power_components_init(struct port_adapter *adapter)
 {
@@ -115,7 +120,7 @@ void port_power_components_wait_for_f0(struct port_adapter *adapter,
 void port_power_components_complete(struct port_adapter *adapter, struct port_component *component)
 {
     component->awaiting = false;
-    if (!ddi_inside("DxgkDdiSetPowerComponentFState"))
+    if (!ddi_inside(DDI_DxgkDdiSetPowerComponentFState))
         component->in_transition = false; /* the DDI has returned: the next may follow */
     sim_waitq_wake(&adapter->components.done, UINT32_MAX);
     port_power_components_kick(adapter);

@@ -8,7 +8,8 @@
 #include <ntddk.h>
 #include <dispmprt.h>
 
-#include "sim/sim.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 
 #define PORT_MAX_COMPONENTS 64u
 

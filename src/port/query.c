@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/query.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/port_assert.h"

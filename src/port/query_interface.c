@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "port/query_interface.h"
+#include "ddi/ddi.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"

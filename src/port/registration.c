@@ -4,12 +4,14 @@
  */
 #include <string.h>
 
+#include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/entries.h"
 #include "port/machine.h"
 #include "port/versions.h"
+#include "sim/irql.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -2,7 +2,10 @@
 /* The translated resource list, made of the device's BARs and messages (LIFE-089 to LIFE-091). */
 #include "port/resources.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 
 #define SHARE_DEVICE_EXCLUSIVE 1 /* CmResourceShareDeviceExclusive */
 #define FIRST_VECTOR           0x50u

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "port/segments.h"
+#include "ddi/ddi.h"
 #include "port/adapter_record.h"
 #include "port/query.h"
 #include "port/refuse.h"

@@ -12,7 +12,6 @@
 #include "port/query.h"
 #include "port/refuse.h"
 #include "port/segment_count.h"
-#include "sim/sim.h"
 #include "util/alloc.h"
 
 #define MAX_BANKS    127u   /* the largest HintedBank */

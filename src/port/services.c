@@ -15,6 +15,7 @@
 #include "port/firmware.h"
 #include "port/service_record.h"
 #include "port/timed_operations.h"
+#include "sim/irql.h"
 #include "util/alloc.h"
 
 /* ---- references: the Context of an interface is only compared, never followed ---- */

@@ -6,6 +6,7 @@
 
 #include "port/start.h"
 #include "bus/bus.h"
+#include "ddi/ddi.h"
 #include "physmem/physical_adapter.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
@@ -30,6 +31,8 @@
 #include "port/segments.h"
 #include "port/services.h"
 #include "port/versions.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 
 #define MARKER     0xFEEDF00Du /* LIFE-068 */
 #define SILENCE_NS 1000000u    /* how long a stopped device is watched (LIFE-171) */

@@ -241,8 +241,8 @@ static bool longest_whole(const struct frame_pool *pool, uint64_t low, uint64_t 
     return false;
 }
 
-/* About the longest part of a hole in [low, high): exactly the longest of those the window cuts, and
- * of the largest class of the others. */
+/* About the longest part of a hole in [low, high): exactly the longest of those the window cuts,
+ * and of the largest class of the others. */
 static struct hole longest_in(const struct frame_pool *pool, uint64_t low, uint64_t high)
 {
     const struct frame_map *map = &pool->map;

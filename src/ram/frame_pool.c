@@ -12,9 +12,9 @@
  *       after its start was rounded up to a multiple of the grade, and it belongs to the chunk of
  *       that rounded start. Most holes are short and have no entry in the higher grades.
  *
- *   There is no node for a hole or a block: the books of a block are bits, and at most 33 KiB of the index for
- *   each 256 MiB. All of it is address space until it is touched, hence costs nothing for memory that
- *   was never used; and as nothing is allocated, giving back cannot fail.
+ *   There is no node for a hole or a block: the books of a block are bits, and at most 33 KiB of
+ *   the index for each 256 MiB. All of it is address space until it is touched, hence costs nothing
+ *   for memory that was never used; and as nothing is allocated, giving back cannot fail.
  *
  *   Search: best fit. From the class of the wanted length upwards, take the first class that has a
  *   chunk inside the window, and of its holes the one at the highest address.
@@ -27,9 +27,9 @@
  *     - What the class promises may be refuted by the hole itself: by a boundary, by an alignment
  *       between the grades, by the end of the window (once), or in the class of the length itself,
  *       if it is not exact. After a few refusals in a class the search goes on to the next, whose
- *       holes have more room; a hole with room for count + alignment + boundary refuses nobody. Only
- *       if nothing else was found does a second search look at all holes of these classes, so that
- *       it fails only if there is no place.
+ *       holes have more room; a hole with room for count + alignment + boundary refuses nobody.
+ *       Only if nothing else was found does a second search look at all holes of these classes, so
+ *       that it fails only if there is no place.
  *
  *   Why best fit. Of a million requests for 1 to 512 frames with mixed alignments, windows and
  *   boundaries, first fit serves 88 % at an occupancy of 90 % and 72 % at 95 %; this serves 99.97 %
@@ -43,11 +43,11 @@
  *   it free while there is anything above. More limits would not help: each one splits memory in
  *   parts that are searched one after another, and the parts fit worse than the whole.
  *
- *   Cost. A take or a give touches the words of its frames, a word or two of the index for each hole
- *   that goes or comes, and the chunks these holes begin in, to learn if another of their class
- *   remains there. That does not depend on the size of RAM nor on its occupancy: the three levels of
- *   the index and four of the map hold 1 TiB. The worst chunk has 512 holes to look at. A request
- *   that finds nothing may look at all holes of the classes that could have held it.
+ *   Cost. A take or a give touches the words of its frames, a word or two of the index for each
+ *   hole that goes or comes, and the chunks these holes begin in, to learn if another of their
+ *   class remains there. That does not depend on the size of RAM nor on its occupancy: the three
+ *   levels of the index and four of the map hold 1 TiB. The worst chunk has 512 holes to look at. A
+ *   request that finds nothing may look at all holes of the classes that could have held it.
  */
 #include "ram/frame_pool_private.h"
 
@@ -80,8 +80,8 @@ static void enter_hole(struct frame_pool *pool, uint64_t first, uint64_t end)
     }
 }
 
-/* A hole that is no more, after its successors were entered. Tells in which grades its class may have
- * others in the chunk, as bits, for recount() after all old holes were struck. */
+/* A hole that is no more, after its successors were entered. Tells in which grades its class may
+ * have others in the chunk, as bits, for recount() after all old holes were struck. */
 static unsigned strike_hole(struct frame_pool *pool, uint64_t first, uint64_t end)
 {
     unsigned unclear = 0;

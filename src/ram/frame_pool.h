@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The free frames of the machine: best fit under constraints. Frames are numbers here; who owns them
- * and what stands in them is ram.c's. See frame_pool.c for the structure, what it costs and why.
+ * The free frames of the machine: best fit under constraints. Frames are numbers here; who owns
+ * them and what stands in them is ram.c's. See frame_pool.c for the structure, what it costs and
+ * why.
  *
  * Nothing here allocates: books are address space of the host that is paid for page by page as it
  * is touched, so giving back never fails, whole or in pieces.

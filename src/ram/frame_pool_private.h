@@ -19,7 +19,8 @@ static inline uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The holes whose start, rounded up to the grade, stands in a chunk, in the order of their addresses.
+/* The holes whose start, rounded up to the grade, stands in a chunk, in the order of their
+ * addresses.
  */
 struct chunk_walk {
     const struct frame_map *map;

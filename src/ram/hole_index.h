@@ -96,7 +96,8 @@ static inline void hole_index_prefetch(const struct hole_index *index, unsigned 
 /* Of chunks [low, high]. */
 struct hole_search hole_search_begin(const struct hole_index *index, unsigned grade, uint64_t low,
                                      uint64_t high);
-/* The smallest class at or above `class` that may have a chunk in the window; HOLE_CLASSES: none. */
+/* The smallest class at or above `class` that may have a chunk in the window; HOLE_CLASSES:
+ * none. */
 unsigned hole_search_class_above(const struct hole_search *search, unsigned class);
 /* The largest class at or below `class` that may have a chunk in the window; 0: none. */
 unsigned hole_search_class_below(const struct hole_search *search, unsigned class);

@@ -14,9 +14,9 @@
  *         direct     |--------|--------|--------|-- ... --|--------|
  *         arena      [ view 1: frames 7,3,9 ]gap[ view 2 ]gap[ reserved, faults ] ...
  *
- *   So the books cost about fourteen bits for each frame that was ever used, and nothing for others; no
- *   block has a node, and nothing is allocated when frames come and go. The free address space of
- *   the arena is an extent tree.
+ *   So the books cost about fourteen bits for each frame that was ever used, and nothing for
+ *   others; no block has a node, and nothing is allocated when frames come and go. The free address
+ *   space of the arena is an extent tree.
  *
  *   A frame is *dirty* from the day it is first handed out until a hole is punched in the file at
  *   its place. Clean frames read as zero, so that a request for zeroed memory costs nothing where

@@ -4,9 +4,10 @@
  *
  * The bytes are one sparse memory file of the host, mapped once in full (the kernel's direct view:
  * kernel address = ram_direct(physical)), and again page by page wherever a view with other
- * contiguity is wanted (ram_view_*). Untouched pages cost nothing, and the books take about fourteen
- * bits for each frame that was ever used, so a machine of 1 TiB is as cheap as one of 1 GiB.
- * Requests are placed by best fit (ram/frame_pool.h), and spare low memory for those who ask for it.
+ * contiguity is wanted (ram_view_*). Untouched pages cost nothing, and the books take about
+ * fourteen bits for each frame that was ever used, so a machine of 1 TiB is as cheap as one of 1
+ * GiB. Requests are placed by best fit (ram/frame_pool.h), and spare low memory for those who ask
+ * for it.
  *
  * Frame 0 is never handed out (PHYS-004).
  */
@@ -64,8 +65,8 @@ struct ram_request {
     bool zero; /* else the content is undefined */
 };
 
-/* One contiguous run, the best fit (ram/frame_pool.c). False: no run. Costs the same whatever the size
- * of RAM and its occupancy. */
+/* One contiguous run, the best fit (ram/frame_pool.c). False: no run. Costs the same whatever the
+ * size of RAM and its occupancy. */
 bool ram_take_contiguous(struct ram *ram, const struct ram_request *request,
                          struct page_number *first);
 /* `request->pages` frames anywhere in [low, high], as few runs as can be; all or nothing. */
@@ -77,8 +78,8 @@ uint64_t ram_take_some_pages(struct ram *ram, const struct ram_request *request,
 bool ram_next_free(const struct ram *ram, struct page_number from, struct page_number *next);
 /* Free frames from this one on without a gap; 0: it is not free. */
 uint64_t ram_free_run(const struct ram *ram, struct page_number first);
-/* Give frames back. A frame still locked or mapped by an IOMMU is reported and kept back until it is
- * neither (PHYS-003). */
+/* Give frames back. A frame still locked or mapped by an IOMMU is reported and kept back until it
+ * is neither (PHYS-003). */
 void ram_give_contiguous(struct ram *ram, struct page_number first, uint64_t pages);
 void ram_give_pages(struct ram *ram, const struct page_number *list, uint64_t pages);
 

@@ -17,8 +17,8 @@ enum {
     FRAME_HELD = 0x80,  /* its lock or IOMMU count is not zero */
 };
 
-/* A count for each frame, in two digits, so that the common small ones take a byte: few + 128 * many.
- * `few` is 0 only if the count is. */
+/* A count for each frame, in two digits, so that the common small ones take a byte: few + 128 *
+ * many. `few` is 0 only if the count is. */
 struct ram_counts {
     uint8_t *few;
     uint32_t *many; /* touched for counts above 255 */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "util/alloc.h"
+#include "util/array.h"
 
 #define MIB     ((uint64_t)1 << 20)
 #define GIB     ((uint64_t)1 << 30)
@@ -28,9 +29,10 @@ static const struct {
     [RAM_QUARANTINED] = {"quarantined", "#d62728"},
 };
 
-enum { OWNERS = sizeof(owners) / sizeof(owners[0]) };
+enum { OWNERS = ARRAY_COUNT(owners) };
 
-/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have none. */
+/* How pages in use are cached; the marks of a picture, lines inside a cell. Cached ones have
+ * none. */
 static const struct {
     const char *name, *mark;
 } caches[] = {
@@ -39,7 +41,7 @@ static const struct {
     [RAM_WRITE_COMBINED] = {"write-combined", "m1 7l6 -6"},
 };
 
-enum { CACHES = sizeof(caches) / sizeof(caches[0]) };
+enum { CACHES = ARRAY_COUNT(caches) };
 
 const char *report_owner_name(enum ram_owner owner)
 {
@@ -51,7 +53,8 @@ const char *report_cache_name(enum ram_cache cache)
     return caches[cache].name;
 }
 
-/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in one step. */
+/* The longest stretch from `first` up to `top` with one owner and one way of caching, free ones in
+ * one step. */
 static uint64_t stretch(const struct ram *ram, uint64_t first, uint64_t top, enum ram_owner *owner)
 {
     enum ram_cache cache = ram_page_cache(ram, (struct page_number){first});

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Events: a binary heap by (due, order of arming). Arming and cancelling are O(log events). */
+#include "sim/event.h"
+
 #include <string.h>
 
-#include "sim/sim_private.h"
+#include "sim/core.h"
+#include "sim/event_queue.h"
+#include "sim/point.h"
+#include "util/alloc.h"
 
 static bool earlier(const struct sim_event *a, const struct sim_event *b)
 {
@@ -82,18 +87,13 @@ bool sim_event_reserve(struct sim_core *core, uint32_t more)
     return true;
 }
 
-static bool is_reserved(const struct sim_event *event)
-{
-    return event->fire == sim_thread_fire_timeout;
-}
-
 bool sim_event_arm(struct sim_event *event, uint64_t due)
 {
     struct sim_core *core = core_of(sim_current);
 
     if (event->slot)
         take_out(core, event->slot - 1);
-    if (!is_reserved(event) && !grow(core, core->events + core->reserved + 1))
+    if (!event->reserved && !grow(core, core->events + core->reserved + 1))
         return false;
     event->due = due;
     event->order = core->event_order++;
@@ -134,7 +134,6 @@ void sim_fire_due(struct sim_core *core)
     }
 }
 
-/* After a stop only clients wait for anything. */
 void sim_events_stop(struct sim_core *core)
 {
     uint32_t i = 0;
@@ -143,11 +142,11 @@ void sim_events_stop(struct sim_core *core)
         struct sim_event *event = core->heap[i];
         struct sim_thread *thread = CONTAINER(event, struct sim_thread, timeout);
 
-        if (event->fire == sim_thread_fire_timeout && thread->kind == SIM_THREAD_CLIENT) {
+        if (event->reserved && thread->kind == SIM_THREAD_CLIENT) {
             i++;
             continue;
         }
-        if (event->fire == sim_thread_fire_timeout && thread->guarded) {
+        if (event->reserved && thread->guarded) {
             thread->guarded = false;
             core->guards--;
         }

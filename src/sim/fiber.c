@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Fibers: a mapped stack with a guard page below, and a switch of six registers (about 10 ns). */
+#include "sim/fiber.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/sim_private.h"
+#include "util/alloc.h"
+#include "util/address.h"
 
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>
@@ -51,7 +54,8 @@ struct start {
     void *arg;
 };
 
-/* First frame of every fiber: reached by the return of sim_switch_stack, with the start record in r12 (saved registers). */
+/* First frame of every fiber: reached by the return of sim_switch_stack, with the start record in
+ * r12 (saved registers). */
 static void fiber_begin(struct start *start)
 {
 #if SIM_ASAN
@@ -84,8 +88,9 @@ void fiber_prepare(struct fiber *fiber, void (*entry)(void *arg), void *arg)
 #endif
     start->entry = entry;
     start->arg = arg;
-    /* Stack as sim_switch_stack leaves it: control words, r15, r14, r13, r12, rbx, rbp, return address. After the return
-     * and the push of sim_fiber_first the stack is 8 off a multiple of 16, as at any function's entry. */
+    /* Stack as sim_switch_stack leaves it: control words, r15, r14, r13, r12, rbx, rbp, return
+     * address. After the return and the push of sim_fiber_first the stack is 8 off a multiple of
+     * 16, as at any function's entry. */
     frame = (uint64_t *)(top - 128 - 8 * 8);
     memset(frame, 0, 8 * 8);
     memcpy(frame, &mxcsr, sizeof(mxcsr));

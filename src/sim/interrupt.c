@@ -1,107 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels, interrupts and deferred calls: what runs on top of the interrupted stack, and when. */
+/* Interrupts: how they are raised and become pending; delivery.c serves them. */
+#include "sim/interrupt.h"
+
 #include <string.h>
 
-#include "sim/sim_private.h"
+#include "sim/core.h"
+#include "sim/irql.h"
+#include "sim/point.h"
 
 #define LATENCY_NS 600u /* an interrupt reaches a processor within this time */
-
-/* ---- delivery ---- */
-
-static struct sim_interrupt *deliverable(struct sim_core *core, struct processor *p)
-{
-    struct sim_interrupt *best = NULL;
-
-    LIST_FOR(node, &p->interrupts) {
-        struct sim_interrupt *interrupt = CONTAINER(node, struct sim_interrupt, link);
-
-        if (interrupt->irql > core->public.irql && interrupt->lock_owner == 0 &&
-            (!best || interrupt->irql > best->irql))
-            best = interrupt;
-    }
-    return best;
-}
-
-static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
-{
-    struct sim_machine *m = &core->public;
-    uint8_t before = m->irql;
-
-    list_remove(&interrupt->link);
-    interrupt->pending = false;
-    if (!interrupt->connected)
-        return;
-    interrupt->delivered++;
-    interrupt->lock_owner = (uint16_t)(m->processor + 1);
-    m->irql = interrupt->irql;
-    sim_level_raised(core);
-    current_processor(core)->interrupt_depth++;
-    interrupt->service(interrupt->context, interrupt->message);
-    current_processor(core)->interrupt_depth--;
-    m->irql = before;
-    interrupt->lock_owner = 0;
-}
-
-static void run_dpcs(struct sim_core *core)
-{
-    struct sim_machine *m = &core->public;
-    struct processor *p = current_processor(core);
-    uint8_t before = m->irql;
-
-    while (!list_empty(&p->dpcs)) {
-        struct sim_dpc *dpc = CONTAINER(p->dpcs.next, struct sim_dpc, link);
-        uint16_t inside = m->inside;
-        uint64_t deadline = m->deadline;
-
-        list_remove(&dpc->link);
-        dpc->queued = false;
-        m->irql = SIM_IRQL_DISPATCH;
-        sim_level_raised(core);
-        p->dpc_depth++;
-        m->deadline = SIM_FOREVER; /* the interrupted call is not charged */
-        dpc->routine(dpc);
-        m->inside = inside;
-        m->deadline = deadline;
-        p->dpc_depth--;
-        m->irql = before;
-    }
-}
-
-/* Serve what the current level lets through on the current processor. */
-void sim_deliver(struct sim_core *core)
-{
-    struct processor *p = current_processor(core);
-    struct sim_interrupt *interrupt;
-
-    while ((interrupt = deliverable(core, p)) != NULL)
-        serve(core, interrupt);
-    if (core->public.irql < SIM_IRQL_DISPATCH && !list_empty(&p->dpcs))
-        run_dpcs(core);
-}
-
-uint8_t sim_raise_irql(uint8_t irql)
-{
-    uint8_t before = sim_current->irql;
-
-    sim_current->irql = irql;
-    if (before < SIM_IRQL_DISPATCH)
-        sim_level_raised(core_of(sim_current));
-    return before;
-}
-
-uint8_t sim_lower_irql(uint8_t irql)
-{
-    struct sim_core *core = core_of(sim_current);
-    struct processor *p = current_processor(core);
-    uint8_t before = sim_current->irql;
-
-    sim_current->irql = irql;
-    if (!list_empty(&p->interrupts) || (irql < SIM_IRQL_DISPATCH && !list_empty(&p->dpcs)))
-        sim_deliver(core);
-    return before;
-}
-
-/* ---- interrupts ---- */
 
 static void make_pending_on(struct sim_interrupt *interrupt, unsigned processor)
 {
@@ -183,54 +90,6 @@ bool sim_interrupt_synchronize(struct sim_interrupt *interrupt, bool (*fn)(void 
     interrupt->lock_owner = 0;
     sim_lower_irql(before);
     return result;
-}
-
-/* ---- deferred calls ---- */
-
-bool sim_dpc_queue(struct sim_dpc *dpc)
-{
-    struct sim_core *core = core_of(sim_current);
-    struct processor *p;
-
-    if (dpc->queued || sim_current->stopped)
-        return false;
-    p = dpc->target && dpc->target <= sim_current->processors ? &core->processor[dpc->target - 1]
-                                                              : current_processor(core);
-    dpc->queued = true;
-    if (dpc->high)
-        list_push_front(&p->dpcs, &dpc->link);
-    else
-        list_push_back(&p->dpcs, &dpc->link);
-    if (p == current_processor(core) && sim_current->irql < SIM_IRQL_DISPATCH && core->on_fiber)
-        sim_deliver(core);
-    return true;
-}
-
-bool sim_dpc_remove(struct sim_dpc *dpc)
-{
-    if (!dpc->queued)
-        return false;
-    list_remove(&dpc->link);
-    dpc->queued = false;
-    return true;
-}
-
-void sim_dpc_flush(void)
-{
-    struct sim_core *core = core_of(sim_current);
-
-    for (unsigned i = 0; i < sim_current->processors; i++) {
-        struct processor *p = &core->processor[i];
-
-        while (!sim_current->stopped &&
-               (!list_empty(&p->dpcs) || (p->dpc_depth && p != current_processor(core))))
-            sim_spin();
-    }
-}
-
-bool sim_in_dpc(void)
-{
-    return current_processor(core_of(sim_current))->dpc_depth > 0;
 }
 
 bool sim_in_interrupt(void)

@@ -2,17 +2,19 @@
 /*
  * Where the handler of a fault returns to, in place of the C library's restorer.
  *
- * As a rule it makes the system call that restores the interrupted context. When the handler has left the mark DIRECT in it
- * (uc_link, which a signal does not use), the context only says where to go on: at another place, on another stack, with an
- * argument. That takes no system call: no more than the vector state has to come back, since neither the mask of signals nor
- * the flags of a stack for signals have changed. What remains of the registers is the business of the code at that place.
+ * As a rule it makes the system call that restores the interrupted context. When the handler has
+ * left the mark DIRECT in it (uc_link, which a signal does not use), the context only says where to
+ * go on: at another place, on another stack, with an argument. That takes no system call: no more
+ * than the vector state has to come back, since neither the mask of signals nor the flags of a
+ * stack for signals have changed. What remains of the registers is the business of the code at that
+ * place.
  */
 #define UC_LINK    8
 #define UC_RDI     104
 #define UC_RSP     160
 #define UC_RIP     168
 #define UC_FPREGS  224
-#define FX_MAGIC   464        /* in the area for floating point: what stands there is an XSAVE area */
+#define FX_MAGIC   464        /* in the area for floating point: an XSAVE area stands there */
 #define MAGIC      0x46505853
 #define SIGRETURN  15
 

@@ -2,13 +2,17 @@
 /*
  * Whose stack is where: return addresses of any fiber of the machine, for reports.
  *
- * A fiber that does not run is asked: it is switched to with a question left for it, finds that on its way out of the switch
- * (sim_answer), walks its own stack and switches back. Nothing else of it runs, and no state of the machine changes. Only a
- * fiber that once left by one of the switches that look for questions can be asked.
+ * A fiber that does not run is asked: it is switched to with a question left for it, finds that on
+ * its way out of the switch (sim_answer), walks its own stack and switches back. Nothing else of it
+ * runs, and no state of the machine changes. Only a fiber that once left by one of the switches
+ * that look for questions can be asked.
  */
+#include "sim/stack.h"
+
 #include <unwind.h>
 
-#include "sim/sim_private.h"
+#include "sim/answer.h"
+#include "sim/core.h"
 
 struct sim_question {
     uintptr_t *pc;
@@ -81,9 +85,19 @@ size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity)
 
     if (p->thread)
         return sim_thread_stack(p->thread, pc, capacity);
-    /* The idle fiber carries something of interest, and left by a switch that looks for questions, in the middle of a service
-     * routine or a deferred call only. */
+    /* The idle fiber carries something of interest, and left by a switch that looks for questions,
+     * in the middle of a service routine or a deferred call only. */
     if (p->interrupt_depth == 0 && p->dpc_depth == 0)
         return 0;
     return ask(core, &p->idle, pc, capacity);
+}
+
+void sim_stack_bounds(uintptr_t *low, uintptr_t *high)
+{
+    struct sim_core *core = core_of(sim_current);
+    const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
+                                                    : &current_processor(core)->idle;
+
+    *low = (uintptr_t)fiber->stack;
+    *high = *low + fiber->stack_bytes;
 }

@@ -3,11 +3,13 @@
  * Fiber switch and checked copy for x86-64 System V.
  *
  *   void sim_switch_stack(void **save, void *to)
- *       Pushes the callee-saved registers and the floating-point control words, stores the stack pointer in *save, and
- *       continues on the stack `to`, which was left the same way (or built by fiber_prepare).
+ *       Pushes the callee-saved registers and the floating-point control words, stores the stack
+ *       pointer in *save, and continues on the stack `to`, which was left the same way (or built by
+ *       fiber_prepare).
  *
  *   int sim_copy_raw(void *to, const void *from, size_t bytes)
- *       1: copied. The fault handler sends a fault between sim_copy_raw_begin and sim_copy_raw_end to sim_copy_raw_fault: 0.
+ *       1: copied. The fault handler sends a fault between sim_copy_raw_begin and sim_copy_raw_end
+ *       to sim_copy_raw_fault: 0.
  */
     .text
     .globl sim_switch_stack

@@ -6,9 +6,9 @@
  *   process 2       "machine", counters and what has no track
  *   process 3 ...   the groups of trace_track_create, a thread for each track
  *
- * Numbers are formatted here by integers alone: no locale and no rounding can make two equal runs differ. Times are
- * microseconds with three decimals, that is, exact nanoseconds. Integers that a double cannot hold are written as
- * hexadecimal strings.
+ * Numbers are formatted here by integers alone: no locale and no rounding can make two equal runs
+ * differ. Times are microseconds with three decimals, that is, exact nanoseconds. Integers that a
+ * double cannot hold are written as hexadecimal strings.
  */
 #include <string.h>
 
@@ -93,7 +93,8 @@ static void put_time(struct writer *w, uint64_t ns)
     put_bytes(w, decimals, sizeof(decimals));
 }
 
-/* Length of the valid UTF-8 sequence at `s` (no overlong form, no surrogate), 0 if there is none. */
+/* Length of the valid UTF-8 sequence at `s` (no overlong form, no surrogate), 0 if there is
+ * none. */
 static size_t utf8_length(const unsigned char *s)
 {
     size_t length = s[0] < 0x80   ? 1
@@ -141,7 +142,7 @@ static void put_string(struct writer *w, const char *text)
     put(w, "\"");
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events ---- */
 
 static void put_place(struct writer *w, const struct trace_sink *sink, trace_track track)
 {
@@ -202,7 +203,7 @@ static void put_event(struct writer *w, const struct trace_sink *sink,
     put(w, "}");
 }
 
-/* ---- names of rows ----------------------------------------------------------------------------------------------- */
+/* ---- names of rows ---- */
 
 static void put_metadata(struct writer *w, bool *first, const char *what, uint32_t pid, uint32_t tid)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sink holds: shared by the recording half (trace.c) and the writing half (json.c), private to this room. */
+/* What a sink holds: shared by the recording half (trace.c) and the writing half (json.c), private
+ * to this room. */
 #ifndef DXGK_TRACE_SINK_H
 #define DXGK_TRACE_SINK_H
 

@@ -2,18 +2,20 @@
 /*
  * Recording: a sink is a list of chunks filled with packed records.
  *
- * A record is one byte of phase and flags, then numbers of seven bits a byte (LEB128): the time since the record before,
- * the track, the name, and as far as present the id and the two arguments. Names are numbered when first seen, so that
- * the usual record is five to twelve bytes long, not the eight words it would take flat: what costs when a trace is left
- * on is touching fresh memory, far more than packing.
+ * A record is one byte of phase and flags, then numbers of seven bits a byte (LEB128): the time
+ * since the record before, the track, the name, and as far as present the id and the two arguments.
+ * Names are numbered when first seen, so that the usual record is five to twelve bytes long, not
+ * the eight words it would take flat: what costs when a trace is left on is touching fresh memory,
+ * far more than packing.
  *
  *     first                                   last
  *     [ record record ... ] -> [ ... ] -> [ record | free    ]
  *                                                  next      end
  *
- * Chunks are never moved; they double up to 1 MiB. Memory comes straight from malloc, not from util_alloc: a machine whose
- * heap is made to fail must leave the same trace up to the failure, and the sink outlives the machine. When memory is
- * short, the record is dropped and counted; nothing that records can fail.
+ * Chunks are never moved; they double up to 1 MiB. Memory comes straight from malloc, not from
+ * util_alloc: a machine whose heap is made to fail must leave the same trace up to the failure, and
+ * the sink outlives the machine. When memory is short, the record is dropped and counted; nothing
+ * that records can fail.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,7 @@ uint64_t trace_dropped(const struct trace_sink *sink)
     return sink->dropped;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 static void *sink_alloc(struct trace_sink *sink, size_t bytes)
 {
@@ -128,7 +130,7 @@ static void *with_room(struct trace_sink *sink, void *array, uint32_t count, uin
     return grown;
 }
 
-/* ---- strings ----------------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 /* FNV-1a. */
 static uint32_t hash_text(const char *text)
@@ -199,7 +201,7 @@ const char *trace_intern(const char *text)
     return copy ? copy : "?";
 }
 
-/* ---- names of records -------------------------------------------------------------------------------------------- */
+/* ---- names of records ---- */
 
 static struct trace_name *name_slot(struct trace_name *name, uint32_t capacity, const char *pointer)
 {
@@ -230,7 +232,8 @@ static bool grow_names(struct trace_sink *sink)
     return true;
 }
 
-/* Number a name seen for the first time. Its text is copied: the image it lies in may be unloaded before the writing. */
+/* Number a name seen for the first time. Its text is copied: the image it lies in may be unloaded
+ * before the writing. */
 static bool name_add(struct trace_sink *sink, const char *pointer, uint32_t *index)
 {
     const char *copy = intern(sink, pointer);
@@ -263,7 +266,7 @@ static inline bool name_find(struct trace_sink *sink, const char *pointer, uint3
     return name_add(sink, pointer, index);
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool grow(struct trace_sink *sink)
 {
@@ -315,7 +318,8 @@ static inline uint64_t get_number(const unsigned char **at)
     }
 }
 
-/* The clock of one machine only goes forward, but a sink may be given another clock: small steps back stay small. */
+/* The clock of one machine only goes forward, but a sink may be given another clock: small steps
+ * back stay small. */
 static inline uint64_t zigzag(uint64_t step)
 {
     return step << 1 ^ (0 - (step >> 63));
@@ -400,7 +404,7 @@ bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event)
     return true;
 }
 
-/* ---- tracks ------------------------------------------------------------------------------------------------------ */
+/* ---- tracks ---- */
 
 /* Index of the group, made if it is new; groups are a handful. False: out of memory. */
 static bool find_group(struct trace_sink *sink, const char *name, uint32_t *index)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The event stream of a machine: packed records in one growing buffer, written as Chrome/Perfetto JSON at the end.
- * Recording costs 10 to 20 ns and about ten bytes; with no sink installed, one load and a branch. Names are string
- * literals or strings that live as long as the sink (trace_intern). Values must not depend on host addresses.
- * The narrow header that every room may include.
+ * The event stream of a machine: packed records in one growing buffer, written as Chrome/Perfetto
+ * JSON at the end. Recording costs 10 to 20 ns and about ten bytes; with no sink installed, one
+ * load and a branch. Names are string literals or strings that live as long as the sink
+ * (trace_intern). Values must not depend on host addresses. The narrow header that every room may
+ * include.
  */
 #ifndef DXGK_TRACE_H
 #define DXGK_TRACE_H
@@ -25,7 +26,8 @@ struct trace_sink *trace_sink_create(void); /* NULL: out of memory */
 void trace_sink_destroy(struct trace_sink *sink);
 /* `clock` is read for every record (virtual ns). sink NULL: none from now on. */
 void trace_sink_install(struct trace_sink *sink, const uint64_t *clock);
-/* At most this many bytes of host memory (default: no limit). What does not fit is dropped and counted. */
+/* At most this many bytes of host memory (default: no limit). What does not fit is dropped and
+ * counted. */
 void trace_sink_limit(struct trace_sink *sink, uint64_t bytes);
 /* The same records give the same bytes. False: the file could not be written. */
 bool trace_write_json(const struct trace_sink *sink, FILE *out);
@@ -33,11 +35,11 @@ uint64_t trace_records(const struct trace_sink *sink);
 /* Records lost because memory ran out. */
 uint64_t trace_dropped(const struct trace_sink *sink);
 
-/* A copy of `text` that lives as long as the current sink; equal texts give equal pointers. "" without a sink, "?" when
- * out of memory. */
+/* A copy of `text` that lives as long as the current sink; equal texts give equal pointers. ""
+ * without a sink, "?" when out of memory. */
 const char *trace_intern(const char *text);
-/* A new track in a group ("nodes", "contexts", "paging queues", ...); both names are copied. 0 without a sink, or when
- * out of memory. Records of track 0 are kept, on a row of their own. */
+/* A new track in a group ("nodes", "contexts", "paging queues", ...); both names are copied. 0
+ * without a sink, or when out of memory. Records of track 0 are kept, on a row of their own. */
 trace_track trace_track_create(const char *group, const char *name);
 
 void trace_record(char phase, trace_track track, const char *name, uint64_t id, const char *key0,

@@ -23,8 +23,8 @@
  *   enter a child only if its best run of the request's grade is long enough. The grade is the
  *   largest not above the alignment asked for.
  *
- *     - Alignment of 1, 16 or 512 without window: a child that is entered holds a fit, so the walk is
- *       one descent.
+ *     - Alignment of 1, 16 or 512 without window: a child that is entered holds a fit, so the walk
+ *       is one descent.
  *     - A window [low, high) adds the two paths to its ends: children between them lie inside,
  *       those outside are cut off by the starts in the branch. Still O(log n).
  *     - Other alignments are checked range by range: what the grade promises may then be refuted by

@@ -29,7 +29,8 @@ struct extent_node {
     _Alignas(64) uint64_t count;
     uint64_t low[WIDTH]; /* level 0: start of the range; else of the first range below */
     union extent_thing of[WIDTH];
-    int32_t best[GRADES][WIDTH + 1]; /* longest runs in the range, or below; one spare for vectors */
+    /* longest runs in the range, or below; one spare for vectors */
+    int32_t best[GRADES][WIDTH + 1];
 };
 
 _Static_assert(sizeof(struct extent_node) == 7 * 64, "whole cache lines, without waste");

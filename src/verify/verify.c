@@ -7,12 +7,14 @@
  *          ── record:   merged with the one of the same rule, severity and place, else a new one
  *          ── fatal:    the first one is the machine's bug check; the hook carries it out
  *
- * Rules are numbered by their index in the generated table (binary search by id); per rule there is a count, a configured
- * severity and a chain of its records, so that a report costs the search and a walk over the places that broke this rule.
- * The last slot stands for all ids that are in no table, a mistake of the host that must not hide the driver's.
+ * Rules are numbered by their index in the generated table (binary search by id); per rule there is
+ * a count, a configured severity and a chain of its records, so that a report costs the search and
+ * a walk over the places that broke this rule. The last slot stands for all ids that are in no
+ * table, a mistake of the host that must not hide the driver's.
  *
- * Memory is malloc's, not util_alloc's: a fault injected into the machine's heap must not change what is reported, and the
- * log is read after the machine is gone. A report that finds no memory is counted, acts, and leaves no record.
+ * Memory is malloc's, not util_alloc's: a fault injected into the machine's heap must not change
+ * what is reported, and the log is read after the machine is gone. A report that finds no memory is
+ * counted, acts, and leaves no record.
  */
 #include "verify/verify.h"
 
@@ -109,7 +111,7 @@ void verify_set_place(struct verify_log *log, const struct verify_place *place)
     log->place = place;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 
 static int compare_id(const void *id, const void *rule)
 {
@@ -139,7 +141,7 @@ uint64_t verify_rule_count(const struct verify_log *log, const char *rule)
     return found ? log->rule[found - verify_rules].count : 0;
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool grow(struct verify_log *log)
 {
@@ -279,7 +281,7 @@ void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uin
     va_end(arguments);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 size_t verify_count(const struct verify_log *log, enum verify_severity at_least)
 {

@@ -40,7 +40,8 @@
  *   part of the range): every call costs O(log n).
  */
 #include "vidmm/address_space.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"

@@ -12,7 +12,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "sim/sim.h"
+#include "sim/wait.h"
 #include "util/extent.h"
 #include "util/list.h"
 #include "util/slab.h"

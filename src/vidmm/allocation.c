@@ -15,11 +15,12 @@
  */
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "vidmm/allocation.h"
 #include "ddi/ddi.h"
 #include "nt/nt.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/handle.h"

@@ -8,7 +8,7 @@
  * there (`segment`) only in between. A paging buffer that carries the operations for its own range goes by its system address.
  */
 #include "vidmm/aperture_range.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
 #include "util/address.h"
 #include "util/list.h"
 #include "vidmm/content_mdl.h"

@@ -5,9 +5,11 @@
  * under way (root_table.c), so that the handle the driver is given is alive.
  */
 #include "vidmm/context.h"
-#include "sim/sim.h"
 #include "util/list.h"
 #include "vidmm/address_space.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "vidmm/context_allocation.h"
 #include "vidmm/device_record.h"
 #include "vidmm/page_table.h"

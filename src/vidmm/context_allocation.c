@@ -18,7 +18,6 @@
 #include "ddi/handle.h"
 #include "nt/nt.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/hash.h"
@@ -38,6 +37,10 @@
 #include "vidmm/segment_record.h"
 #include "vidmm/va_range.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "vidmm/of_adapter.h"
 
 #define TEST_PATTERN 0xCACACACAu /* CTXA-036: the driver must not rely on zeroes */
 
@@ -111,7 +114,7 @@ static NTSTATUS own_by_device(struct vidmm *vidmm, const DXGKARGCB_CREATECONTEXT
                   ddi_handle_describe(&vidmm->ddi->handles, args->hContext).text);
         return STATUS_INVALID_PARAMETER;
     }
-    if (!device && !ddi_inside("DxgkDdiCreateDevice")) {
+    if (!device && !ddi_inside(DDI_DxgkDdiCreateDevice)) {
         VIOLATION("CTXA-012", "DxgkDdiDestroyDevice of the device has begun");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
@@ -154,13 +157,14 @@ bool context_allocation_belongs(const struct context_allocation *item,
 
 bool context_allocation_inside_paging(const char *rule)
 {
-    static const char *const needed[] = {"DxgkDdiBuildPagingBuffer", "DxgkDdiPatch",
-                                         "DxgkDdiSubmitCommand", "DxgkDdiSubmitCommandVirtual",
-                                         "DxgkDdiPreemptCommand"};
+    static const enum ddi_entry needed[] = {
+        DDI_DxgkDdiBuildPagingBuffer, DDI_DxgkDdiPatch, DDI_DxgkDdiSubmitCommand,
+        DDI_DxgkDdiSubmitCommandVirtual, DDI_DxgkDdiPreemptCommand};
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (ddi_inside(needed[i])) {
-            VIOLATION(rule, "context allocation callback inside %s", needed[i]);
+            VIOLATION(rule, "context allocation callback inside %s",
+                      ddi_entry_info(needed[i])->name);
             return true;
         }
     }
@@ -448,7 +452,7 @@ void context_allocation_device_gone(struct vidmm *vidmm, HANDLE host_device)
 NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
                                             DXGKARGCB_CREATECONTEXTALLOCATION *args)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
     NTSTATUS status;
 
@@ -486,7 +490,7 @@ NTSTATUS vidmm_cb_create_context_allocation(struct ddi_adapter *adapter,
 
 NTSTATUS vidmm_cb_destroy_context_allocation(struct ddi_adapter *adapter, HANDLE allocation)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
     bool locked;
 

@@ -6,7 +6,7 @@
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -17,6 +17,7 @@
 #include "vidmm/context_allocation.h"
 #include "vidmm/driver_run.h"
 #include "vidmm/gpu_mmu.h"
+#include "vidmm/of_adapter.h"
 #include "vidmm/process_record.h"
 #include "vidmm/va_context_map.h"
 #include "vidmm/va_neighbour.h"
@@ -231,7 +232,7 @@ static D3DGPU_VIRTUAL_ADDRESS map_item(struct context_allocation *item,
 D3DGPU_VIRTUAL_ADDRESS vidmm_cb_map_context_allocation(struct ddi_adapter *adapter,
                                                        const DXGKARGCB_MAPCONTEXTALLOCATION *args)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
 
     if (context_allocation_inside_paging("CTXA-067"))

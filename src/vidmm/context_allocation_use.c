@@ -4,7 +4,8 @@
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
+#include "sim/fault.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -15,6 +16,7 @@
 #include "vidmm/context_allocation.h"
 #include "vidmm/device_record.h"
 #include "vidmm/driver_run.h"
+#include "vidmm/of_adapter.h"
 #include "vidmm/paging.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
@@ -317,7 +319,7 @@ static NTSTATUS update(struct update_call *call, const DXGKARGCB_UPDATECONTEXTAL
 NTSTATUS vidmm_cb_update_context_allocation(struct ddi_adapter *adapter,
                                             const DXGKARGCB_UPDATECONTEXTALLOCATION *args)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct context_allocation *item;
     struct update_call *call;
     NTSTATUS status;

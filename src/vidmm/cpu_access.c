@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lock2 and Unlock2: one view per allocation (cpu_view.c), from its first lock to its last unlock. */
 #include "vidmm/cpu_access.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/backing.h"
 #include "vidmm/cpu_view.h"

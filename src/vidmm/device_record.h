@@ -9,7 +9,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "sim/sim.h"
+#include "sim/wait.h"
 #include "util/list.h"
 #include "vidmm/follow_record.h"
 #include "vidmm/paging_record.h"

@@ -6,7 +6,6 @@
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/checked.h"
 #include "util/span_tree.h"
@@ -20,6 +19,9 @@
 #include "vidmm/va_neighbour.h"
 #include "vidmm/va_range.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/mutex.h"
+#include "vidmm/of_adapter.h"
 
 typedef unsigned long long ull;
 
@@ -38,7 +40,7 @@ static NTSTATUS process_in_creation(struct ddi_adapter *adapter, HANDLE handle,
         *out = process;
         return STATUS_SUCCESS;
     }
-    if (!ddi_inside("DxgkDdiCreateProcess")) {
+    if (!ddi_inside(DDI_DxgkDdiCreateProcess)) {
         VIOLATION("GPUVA-045", "DxgkCbReserveGpuVirtualAddressRange outside DxgkDdiCreateProcess");
         return STATUS_INVALID_DEVICE_REQUEST;
     }
@@ -136,7 +138,7 @@ static NTSTATUS reserve_for_driver(struct vidmm_space *space,
 NTSTATUS vidmm_cb_reserve_gpu_va(struct ddi_adapter *adapter,
                                  DXGKARGCB_RESERVEGPUVIRTUALADDRESSRANGE *args)
 {
-    struct vidmm *vidmm = adapter->vidmm;
+    struct vidmm *vidmm = vidmm_of_adapter(adapter);
     struct vidmm_process *process;
     NTSTATUS status;
 

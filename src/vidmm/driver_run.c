@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Driver callbacks that need vidmm's lock, or paging: see driver_run.h. */
 #include "vidmm/driver_run.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "util/list.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/vidmm_record.h"

@@ -26,7 +26,7 @@
  * starving.
  */
 #include "vidmm/eviction.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/extent.h"

@@ -13,7 +13,6 @@
 #include "iommu/iommu.h"
 #include "iommu/pasid.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
@@ -22,6 +21,8 @@
 #include "vidmm/process_record.h"
 #include "vidmm/run.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/mutex.h"
 
 enum { SLOTS = PAGE_BYTES / sizeof(uint64_t) };
 

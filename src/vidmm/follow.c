@@ -6,7 +6,10 @@
  * the device is idle already, the action is taken at once.
  */
 #include "vidmm/follow.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 #include "util/list.h"
 #include "vidmm/device_record.h"
 #include "vidmm/follow_record.h"

@@ -10,7 +10,6 @@
  */
 #include "vidmm/gpu_va.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -34,6 +33,8 @@
 #include "vidmm/vidmm_record.h"
 
 #include <stdlib.h>
+
+#include "sim/mutex.h"
 
 #define RESERVE_BYTES 65536u /* GPUVA-106 */
 

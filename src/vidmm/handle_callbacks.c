@@ -13,6 +13,7 @@
 #include "verify/verify.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/destroy.h"
+#include "vidmm/of_adapter.h"
 #include "vidmm/open_record.h"
 #include "vidmm/resource_record.h"
 #include "vidmm/vidmm_record.h"
@@ -22,7 +23,7 @@ static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKM
     struct vidmm_open *open = handle_lookup(&nt_process_current()->handles, handle,
                                             NT_CLIENT_ALLOCATION);
 
-    return open && open->allocation->vidmm == adapter->vidmm ? open : NULL;
+    return open && open->allocation->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
 }
 
 static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter,
@@ -31,7 +32,7 @@ static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter
     struct vidmm_resource_open *open = handle_lookup(&nt_process_current()->handles, handle,
                                                      NT_CLIENT_RESOURCE);
 
-    return open && open->resource->vidmm == adapter->vidmm ? open : NULL;
+    return open && open->resource->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
 }
 
 void *vidmm_cb_get_handle_data(struct ddi_adapter *adapter, const DXGKARGCB_GETHANDLEDATA *args)
@@ -108,7 +109,7 @@ void vidmm_cb_release_handle_data(struct ddi_adapter *adapter,
                   ddi_handle_describe(&adapter->handles, args->ReleaseHandle).text);
         return;
     }
-    released(adapter->vidmm, allocation);
+    released(vidmm_of_adapter(adapter), allocation);
 }
 
 void handle_references_end(struct vidmm *vidmm)

@@ -7,7 +7,7 @@
  */
 #include "vidmm/offer.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/handle.h"
 #include "util/list.h"
 #include "vidmm/allocation_record.h"

@@ -18,9 +18,10 @@
  */
 #include <inttypes.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "vidmm/paging.h"
 #include "ddi/ddi.h"
-#include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/list.h"
 #include "verify/verify.h"

@@ -26,7 +26,7 @@
 #include "vidmm/paging_process.h"
 #include "ddi/ddi.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"

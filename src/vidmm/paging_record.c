@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidmm/paging_record.h"
-#include "sim/sim.h"
+#include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/list.h"
 

@@ -13,7 +13,7 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "sim/sim.h"
+#include "sim/wait.h"
 #include "util/list.h"
 
 struct vidmm;

@@ -15,7 +15,6 @@
  * devices in error.
  */
 #include "vidmm/paging_worker.h"
-#include "sim/sim.h"
 #include "util/alloc.h"
 #include "util/list.h"
 #include "vidmm/device_record.h"
@@ -24,6 +23,11 @@
 #include "vidmm/process_record.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/vidmm_record.h"
+
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 #define PARK_NS \
     10000000u /* how long running devices keep their memory from a job that waits for it */

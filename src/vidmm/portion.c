@@ -18,7 +18,7 @@
  * When everything is there already, preparing is a walk of the list without a job: O(elements).
  */
 #include "vidmm/portion.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/list.h"

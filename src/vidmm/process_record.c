@@ -2,7 +2,7 @@
 #include "vidmm/process_record.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "sim/sim.h"
+#include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/list.h"
 #include "vidmm/paging_record.h"

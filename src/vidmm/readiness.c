@@ -7,7 +7,7 @@
  * back, and is spared as a victim until it has run.
  */
 #include "vidmm/readiness.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
 #include "util/list.h"
 #include "vidmm/allocation_record.h"
 #include "vidmm/budget.h"

@@ -6,7 +6,7 @@
  * tables are written anew.
  */
 #include "vidmm/reset.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/list.h"
 #include "vidmm/address_space.h"

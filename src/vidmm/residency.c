@@ -11,7 +11,7 @@
  * room in this reckoning. Placement itself may choose otherwise.
  */
 #include "vidmm/residency.h"
-#include "sim/sim.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"

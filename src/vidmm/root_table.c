@@ -10,7 +10,9 @@
  */
 #include "vidmm/root_table.h"
 #include "ddi/ddi.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "util/address.h"
 #include "util/list.h"
 #include "verify/verify.h"

@@ -8,7 +8,8 @@
 
 #include "ddi/ddi.h"
 #include "nt/nt.h"
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/handle.h"

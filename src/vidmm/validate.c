@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every invariant of segments, allocations and residency lists, checked against the obvious slow
  * count; for tests. */
-#include "sim/sim.h"
 #include "trace/trace.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/checked.h"
 #include "util/extent.h"

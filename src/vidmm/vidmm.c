@@ -45,10 +45,13 @@
  */
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
+#include "vidmm/of_adapter.h"
 #include "vidmm/vidmm.h"
 #include "ddi/ddi.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "trace/trace.h"
 #include "util/address.h"
 #include "util/alloc.h"
@@ -147,7 +150,7 @@ NTSTATUS vidmm_create(const struct vidmm_config *config, struct vidmm **out)
         vidmm_destroy(vidmm);
         return status;
     }
-    vidmm->ddi->vidmm = vidmm;
+    vidmm_set_of_adapter(vidmm->ddi, vidmm);
     *out = vidmm;
     return STATUS_SUCCESS;
 }
@@ -200,8 +203,8 @@ void vidmm_destroy(struct vidmm *vidmm)
     discard_free(vidmm);
     aperture_dummy_destroy(vidmm);
     segment_table_finish(vidmm);
-    if (vidmm->ddi->vidmm == vidmm)
-        vidmm->ddi->vidmm = NULL;
+    if (vidmm_of_adapter(vidmm->ddi) == vidmm)
+        vidmm_set_of_adapter(vidmm->ddi, NULL);
     util_free(vidmm);
 }
 

@@ -23,7 +23,9 @@
 #include <ntddk.h>
 #include <d3dkmddi.h>
 
-#include "sim/sim.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/hash.h"
 #include "vidmm/context_record.h"

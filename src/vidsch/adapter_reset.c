@@ -24,6 +24,8 @@
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
 
+#include "sim/machine.h"
+
 static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
                          const char *why)
 {

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidsch/context.h"
 #include "vidsch/scheduler.h"
 

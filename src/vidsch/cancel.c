@@ -4,6 +4,7 @@
  * hardware (DxgkDdiCancelCommand).
  */
 #include "vidsch/assert.h"
+#include "sim/machine.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/cancel.h"
 #include "vidsch/change.h"

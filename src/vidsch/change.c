@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/scheduler.h"
 

@@ -3,6 +3,10 @@
  * the end. */
 #include <stdio.h>
 
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/mutex.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"

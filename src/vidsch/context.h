@@ -7,6 +7,7 @@
 #define DXGK_VIDSCH_CONTEXT_H
 
 #include "trace/trace.h"
+#include "sim/mutex.h"
 #include "vidsch/client_block.h"
 #include "vidsch/vidsch.h"
 

@@ -4,6 +4,9 @@
  */
 #include <string.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

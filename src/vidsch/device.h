@@ -8,6 +8,8 @@
 
 #include "vidsch/vidsch.h"
 
+#include "sim/wait.h"
+
 struct vidsch_process;
 
 struct vidsch_device {

@@ -5,6 +5,8 @@
  * (cancel.c), which finds the device on its list `lost`.
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

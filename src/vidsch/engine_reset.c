@@ -30,6 +30,9 @@
 
 #define DEPENDENT_NS 500000000ull /* TDR-028 */
 
+#include "sim/dpc.h"
+#include "sim/machine.h"
+
 /* From now on the driver's notifications for the node are dropped; what it had notified before
  * counts (TDR-034). */
 static void close_node(struct vidsch_node *node)

@@ -15,7 +15,7 @@
 
 static HANDLE system_context(struct ddi_adapter *adapter)
 {
-    const struct vidsch *vidsch = adapter->vidsch;
+    const struct vidsch *vidsch = vidsch_of_adapter(adapter);
 
     return vidsch->system_context && vidsch->config.caps.MultiEngineAware
                ? vidsch->system_context->mm.driver_handle
@@ -24,13 +24,15 @@ static HANDLE system_context(struct ddi_adapter *adapter)
 
 static HANDLE system_device(struct ddi_adapter *adapter)
 {
-    return adapter->vidsch->system_device ? adapter->vidsch->system_device->driver_handle : NULL;
+    return vidsch_of_adapter(adapter)->system_device
+               ? vidsch_of_adapter(adapter)->system_device->driver_handle
+               : NULL;
 }
 
 static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer)
 {
     struct paging_slot *slot;
-    NTSTATUS status = vidsch_paging_get(adapter->vidsch, &slot);
+    NTSTATUS status = vidsch_paging_get(vidsch_of_adapter(adapter), &slot);
 
     if (NT_SUCCESS(status))
         *buffer = &slot->public;
@@ -40,17 +42,17 @@ static NTSTATUS paging_buffer_get(struct ddi_adapter *adapter, struct vidmm_pagi
 static NTSTATUS paging_buffer_submit(struct ddi_adapter *adapter,
                                      struct vidmm_paging_buffer *buffer, uint64_t *ticket)
 {
-    return vidsch_paging_submit(adapter->vidsch, buffer, ticket);
+    return vidsch_paging_submit(vidsch_of_adapter(adapter), buffer, ticket);
 }
 
 static bool paging_done(struct ddi_adapter *adapter, uint64_t ticket)
 {
-    return adapter->vidsch->paging.completed >= ticket;
+    return vidsch_of_adapter(adapter)->paging.completed >= ticket;
 }
 
 static NTSTATUS paging_wait(struct ddi_adapter *adapter, uint64_t ticket)
 {
-    return vidsch_paging_wait(adapter->vidsch, ticket);
+    return vidsch_paging_wait(vidsch_of_adapter(adapter), ticket);
 }
 
 /* ---- devices ---- */

@@ -2,6 +2,7 @@
 /* The DPC: what was recorded at interrupt level becomes visible, in order (SUBMIT-059, SUBMIT-064).
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -3,6 +3,8 @@
  * it. */
 #include <stdio.h>
 
+#include "sim/event.h"
+#include "sim/machine.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/node.h"

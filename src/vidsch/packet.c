@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

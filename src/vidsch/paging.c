@@ -5,6 +5,9 @@
  * are one object (struct paging_slot), so that submitting allocates nothing.
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/context.h"
 #include "vidsch/dma_memory.h"
 #include "vidsch/paging.h"

@@ -9,6 +9,7 @@
 #define DXGK_VIDSCH_PAGING_H
 
 #include "util/address.h"
+#include "sim/wait.h"
 #include "vidsch/packet.h"
 
 #define VIDSCH_PAGING_BUFFERS 4u

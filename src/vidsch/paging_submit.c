@@ -4,6 +4,9 @@
  * completes with the youngest packet queued before it (GPUVA-187).
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/context.h"
 #include "vidsch/dma_memory.h"

@@ -5,6 +5,9 @@
  * LastCompletedFenceId are completed, the others go back to where they came from, paging packets to
  * be given first and with their ids, render packets with new ones. */
 #include "vidsch/assert.h"
+#include "sim/event.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/process.h"
+#include "sim/machine.h"
 #include "vidsch/scheduler.h"
 
 static struct vidsch_process *process_find(struct vidsch *vidsch, const struct vidmm_process *mm)
@@ -15,7 +16,7 @@ static struct vidsch_process *process_find(struct vidsch *vidsch, const struct v
 
 struct vidsch_process *vidsch_process_find(const struct vidmm_process *mm, struct vidsch **vidsch)
 {
-    for (*vidsch = sim_current->room[SIM_ROOM_VIDSCH]; *vidsch; *vidsch = (*vidsch)->next) {
+    for (*vidsch = vidsch_first(); *vidsch; *vidsch = (*vidsch)->next) {
         struct vidsch_process *process = process_find(*vidsch, mm);
 
         if (process)

@@ -16,6 +16,7 @@
  * recursion.
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"

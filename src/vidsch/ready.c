@@ -5,6 +5,7 @@
  * robin of SUBMIT-019.
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"

@@ -7,6 +7,10 @@
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
+
 static void wake(struct vidsch *vidsch)
 {
     if (vidsch->recovery.idle) {

@@ -6,8 +6,9 @@
 #ifndef DXGK_VIDSCH_RECOVERY_H
 #define DXGK_VIDSCH_RECOVERY_H
 
-#include "sim/sim.h"
 #include "vidsch/node.h"
+
+#include "sim/wait.h"
 
 struct vidsch_recovery {
     struct sim_thread *thread;

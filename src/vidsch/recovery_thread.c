@@ -4,6 +4,8 @@
  * with the healthy nodes.
  */
 #include "vidsch/adapter_reset.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/engine_reset.h"
 #include "vidsch/node.h"

@@ -24,6 +24,9 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/slots.h"
 
+#include "sim/irql.h"
+#include "sim/mutex.h"
+
 struct submission {
     struct vidsch_context *context;
     struct vidsch_context

@@ -5,6 +5,7 @@
  * vidsch_notify_dpc (SUBMIT-047), or in the threads that recover a node.
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/kick.h"

@@ -27,7 +27,7 @@
 #define VIDSCH_SECOND_NS 1000000000ull
 
 struct vidsch {
-    struct vidsch *next; /* of the machine */
+    struct vidsch *next; /* of the machine, from vidsch_first */
     struct vidsch_config config;
     struct ddi_adapter *ddi;
     struct vidmm *vidmm;
@@ -72,5 +72,13 @@ static inline void vidsch_debug_check(struct vidsch *vidsch)
     (void)vidsch;
 #endif
 }
+
+/* The schedulers of the machine, linked by `next`. */
+struct vidsch *vidsch_first(void);
+void vidsch_enlist(struct vidsch *vidsch);
+void vidsch_delist(struct vidsch *vidsch);
+
+/* What vidsch_of_adapter says from now on. */
+void vidsch_set_of_adapter(struct ddi_adapter *adapter, struct vidsch *vidsch);
 
 #endif

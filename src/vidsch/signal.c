@@ -10,6 +10,8 @@
  * retired (SUBMIT-136) or the driver says so (SUBMIT-083).
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/wait.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/process.h"

@@ -2,6 +2,8 @@
 /* D3DKMTSubmitCommand: commands at a GPU virtual address, one packet in each context named. */
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/irql.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

@@ -2,6 +2,9 @@
 /* Standstill: nothing is submitted any more, and what was submitted is over (IOMMU-057,
  * THREAD-036). Or the same for the packets of all clients (LIFE-154), or of one process. */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

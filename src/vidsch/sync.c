@@ -2,6 +2,9 @@
 /* The calls of clients that wait for synchronization objects, signal them and destroy them. What
  * happens when a queued operation is reached is in signal.c. */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
 #include "vidsch/client.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

@@ -4,6 +4,8 @@
  * driver is asked which fence is current, and if that does not help, to preempt the node.
  */
 #include "vidsch/assert.h"
+#include "sim/event.h"
+#include "sim/machine.h"
 #include "vidsch/change.h"
 #include "vidsch/kick.h"
 #include "vidsch/node.h"

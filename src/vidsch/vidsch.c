@@ -31,7 +31,7 @@
  *
  *   waiting and waking    change, kick, device_wait
  *   memory                dma_memory, client_block, dma_buffer, slots, paging
- *   objects               node, process, sync_object, sync_op
+ *   objects               scheduler, node, process, sync_object, sync_op
  *   packets and queues    ready, device_loss, packet <-> portion, queue <-> signal
  *   to the GPU and back   recovery, retire, dispatch, preempt, timeout, interrupt, interrupt_dpc
  *   threads               cancel, worker, paging_submit, engine_reset, adapter_reset,
@@ -40,6 +40,11 @@
  *                         suspend, for_vidmm, vidsch, validate
  */
 #include "vidsch/assert.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+#include "vidmm/of_adapter.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -129,31 +134,22 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     sim_waitq_init(&vidsch->change.waiting);
     sim_waitq_init(&vidsch->paging.wait);
     sim_waitq_init(&vidsch->recovery.wait);
-    vidsch->next = sim_current->room[SIM_ROOM_VIDSCH];
-    sim_current->room[SIM_ROOM_VIDSCH] = vidsch;
+    vidsch_enlist(vidsch);
     if (!init(vidsch)) {
         vidsch_destroy(vidsch);
         return STATUS_NO_MEMORY;
     }
-    config->ddi->vidsch = vidsch;
+    vidsch_set_of_adapter(config->ddi, vidsch);
     *out = vidsch;
     return STATUS_SUCCESS;
 }
 
 void vidsch_destroy(struct vidsch *vidsch)
 {
-    struct vidsch *previous = sim_current->room[SIM_ROOM_VIDSCH];
-
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
-    if (previous == vidsch) {
-        sim_current->room[SIM_ROOM_VIDSCH] = vidsch->next;
-    } else {
-        while (previous->next != vidsch)
-            previous = previous->next;
-        previous->next = vidsch->next;
-    }
-    if (vidsch->ddi->vidsch == vidsch)
-        vidsch->ddi->vidsch = NULL;
+    vidsch_delist(vidsch);
+    if (vidsch_of_adapter(vidsch->ddi) == vidsch)
+        vidsch_set_of_adapter(vidsch->ddi, NULL);
     LIST_FOR_SAFE(link, next, &vidsch->processes)
         util_free(CONTAINER(link, struct vidsch_process, link));
     for (uint32_t i = 0; vidsch->node && i < vidsch->config.nodes; i++)
@@ -196,7 +192,7 @@ NTSTATUS vidsch_start(struct vidsch *vidsch)
     NTSTATUS status;
 
     vidsch_assert_irql(SIM_IRQL_PASSIVE);
-    vidsch->vidmm = vidsch->ddi->vidmm;
+    vidsch->vidmm = vidmm_of_adapter(vidsch->ddi);
     status = start_threads(vidsch);
     if (NT_SUCCESS(status))
         status = vidsch_device_create_system(vidsch);

@@ -95,6 +95,8 @@ struct vidsch_config {
 extern const struct vidmm_scheduler vidsch_for_vidmm;
 
 NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out);
+/* Of the adapter, from vidsch_create to vidsch_destroy; else NULL. */
+struct vidsch *vidsch_of_adapter(const struct ddi_adapter *adapter);
 /* System device and system context on the paging node, worker thread. After vidmm_start_process,
  * before vidmm_start. */
 NTSTATUS vidsch_start(struct vidsch *vidsch);

@@ -4,6 +4,8 @@
  * and leaves its bit set while that succeeds, so no node starves another.
  */
 #include "vidsch/cancel.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

@@ -7,7 +7,7 @@
 #ifndef DXGK_VIDSCH_WORKER_H
 #define DXGK_VIDSCH_WORKER_H
 
-#include "sim/sim.h"
+#include "sim/wait.h"
 
 struct vidsch_context;
 struct vidsch_node;

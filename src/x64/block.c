@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processor blocks (KPCR with the KPRCB in it), one page a processor, to which the GS base of the host thread points while
- * that processor is the current one. Only members that drivers are known to read inline are there; the rest of the page is
- * zero, and what lies beyond, where the real block goes on, is inaccessible, so that reading it is noticed.
+ * Processor blocks (KPCR with the KPRCB in it), one page a processor, to which the GS base of the
+ * host thread points while that processor is the current one. Only members that drivers are known
+ * to read inline are there; the rest of the page is zero, and what lies beyond, where the real
+ * block goes on, is inaccessible, so that reading it is noticed.
  *
  * Below each block, at negative offsets, stands what rewritten code uses.
  */
+#include "x64/block.h"
+
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sim/machine.h"
+#include "sim/switch.h"
 #include "util/alloc.h"
-#include "x64/traps_private.h"
+#include "nt/nt.h"
+#include "x64/memory.h"
+#include "x64/state.h"
 
 #define HWCAP2_FSGSBASE 2u
 #define ARCH_SET_GS     0x1001

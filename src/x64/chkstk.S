@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * __chkstk: a function whose frame takes more than a page says in rax how many bytes, before it takes them, so that each page is
- * touched in order and none can jump over the guard below the stack. All registers are kept; only the flags change.
+ * __chkstk: a function whose frame takes more than a page says in rax how many bytes, before it
+ * takes them, so that each page is touched in order and none can jump over the guard below the
+ * stack. All registers are kept; only the flags change.
  */
     .text
     .globl x64_chkstk

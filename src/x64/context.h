@@ -7,7 +7,7 @@
 
 #include <ntddk.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 #define X64_CONTEXT_CONTROL        0x100001u
 #define X64_CONTEXT_INTEGER        0x100002u
@@ -26,8 +26,8 @@ extern const char x64_call_return[] __attribute__((visibility("hidden")));
 
 /* Registers at a fault. */
 void x64_context_of_fault(const struct sim_fault *fault, CONTEXT *context);
-/* Continue where the context says, with its registers; parts that its flags leave out stay as they are. Bits that no driver
- * may set are cleared. The frames in between are given up. */
+/* Continue where the context says, with its registers; parts that its flags leave out stay as they
+ * are. Bits that no driver may set are cleared. The frames in between are given up. */
 _Noreturn void x64_context_resume(const CONTEXT *context);
 
 #endif

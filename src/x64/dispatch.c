@@ -80,7 +80,8 @@ static bool obey(struct search *s, EXCEPTION_DISPOSITION answer)
     }
 }
 
-/* Past the machinery that called a handler: on from the earlier exception, or in the frame that was being unwound. */
+/* Past the machinery that called a handler: on from the earlier exception, or in the frame that was
+ * being unwound. */
 static void cross(struct search *s)
 {
     const struct x64_crossing *crossing = s->walk.crossing;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading DWARF: numbers in their encodings, from bytes that were copied before, never past their end. */
+/* Reading DWARF: numbers in their encodings, from bytes that were copied before, never past their
+ * end. */
 #ifndef DXGK_X64_DWARF_H
 #define DXGK_X64_DWARF_H
 
@@ -24,7 +25,8 @@ struct dwarf {
 uint64_t dwarf_fixed(struct dwarf *d, size_t bytes); /* 1, 2, 4 or 8, little endian */
 uint64_t dwarf_unsigned(struct dwarf *d);            /* ULEB128 */
 int64_t dwarf_signed(struct dwarf *d);               /* SLEB128 */
-/* A pointer in one of the encodings of .eh_frame; `data` is the base of data-relative ones. Indirect ones are not followed. */
+/* A pointer in one of the encodings of .eh_frame; `data` is the base of data-relative ones.
+ * Indirect ones are not followed. */
 uint64_t dwarf_pointer(struct dwarf *d, uint8_t encoding, uintptr_t data);
 /* `bytes` from here on as a cursor of its own; this one moves behind them. */
 struct dwarf dwarf_block(struct dwarf *d, uint64_t bytes);
@@ -32,8 +34,8 @@ struct dwarf dwarf_block(struct dwarf *d, uint64_t bytes);
 /* A general register by its DWARF number (0 to 15), or the program counter (16). */
 ULONG64 *dwarf_register(CONTEXT *context, unsigned number);
 
-/* Evaluate an expression of call frame information; `initial` lies on its stack at first, unless NULL. False: it uses what
- * such expressions do not, or reads memory that is not the stack's. */
+/* Evaluate an expression of call frame information; `initial` lies on its stack at first, unless
+ * NULL. False: it uses what such expressions do not, or reads memory that is not the stack's. */
 bool dwarf_evaluate(struct dwarf expression, const struct x64_stack *stack, CONTEXT *context,
                     const uint64_t *initial, uint64_t *result);
 

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions with one memory operand, which is not plain memory. */
+#include "x64/emulate.h"
+
 #include <string.h>
 
-#include "x64/traps_private.h"
+#include "sim/fault.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
+#include "x64/state.h"
+#include "x64/stub.h"
 
 /* Where the operand is: of a bit string, the word that holds the bit. */
 static uintptr_t operand_address(const struct x64_plan *plan, const struct x64_interrupted *frame)

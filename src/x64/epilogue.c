@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Epilogues. An epilogue has one shape only: an optional `add rsp, n` or `lea rsp, [frame register + n]`, pops of integer
- * registers, and a return or a jump to another function. Version 1 tells nothing of where epilogues are: whether the
- * instructions from pc on have this shape decides. Version 2 lists their places, and the instructions tell what is left to do.
+ * Epilogues. An epilogue has one shape only: an optional `add rsp, n` or `lea rsp, [frame register
+ * + n]`, pops of integer registers, and a return or a jump to another function. Version 1 tells
+ * nothing of where epilogues are: whether the instructions from pc on have this shape decides.
+ * Version 2 lists their places, and the instructions tell what is left to do.
  */
 #include <stddef.h>
 #include <string.h>
@@ -88,7 +89,8 @@ static struct x64_function primary(const struct x64_function_table *table, struc
     return entry;
 }
 
-/* A jump leaves the function if it goes to another one, or to the function's own beginning, which is a call of itself. */
+/* A jump leaves the function if it goes to another one, or to the function's own beginning, which
+ * is a call of itself. */
 static bool leaves(const struct x64_function_table *table, const struct x64_function *entry,
                    const struct x64_unwind_info *info, uint64_t target)
 {

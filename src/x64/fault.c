@@ -3,6 +3,8 @@
 #include <stddef.h>
 
 #include "nt/nt.h"
+#include "sim/fault.h"
+#include "sim/stack.h"
 #include "x64/context.h"
 #include "x64/exception.h"
 
@@ -11,7 +13,8 @@ enum { ACCESS_READ = 0, ACCESS_WRITE = 1, ACCESS_EXECUTE = 8 };
 /* Bits of the MXCSR and of the x87 status word. */
 enum { INVALID = 1, DENORMAL = 2, ZERO_DIVIDE = 4, OVERFLOW = 8, UNDERFLOW = 16, INEXACT = 32 };
 
-/* A general protection fault (an address that is not canonical) comes without an address and without the kind of access. */
+/* A general protection fault (an address that is not canonical) comes without an address and
+ * without the kind of access. */
 static void access(const struct sim_fault *fault, ULONG_PTR kind, EXCEPTION_RECORD *record)
 {
     bool told = fault->trap != TRAP_PROTECTION;
@@ -24,8 +27,8 @@ static void access(const struct sim_fault *fault, ULONG_PTR kind, EXCEPTION_RECO
 
 /* ---- division ---- */
 
-/* The operand of F6 or F7 at pc: the divisor. False: something else is there. The processor does not tell a division by zero
- * from a quotient that is too large; Windows looks at the divisor. */
+/* The operand of F6 or F7 at pc: the divisor. False: something else is there. The processor does
+ * not tell a division by zero from a quotient that is too large; Windows looks at the divisor. */
 static bool read_divisor(const struct sim_fault *fault, uint64_t *divisor)
 {
     const struct sim_registers *r = fault->registers;
@@ -173,7 +176,8 @@ bool x64_exception_of_fault(const struct sim_fault *fault, EXCEPTION_RECORD *rec
     }
 }
 
-/* Routines that hold nothing of the host's when they touch what the driver passed (nt/crt.c): an exception may leave them. */
+/* Routines that hold nothing of the host's when they touch what the driver passed (nt/crt.c): an
+ * exception may leave them. */
 extern const char __start_dxgk_transparent[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_dxgk_transparent[] __attribute__((weak, visibility("hidden")));
 
@@ -182,8 +186,8 @@ static bool transparent(uintptr_t pc)
     return pc >= (uintptr_t)__start_dxgk_transparent && pc < (uintptr_t)__stop_dxgk_transparent;
 }
 
-/* Driver code, a wild jump out of it, or such a routine called from it. Host code that faults with state of its own on the
- * stack is not left. */
+/* Driver code, a wild jump out of it, or such a routine called from it. Host code that faults with
+ * state of its own on the stack is not left. */
 static bool may_dispatch(const struct sim_fault *fault, const CONTEXT *context)
 {
     struct x64_walk walk = {.steps = 0};
@@ -200,7 +204,8 @@ static bool return_from_nowhere(const struct sim_fault *fault, CONTEXT *context)
     struct x64_stack stack;
     uint64_t pc;
 
-    /* An address that no pointer can have is refused at the call itself, before it has pushed anything. */
+    /* An address that no pointer can have is refused at the call itself, before it has pushed
+     * anything. */
     if (fault->kind != SIM_FAULT_EXECUTE || fault->address != fault->pc)
         return false;
     sim_stack_bounds(&stack.low, &stack.high);

@@ -2,6 +2,8 @@
 /* Faults that are bug checks on Windows, and no exceptions. */
 #include "nt/nt.h"
 #include "nt/retired_view.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
 #include "x64/exception.h"
 
 #define KMODE_EXCEPTION_NOT_HANDLED           0x1Eu

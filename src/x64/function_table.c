@@ -4,57 +4,31 @@
 
 #include <stddef.h>
 
-#include "sim/sim.h"
-#include "util/alloc.h"
-#include "x64/x64_private.h"
-
-struct x64 *x64_of_machine(void)
-{
-    struct x64 *x64 = sim_current->room[SIM_ROOM_X64];
-
-    if (x64)
-        return x64;
-    x64 = util_zalloc(1, sizeof(*x64));
-    if (!x64)
-        return NULL;
-    list_init(&x64->tables);
-    sim_current->room[SIM_ROOM_X64] = x64;
-    return x64;
-}
+#include "x64/unwind_state.h"
 
 bool x64_function_table_add(struct x64_function_table *table)
 {
-    struct x64 *x64 = x64_of_machine();
+    struct x64_unwind_state *state = x64_unwind_state_need();
 
-    if (!x64)
+    if (!state)
         return false;
-    list_push_back(&x64->tables, &table->link);
+    list_push_back(&state->tables, &table->link);
     return true;
-}
-
-void x64_tidy(void)
-{
-    struct x64 *x64 = sim_current ? sim_current->room[SIM_ROOM_X64] : NULL;
-
-    if (!x64 || !list_empty(&x64->tables) || x64->on_unwind)
-        return;
-    util_free(x64);
-    sim_current->room[SIM_ROOM_X64] = NULL;
 }
 
 void x64_function_table_remove(struct x64_function_table *table)
 {
     list_remove(&table->link);
-    x64_tidy();
+    x64_unwind_state_tidy();
 }
 
 const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 {
-    const struct x64 *x64 = sim_current ? sim_current->room[SIM_ROOM_X64] : NULL;
+    const struct x64_unwind_state *state = x64_unwind_state();
 
-    if (!x64)
+    if (!state)
         return NULL;
-    LIST_FOR(node, &x64->tables) {
+    LIST_FOR(node, &state->tables) {
         const struct x64_function_table *table = CONTAINER(node, struct x64_function_table, link);
 
         if (pc - table->base < table->image_bytes)
@@ -66,8 +40,8 @@ const struct x64_function_table *x64_function_table_find(uintptr_t pc)
 const struct x64_function *x64_function_find(const struct x64_function_table *table, uintptr_t pc)
 {
     uint64_t offset = pc - table->base;
-    uint32_t low = 0,
-             high = table->count; /* the answer is the last one that begins at or before the offset */
+    /* the answer is the last one that begins at or before the offset */
+    uint32_t low = 0, high = table->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

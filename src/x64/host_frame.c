@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One frame by its call frame information: the dynamic linker says where the object's .eh_frame_hdr lies (_dl_find_object, made
- * for unwinders), its table is searched, the two records found are copied and carried out up to the program counter, and the
- * resulting rules are applied.
+ * One frame by its call frame information: the dynamic linker says where the object's .eh_frame_hdr
+ * lies (_dl_find_object, made for unwinders), its table is searched, the two records found are
+ * copied and carried out up to the program counter, and the resulting rules are applied.
  */
 #include "x64/host_frame.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 #include "x64/dwarf.h"
 
 #define RECORD_BYTES 2048u /* the longest record that is read */
@@ -63,8 +63,9 @@ static bool read(const struct dl_find_object *object, uintptr_t at, void *to, si
     return within(object, at, bytes) && sim_copy_checked(to, (const void *)at, bytes);
 }
 
-/* Address of the own record of the function that may contain `pc`; 0: none. The table of .eh_frame_hdr is sorted by function;
- * only the form that linkers write (pairs of 32-bit offsets from the header) is understood. */
+/* Address of the own record of the function that may contain `pc`; 0: none. The table of
+ * .eh_frame_hdr is sorted by function; only the form that linkers write (pairs of 32-bit offsets
+ * from the header) is understood. */
 static uintptr_t find_own(const struct dl_find_object *object, uintptr_t pc)
 {
     uintptr_t header = (uintptr_t)object->dlfo_eh_frame, table;

@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory as driver code sees it, by address: device registers, the shared data page, what a processor block does not hold,
- * and everything else, which is plain.
+ * Memory as driver code sees it, by address: device registers, the shared data page, what a
+ * processor block does not hold, and everything else, which is plain.
  */
+#include "x64/memory.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "nt/retired_view.h"
 #include "nt/user_range.h"
-#include "x64/traps_private.h"
+#include "sim/fault.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "verify/verify.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
+#include "x64/shared_data.h"
+#include "x64/state.h"
 
 enum region { PLAIN, REGISTER, SHARED, GAP };
 
 static enum region region_of(uintptr_t address)
 {
-    if (bus_register_space(sim_current->room[SIM_ROOM_BUS], (const void *)address))
+    if (bus_register_space(bus_current(), (const void *)address))
         return nt_user_range_denies((const void *)address) ? PLAIN : REGISTER;
     if (address - X64_SHARED_DATA < X64_PAGE)
         return SHARED;
@@ -63,7 +74,7 @@ static void report_outside(const struct x64_plan *plan, const struct x64_interru
 static void read_registers(const struct x64_plan *plan, const struct x64_interrupted *frame,
                            uintptr_t address, uint32_t bytes, uint8_t *to)
 {
-    struct bus *bus = sim_current->room[SIM_ROOM_BUS];
+    struct bus *bus = bus_current();
 
     for (uint32_t done = 0, width; done < bytes; done += width) {
         uint64_t value = UINT64_MAX;
@@ -79,7 +90,7 @@ static void read_registers(const struct x64_plan *plan, const struct x64_interru
 static void write_registers(const struct x64_plan *plan, const struct x64_interrupted *frame,
                             uintptr_t address, uint32_t bytes, const uint8_t *from)
 {
-    struct bus *bus = sim_current->room[SIM_ROOM_BUS];
+    struct bus *bus = bus_current();
 
     for (uint32_t done = 0, width; done < bytes; done += width) {
         uint64_t value = 0;

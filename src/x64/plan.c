@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do about the instruction at a place: decoded once, kept by address, and believed only as long as the bytes there
- * are the same.
+ * What to do about the instruction at a place: decoded once, kept by address, and believed only as
+ * long as the bytes there are the same.
  */
+#include "x64/plan.h"
+
 #include <string.h>
 
 #include <Zydis/Zydis.h>
 
-#include "x64/traps_private.h"
+#include "sim/fault.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/state.h"
+#include "x64/stub.h"
 
 static uint8_t register_index(ZydisRegister reg)
 {
@@ -123,7 +130,8 @@ static bool is_hint(ZydisMnemonic mnemonic)
     }
 }
 
-/* Can it run on a copy of its operand as a whole? Not, if it chooses elements of it, or reaches other memory. */
+/* Can it run on a copy of its operand as a whole? Not, if it chooses elements of it, or reaches
+ * other memory. */
 static bool can_copy(const struct decoded *d, const ZydisDecodedOperand *operand, unsigned count)
 {
     const ZydisDecodedInstruction *i = &d->instruction;
@@ -181,6 +189,26 @@ static void plan_string(struct x64_plan *plan, const struct decoded *d, uint8_t 
     plan->short_address = d->instruction.address_width == 32;
 }
 
+/* MOV to and from control and debug registers. */
+static bool plan_control_register(struct x64_plan *plan, const ZydisDecodedOperand *o)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        ZydisRegisterClass class = o[i].type == ZYDIS_OPERAND_TYPE_REGISTER
+                                       ? ZydisRegisterGetClass(o[i].reg.value)
+                                       : ZYDIS_REGCLASS_INVALID;
+
+        if (class != ZYDIS_REGCLASS_CONTROL && class != ZYDIS_REGCLASS_DEBUG)
+            continue;
+        plan->what = (uint8_t)(ZydisRegisterGetId(o[i].reg.value) +
+                               (class == ZYDIS_REGCLASS_DEBUG ? 16 : 0));
+        plan->writes = i == 0;
+        plan->reg = register_index(o[1 - i].reg.value);
+        plan->kind = X64_PRIVILEGED;
+        return true;
+    }
+    return false;
+}
+
 /* Of IN, OUT, MOV to and from control registers, and the rest that x64_privileged knows. */
 static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
 {
@@ -189,21 +217,7 @@ static bool plan_privileged(struct x64_plan *plan, const struct decoded *d)
     plan->reg = X64_NONE;
     switch (d->instruction.mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
-        for (unsigned i = 0; i < 2; i++) {
-            ZydisRegisterClass class = o[i].type == ZYDIS_OPERAND_TYPE_REGISTER
-                                           ? ZydisRegisterGetClass(o[i].reg.value)
-                                           : ZYDIS_REGCLASS_INVALID;
-
-            if (class != ZYDIS_REGCLASS_CONTROL && class != ZYDIS_REGCLASS_DEBUG)
-                continue;
-            plan->what = (uint8_t)(ZydisRegisterGetId(o[i].reg.value) +
-                                   (class == ZYDIS_REGCLASS_DEBUG ? 16 : 0));
-            plan->writes = i == 0;
-            plan->reg = register_index(o[1 - i].reg.value);
-            plan->kind = X64_PRIVILEGED;
-            return true;
-        }
-        return false;
+        return plan_control_register(plan, o);
     case ZYDIS_MNEMONIC_IN:
     case ZYDIS_MNEMONIC_OUT: {
         bool in = d->instruction.mnemonic == ZYDIS_MNEMONIC_IN;
@@ -345,7 +359,8 @@ static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, c
     return true;
 }
 
-/* The page of an instruction that trapped is there, so what does not leave it can be compared where it stands. */
+/* The page of an instruction that trapped is there, so what does not leave it can be compared where
+ * it stands. */
 static bool is_current(const struct x64_plan *plan, uintptr_t pc)
 {
     return plan->pc == pc && plan->length != 0 && pc % X64_PAGE + plan->length <= X64_PAGE &&

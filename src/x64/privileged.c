@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that only a kernel may execute, and software interrupts. What a display driver has a use for is carried out;
- * what would change the machine under everybody is reported and skipped (NT-175); what cannot be skipped is a fault.
+ * Instructions that only a kernel may execute, and software interrupts. What a display driver has a
+ * use for is carried out; what would change the machine under everybody is reported and skipped
+ * (NT-175); what cannot be skipped is a fault.
  *
- * CLI and STI have no effect on the order of things: they concern one processor, and a driver must be prepared for its
- * interrupt on any other at any time. Masking here would find nothing and, where flags come back by POPFQ, which does not trap,
- * never end.
+ * CLI and STI have no effect on the order of things: they concern one processor, and a driver must
+ * be prepared for its interrupt on any other at any time. Masking here would find nothing and,
+ * where flags come back by POPFQ, which does not trap, never end.
  */
+#include "x64/privileged.h"
+
 #include <Zydis/Zydis.h>
 
-#include "x64/traps_private.h"
+#include "sim/fault.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "verify/verify.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
 
 #define MSR_TSC            0x10u
 #define MSR_EFER           0xC0000080u
@@ -74,7 +87,7 @@ static bool port(const struct x64_plan *plan, struct x64_interrupted *frame)
 {
     bool in = plan->mnemonic == ZYDIS_MNEMONIC_IN;
     unsigned number = plan->reg == X64_NONE ? plan->what : (uint16_t)frame->gpr[plan->reg];
-    struct bus *bus = sim_current->room[SIM_ROOM_BUS];
+    struct bus *bus = bus_current();
     uint32_t value = UINT32_MAX;
     char place[128];
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "nt/nt.h"
+#include "sim/point.h"
+#include "sim/stop.h"
 #include "verify/verify.h"
 #include "x64/context.h"
 #include "x64/exception.h"

@@ -9,7 +9,11 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "x64/flow.h"
-#include "x64/traps_private.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/privileged.h"
 #include "x64/unwind_info.h"
 
 #define READ_BYTES 4u    /* of mov reg, cr8 */
@@ -18,8 +22,8 @@
 #define CODE_BYTES 48u   /* behind the image, for each */
 #define PADDING    0xCCu /* int3: nobody gets there */
 #define REACH      (1u << 30) /* images larger than this are out of reach of a jump */
-/* What may be spent on a section, so that a hostile one does not take for ever: a byte looked at costs one, a byte of code
- * followed FOLLOWED. */
+/* What may be spent on a section, so that a hostile one does not take for ever: a byte looked at
+ * costs one, a byte of code followed FOLLOWED. */
 #define EFFORT   (512ull << 20)
 #define FOLLOWED 32u
 #define CALLERS  16u /* of a leaf function that are looked at */
@@ -32,10 +36,11 @@ struct site {
     const struct x64_function_table *table;
     uint32_t begin, end; /* of the section */
     uint32_t at;
-    uint8_t what;                        /* enum what */
-    uint8_t bytes;                       /* of it */
-    const struct x64_function *function; /* NULL: a leaf function, which has no entry in the table */
-    uint32_t index;                      /* of the first entry that begins behind `at` */
+    uint8_t what;  /* enum what */
+    uint8_t bytes; /* of it */
+    /* NULL: a leaf function, which has no entry in the table */
+    const struct x64_function *function;
+    uint32_t index;        /* of the first entry that begins behind `at` */
     uint32_t low, high;    /* the function's code; of a leaf: all between two entries */
     uint64_t *effort;      /* left for the section */
     bool proven, indirect; /* is an instruction; in a function with indirect jumps */
@@ -95,7 +100,8 @@ static uint8_t *put_jump(uint8_t *to, const uint8_t *target)
     return put_bytes(to, &distance, sizeof(distance));
 }
 
-/* mov reg, gs:[X64_BLOCK_LEVEL]; movzx reg, byte [reg]; what was moved; jmp back. No flag changes. */
+/* mov reg, gs:[X64_BLOCK_LEVEL]; movzx reg, byte [reg]; what was moved; jmp back. No flag
+ * changes. */
 static void write_reader(uint8_t *to, const struct site *site)
 {
     uint8_t low = site->reg & 7, high = site->reg >> 3;
@@ -171,7 +177,8 @@ static void use_island(const struct site *site, uint32_t island, uint8_t *reader
 
 /* ---- by displacement ---- */
 
-/* May the instruction stand elsewhere? It must not fault there, look at its own address, or say where to go on. */
+/* May the instruction stand elsewhere? It must not fault there, look at its own address, or say
+ * where to go on. */
 static bool may_move(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operand)
 {
     switch (i->meta.category) {
@@ -234,8 +241,8 @@ static bool take_next(struct site *site)
     return true;
 }
 
-/* Could control come into the function other than at its beginning and by direct branches: does it handle exceptions, or is
- * it one of several parts? */
+/* Could control come into the function other than at its beginning and by direct branches: does it
+ * handle exceptions, or is it one of several parts? */
 static bool has_side_doors(const struct site *site)
 {
     const struct x64_function_table *table = site->table;
@@ -324,7 +331,8 @@ static enum proof prove_caller(const struct site *site, uint32_t at)
     return proof;
 }
 
-/* A leaf function begins where somebody calls it: look for a call, in code that is known, from which the read is reached. */
+/* A leaf function begins where somebody calls it: look for a call, in code that is known, from
+ * which the read is reached. */
 static enum proof prove_leaf(const struct site *site, struct x64_flow *flow)
 {
     uint32_t from = site->begin, to, tries = 0;
@@ -377,7 +385,8 @@ static bool place(struct site *site)
            site->at + site->bytes <= site->high;
 }
 
-/* The time stamp counter of the real processor would make each run another one: read the virtual clock instead. */
+/* The time stamp counter of the real processor would make each run another one: read the virtual
+ * clock instead. */
 static void change_stamp(const struct site *site, struct x64_rewriting *counts)
 {
     uint8_t *code = bytes_at(site->table, site->at);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The routines of unwinding and exceptions that a driver of an x64 image imports, under their documented names and conduct. */
+/* The routines of unwinding and exceptions that a driver of an x64 image imports, under their
+ * documented names and conduct. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/stack.h"
+#include "util/array.h"
 #include "verify/verify.h"
 #include "x64/context.h"
 #include "x64/exception.h"
@@ -185,7 +189,7 @@ static int compare(const void *name, const void *element)
 
 void *x64_routine_find(const char *name)
 {
-    const struct routine *routine = bsearch(name, routines, sizeof(routines) / sizeof(routines[0]),
+    const struct routine *routine = bsearch(name, routines, ARRAY_COUNT(routines),
                                             sizeof(routines[0]), compare);
 
     return routine ? (void *)(uintptr_t)routine->address : NULL;

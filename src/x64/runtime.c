@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/array.h"
+
 /* chkstk.S */
 extern const char x64_chkstk[];
 
@@ -18,7 +20,7 @@ void *x64_runtime_find(const char *name)
         {"__chkstk", x64_chkstk},
     };
 
-    for (size_t i = 0; i < sizeof(routines) / sizeof(routines[0]); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(routines); i++)
         if (strcmp(routines[i].name, name) == 0)
             return (void *)(uintptr_t)routines[i].address;
     return NULL;

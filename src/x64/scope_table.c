@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * __C_specific_handler: the scopes of a C function. The handler data is a table of scopes, inner ones before outer ones:
+ * __C_specific_handler: the scopes of a C function. The handler data is a table of scopes, inner
+ * ones before outer ones:
  *
  *     begin, end    code that the scope guards
  *     handler       the filter (1: always taken), or the termination handler
@@ -57,7 +58,8 @@ static const void *code(const struct scopes *scopes, uint32_t offset)
 
 /* ---- looking for a handler ---- */
 
-/* EXCEPTION_EXECUTE_HANDLER, EXCEPTION_CONTINUE_SEARCH or EXCEPTION_CONTINUE_EXECUTION, by their signs. */
+/* EXCEPTION_EXECUTE_HANDLER, EXCEPTION_CONTINUE_SEARCH or EXCEPTION_CONTINUE_EXECUTION, by their
+ * signs. */
 static LONG filter(const struct scopes *scopes, const struct scope *scope,
                    EXCEPTION_POINTERS *pointers, ULONG64 establisher)
 {
@@ -96,7 +98,8 @@ static EXCEPTION_DISPOSITION search(const struct scopes *scopes, EXCEPTION_RECOR
 
 /* ---- unwinding ---- */
 
-/* Is the place where the unwinding ends in the same scope? Then control does not leave it, and no handler is due. */
+/* Is the place where the unwinding ends in the same scope? Then control does not leave it, and no
+ * handler is due. */
 static bool target_is_inside(const struct scopes *scopes, const struct scope *scope, uint64_t target)
 {
     struct scope other;

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be mapped here, so each
- * access traps; the clocks in it are written when someone looks.
+ * The page of system data that kernel code reads at a fixed address (NT-174). The address cannot be
+ * mapped here, so each access traps; the clocks in it are written when someone looks.
  */
+#include "x64/shared_data.h"
+
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/point.h"
 #include "util/alloc.h"
-#include "x64/traps_private.h"
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "ram/ram.h"
+#include "x64/memory.h"
+#include "x64/state.h"
 
 #define TICK_MULTIPLIER 0x0FA00000u /* milliseconds of a tick, with 24 bits of fraction */
 #define MACHINE_AMD64   0x8664u
@@ -54,8 +62,7 @@ bool x64_shared_data_init(struct x64_machine *x64)
     shared->NtMajorVersion = WINDOWS_MAJOR;
     for (size_t i = 0; i < sizeof(features); i++)
         shared->ProcessorFeatures[features[i]] = TRUE;
-    shared->NumberOfPhysicalPages = (ULONG)(ram_bytes(bus_ram(sim_current->room[SIM_ROOM_BUS])) /
-                                            X64_PAGE);
+    shared->NumberOfPhysicalPages = (ULONG)(ram_bytes(bus_ram(bus_current())) / X64_PAGE);
     shared->QpcFrequency = COUNTER_PER_S;
     shared->ActiveProcessorCount = sim_current->processors;
     shared->UnparkedProcessorCount = (USHORT)sim_current->processors;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the first call of the thread. */
+/* The stack in words. Unlike the search for handlers, it goes on through the host's frames, to the
+ * first call of the thread. */
+#include "x64/stack_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/stack.h"
 #include "x64/context.h"
-#include "x64/exception.h"
 #include "x64/host_frame.h"
+#include "x64/walk.h"
 
 #define LINES       24u
 #define FRAME_LIMIT 4096u

@@ -2,10 +2,13 @@
 /*
  * Running an instruction on a copy of its memory operand.
  *
- * A stub is the driver's instruction with its addressing form replaced by one relative to the instruction pointer, which
- * finds the copy; opcode, prefixes, register operands and immediates stay, so the processor does the rest. Stubs stand in one
- * block of memory, mapped twice: executable where they run, writable where they are made; the data they use follows the block.
+ * A stub is the driver's instruction with its addressing form replaced by one relative to the
+ * instruction pointer, which finds the copy; opcode, prefixes, register operands and immediates
+ * stay, so the processor does the rest. Stubs stand in one block of memory, mapped twice:
+ * executable where they run, writable where they are made; the data they use follows the block.
  */
+#include "x64/stub.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,10 +17,13 @@
 
 #include "util/address.h"
 #include "util/alloc.h"
-#include "x64/traps_private.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/state.h"
 
 #define MAPPED_BYTES (X64_STUB_CODE + X64_PAGE)
-#define STUB_BYTES   32u /* longest instruction, made longer by a displacement, and a jump; rounded */
+#define STUB_BYTES   32u /* longest instruction with a displacement, and a jump; rounded */
 
 _Static_assert(offsetof(struct x64_stub_data, flags) == 128, "landing.S knows");
 _Static_assert(offsetof(struct x64_stub_data, host_stack) == 136, "landing.S knows");
@@ -98,8 +104,8 @@ static void put(struct writer *w, uint8_t byte)
     w->byte[w->length++] = byte;
 }
 
-/* Prefixes and opcode, up to where the addressing form begins. The extension bits of the base and index registers
- * are cleared: they have no part in the new form. */
+/* Prefixes and opcode, up to where the addressing form begins. The extension bits of the base and
+ * index registers are cleared: they have no part in the new form. */
 static void put_head(struct writer *w, const struct x64_plan *plan,
                      const ZydisDecodedInstruction *decoded, unsigned end)
 {
@@ -132,7 +138,8 @@ static void put_head(struct writer *w, const struct x64_plan *plan,
     }
 }
 
-/* The forms that move the accumulator to or from an address given in full have no addressing byte; the plain moves do. */
+/* The forms that move the accumulator to or from an address given in full have no addressing byte;
+ * the plain moves do. */
 static bool put_opcode_of_offset_form(struct writer *w, uint8_t opcode)
 {
     if (opcode < 0xA0 || opcode > 0xA3)
@@ -191,7 +198,8 @@ const uint8_t *x64_stub_make(struct x64_stubs *stubs, const struct x64_plan *pla
 
 /* ---- running ---- */
 
-/* A bit offset in a register reaches beyond the operand; the part within the operand is left to the instruction. */
+/* A bit offset in a register reaches beyond the operand; the part within the operand is left to the
+ * instruction. */
 static uint64_t bit_in_operand(const struct x64_plan *plan, uint64_t value)
 {
     return value & (8u * plan->operand_bytes - 1);

@@ -2,19 +2,35 @@
 /*
  * From a signal to the emulation and back.
  *
- * Inside the signal handler only what is needed to know whose trap it is: by address where there is one (device registers, the
- * shared data page, gaps of the processor block), by the kind of exception otherwise (a general protection fault comes without
- * an address). Then the registers are copied to a frame on the interrupted stack, and execution goes on in the landing.
+ * Inside the signal handler only what is needed to know whose trap it is: by address where there is
+ * one (device registers, the shared data page, gaps of the processor block), by the kind of
+ * exception otherwise (a general protection fault comes without an address). Then the registers are
+ * copied to a frame on the interrupted stack, and execution goes on in the landing.
  *
- * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it faults again, and this time
- * goes through. So every fault of a driver is reported, and unwound, from the signal handler, with the registers as they are.
+ * What turns out to be an ordinary fault is refused: the landing goes back to the instruction, it
+ * faults again, and this time goes through. So every fault of a driver is reported, and unwound,
+ * from the signal handler, with the registers as they are.
  */
+#include "x64/trap.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include "x64/traps_private.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/stack.h"
+#include "verify/verify.h"
+#include "x64/emulate.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/privileged.h"
+#include "x64/refuse.h"
+#include "x64/state.h"
+#include "x64/string_instruction.h"
+#include "x64/stub.h"
 
 #define TRAP_BREAKPOINT   3
 #define TRAP_OPCODE       6
@@ -33,56 +49,7 @@ static const int greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG
                                 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                 REG_R12, REG_R13, REG_R14, REG_R15};
 
-void x64_refuse(const struct x64_interrupted *frame, enum sim_fault_kind kind, uintptr_t address)
-{
-    struct x64_machine *x64 = x64_state();
-
-    x64->refused_pc = frame->rip;
-    x64->refused_kind = kind;
-    x64->refused_address = address;
-}
-
-void x64_place(const struct x64_plan *plan, const struct x64_interrupted *frame, char *text,
-               size_t bytes)
-{
-    char place[96];
-
-    nt_caller_name((const void *)frame->rip, place, sizeof(place));
-    snprintf(text, bytes, "%s at %s", x64_mnemonic(plan), place);
-}
-
 /* ---- in the landing ---- */
-
-/* Where a jump, call or return wanted to go. */
-static void refuse_branch(const struct x64_plan *plan, const struct x64_interrupted *frame)
-{
-    uintptr_t address = plan->has_memory ? x64_effective_address(plan, frame) : 0;
-    uint64_t target = 0;
-
-    if (plan->reg != X64_NONE) {
-        target = frame->gpr[plan->reg];
-    } else if (!sim_copy_checked(&target, (const void *)address, sizeof(target))) {
-        x64_refuse(frame, SIM_FAULT_READ, address);
-        return;
-    }
-    x64_refuse(frame, SIM_FAULT_EXECUTE, target);
-}
-
-/* What an instruction did that is none of ours. A general protection fault has no address, so work it out. */
-void x64_refuse_foreign(const struct x64_plan *plan, const struct x64_interrupted *frame)
-{
-    bool protection = frame->address == 0 && frame->kind != SIM_FAULT_INSTRUCTION;
-
-    if (!plan || !protection)
-        x64_refuse(frame, frame->kind, frame->address);
-    else if (plan->branch)
-        refuse_branch(plan, frame);
-    else if (plan->has_memory)
-        x64_refuse(frame, plan->writes ? SIM_FAULT_WRITE : SIM_FAULT_READ,
-                   x64_effective_address(plan, frame));
-    else
-        x64_refuse(frame, SIM_FAULT_PRIVILEGED, frame->rip);
-}
 
 static void report_not_emulated(const struct x64_plan *plan, const struct x64_interrupted *frame)
 {
@@ -221,8 +188,7 @@ static bool on_trap(struct sim_trap *trap)
     return true;
 }
 
-void x64_trap_install(struct x64_machine *x64)
+void x64_trap_install(void)
 {
-    (void)x64;
     sim_on_trap(on_trap);
 }

@@ -6,8 +6,8 @@
  *   in the prologue                 undo those whose instruction has been executed
  *   in an epilogue                  carry out the rest of it (epilogue.c)
  *
- * A function may be split: the information of a part names, as its chained entry, the part whose prologue came before; all of
- * that one is undone, and so on until one without a chained entry.
+ * A function may be split: the information of a part names, as its chained entry, the part whose
+ * prologue came before; all of that one is undone, and so on until one without a chained entry.
  */
 #include <stddef.h>
 #include <string.h>
@@ -43,8 +43,8 @@ static bool restore_xmm(struct unwinding *u, unsigned number, uint64_t address)
     return true;
 }
 
-/* Instruction pointer, code segment, flags, stack pointer, stack segment, as the processor pushes them; an error code may lie
- * below. */
+/* Instruction pointer, code segment, flags, stack pointer, stack segment, as the processor pushes
+ * them; an error code may lie below. */
 static bool pop_machine_frame(struct unwinding *u, bool error_code)
 {
     uint64_t frame = u->context->Rsp + (error_code ? 8 : 0);
@@ -157,7 +157,8 @@ static enum x64_unwound return_to_caller(struct unwinding *u)
     return X64_UNWOUND;
 }
 
-/* Prologue, chained parts, return. On success `info` is that of the part that begins the function. */
+/* Prologue, chained parts, return. On success `info` is that of the part that begins the
+ * function. */
 static enum x64_unwound undo_function(struct unwinding *u, const struct x64_function_table *table,
                                       struct x64_unwind_info *info, uint32_t reached)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/fault.h"
 
 #define INDIRECT_LIMIT 32u /* entries that stand for entries that stand for entries */
 

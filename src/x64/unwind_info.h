@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind information of x64 images (.xdata) and what follows from it: the caller's registers from the callee's.
+ * Unwind information of x64 images (.xdata) and what follows from it: the caller's registers from
+ * the callee's.
  *
- * Layouts and meaning of the codes are from the public description of x64 exception handling. Images lie: every byte that is
- * read belongs to the image or to the stack that the caller names, is read by a copy that survives a hole, and chains end.
+ * Layouts and meaning of the codes are from the public description of x64 exception handling.
+ * Images lie: every byte that is read belongs to the image or to the stack that the caller names,
+ * is read by a copy that survives a hole, and chains end.
  */
 #ifndef DXGK_X64_UNWIND_INFO_H
 #define DXGK_X64_UNWIND_INFO_H
@@ -58,12 +60,14 @@ struct x64_unwind_info {
 /* False: it lies outside of the image, or makes no sense. */
 bool x64_unwind_info_read(const struct x64_function_table *table, uint32_t offset,
                           struct x64_unwind_info *info);
-/* 16-bit units that the operation at `index` occupies. 0: it is unknown, or reaches past the end. */
+/* 16-bit units that the operation at `index` occupies. 0: it is unknown, or reaches past the
+ * end. */
 unsigned x64_unwind_slots(const struct x64_unwind_info *info, unsigned index);
 /* Bytes of an image; false: outside of it, or in a hole. */
 bool x64_image_read(const struct x64_function_table *table, uint64_t offset, void *to, size_t bytes);
-/* Follow an entry that stands for another one (lowest bit of `unwind`). `entry` is read and replaced; *offset is where in the
- * image its final form stands, untouched if it is the one in the table. False: it leads astray. */
+/* Follow an entry that stands for another one (lowest bit of `unwind`). `entry` is read and
+ * replaced; *offset is where in the image its final form stands, untouched if it is the one in the
+ * table. False: it leads astray. */
 bool x64_function_resolve(const struct x64_function_table *table, struct x64_function *entry,
                           uint32_t *offset);
 
@@ -72,7 +76,8 @@ struct x64_stack {
     uintptr_t low, high;
 };
 
-/* Where the unwinder found the caller's nonvolatile registers; the layout is the public one. NULL: not saved there. */
+/* Where the unwinder found the caller's nonvolatile registers; the layout is the public one. NULL:
+ * not saved there. */
 struct x64_saved_at {
     M128A *xmm[16];
     ULONG64 *integer[16];
@@ -89,15 +94,16 @@ struct x64_unwound_frame {
 
 enum x64_unwound { X64_UNWOUND, X64_BAD_UNWIND_INFO, X64_BAD_STACK };
 
-/* From the registers inside a function to those in its caller, as after the return. `pc` is where control is or will return
- * to; `entry` NULL: a leaf. `wanted`: which kind of handler to look for. `context` and the rest change on success only;
- * `saved_at` may be NULL. Allocates nothing. */
+/* From the registers inside a function to those in its caller, as after the return. `pc` is where
+ * control is or will return to; `entry` NULL: a leaf. `wanted`: which kind of handler to look for.
+ * `context` and the rest change on success only; `saved_at` may be NULL. Allocates nothing. */
 enum x64_unwound x64_unwind(const struct x64_function_table *table,
                             const struct x64_function *entry, uint64_t pc, unsigned wanted,
                             const struct x64_stack *stack, CONTEXT *context,
                             struct x64_saved_at *saved_at, struct x64_unwound_frame *frame);
 
-/* Is `pc` in an epilogue? Then what is left of it has been carried out on `context`. X64_BAD_UNWIND_INFO: it is in none. */
+/* Is `pc` in an epilogue? Then what is left of it has been carried out on `context`.
+ * X64_BAD_UNWIND_INFO: it is in none. */
 enum x64_unwound x64_unwind_epilogue(const struct x64_function_table *table,
                                      const struct x64_function *entry,
                                      const struct x64_unwind_info *info, uint64_t pc,

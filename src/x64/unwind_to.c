@@ -4,7 +4,7 @@
 
 #include "x64/context.h"
 #include "x64/exception.h"
-#include "x64/x64_private.h"
+#include "x64/unwind_state.h"
 
 struct unwind {
     struct x64_walk walk;
@@ -18,12 +18,12 @@ _Static_assert(sizeof(struct x64_dispatcher_context) == 80, "as drivers know it"
 
 bool x64_on_unwind(void (*fn)(uintptr_t sp))
 {
-    struct x64 *x64 = x64_of_machine();
+    struct x64_unwind_state *state = x64_unwind_state_need();
 
-    if (!x64)
+    if (!state)
         return false;
-    x64->on_unwind = fn;
-    x64_tidy();
+    state->on_unwind = fn;
+    x64_unwind_state_tidy();
     return true;
 }
 
@@ -77,13 +77,13 @@ static void tell(struct unwind *u)
 static _Noreturn void arrive(struct unwind *u)
 {
     CONTEXT *context = &u->walk.context;
-    const struct x64 *x64 = x64_of_machine();
+    const struct x64_unwind_state *state = x64_unwind_state_need();
 
     context->Rip = u->ip;
     context->Rax = u->value;
     context->ContextFlags = X64_CONTEXT_ALL;
-    if (x64 && x64->on_unwind)
-        x64->on_unwind((uintptr_t)context->Rsp);
+    if (state && state->on_unwind)
+        state->on_unwind((uintptr_t)context->Rsp);
     x64_context_resume(context);
 }
 

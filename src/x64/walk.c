@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/stack.h"
 #include "x64/context.h"
 #include "x64/host_frame.h"
 

@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define HOLD_NS 20000u
 #define MS      1000000ull
 

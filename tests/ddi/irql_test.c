@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
+#include "sim/thread.h"
+
 #define MS 1000000ull
 
 static void answer(struct probe *p, struct probe_call *call)

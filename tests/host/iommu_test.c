@@ -6,12 +6,13 @@
 #include "port/adapter_info.h"
 #include "port/isolate.h"
 #include "port/machine.h"
+#include "sim/machine.h"
 
 #define BYTES 65536u
 
 static struct port_adapter *adapter(void)
 {
-    return port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+    return port_adapter_first(port_current());
 }
 
 /* ---- work ---- */
@@ -250,7 +251,7 @@ TEST(a_machine_offers_to_share_address_spaces)
         machine_create(&m, &config);
         machine_add_refgpu(&m);
         entered = host_enter(m.dxgk);
-        CHECK(port_shares_address_spaces(sim_current->room[SIM_ROOM_PORT]) == offered);
+        CHECK(port_shares_address_spaces(port_current()) == offered);
         host_leave(entered);
         machine_run(&m, all_kinds_of_work);
         machine_end(&m);

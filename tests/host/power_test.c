@@ -11,7 +11,7 @@
 
 static struct port_adapter *adapter(void)
 {
-    return port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+    return port_adapter_first(port_current());
 }
 
 /* What a loss of power does to the memory of the device. */

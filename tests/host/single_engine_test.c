@@ -6,6 +6,7 @@
 #include "host/host.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
+#include "sim/machine.h"
 
 #include "../examples/blitter/blitter_hw.h"
 
@@ -141,7 +142,7 @@ TEST(devices_have_buffers_and_contexts_are_the_hosts)
 /* What a loss of power does to the memory of the device. */
 static bool wipe_video_memory(void)
 {
-    struct port_adapter *adapter = port_adapter_first(sim_current->room[SIM_ROOM_PORT]);
+    struct port_adapter *adapter = port_adapter_first(port_current());
     const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter, 0);
     struct bus *bus = adapter->port->config.bus;
     void *bytes = bus_map(bus, (struct phys_addr){(uint64_t)segment->CpuTranslatedAddress.QuadPart},

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "iommu/iommu.h"
+#include "sim/machine.h"
 #include "sim/sim.h"
+#include "sim/thread.h"
 #include "util/alloc.h"
 #include "verify/verify.h"
 

@@ -3,6 +3,7 @@
 #include "host/support/refgpu_client.h"
 
 #include "host/host.h"
+#include "sim/machine.h"
 
 /* ---- memory that runs out ---- */
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "loader/loader.h"
+#include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
 

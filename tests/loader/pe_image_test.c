@@ -5,6 +5,7 @@
 #include "drivers/windows/probe.h"
 #include "drivers/windows/supplement.h"
 #include "nt/nt.h"
+#include "sim/machine.h"
 #include "x64/function_table.h"
 
 static const char *const compilers[] = {"gcc", "clang"};

@@ -3,6 +3,7 @@
 #include "loader/support/machine.h"
 
 #include "drivers/windows/library.h"
+#include "sim/machine.h"
 
 static const char *const compilers[] = {"gcc", "clang"};
 

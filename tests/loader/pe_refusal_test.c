@@ -4,6 +4,7 @@
 #include "loader/support/machine.h"
 
 #include "loader/pe_format.h"
+#include "sim/machine.h"
 #include "util/rng.h"
 
 #define STATUS_BAD STATUS_INVALID_IMAGE_FORMAT

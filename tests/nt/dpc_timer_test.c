@@ -2,6 +2,9 @@
 /* DPCs, timers, clocks, work items. */
 #include "support/harness.h"
 
+#include "sim/machine.h"
+#include "sim/point.h"
+
 /* ---- DPCs ---- */
 
 struct seen {

@@ -2,6 +2,10 @@
 /* IRQLs, spin locks, fast mutexes, regions, push locks, rundown protection, resources. */
 #include "support/harness.h"
 
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/point.h"
+
 /* ---- IRQL ---- */
 
 static KIRQL seen_irql;

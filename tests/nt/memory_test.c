@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* MDLs, contiguous memory, device memory, registers, physical addresses, probes. */
 #include "support/harness.h"
+#include "sim/fault.h"
+#include "sim/machine.h"
 #include "support/test_device.h"
 
 static void *pool(POOL_TYPE type, SIZE_T bytes)

@@ -2,6 +2,11 @@
 /* The pool: what blocks are like, what is refused, what is found out. */
 #include "support/harness.h"
 
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "sim/stop.h"
+
 static void *allocate(POOL_TYPE type, SIZE_T bytes)
 {
     return ExAllocatePoolWithTag(type, bytes, TAG);

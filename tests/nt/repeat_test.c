@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "sim/machine.h"
+
 enum { THREADS = 8, ROUNDS = 150 };
 
 static KSPIN_LOCK lock;

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "sim/point.h"
+
 /* ---- strings ---- */
 
 static void compare_strings(void)

@@ -5,6 +5,7 @@
  * or be reported on the way.
  */
 #include "support/harness.h"
+#include "sim/machine.h"
 #include "support/test_device.h"
 
 static struct bus_device *device;

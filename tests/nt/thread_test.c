@@ -2,6 +2,8 @@
 /* System threads, processes, objects and handles. */
 #include "support/harness.h"
 
+#include "sim/machine.h"
+
 static LARGE_INTEGER zero;
 
 static KIRQL thread_irql;

@@ -2,6 +2,8 @@
 /* Waiting, and what is waited for: events, semaphores, mutexes, threads. */
 #include "support/harness.h"
 
+#include "sim/machine.h"
+
 static LARGE_INTEGER zero;
 
 static NTSTATUS wait_for(void *object, const LARGE_INTEGER *timeout)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* DXGK_DRIVERCAPS: what admits an adapter, what refuses it, and with which status. */
 #include "port/support/admission.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /* Arguments of the callbacks about context allocations on a started adapter: every failure gives its status, a report, and
  * nothing but a NULL handle in the argument structure. */
 #include "port/support/context_calls.h"
+#include "sim/sim.h"
 
 #include <stddef.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Context allocations of a driver on a started adapter: updates and mappings where paging cannot be waited for, or ends early. */
 #include "port/support/context_client.h"
+#include "sim/machine.h"
 
 /* ---- where paging cannot be waited for ---- */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
+#include "nt/retired_view.h"
 #include "port/support/memory_calls.h"
+#include "sim/fault.h"
+#include "sim/sim.h"
 
 #include <dxgk_seh.h>
-
-#include "nt/retired_view.h"
 
 #define VIEW_BYTES 8192u
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver is asked for before a reset and before the machine stops, and the screen of a bug check. */
 #include "port/support/client.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the callbacks tell of the device and let a driver reach: information, spaces, mappings, presence, firmware. */
 #include "port/support/probe.h"
+#include "sim/irql.h"
+#include "sim/sim.h"
+#include "x64/x64.h"
 
 #include <string.h>
 
 #include <acpiioct.h>
-
-#include "x64/x64.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of the callbacks beside that of the kernel: who may free and map it, and what the device reaches. */
 #include "port/support/memory_calls.h"
+#include "sim/fault.h"
 
 static const struct probe_options isolated = {.port = {.iommu = IOMMU_ISOLATION}};
 static const struct probe_options remapped = {.port = {.iommu = IOMMU_REMAP}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Level three with clients on the adapter: what moves out of video memory before the driver is called, and what may stay. */
 #include "port/support/client.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Service routine, deferred call, and the callbacks that go with them. */
 #include "port/support/probe.h"
+#include "sim/point.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

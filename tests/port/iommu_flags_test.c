@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* IOMMUFlags, secure virtual machines, the window of exclusive access, and when the IOMMU fails. */
 #include "port/support/admission.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How the DMA mode is chosen, and how isolation is switched on. */
 #include "port/support/admission.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the argument of a memory callback holds when the call has failed, for each callback and each way to fail (PHYS-018). */
 #include "port/support/memory_calls.h"
+#include "sim/sim.h"
 
 #define GARBAGE   ((PVOID)(uintptr_t)0x5A5A5A5A5A5Aull)
 #define NO_FIELD  SIZE_MAX

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The levels of the memory callbacks: what is reported, what is carried out, and when it is the end. */
+#include "physmem/physical_holding.h"
 #include "port/support/probe.h"
+#include "sim/sim.h"
 
 #include <string.h>
-
-#include "physmem/physical_holding.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define DXGK               p->state[0].dxgk

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pageable memory, and waiting, where neither is allowed. */
 #include "port/support/probe.h"
+#include "sim/irql.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Paging buffers in an aperture segment: they are named there only while the driver has them mapped, over loss of power and reset. */
+#include "port/adapter_record.h"
 #include "port/support/client.h"
+#include "sim/sim.h"
 
 #include <string.h>
-
-#include "port/adapter_record.h"
 
 #define APERTURE 2u
 #define BASE     (1ull << 32) /* of the aperture of the probe */

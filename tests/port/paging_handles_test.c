@@ -3,11 +3,12 @@
  * Whom a paging buffer names, and which private data is its own, as a started adapter without GPU virtual addressing sees it: with
  * contexts and without, in ordinary paging, when the power goes, and afterwards.
  */
+#include "port/adapter_record.h"
 #include "port/support/client.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
 
 #include <string.h>
-
-#include "port/adapter_record.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

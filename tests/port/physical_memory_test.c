@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory callbacks as drivers find them: which there are, from where they may be called, what is asked and not offered. */
 #include "port/support/memory_calls.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 /* ---- presence ---- */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* DMA buffers of a WDDM 1.x driver that are cut: beside other work, many at once, with power going and with failing requests. */
 #include "port/support/portions.h"
+#include "sim/sim.h"
+#include "vidmm/all.h"
+#include "vidmm/of_adapter.h"
+#include "vidsch/vidsch.h"
 
 #include <string.h>
-
-#include "vidmm/all.h"
-#include "vidsch/vidsch.h"
 
 /* ---- beside other work ---- */
 
@@ -314,8 +315,8 @@ TEST(many_clients_share_little_memory)
         if (keeps_first)
             CHECK_RULE("PATCH-122", wrong == 0);
         CHECK(probe_reports(p, VERIFY_ERROR) == 0);
-        CHECK(vidmm_validate(port_adapter_ddi(p->adapter[0])->vidmm));
-        CHECK(vidsch_validate(port_adapter_ddi(p->adapter[0])->vidsch));
+        CHECK(vidmm_validate(vidmm_of_adapter(port_adapter_ddi(p->adapter[0]))));
+        CHECK(vidsch_validate(vidsch_of_adapter(port_adapter_ddi(p->adapter[0]))));
         probe_client_end(p, client[0]);
         probe_client_end(p, client[1]);
         portions_end(p, client[2]);
@@ -359,7 +360,7 @@ TEST(every_request_may_fail)
         struct probe *p = portions_begin(false, true);
         struct probe_client *client = probe_client_run(p, cut_short_of_memory);
 
-        CHECK(vidmm_validate(port_adapter_ddi(p->adapter[0])->vidmm));
+        CHECK(vidmm_validate(vidmm_of_adapter(port_adapter_ddi(p->adapter[0]))));
         CHECK(probe_reports(p, VERIFY_ERROR) == 0);
         portions_end(p, client);
     }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices with I/O ports: how a driver finds, maps and uses them. */
 #include "port/support/probe.h"
+#include "sim/fault.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

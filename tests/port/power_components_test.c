@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runtime power: announcements, references, F-states. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

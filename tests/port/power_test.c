@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Device power, profiling clocks, mains. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DriverEntry, DxgkInitialize and its counterparts: what is accepted, refused, copied and reported. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Stopping, restarting, removing, unloading. */
 #include "port/support/probe.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What others ask of a driver past the host: interfaces, and requests by number. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

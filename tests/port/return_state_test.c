@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a driver's entry may not leave behind: another level, a mutex. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The SEG rules that a start shows: the queries of WDDM 2.x, and DXGK_VIDMMCAPS as the memory manager sees it. */
 #include "port/support/admission.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

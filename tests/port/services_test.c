@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Interfaces a driver asks for, exclusive access to the adapter, the drivers' own events. */
 #include "port/support/probe.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "trace/trace.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

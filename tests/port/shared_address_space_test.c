@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The IoMmu model: a device that goes by the address spaces of processes. */
 #include "port/support/admission.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "vidsch/client.h"
 
 #include <string.h>
-
-#include "vidsch/client.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared backing stores: who is told that there are any, and one from a client's creation on. */
 #include "port/support/probe.h"
-
-#include <string.h>
-
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "vidmm/all.h"
 #include "vidsch/client.h"
+
+#include <string.h>
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

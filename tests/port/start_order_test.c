@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From AddDevice to an open adapter: what is called when, with which arguments, and what follows a failure. */
 #include "port/support/probe.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An adapter that stops with clients on it: what is ended before the driver hears of the stop, and what clients are told. */
 #include "port/support/client.h"
+#include "sim/sim.h"
 
 #include <string.h>
 

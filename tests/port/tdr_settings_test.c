@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of timeout detection, as the registry has them when an adapter starts. */
-#include "support/check_rule.h"
-
-#include <string.h>
-
 #include "bus/bus.h"
 #include "nt/nt.h"
 #include "port/tdr_settings.h"
+#include "sim/sim.h"
+#include "support/check_rule.h"
 #include "verify/verify.h"
+
+#include <string.h>
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The device is pulled out while the machine runs, or while it sleeps. */
 #include "port/support/probe.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode that are touched while another process is current: who is stopped, what is told, what services see. */
+#include "nt/user_range.h"
 #include "port/support/user_views.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/sim.h"
 
 #include <dxgk_seh.h>
-
-#include "nt/user_range.h"
 
 /* ---- faults ---- */
 

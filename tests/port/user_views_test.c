@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode through a started adapter: only while their process is current can they be touched. */
-#include "port/support/user_views.h"
-
 #include "nt/user_range.h"
+#include "port/support/user_views.h"
+#include "sim/fault.h"
+#include "sim/thread.h"
 
 static void each_way(struct probe *p)
 {

@@ -7,7 +7,21 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "sim/dpc.h"
+#include "sim/event.h"
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/mutex.h"
+#include "sim/point.h"
 #include "sim/sim.h"
+#include "sim/stop.h"
+#include "sim/switch.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 #include "util/address.h"
 
 static struct sim_machine *machine(uint64_t seed, unsigned processors)

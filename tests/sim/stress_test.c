@@ -2,7 +2,11 @@
 /* Preemption at function boundaries: only under stress, and the same at the same seed. */
 #include "support/check_rule.h"
 
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "sim/point.h"
 #include "sim/sim.h"
+#include "sim/thread.h"
 
 #define SEEDS 20u
 

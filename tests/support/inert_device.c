@@ -86,10 +86,11 @@ static const struct dxgk_device_model model = {
 
 struct bus_device *inert_device_add(struct bus *bus, uint64_t memory_bytes)
 {
-    char bytes[32], error[256];
+    char bytes[32];
+    struct bus_refusal error;
     const char *const option[] = {bytes};
     const struct dxgk_device_config config = {.count = 1, .option = option};
 
     snprintf(bytes, sizeof(bytes), "%" PRIu64, memory_bytes);
-    return bus_device_add(bus, &model, memory_bytes ? &config : NULL, error, sizeof(error));
+    return bus_device_add(bus, &model, memory_bytes ? &config : NULL, &error);
 }

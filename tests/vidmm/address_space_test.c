@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+
 enum { PAGES = 1 << 13, SPAN = 16, OBJECTS = 12, RANGES = 512, LARGEST = 24, REGION = 4096 };
 
 struct model_page {

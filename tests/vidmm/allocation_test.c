@@ -3,6 +3,9 @@
 #include "support/mm_rig.h"
 #include "support/mm_requests.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 /* ---- requests of several allocations ---- */
 
 /* ---- create ---- */

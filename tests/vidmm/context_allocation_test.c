@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
 #include "vidmm/context_allocation.h"
 
 #define SPAN           (512ull * 4096)

@@ -3,6 +3,10 @@
 #include "support/mm_rig.h"
 #include "support/mm_requests.h"
 
+#include "sim/fault.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 
 static uint8_t *lock(struct mm_client *c, D3DKMT_HANDLE h)

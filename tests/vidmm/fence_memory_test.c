@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "sim/fault.h"
+#include "sim/machine.h"
+
 static uint64_t *gpu_view(struct gva_rig *rig, uint64_t va)
 {
     DXGKARG_SETROOTPAGETABLE root = gva_root(rig->process->space);

@@ -3,6 +3,9 @@
  * tables. */
 #include "support/gva_rig.h"
 
+#include "sim/mutex.h"
+#include "sim/point.h"
+
 #define SPAN      (512ull * 4096)
 #define GB        (1ull << 30)
 #define TOP       (1ull << 48)

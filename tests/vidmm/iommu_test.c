@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+#include "sim/fault.h"
+#include "sim/point.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 
 #define CACHED      0x5u    /* CpuVisible, Cached */

@@ -2,6 +2,9 @@
 /* Page tables: their memory, their life, and the operations that write them. */
 #include "support/gva_rig.h"
 
+#include "sim/machine.h"
+#include "sim/point.h"
+
 #define SPAN   (512ull * 4096)
 #define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 #define SPAN   (512ull * 4096)
 #define GB     (1ull << 30)
 #define UPDATE DXGK_OPERATION_UPDATE_PAGE_TABLE

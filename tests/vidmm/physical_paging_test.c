@@ -3,6 +3,9 @@
 #include "support/mm_rig.h"
 #include "support/mm_requests.h"
 
+#include "sim/machine.h"
+#include "sim/point.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 
 #define PHYSICAL 0x8000u /* AccessedPhysically */

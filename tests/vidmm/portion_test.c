@@ -2,6 +2,11 @@
 /* Portions of DMA buffers, WDDM 1.x, as the scheduler asks for them: what it does that a driver cannot be made to bring about. */
 #include "support/mm_rig.h"
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/point.h"
+#include "sim/wait.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 #define MANY     3u
 

@@ -2,6 +2,8 @@
 /* Backing stores shared with the driver. */
 #include "support/mm_rig.h"
 
+#include "sim/mutex.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 
 #define FEATURE (1ull << DXGK_FEATURE_SHARE_BACKING_STORE_WITH_KMD)

@@ -2,6 +2,8 @@
 /* Shared resources, and what drivers acquire. */
 #include "support/mm_rig.h"
 
+#include "sim/machine.h"
+
 #define OK(call) CHECK(NT_SUCCESS(call))
 
 struct shared {

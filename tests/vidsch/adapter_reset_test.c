@@ -2,6 +2,10 @@
 /* Resets of the whole adapter, and what is left of devices, memory and fences. */
 #include "vidsch/support/hang.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/thread.h"
+
 TEST_WITH(fixture, the_adapter_is_reset_and_restarted, .no_engine_reset = true)
 {
     struct hang s = hang_make(f);

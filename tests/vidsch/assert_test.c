@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/irql.h"
 #include "vidsch/engine_reset.h"
 #include "vidsch/kick.h"
 #include "vidsch/render_resize.h"

@@ -3,6 +3,9 @@
  * them resets of the adapter. */
 #include "vidsch/support/hang.h"
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+
 TEST_WITH(fixture, a_silent_node_is_preempted_then_reset)
 {
     struct hang s = hang_make(f);

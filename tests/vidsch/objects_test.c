@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+
 /* ---- devices ---- */
 
 TEST_WITH(fixture, device_handles_and_flags)

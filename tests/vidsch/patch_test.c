@@ -2,6 +2,8 @@
 /* What Patch and SubmitCommand are told of one packet of a physical context. */
 #include "vidsch/support/render_client.h"
 
+#include "sim/irql.h"
+
 static NTSTATUS write_with_private(struct fixture *f, DXGKARG_RENDER *args)
 {
     (void)f;

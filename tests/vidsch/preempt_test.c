@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+
 #define QUANTUM (20 * MS)
 
 static void answer(struct fixture *f, UINT id, UINT completed)

@@ -2,6 +2,8 @@
 /* How often recovery is tried, and what cannot be recovered. */
 #include "vidsch/support/hang.h"
 
+#include "sim/thread.h"
+
 TEST_WITH(fixture, a_process_with_too_many_timeouts_is_blocked)
 {
     struct vidsch_device *device = NULL, *other = make_device_of(f, &f->other_client);

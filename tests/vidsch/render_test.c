@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+
 /* ---- what Render is given ---- */
 
 TEST_WITH(fixture, render_is_given_the_commands)

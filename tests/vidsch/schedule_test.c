@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+
 /* ---- virtual mode ---- */
 
 TEST_WITH(fixture, one_virtual_packet)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+
 static void prepare(struct fixture *f)
 {
     f->driver.device_info = (DXGK_DEVICEINFO){.DmaBufferSize = 8000,

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/thread.h"
+
 /* ---- out of memory ---- */
 
 struct state { /* what a failed call must leave as it was */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/machine.h"
+
 /* ---- CPU waits ---- */
 
 struct waiter {

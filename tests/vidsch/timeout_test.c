@@ -2,6 +2,8 @@
 /* How a packet that runs too long is found, and what the settings of TDR say about it. */
 #include "vidsch/support/hang.h"
 
+#include "sim/machine.h"
+
 static NTSTATUS report_completion(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args)
 {
     struct fake_engine *engine = &f->driver.engine[args->NodeOrdinal];

@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "sim/fault.h"
+
 static uint64_t bad_address, seen_rsi, seen_rcx;
 static uint8_t *half; /* one page that is there, and one that is not */
 

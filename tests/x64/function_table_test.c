@@ -2,6 +2,7 @@
 /* Function tables: an address leads to its image and to the entry that covers it, and to nothing else. */
 #include "support/check_rule.h"
 
+#include "sim/machine.h"
 #include "sim/sim.h"
 #include "x64/function_table.h"
 

@@ -2,6 +2,16 @@
 /* What kernel code reads and does without calling anybody: level, processor block, shared data, privileged instructions. */
 #include "x64/support/rig.h"
 
+#include "x64/block.h"
+
+#include "sim/fault.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/sim.h"
+#include "sim/wait.h"
+
 #define SHARED 0xFFFFF78000000000ull
 
 static uint64_t read_cr8(void)

@@ -6,6 +6,8 @@
  */
 #include "x64/support/rig.h"
 
+#include "sim/point.h"
+
 #define SEEDS  20u
 #define ROUNDS 400u
 

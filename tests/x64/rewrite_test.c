@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "sim/machine.h"
 #include "x64/support/rig.h"
 
 #define TEXT   0x1000u

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/sim.h"
 #include "support/inert_device.h"
 
 static bool build(struct dma_rig *rig, enum iommu_mode mode, uint64_t ram_bytes, uint64_t highest)

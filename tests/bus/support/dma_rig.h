@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
-#include "sim/sim.h"
 
 struct dma_rig {
     struct sim_machine *machine; /* entered */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/irql.h"
+
 #define HANDLE_1 ((HANDLE)(uintptr_t)1)
 
 /* A call with one structure of arguments. */

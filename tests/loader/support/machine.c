@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include "ddi/ddi.h"
+#include "sim/inside.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 

@@ -3,6 +3,15 @@
 
 #include <stdio.h>
 
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 struct harness h;
 
 static size_t first_record;

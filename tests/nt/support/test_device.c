@@ -83,7 +83,7 @@ static const struct dxgk_device_model model = {
 
 struct bus_device *test_device_add(struct bus *bus)
 {
-    char error[256];
+    struct bus_refusal error;
 
-    return bus_device_add(bus, &model, NULL, error, sizeof(error));
+    return bus_device_add(bus, &model, NULL, &error);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Client processes of the adapter of the probe; client.h says how they are used. */
+#include "kmt/kmt.h"
 #include "port/support/client.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "kmt/kmt.h"
 
 static struct kmt *kmt; /* of the one probe */
 

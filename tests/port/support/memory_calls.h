@@ -3,13 +3,12 @@
 #ifndef DXGK_TESTS_PORT_MEMORY_CALLS_H
 #define DXGK_TESTS_PORT_MEMORY_CALLS_H
 
-#include "port/support/probe.h"
-
-#include <string.h>
-
 #include "physmem/physical_holding.h"
 #include "physmem/physical_memory.h"
+#include "port/support/probe.h"
 #include "ram/ram.h"
+
+#include <string.h>
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))
 #define A                  (&p->state[0])

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine around the probe, its default answers, and what a test asks of the records. */
+#include "ddi/ddi.h"
 #include "port/support/probe.h"
+#include "port/support/probe_driver.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ddi/ddi.h"
-#include "port/support/probe_driver.h"
 
 struct probe *probe;
 
@@ -229,16 +232,16 @@ static bool symbolize(uintptr_t pc, char *text, size_t bytes)
 static void add_devices(struct probe *p)
 {
     struct dxgk_device_config config = {0};
-    char error[256] = "";
+    struct bus_refusal error = {.text = ""};
 
     while (p->options.device && p->options.device[config.count])
         config.count++;
     config.option = p->options.device;
     p->devices = p->options.adapters ? p->options.adapters : 1;
     for (unsigned i = 0; i < p->devices; i++) {
-        p->device[i] = bus_device_add(p->bus, &probe_device_model, &config, error, sizeof(error));
+        p->device[i] = bus_device_add(p->bus, &probe_device_model, &config, &error);
         if (!p->device[i])
-            fail_msg("%s", error);
+            fail_msg("%s", error.text);
     }
 }
 

@@ -17,12 +17,6 @@
 #ifndef DXGK_TESTS_PROBE_H
 #define DXGK_TESTS_PROBE_H
 
-#include "support/check_rule.h"
-
-#include <ntddk.h>
-#include <dispmprt.h>
-#include <d3dkmthk.h>
-
 #include "port/adapter.h"
 #include "port/adapter_info.h"
 #include "port/config.h"
@@ -34,6 +28,12 @@
 #include "port/power.h"
 #include "port/query_interface.h"
 #include "port/support/probe_ddis.h"
+#include "sim/sim.h"
+#include "support/check_rule.h"
+
+#include <ntddk.h>
+#include <dispmprt.h>
+#include <d3dkmthk.h>
 
 /* clang-format off */
 enum probe_ddi {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What many tests of the probe do, each in a call or two. */
 #include "port/support/probe.h"
+#include "sim/thread.h"
 
 #include <string.h>
 

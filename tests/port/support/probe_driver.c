@@ -4,11 +4,11 @@
  * it records the call, runs the hooks and, between them, the default answer.
  */
 #include "port/support/probe.h"
+#include "port/support/probe_driver.h"
+#include "sim/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "port/support/probe_driver.h"
 
 #define COOKIE \
     0xC0FFEE01u /* MiniportDeviceContext of the first adapter: the host must not follow it */

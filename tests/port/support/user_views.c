@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode and those who look at them; user_views.h says how they are used. */
-#include "port/support/user_views.h"
-
 #include "nt/user_range.h"
+#include "port/support/user_views.h"
+#include "sim/fault.h"
 
 struct user_view_scene user_view;
 

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/event.h"
+#include "sim/machine.h"
+#include "sim/wait.h"
+
 struct gva_rig *gva_rig;
 
 /* ---- driver ---- */

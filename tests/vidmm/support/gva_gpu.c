@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+
 static uint64_t entry_of(const DXGK_PTE *pte, bool upper)
 {
     uint64_t value = pte->PageAddress << 12 | (uint64_t)pte->Segment << 7;

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mutex.h"
+#include "sim/point.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 void gva_driver_init(struct gva_rig *rig);
 extern const struct vidmm_scheduler gva_scheduler;
 
@@ -102,7 +108,6 @@ NTSTATUS gva_start(struct gva_rig *rig)
 
     if (!NT_SUCCESS(status))
         return status;
-    rig->ddi.vidmm = rig->vidmm;
     if (rig->fail_start)
         sim_current->heap.fail_at = sim_current->heap.requests + rig->fail_start;
     status = vidmm_start_process(rig->vidmm);
@@ -148,7 +153,7 @@ void gva_stop(struct gva_rig *rig)
 {
     vidmm_stop(rig->vidmm);
     vidmm_destroy(rig->vidmm);
-    rig->vidmm = rig->ddi.vidmm = NULL;
+    rig->vidmm = NULL;
 }
 
 /* ---- running ---- */

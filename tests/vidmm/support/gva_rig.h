@@ -14,6 +14,8 @@
 #include "support/check_rule.h"
 
 #include "machine.h"
+#include "sim/event.h"
+#include "sim/wait.h"
 #include "util/hash.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -24,7 +26,6 @@
 #include "iommu/iommu.h"
 #include "ram/ram.h"
 #include "bus/bus.h"
-#include "sim/sim.h"
 #include "util/list.h"
 #include "vidmm/cpu_view.h"
 #include "vidmm/demotion.h"

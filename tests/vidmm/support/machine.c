@@ -2,6 +2,9 @@
 /* The machine below the rigs of this room. */
 #include "machine.h"
 
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
 #include "support/inert_device.h"
 
 void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_config *config)
@@ -19,7 +22,6 @@ void rig_machine_begin(struct rig_machine *machine, const struct rig_machine_con
     CHECK(machine->ram);
     machine->bus = bus_create(machine->ram);
     CHECK(machine->bus);
-    machine->sim->room[SIM_ROOM_BUS] = machine->bus;
     machine->device = inert_device_add(machine->bus, config->vram_bytes);
     CHECK(machine->device);
     machine->domain = iommu_domain_create(machine->ram, config->iommu,

@@ -12,7 +12,6 @@
 #include "iommu/iommu.h"
 #include "nt/nt.h"
 #include "ram/ram.h"
-#include "sim/sim.h"
 #include "verify/verify.h"
 
 struct rig_machine {

@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/wait.h"
+
 struct mm_rig *mm_rig;
 
 /* ---- records ---- */

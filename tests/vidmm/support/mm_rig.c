@@ -4,6 +4,10 @@
 
 #include <stdlib.h>
 
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/wait.h"
+
 #define BAR_BYTES (64u << 20)
 
 /* ---- adapter ---- */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "sim/wait.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "verify/verify.h"
@@ -25,7 +26,6 @@
 #include "iommu/iommu.h"
 #include "ram/ram.h"
 #include "bus/bus.h"
-#include "sim/sim.h"
 #include "util/hash.h"
 #include "util/list.h"
 #include "vidmm/cpu_view.h"

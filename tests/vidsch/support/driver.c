@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+#include "sim/dpc.h"
+#include "sim/event.h"
+#include "sim/interrupt.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/point.h"
+#include "sim/wait.h"
+
 static struct fixture *current; /* one machine at a time */
 
 static struct fixture *fixture_of(const void *adapter)

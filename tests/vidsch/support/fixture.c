@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine.h"
+#include "sim/mark.h"
+#include "sim/sim.h"
+#include "sim/thread.h"
+#include "sim/wait.h"
+
 /* ---- the machine ---- */
 
 static void adapter_lost(struct ddi_adapter *adapter, uint32_t code)
@@ -104,7 +110,6 @@ static bool build(struct fixture *f)
     ddi_adapter_init(&f->ddi, &table, NULL, "fake");
     f->ddi.context = f;
     f->ddi.compute_only = f->options.compute_only;
-    f->ddi.vidmm = &f->mm;
     f->mm.ddi = &f->ddi;
     f->mm.paging.nt = nt_process_system();
     f->process = nt_process_create("client");

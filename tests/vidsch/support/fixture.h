@@ -10,6 +10,9 @@
 
 #include "support/check_rule.h"
 
+#include "sim/dpc.h"
+#include "sim/event.h"
+#include "sim/interrupt.h"
 #include "vidsch/change.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"

@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/of_adapter.h"
+
 struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, uint64_t physical)
 {
     struct vidmm_open *open = util_zalloc(1, sizeof(*open));
@@ -94,9 +98,14 @@ void vidmm_context_init(struct vidmm_context *context, struct vidmm_device *devi
     list_init(&context->allocations);
 }
 
+struct vidmm *vidmm_of_adapter(const struct ddi_adapter *adapter)
+{
+    return (struct vidmm *)&CONTAINER(adapter, struct fixture, ddi)->mm;
+}
+
 static struct vidmm *mm_of(const struct vidmm_context *context)
 {
-    return context->adapter->vidmm;
+    return vidmm_of_adapter(context->adapter);
 }
 
 NTSTATUS vidmm_context_attach(struct vidmm_context *context)

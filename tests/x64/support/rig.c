@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "sim/fault.h"
+#include "sim/inside.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/stop.h"
+#include "sim/thread.h"
 #include "support/inert_device.h"
 
 struct rig rig;
@@ -80,7 +87,7 @@ void rig_boot(uint64_t seed, unsigned processors)
     const struct sim_config machine = {.seed = seed, .processors = processors};
     const struct ram_config ram = {.bytes = 64u << 20};
     struct nt_config nt = {0};
-    char error[256];
+    struct bus_refusal error;
 
     memset(&rig, 0, sizeof(rig));
     rig.log = verify_log_create();
@@ -98,7 +105,7 @@ void rig_boot(uint64_t seed, unsigned processors)
     CHECK(x64_create());
     sim_on_fault(on_fault);
     rig.image = nt_image_create("driver");
-    rig.device = bus_device_add(rig.bus, &model, NULL, error, sizeof(error));
+    rig.device = bus_device_add(rig.bus, &model, NULL, &error);
     CHECK(rig.device);
     bus_config_write(rig.device, 4, &(uint16_t){6}, 2); /* decode memory, master */
     rig.registers = bus_map(rig.bus, bus_device_bar(rig.device, 0), RIG_REGISTERS);

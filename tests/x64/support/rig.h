@@ -12,6 +12,7 @@
 
 #include "bus/bus.h"
 #include "nt/nt.h"
+#include "sim/fault.h"
 #include "verify/verify.h"
 #include "x64/x64.h"
 

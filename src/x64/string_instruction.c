@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * String instructions, element by element. Registers advance with each element, so that a fault in the middle finds them as
- * the processor leaves them, and a count of any size can be interrupted.
+ * String instructions, element by element. Registers advance with each element, so that a fault in
+ * the middle finds them as the processor leaves them, and a count of any size can be interrupted.
  */
+#include "x64/string_instruction.h"
+
 #include <Zydis/Zydis.h>
 
-#include "x64/traps_private.h"
+#include "sim/point.h"
+#include "verify/verify.h"
+#include "x64/block.h"
+#include "x64/interrupted.h"
+#include "x64/memory.h"
+#include "x64/plan.h"
+#include "x64/refuse.h"
 
 /* What the five of them do with an element. */
 struct steps {

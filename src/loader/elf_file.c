@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading an ELF shared object, without trusting it: every offset is checked against the file before it is used, and
- * structures are copied out, since nothing says that they are aligned.
+ * Reading an ELF shared object, without trusting it: every offset is checked against the file
+ * before it is used, and structures are copied out, since nothing says that they are aligned.
  *
- * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if it was not stripped, the
- * full symbol table for reports. The number of dynamic symbols is written nowhere; it follows from the hash table.
+ * What is needed of it: where its segments lie, the dynamic symbols (imports, DriverEntry), and, if
+ * it was not stripped, the full symbol table for reports. The number of dynamic symbols is written
+ * nowhere; it follows from the hash table.
  */
+#include "loader/elf_file.h"
+
 #include <string.h>
 
-#include "loader/loader_private.h"
+#include "loader/file.h"
+#include "loader/loader.h"
 #include "util/checked.h"
+#include "util/explain.h"
 
 /* ---- bytes ---- */
 
@@ -21,7 +26,8 @@ static bool get(const struct elf_file *file, uint64_t offset, void *to, size_t b
     return true;
 }
 
-/* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes follow in the segment. */
+/* Where in the file the byte at a virtual address is, if the file has it; *rest gets how many bytes
+ * follow in the segment. */
 static bool offset_of(const struct elf_file *file, uint64_t address, uint64_t *offset,
                       uint64_t *rest)
 {
@@ -295,7 +301,7 @@ NTSTATUS elf_file_parse(struct elf_file *file, const struct loader_file *source,
     if (!wrong)
         wrong = read_dynamic(file, &dynamic);
     if (wrong) {
-        loader_explain(error, error_bytes, "%s: %s", file->name, wrong);
+        util_explain(error, error_bytes, "%s: %s", file->name, wrong);
         return STATUS_INVALID_IMAGE_FORMAT;
     }
     read_all_symbols(file, &header);

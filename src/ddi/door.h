@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The way into the driver and out of it, for the typed entries. */
+#ifndef DXGK_DDI_DOOR_H
+#define DXGK_DDI_DOOR_H
+
+#include <stdint.h>
+
+#include "ddi/ddi.h"
+#include "sim/mutex.h"
+#include "util/list.h"
+
+struct ddi_call {
+    struct ddi_frame frame;
+    struct list link;
+    enum ddi_level level;
+    ULONG child; /* LEVEL_CHILD: whom it is about */
+    uint8_t irql_before;
+    uint64_t deadline;            /* to restore */
+    struct nt_image *image;       /* to restore */
+    struct nt_call_state state;   /* when the driver was entered */
+    struct sim_mutex *class_lock; /* held for this call, or NULL */
+};
+
+/* In the way that the table of entries says. On a failure status the driver must not be called. */
+NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry);
+/* The same at another level or IRQL than the table's. */
+NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                      enum ddi_level level, uint8_t irql);
+/* An entry of LEVEL_CHILD. */
+NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                         ULONG child);
+void ddi_leave(struct ddi_call *call);
+
+/* Call an entry of the driver in the way that the table says, and return its NTSTATUS. */
+#define CALL_STATUS(adapter, entry, ...)                      \
+    struct ddi_call call;                                     \
+    NTSTATUS status = ddi_enter(&call, adapter, DDI_##entry); \
+                                                              \
+    if (!NT_SUCCESS(status))                                  \
+        return status;                                        \
+    status = (adapter)->table.entry(__VA_ARGS__);             \
+    ddi_leave(&call);                                         \
+    return status
+
+/* The same at another synchronization level or IRQL than the table's. */
+#define CALL_STATUS_AT(adapter, entry, level, irql, ...)                      \
+    struct ddi_call call;                                                     \
+    NTSTATUS status = ddi_enter_at(&call, adapter, DDI_##entry, level, irql); \
+                                                                              \
+    if (!NT_SUCCESS(status))                                                  \
+        return status;                                                        \
+    status = (adapter)->table.entry(__VA_ARGS__);                             \
+    ddi_leave(&call);                                                         \
+    return status
+
+#define CALL_VOID(adapter, entry, ...)                       \
+    struct ddi_call call;                                    \
+                                                             \
+    if (!NT_SUCCESS(ddi_enter(&call, adapter, DDI_##entry))) \
+        return;                                              \
+    (adapter)->table.entry(__VA_ARGS__);                     \
+    ddi_leave(&call)
+
+#endif

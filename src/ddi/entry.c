@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of entries. */
+#include "ddi/entry.h"
+
+#include "sim/irql.h"
+#include "sim/machine.h"
+
+#define SECOND      1000000000u
+#define LIMIT_SHORT (10ull * SECOND) /* anything that should only compute */
+#define LIMIT_LONG  (60ull * SECOND) /* anything that may wait for the GPU */
+#define LIMIT_NONE  SIM_FOREVER
+
+#define IRQL_PASSIVE  SIM_IRQL_PASSIVE
+#define IRQL_DISPATCH SIM_IRQL_DISPATCH
+#define IRQL_ANY      SIM_IRQL_PASSIVE /* the caller's */
+
+static const struct ddi_entry_info table[] = {
+#define DDI_ENTRY(name, level, irql, limit, flags) \
+    [DDI_##name] = {#name, LEVEL_##level, IRQL_##irql, LIMIT_##limit, flags},
+#include "ddi/entry_table.h"
+};
+
+const struct ddi_entry_info *ddi_entry_info(enum ddi_entry entry)
+{
+    return &table[entry];
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The entries of a driver that the host calls, one row each: name, level and class of
+ * synchronization (THREAD-014 to THREAD-030), level of interrupts (THREAD-038 to THREAD-044), limit
+ * of virtual time, and flags of entry.h. Expanded by entry.h and entry.c. Where an entry may be
+ * called in two ways, the row has the usual one, and entries.c or entries_life.c names the other.
+ */
+// clang-format off
+/* The adapter's life, entries_life.c */
+DDI_ENTRY(DxgkDdiAddDevice, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiLinkDevice, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiExchangePreStartInfo, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiStartDevice, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiStopDevice, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiRemoveDevice, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiUnload, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiQueryAdapterInfo, QUERY, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiGetNodeMetadata, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryChildRelations, ALONE, PASSIVE, SHORT, DDI_BESIDE_QUERY)
+DDI_ENTRY(DxgkDdiQueryChildStatus, CHILD, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryDeviceDescriptor, CHILD, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiNotifyAcpiEvent, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiNotifySurpriseRemoval, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiResetDevice, NONE, ANY, SHORT, 0)
+DDI_ENTRY(DxgkDdiSetStablePowerState, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiSetPowerComponentFState, POWER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiPowerRuntimeControlRequest, POWER, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiSetPowerState, ALONE, PASSIVE, LONG, DDI_BESIDE_QUERY)
+DDI_ENTRY(DxgkDdiControlEtwLogging, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiInterruptRoutine, NONE, ANY, SHORT, DDI_ROUTINE)
+DDI_ENTRY(DxgkDdiDpcRoutine, NONE, DISPATCH, SHORT, DDI_ROUTINE)
+DDI_ENTRY(DxgkDdiEscape, ZERO, PASSIVE, LONG, DDI_LETS_SLEEP)
+DDI_ENTRY(DxgkDdiQueryInterface, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiDispatchIoRequest, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(InterfaceDereference, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryFeatureSupport, ZERO, PASSIVE, SHORT, 0)
+
+/* The work of clients, entries.c */
+DDI_ENTRY(DxgkDdiCreateProcess, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiDestroyProcess, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiCreateDevice, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiDestroyDevice, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiCreateContext, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiDestroyContext, ZERO, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiCreateCpuEvent, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiDestroyCpuEvent, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiCreateAllocation, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiDestroyAllocation, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiOpenAllocation, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiCloseAllocation, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiDescribeAllocation, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiSetAllocationBackingStore, VIDMM, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiGetRootPageTableSize, VIDMM, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiSetRootPageTable, ROOT, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiBuildPagingBuffer, SCHEDULER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiRender, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiPatch, SCHEDULER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiSubmitCommand, SCHEDULER, DISPATCH, SHORT, 0)
+DDI_ENTRY(DxgkDdiSubmitCommandVirtual, SCHEDULER, DISPATCH, SHORT, 0)
+DDI_ENTRY(DxgkDdiPreemptCommand, SCHEDULER, DISPATCH, SHORT, 0)
+DDI_ENTRY(DxgkDdiCancelCommand, SCHEDULER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryCurrentFence, ZERO, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryDependentEngineGroup, SCHEDULER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiQueryEngineStatus, SCHEDULER, PASSIVE, SHORT, 0)
+DDI_ENTRY(DxgkDdiResetEngine, SCHEDULER, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiResetFromTimeout, ALONE, PASSIVE, LONG, DDI_BESIDE_POWER)
+DDI_ENTRY(DxgkDdiRestartFromTimeout, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiCollectDbgInfo, NONE, ANY, NONE, 0)
+DDI_ENTRY(DxgkDdiBeginExclusiveAccess, ALONE, PASSIVE, LONG, 0)
+DDI_ENTRY(DxgkDdiEndExclusiveAccess, ALONE, PASSIVE, LONG, 0)
+// clang-format on
+#undef DDI_ENTRY

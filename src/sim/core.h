@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The private part of a machine: its processors, threads and pending events, and whom it tells of
+ * faults and switches. Each member is written by the files of the concept it stands under.
+ */
+#ifndef DXGK_SIM_CORE_H
+#define DXGK_SIM_CORE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "sim/event.h"
+#include "sim/fault.h"
+#include "sim/fiber.h"
+#include "sim/irql.h"
+#include "sim/machine.h"
+#include "sim/sim.h"
+#include "sim/switch.h"
+#include "sim/thread_record.h"
+#include "util/list.h"
+
+struct sim_question;
+
+struct processor {
+    struct sim_thread *thread; /* NULL: idle */
+    struct fiber idle;
+    uint8_t irql; /* while not current */
+    uint16_t inside;
+    uint64_t deadline;
+    void *frame;
+    uint16_t interrupt_depth;
+    uint16_t dpc_depth;
+    struct list interrupts; /* struct sim_interrupt.link, pending here */
+    struct list dpcs;
+    void *idle_jump[5];
+    bool idle_running; /* the idle fiber has been entered */
+};
+
+struct sim_core {
+    struct sim_machine public;
+    struct fiber host; /* the host thread's own stack, while a fiber runs */
+    bool on_fiber;
+    struct processor processor[SIM_MAX_PROCESSORS];
+    struct list ready;
+    uint32_t ready_count;
+    struct list threads;
+    struct list ended;
+    uint32_t next_thread_id;
+    uint32_t clients;              /* client threads that have not ended */
+    uint32_t slice;                /* points left before the next scheduling decision */
+    uint32_t refuelled;            /* what fuel was set to last */
+    uint32_t longest;              /* points in a slice, at most */
+    struct sim_question *question; /* for the fiber that is switched to (stack.c) */
+
+    /* event heap */
+    struct sim_event **heap;
+    uint32_t events, heap_capacity, reserved;
+    uint32_t guards; /* of the events, those that only watch waiting threads */
+    uint64_t event_order;
+
+    bool (*done)(void *arg);
+    void *done_arg;
+    uint64_t until;
+    enum sim_outcome outcome;
+    size_t stack_bytes;
+    uint64_t spins;
+
+    /* faults */
+    void (*on_fault)(const struct sim_fault *fault);
+    bool (*on_trap)(struct sim_trap *trap);
+    void (*on_switch)(enum sim_switch what);
+    void (*on_process)(void);
+    bool (*denies)(const void *address);
+    const void *process; /* the current one when on_process was last called */
+    bool (*on_page)(uintptr_t address);
+    void (*on_raised)(void);
+    struct sim_fault fault;
+    struct sim_registers fault_registers; /* of `fault`, until its landing has copied them */
+    char *emergency_stack;
+    void *signal_stack;
+    stack_t outer_signal_stack;
+    uint64_t watchdog_ms;
+    timer_t watchdog;
+    bool watchdog_armed;
+    uint64_t watchdog_points;
+    uint64_t watchdog_quiet_ms;
+    struct sim_machine *outer; /* entered before this one */
+    struct util_heap *outer_heap;
+};
+
+static inline struct sim_core *core_of(struct sim_machine *machine)
+{
+    return machine->core;
+}
+
+static inline struct processor *current_processor(struct sim_core *core)
+{
+    return &core->processor[core->public.processor];
+}
+
+/* After the level may have become DISPATCH or above. */
+static inline void sim_level_raised(const struct sim_core *core)
+{
+    if (core->on_raised && core->public.irql >= SIM_IRQL_DISPATCH)
+        core->on_raised();
+}
+
+/* Tell who follows the current thread and processor. */
+static inline void sim_switched(struct sim_core *core)
+{
+    const void *process = core->public.thread ? core->public.thread->process : NULL;
+
+    sim_level_raised(core);
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_CURRENT);
+    if (process == core->process)
+        return;
+    core->process = process;
+    if (core->on_process)
+        core->on_process();
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Serving interrupts and running deferred calls on the stack of whom they interrupt. */
+#include "sim/delivery.h"
+
+#include "sim/core.h"
+#include "sim/dpc.h"
+#include "sim/interrupt.h"
+
+static struct sim_interrupt *deliverable(struct sim_core *core, struct processor *p)
+{
+    struct sim_interrupt *best = NULL;
+
+    LIST_FOR(node, &p->interrupts) {
+        struct sim_interrupt *interrupt = CONTAINER(node, struct sim_interrupt, link);
+
+        if (interrupt->irql > core->public.irql && interrupt->lock_owner == 0 &&
+            (!best || interrupt->irql > best->irql))
+            best = interrupt;
+    }
+    return best;
+}
+
+static void serve(struct sim_core *core, struct sim_interrupt *interrupt)
+{
+    struct sim_machine *m = &core->public;
+    uint8_t before = m->irql;
+
+    list_remove(&interrupt->link);
+    interrupt->pending = false;
+    if (!interrupt->connected)
+        return;
+    interrupt->delivered++;
+    interrupt->lock_owner = (uint16_t)(m->processor + 1);
+    m->irql = interrupt->irql;
+    sim_level_raised(core);
+    current_processor(core)->interrupt_depth++;
+    interrupt->service(interrupt->context, interrupt->message);
+    current_processor(core)->interrupt_depth--;
+    m->irql = before;
+    interrupt->lock_owner = 0;
+}
+
+static void run_dpcs(struct sim_core *core)
+{
+    struct sim_machine *m = &core->public;
+    struct processor *p = current_processor(core);
+    uint8_t before = m->irql;
+
+    while (!list_empty(&p->dpcs)) {
+        struct sim_dpc *dpc = CONTAINER(p->dpcs.next, struct sim_dpc, link);
+        uint16_t inside = m->inside;
+        uint64_t deadline = m->deadline;
+
+        list_remove(&dpc->link);
+        dpc->queued = false;
+        m->irql = SIM_IRQL_DISPATCH;
+        sim_level_raised(core);
+        p->dpc_depth++;
+        m->deadline = SIM_FOREVER; /* the interrupted call is not charged */
+        dpc->routine(dpc);
+        m->inside = inside;
+        m->deadline = deadline;
+        p->dpc_depth--;
+        m->irql = before;
+    }
+}
+
+void sim_deliver(struct sim_core *core)
+{
+    struct processor *p = current_processor(core);
+    struct sim_interrupt *interrupt;
+
+    while ((interrupt = deliverable(core, p)) != NULL)
+        serve(core, interrupt);
+    if (core->public.irql < SIM_IRQL_DISPATCH && !list_empty(&p->dpcs))
+        run_dpcs(core);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Fibers: stacks that the host thread switches between. Threads and idle processors are made of
+ * them. */
+#ifndef DXGK_SIM_FIBER_H
+#define DXGK_SIM_FIBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SIM_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIM_ASAN 1
+#endif
+#endif
+#ifndef SIM_ASAN
+#define SIM_ASAN 0
+#endif
+
+struct fiber {
+    void *sp;
+    char *stack; /* lowest usable byte; the page below is a guard */
+    size_t stack_bytes;
+    void *asan_stack; /* AddressSanitizer's fake stack while switched away */
+};
+
+/* A stack from the machine's cache or a new mapping. False: out of memory. */
+bool fiber_init(struct fiber *fiber, size_t stack_bytes);
+void fiber_finish(struct fiber *fiber);
+/* Start over: the next switch to it enters entry(arg) on an empty stack. entry must not return. */
+void fiber_prepare(struct fiber *fiber, void (*entry)(void *arg), void *arg);
+/* `ending`: the current fiber is never switched to again. */
+void fiber_switch(struct fiber *from, struct fiber *to, bool ending);
+
+#endif

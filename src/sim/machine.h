@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of a machine that every room reads: the time, the level and the thread of the current
+ * processor, the source of chance, and the heap. Small and public so that a point and a look at the
+ * time cost a few instructions; sim.h has the life of a machine, and the theory.
+ */
+#ifndef DXGK_SIM_MACHINE_H
+#define DXGK_SIM_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/alloc.h"
+#include "util/rng.h"
+
+#define SIM_FOREVER        UINT64_MAX
+#define SIM_MAX_PROCESSORS 64u
+#define SIM_SLOTS          16u /* what rooms above can keep in a machine (slot.h) */
+
+struct sim_thread;
+
+/* The hot part of a machine, public for sim_point. */
+struct sim_machine {
+    uint64_t now;  /* virtual ns since power on */
+    uint32_t fuel; /* points left in this slice */
+    uint8_t irql;  /* of the current processor */
+    bool stopped;
+    bool stress;
+    uint16_t processor; /* index of the current processor */
+    /* nesting of calls into the driver on the current stack; kept by sim_inside_enter/leave */
+    uint16_t inside;
+    /* virtual time at which the current call into the driver is overdue; SIM_FOREVER: never */
+    uint64_t deadline;
+    /* head of a list of calls in progress on the current stack; the room that calls drivers keeps
+     * it */
+    void *frame;
+    uint64_t points;           /* slices begun, for the watchdog */
+    struct sim_thread *thread; /* on the current processor; NULL while it idles */
+    struct util_heap heap;
+    struct rng rng;
+    unsigned processors;
+    void *slot[SIM_SLOTS]; /* state of upper rooms (slot.h) */
+    struct sim_core *core; /* private */
+};
+
+/* The machine that the host thread is in. NULL outside sim_enter/sim_leave. */
+extern _Thread_local struct sim_machine *sim_current;
+
+static inline uint64_t sim_now(void)
+{
+    return sim_current->now;
+}
+
+/* A number in [0, bound) from the machine's seed. */
+static inline uint32_t sim_random(uint32_t bound)
+{
+    return rng_below(&sim_current->rng, bound);
+}
+
+#endif

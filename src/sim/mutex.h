@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The sleeping lock with which rooms of the host guard their own state. */
+#ifndef DXGK_SIM_MUTEX_H
+#define DXGK_SIM_MUTEX_H
+
+#include <stdbool.h>
+
+#include "sim/wait.h"
+
+/* Sleeping lock of the host's own (not a driver's). FIFO, not recursive. PASSIVE or APC. */
+struct sim_mutex {
+    struct sim_thread *owner;
+    struct sim_waitq queue;
+};
+
+void sim_mutex_init(struct sim_mutex *mutex);
+void sim_mutex_lock(struct sim_mutex *mutex);
+bool sim_mutex_try(struct sim_mutex *mutex);
+void sim_mutex_unlock(struct sim_mutex *mutex);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Points: what happens when the fuel is used up, and time that passes without one. */
+#include "sim/point.h"
+
+#include "sim/core.h"
+#include "sim/delivery.h"
+#include "sim/event_queue.h"
+#include "sim/report.h"
+#include "sim/run.h"
+#include "sim/schedule.h"
+#include "sim/slice.h"
+#include "sim/throw.h"
+#include "util/list.h"
+#include "util/rng.h"
+
+#define MAX_SPINS \
+    50000000u /* spins without any event or other work before a spin counts as a hang */
+
+/* The seed decides who goes on: another processor, or another thread of this one. */
+static void end_of_slice(struct sim_core *core)
+{
+    struct sim_machine *m = &core->public;
+
+    sim_new_slice(core);
+    m->points++;
+    if (m->processors > 1) {
+        unsigned other = rng_below(&m->rng, m->processors);
+
+        if (other != m->processor && sim_processor_has_work(core, other)) {
+            sim_refuel(core);
+            sim_switch_processor(core, other);
+            return;
+        }
+    }
+    if (m->irql < SIM_IRQL_DISPATCH && m->thread && !list_empty(&core->ready) &&
+        rng_below(&m->rng, 2)) {
+        sim_make_ready(core, m->thread);
+        sim_leave_thread(core, false);
+    }
+}
+
+void sim_point_slow(struct sim_machine *m)
+{
+    struct sim_core *core = core_of(m);
+    uint32_t used = core->refuelled;
+
+    if (!core->on_fiber) { /* the embedding program itself, between runs */
+        sim_refuel(core);
+        return;
+    }
+    core->slice = core->slice > used ? core->slice - used : 0;
+    sim_fire_due(core);
+    sim_deliver(core);
+    if (core->slice == 0)
+        end_of_slice(core);
+    sim_check_stopped(core);
+    if (m->inside && m->now > m->deadline)
+        sim_raise_overdue(core);
+    if (m->now >= core->until)
+        sim_to_host(core, SIM_TIME_UP);
+    sim_refuel(core);
+}
+
+void sim_stall(uint64_t ns)
+{
+    struct sim_machine *m = sim_current;
+    struct sim_core *core = core_of(m);
+    uint64_t end = m->now + ns;
+
+    while (m->now < end) {
+        uint64_t due = sim_next_due(core);
+        uint64_t step = due < end && due > m->now ? due : end;
+
+        /* Others get a turn at least every microsecond of stalling. */
+        if (step - m->now > 1000)
+            step = m->now + 1000;
+        m->now = step;
+        core->refuelled = core->slice; /* this slice is over */
+        sim_point_slow(m);
+    }
+}
+
+void sim_spin(void)
+{
+    struct sim_machine *m = sim_current;
+    struct sim_core *core = core_of(m);
+    uint64_t due;
+
+    m->now += SIM_POINT_NS;
+    for (unsigned i = 1; i < m->processors; i++) {
+        unsigned other = (m->processor + i) % m->processors;
+
+        if (sim_processor_has_work(core, other)) {
+            sim_switch_processor(core, other);
+            sim_check_stopped(core);
+            break;
+        }
+    }
+    due = sim_next_due(core);
+    if (due == SIM_FOREVER && m->processors == 1 && ++core->spins > MAX_SPINS && m->inside)
+        sim_raise_overdue(core);
+    core->refuelled = core->slice;
+    sim_point_slow(m);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals of the host: faults and the watchdog of host time.
+ *
+ * One set of signal handlers serves all machines of the process; it is installed once and finds the
+ * machine through sim_current. A fault of driver code is not handled inside the signal handler: the
+ * handler rewrites the interrupted context to continue in fault_landing, on the faulting stack
+ * below the red zone (or on a spare stack when that one has overflowed), which calls the machine's
+ * on_fault with normal rights. What is not ours goes to the handlers that were there before.
+ */
+#include "sim/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "sim/core.h"
+#include "sim/report.h"
+#include "util/array.h"
+#if SIM_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+#define SIGNAL_STACK_BYTES (64u * 1024u)
+#define EMERGENCY_BYTES    (256u * 1024u)
+#define WATCHDOG_TICK_MS   250u
+#define TRAP_PAGE          14
+#define TRAP_ALIGNMENT     17
+
+extern int sim_copy_raw(void *to, const void *from, size_t bytes);
+extern void sim_signal_return(void);
+extern char sim_copy_raw_begin[], sim_copy_raw_end[], sim_copy_raw_fault[];
+
+static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+#define FAULT_SIGNALS   ARRAY_COUNT(fault_signals)
+#define WATCHDOG_SIGNAL (SIGRTMIN + 5)
+
+/* Process-wide, as signal handlers are: what was there before ours. Guarded by install_lock. */
+static struct sigaction outer_action[FAULT_SIGNALS];
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool sim_copy_checked(void *to, const void *from, size_t bytes)
+{
+    return sim_copy_raw(to, from, bytes) != 0;
+}
+
+/* ---- landing ---- */
+
+/* The machine may fault again, here or on another fiber, before the handler is done: it gets a
+ * copy. */
+static __attribute__((used)) _Noreturn void fault_landing(void)
+{
+    struct sim_core *core = core_of(sim_current);
+    struct sim_fault fault = core->fault;
+    struct sim_registers registers = core->fault_registers;
+
+    fault.registers = &registers;
+    sim_report_fault(core, &fault);
+}
+
+static void keep_registers(struct sim_registers *kept, const ucontext_t *context)
+{
+    static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15};
+    const greg_t *regs = context->uc_mcontext.gregs;
+    uint64_t segments = (uint64_t)regs[REG_CSGSFS]; /* four of 16 bits: cs, gs, fs, ss */
+
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++)
+        kept->general[i] = (uint64_t)regs[order[i]];
+    kept->flags = (uint64_t)regs[REG_EFL];
+    kept->code_segment = (uint16_t)segments;
+    kept->stack_segment = (uint16_t)(segments >> 48);
+    memcpy(kept->floating, context->uc_mcontext.fpregs, sizeof(kept->floating));
+}
+
+/* Rewrite the interrupted context to go on in fault_landing. */
+static void land(struct sim_core *core, ucontext_t *context, bool spare_stack)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t sp = (uintptr_t)regs[REG_RSP];
+
+    core->fault.pc = (uintptr_t)regs[REG_RIP];
+    core->fault.sp = sp;
+    core->fault.frame = (uintptr_t)regs[REG_RBP];
+    core->fault.trap = (uint8_t)regs[REG_TRAPNO];
+    keep_registers(&core->fault_registers, context);
+    sp = spare_stack ? (uintptr_t)core->emergency_stack + EMERGENCY_BYTES : sp - 256;
+#if SIM_ASAN
+    /* frames that were left there by a jump have marked it, and nobody has cleared that */
+    if (spare_stack)
+        ASAN_UNPOISON_MEMORY_REGION(core->emergency_stack, EMERGENCY_BYTES);
+#endif
+    sp = (sp & ~(uintptr_t)15) - 8;
+    *(uintptr_t *)sp = 0; /* where a return address would be: the end for unwinders */ // NOLINT
+    regs[REG_RSP] = (greg_t)sp;
+    regs[REG_RIP] = (greg_t)(uintptr_t)fault_landing;
+    regs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    for (size_t i = 0; i < FAULT_SIGNALS; i++) {
+        if (fault_signals[i] != signal)
+            continue;
+        if (outer_action[i].sa_flags & SA_SIGINFO) {
+            outer_action[i].sa_sigaction(signal, info, context);
+            return;
+        }
+        if (outer_action[i].sa_handler != SIG_DFL && outer_action[i].sa_handler != SIG_IGN) {
+            outer_action[i].sa_handler(signal);
+            return;
+        }
+        sigaction(signal, &outer_action[i], NULL); /* happens again, with the default action */
+    }
+}
+
+static enum sim_fault_kind kind_of(int signal, const ucontext_t *context)
+{
+    greg_t error = context->uc_mcontext.gregs[REG_ERR];
+    greg_t trap = context->uc_mcontext.gregs[REG_TRAPNO];
+
+    if (signal == SIGILL)
+        return SIM_FAULT_INSTRUCTION;
+    if (signal == SIGFPE)
+        return SIM_FAULT_ARITHMETIC;
+    if (signal == SIGTRAP)
+        return SIM_FAULT_BREAKPOINT;
+    if (trap == TRAP_ALIGNMENT)
+        return SIM_FAULT_ALIGNMENT;
+    if (trap != TRAP_PAGE) /* its error code says something else */
+        return SIM_FAULT_READ;
+    if (error & 0x10)
+        return SIM_FAULT_EXECUTE;
+    return (error & 2) ? SIM_FAULT_WRITE : SIM_FAULT_READ;
+}
+
+/* Code of a client, not of the host on its behalf (which holds what nobody else would give back),
+ * at what is not its own. */
+static bool client_is_denied(const struct sim_core *core, uintptr_t address)
+{
+    const struct sim_thread *thread = sim_current->thread;
+
+    return thread && thread->kind == SIM_THREAD_CLIENT && !thread->mark && core->denies &&
+           core->denies((const void *)address);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *data)
+{
+    ucontext_t *context = data;
+    greg_t *regs = context->uc_mcontext.gregs;
+    uintptr_t pc = (uintptr_t)regs[REG_RIP];
+    struct sim_trap trap = {.context = data, .signal = signal, .address = (uintptr_t)info->si_addr};
+    int saved = errno;
+    struct sim_core *core;
+    bool access = signal == SIGSEGV || signal == SIGBUS;
+
+    if (access && sim_current && core_of(sim_current)->on_page &&
+        core_of(sim_current)->on_page((uintptr_t)info->si_addr)) {
+        errno = saved;
+        return;
+    }
+    if (access && pc >= (uintptr_t)sim_copy_raw_begin && pc < (uintptr_t)sim_copy_raw_end) {
+        regs[REG_RIP] = (greg_t)(uintptr_t)sim_copy_raw_fault;
+        return;
+    }
+    if (!sim_current) {
+        pass_on(signal, info, data);
+        return;
+    }
+    core = core_of(sim_current);
+    trap.kind = kind_of(signal, context);
+    if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
+        context->uc_link = context; /* signal_return.S: without a system call */
+        errno = saved;
+        return;
+    }
+    if (!core->on_fault || !core->on_fiber ||
+        (!sim_current->inside && !(access && client_is_denied(core, trap.address)))) {
+        pass_on(signal, info, data);
+        return;
+    }
+    {
+        const struct fiber *fiber = sim_current->thread ? &sim_current->thread->fiber
+                                                        : &current_processor(core)->idle;
+        uintptr_t low = (uintptr_t)fiber->stack;
+        uintptr_t sp = (uintptr_t)regs[REG_RSP];
+        bool overflow = sp < low + 4096 || sp > low + fiber->stack_bytes;
+
+        memset(&core->fault, 0, sizeof(core->fault));
+        core->fault.kind = overflow ? SIM_FAULT_STACK : trap.kind;
+        core->fault.address = trap.address;
+        land(core, context, overflow);
+    }
+    errno = saved;
+}
+
+/* The watchdog's tick, on the machine's own host thread. */
+static void on_watchdog(int signal, siginfo_t *info, void *data)
+{
+    struct sim_core *core;
+
+    (void)signal;
+    (void)info;
+    if (!sim_current)
+        return;
+    core = core_of(sim_current);
+    if (!core->on_fiber || !sim_current->inside || core->watchdog_points != sim_current->points ||
+        !core->on_fault) {
+        core->watchdog_points = sim_current->points;
+        core->watchdog_quiet_ms = 0;
+        return;
+    }
+    core->watchdog_quiet_ms += WATCHDOG_TICK_MS;
+    if (core->watchdog_quiet_ms < core->watchdog_ms)
+        return;
+    core->watchdog_quiet_ms = 0;
+    memset(&core->fault, 0, sizeof(core->fault));
+    core->fault.kind = SIM_FAULT_HANG;
+    land(core, data, false);
+}
+
+/* What the kernel takes: the C library would put its own way back in. */
+struct kernel_action {
+    void (*handler)(int signal, siginfo_t *info, void *data);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+#define HAS_RESTORER 0x04000000ul
+
+_Static_assert(offsetof(ucontext_t, uc_link) == 8, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RDI]) == 104, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP]) == 160, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) == 168, "signal_return.S knows");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.fpregs) == 224, "signal_return.S knows");
+
+/* NODEFER: a fault while reporting a fault must not deadlock, and the landing runs with the signal
+ * open. */
+static void handle_faults(int signal)
+{
+    const struct kernel_action action = {.handler = on_signal,
+                                         .flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER |
+                                                  HAS_RESTORER,
+                                         .restorer = sim_signal_return};
+
+    syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof(action.mask));
+}
+
+/* At every sim_enter: a test runner or an embedding program may have put its own handlers in place
+ * meanwhile. */
+static void install(void)
+{
+    struct sigaction action, present;
+
+    memset(&action, 0, sizeof(action));
+    pthread_mutex_lock(&install_lock);
+    for (size_t i = 0; i < FAULT_SIGNALS; i++) {
+        sigaction(fault_signals[i], NULL, &present);
+        if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal)
+            continue;
+        outer_action[i] = present;
+        handle_faults(fault_signals[i]);
+    }
+    action.sa_sigaction = on_watchdog;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
+    sigaction(WATCHDOG_SIGNAL, &action, NULL);
+    pthread_mutex_unlock(&install_lock);
+}
+
+bool sim_signals_setup(struct sim_core *core)
+{
+    core->emergency_stack = mmap(NULL, EMERGENCY_BYTES, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (core->emergency_stack == MAP_FAILED) {
+        core->emergency_stack = NULL;
+        return false;
+    }
+    core->signal_stack = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (core->signal_stack == MAP_FAILED) {
+        core->signal_stack = NULL;
+        sim_signals_teardown(core);
+        return false;
+    }
+    return true;
+}
+
+void sim_signals_teardown(struct sim_core *core)
+{
+    if (core->emergency_stack)
+        munmap(core->emergency_stack, EMERGENCY_BYTES);
+    if (core->signal_stack)
+        munmap(core->signal_stack, SIGNAL_STACK_BYTES);
+}
+
+void sim_signals_enter(struct sim_core *core)
+{
+    stack_t stack = {.ss_sp = core->signal_stack, .ss_size = SIGNAL_STACK_BYTES};
+
+    install();
+    sigaltstack(&stack, &core->outer_signal_stack);
+    if (core->watchdog_ms) {
+        struct sigevent event;
+        struct itimerspec tick = {.it_interval = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L},
+                                  .it_value = {.tv_nsec = WATCHDOG_TICK_MS * 1000000L}};
+
+        memset(&event, 0, sizeof(event));
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = WATCHDOG_SIGNAL;
+        event._sigev_un._tid = (int)syscall(SYS_gettid);
+        core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
+        if (core->watchdog_armed)
+            timer_settime(core->watchdog, 0, &tick, NULL);
+    }
+}
+
+void sim_signals_leave(struct sim_core *core)
+{
+    if (core->watchdog_armed)
+        timer_delete(core->watchdog);
+    core->watchdog_armed = false;
+    sigaltstack(&core->outer_signal_stack, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a machine, entering and leaving it. sim.h has the theory of operation. */
+#include <pthread.h>
+#include <string.h>
+
+#include "sim/core.h"
+#include "sim/run.h"
+#include "sim/signals.h"
+#include "sim/sim.h"
+#include "sim/slice.h"
+#include "util/address.h"
+#include "util/alloc.h"
+
+#define DEFAULT_STACK (SIM_ASAN ? 1024u * 1024u : 256u * 1024u)
+
+static void host_stack(struct fiber *host)
+{
+#if SIM_ASAN
+    pthread_attr_t attributes;
+    void *stack;
+    size_t bytes;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    pthread_attr_getstack(&attributes, &stack, &bytes);
+    pthread_attr_destroy(&attributes);
+    host->stack = stack;
+    host->stack_bytes = bytes;
+#else
+    (void)host;
+#endif
+}
+
+struct sim_machine *sim_machine_create(const struct sim_config *config)
+{
+    struct util_heap *outer = util_heap_current;
+    struct sim_core *core;
+
+    if (config->processors < 1 || config->processors > SIM_MAX_PROCESSORS)
+        return NULL;
+    util_heap_current = NULL;
+    core = util_zalloc(1, sizeof(*core));
+    util_heap_current = outer;
+    if (!core)
+        return NULL;
+    core->public.core = core;
+    core->public.rng.state = config->seed;
+    core->public.processors = config->processors;
+    core->public.deadline = SIM_FOREVER;
+    core->stack_bytes = config->stack_bytes ? align_up(config->stack_bytes, 4096) : DEFAULT_STACK;
+    core->watchdog_ms = config->watchdog_ms;
+    list_init(&core->ready);
+    list_init(&core->threads);
+    list_init(&core->ended);
+    for (unsigned i = 0; i < config->processors; i++) {
+        struct processor *p = &core->processor[i];
+
+        list_init(&p->interrupts);
+        list_init(&p->dpcs);
+        p->deadline = SIM_FOREVER;
+        if (!fiber_init(&p->idle, core->stack_bytes))
+            goto fail;
+        fiber_prepare(&p->idle, sim_idle_loop, core);
+    }
+    if (!sim_signals_setup(core))
+        goto fail;
+    core->public.stress = config->stress;
+    core->longest = sim_longest_slice(core);
+    sim_new_slice(core);
+    sim_refuel(core);
+    return &core->public;
+
+fail:
+    for (unsigned i = 0; i < config->processors; i++)
+        fiber_finish(&core->processor[i].idle);
+    util_free(core);
+    return NULL;
+}
+
+void sim_machine_destroy(struct sim_machine *machine)
+{
+    struct sim_core *core;
+
+    if (!machine)
+        return;
+    core = core_of(machine);
+    if (sim_current == machine)
+        sim_leave();
+    LIST_FOR(node, &core->threads) {
+        struct sim_thread *thread = CONTAINER(node, struct sim_thread, all);
+
+        fiber_finish(&thread->fiber);
+    }
+    for (unsigned i = 0; i < machine->processors; i++)
+        fiber_finish(&core->processor[i].idle);
+    sim_signals_teardown(core);
+    util_heap_release(&machine->heap);
+    util_free(core);
+}
+
+void sim_enter(struct sim_machine *machine)
+{
+    struct sim_core *core = core_of(machine);
+
+    core->outer = sim_current;
+    core->outer_heap = util_heap_current;
+    sim_current = machine;
+    util_heap_current = &machine->heap;
+    host_stack(&core->host);
+    sim_signals_enter(core);
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_ENTER);
+}
+
+void sim_leave(void)
+{
+    struct sim_core *core = core_of(sim_current);
+
+    if (core->on_switch)
+        core->on_switch(SIM_SWITCH_LEAVE);
+    sim_signals_leave(core);
+    util_heap_current = core->outer_heap;
+    sim_current = core->outer;
+}

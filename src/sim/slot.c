@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys of rooms are numbered in the order in which they are claimed. */
+#include "sim/slot.h"
+
+#include <stdlib.h>
+
+void sim_slot_claim(struct sim_slot *slot)
+{
+    static unsigned next; /* constructors run on one thread */
+
+    if (next == SIM_SLOTS)
+        abort();
+    slot->index = next++;
+}
+
+void sim_slot_set(const struct sim_slot *slot, void *state)
+{
+    sim_current->slot[slot->index] = state;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of threads and processors: their bounds, and the return addresses on them, for reports. */
+#ifndef DXGK_SIM_STACK_H
+#define DXGK_SIM_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_thread;
+
+/* Of another processor or the current one; NULL: it has none. */
+struct sim_thread *sim_processor_thread(unsigned processor);
+/* Return addresses on the stack of a thread, or of what runs on a processor; innermost first, as
+ * far as unwinding gets. Returns how many. Runs nothing but the unwinder there. */
+size_t sim_thread_stack(struct sim_thread *thread, uintptr_t *pc, size_t capacity);
+size_t sim_processor_stack(unsigned processor, uintptr_t *pc, size_t capacity);
+/* Stack bounds of the current fiber. */
+void sim_stack_bounds(uintptr_t *low, uintptr_t *high);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: fibers with a name, a kind and a life of their own. How they wait is in wait.h. */
+#ifndef DXGK_SIM_THREAD_H
+#define DXGK_SIM_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_thread;
+
+enum sim_thread_kind {
+    SIM_THREAD_KERNEL, /* driver and host threads: end with the machine's life */
+    SIM_THREAD_CLIENT, /* client programs: survive sim_stop */
+};
+
+typedef void (*sim_entry)(void *arg);
+
+/* A new thread, ready to run at PASSIVE. `name` is copied. NULL when out of memory. */
+struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind, sim_entry entry,
+                                     void *arg);
+/* Ends the current thread; also happens when entry returns. Its sim_thread stays valid until the
+ * last release. */
+_Noreturn void sim_thread_exit(void);
+void sim_thread_retain(struct sim_thread *thread);
+void sim_thread_release(struct sim_thread *thread); /* the creator holds one reference */
+bool sim_thread_ended(const struct sim_thread *thread);
+/* Small numbers in order of creation, from 1: stable names for traces and reports. */
+uint32_t sim_thread_id(const struct sim_thread *thread);
+const char *sim_thread_name(const struct sim_thread *thread);
+enum sim_thread_kind sim_thread_kind(const struct sim_thread *thread);
+/* One pointer for the room that made the thread (nt: its KTHREAD), and one for the process it runs
+ * for. */
+void **sim_thread_local(struct sim_thread *thread);
+void **sim_thread_process(struct sim_thread *thread);
+/* In order of creation, from NULL to NULL. */
+struct sim_thread *sim_thread_after(const struct sim_thread *thread);
+bool sim_thread_blocked(const struct sim_thread *thread);
+/* Called on the ending thread's stack, last thing. */
+void sim_thread_on_exit(struct sim_thread *thread, void (*fn)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread as the scheduler keeps it; rooms above see thread.h. */
+#ifndef DXGK_SIM_THREAD_RECORD_H
+#define DXGK_SIM_THREAD_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/event.h"
+#include "sim/fiber.h"
+#include "sim/mark.h"
+#include "sim/thread.h"
+#include "util/list.h"
+
+struct sim_core;
+
+enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_ENDED };
+
+struct sim_thread {
+    struct fiber fiber;
+    struct list link; /* ready queue, or the list of ended threads to reap */
+    struct list all;
+    struct list wait; /* in a sim_waitq */
+    enum thread_state state;
+    bool started; /* its entry was reached */
+    enum sim_thread_kind kind;
+    uint32_t id;
+    uint32_t references;
+    char name[32];
+    sim_entry entry;
+    void *arg;
+    void *local, *process;
+    void (*on_exit)(void *arg);
+    void *on_exit_arg;
+    struct sim_event timeout;
+    bool timed_out;
+    bool guarded; /* `timeout` stands for the limit of the call into a driver */
+    intptr_t result;
+    struct sim_mark *mark; /* innermost; they chain outwards */
+    uint8_t irql;          /* while not running: PASSIVE or APC */
+    uint16_t inside;       /* while not running */
+    uint64_t deadline;
+    void *frame;
+};
+
+/* thread.c: free the stacks of threads that ended; not on such a stack. */
+void sim_reap(struct sim_core *core);
+/* wait.c: the time of a wait is up. */
+void sim_thread_fire_timeout(struct sim_event *event);
+
+#endif

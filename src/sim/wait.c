@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocking with a limit of time, and queues of those who wait. */
+#include "sim/wait.h"
+
+#include "sim/core.h"
+#include "sim/report.h"
+#include "sim/schedule.h"
+#include "sim/throw.h"
+
+void sim_thread_fire_timeout(struct sim_event *event)
+{
+    struct sim_thread *thread = CONTAINER(event, struct sim_thread, timeout);
+
+    if (sim_unblock(thread, 0))
+        thread->timed_out = true;
+}
+
+#define WAIT_GRACE 120000000000u
+
+/* A call into a driver has a limit of virtual time. While the driver waits the limit is not looked
+ * at, so that the wait ends some time after it; whoever waits for the call to end has had time to
+ * say so. That this moment will come is nothing that could end a deadlock: such events are counted
+ * apart. */
+static bool arm_guard(struct sim_core *core, struct sim_thread *self, uint64_t deadline)
+{
+    const struct sim_machine *m = &core->public;
+
+    if (!m->inside || m->stopped || !core->on_fault || m->deadline > SIM_FOREVER - WAIT_GRACE ||
+        m->deadline + WAIT_GRACE >= deadline)
+        return false;
+    self->guarded = sim_event_arm(&self->timeout, m->deadline + WAIT_GRACE);
+    core->guards += self->guarded;
+    return self->guarded;
+}
+
+static void drop_guard(struct sim_core *core, struct sim_thread *thread)
+{
+    core->guards -= thread->guarded;
+    thread->guarded = false;
+}
+
+enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
+{
+    struct sim_core *core = core_of(sim_current);
+    struct sim_thread *self = sim_current->thread;
+
+    sim_check_stopped(core);
+    self->state = THREAD_BLOCKED;
+    self->timed_out = false;
+    if (!arm_guard(core, self, deadline) && deadline != SIM_FOREVER)
+        sim_event_arm(&self->timeout, deadline);
+    sim_leave_thread(core, false);
+    if (self->timed_out) {
+        if (deadline > sim_current->now) /* it was the guard */
+            sim_raise_overdue(core);
+        return SIM_TIMED_OUT;
+    }
+    if (result)
+        *result = self->result;
+    return SIM_WOKEN;
+}
+
+bool sim_unblock(struct sim_thread *thread, intptr_t result)
+{
+    struct sim_core *core = core_of(sim_current);
+
+    if (thread->state != THREAD_BLOCKED ||
+        (sim_current->stopped && thread->kind == SIM_THREAD_KERNEL))
+        return false;
+    sim_event_cancel(&thread->timeout);
+    drop_guard(core, thread);
+    thread->result = result;
+    list_remove(&thread->wait);
+    sim_make_ready(core, thread);
+    return true;
+}
+
+void sim_waitq_init(struct sim_waitq *queue)
+{
+    list_init(&queue->waiters);
+}
+
+enum sim_wake sim_waitq_wait(struct sim_waitq *queue, uint64_t deadline)
+{
+    list_push_back(&queue->waiters, &sim_current->thread->wait);
+    return sim_block(deadline, NULL);
+}
+
+unsigned sim_waitq_wake(struct sim_waitq *queue, unsigned count)
+{
+    unsigned woken = 0;
+
+    while (woken < count && !list_empty(&queue->waiters)) {
+        struct sim_thread *thread = CONTAINER(queue->waiters.next, struct sim_thread, wait);
+
+        list_remove(&thread->wait);
+        woken += sim_unblock(thread, 0);
+    }
+    return woken;
+}

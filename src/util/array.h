@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays whose length the compiler knows. */
+#ifndef DXGK_UTIL_ARRAY_H
+#define DXGK_UTIL_ARRAY_H
+
+/* How many elements an array has; not for pointers. */
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

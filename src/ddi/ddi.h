@@ -153,23 +153,6 @@ bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes);
 /* Give back what is not on the machine's heap. At the end of a machine, also of a stopped one. */
 void ddi_uninstall(void);
 
-/*
- * Memory lent to a driver: pages of their own, which can be made read-only and, once the driver
- * should no longer use them, inaccessible. An access against that is reported under `rule`, as
- * "<what>", before the fault stops the machine.
- */
-struct ddi_loan {
-    struct list link;
-    void *address;
-    size_t bytes;
-    const char *rule, *what;
-};
-/* Zeroed. False: out of memory. `rule` and `what` are literals. */
-bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what);
-void ddi_loan_protect(const struct ddi_loan *loan);
-void ddi_loan_revoke(const struct ddi_loan *loan);
-void ddi_loan_finish(struct ddi_loan *loan); /* one never initialised (all zero) is allowed */
-
 /* ---- entries: names as in the headers; arguments and results as documented there ---- */
 
 NTSTATUS ddi_add_device(struct ddi_adapter *a, PDEVICE_OBJECT pdo, PVOID *context);

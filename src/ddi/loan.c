@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "ddi/loan.h"
 #include "ddi/state.h"
 
 bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what)

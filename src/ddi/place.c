@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ddi/loan.h"
 #include "ddi/state.h"
 #include "nt/retired_view.h"
 #include "nt/user_range.h"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "ddi/ddi.h"
+#include "ddi/loan.h"
 #include "sim/fault.h"
 #include "sim/slot.h"
 #include "util/hash.h"

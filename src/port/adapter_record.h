@@ -7,6 +7,7 @@
 #ifndef DXGK_PORT_ADAPTER_RECORD_H
 #define DXGK_PORT_ADAPTER_RECORD_H
 
+#include "ddi/loan.h"
 #include "port/callback_state.h"
 #include "port/domain_state.h"
 #include "port/interrupt_state.h"

@@ -51,9 +51,10 @@ struct port_config {
     bool iommu_present; /* there is an IOMMU; implied by both */
     UINT iommu_flags;   /* the setting IOMMUFlags: PORT_IOMMU_*, without effect if there is none */
     bool remapping_opt_out; /* drivers are installed without DmaRemappingCompatible (IOMMU-028) */
-    bool shared_address_space; /* the IoMmu model is offered, on a machine with an IOMMU (CAPS-062) */
-    bool dma_unjudged;         /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
-    UINT interface_version;    /* of the host; 0: the newest */
+    /* The IoMmu model is offered, on a machine with an IOMMU (CAPS-062) */
+    bool shared_address_space;
+    bool dma_unjudged;      /* accesses to RAM that nobody holds are no violations (IOMMU-075) */
+    UINT interface_version; /* of the host; 0: the newest */
     UINT required_dma_queue_entry; /* 0: 2 */
     bool split_dma_buffers;        /* WDDM 1.x: at every split point (PATCH-132) */
     struct vidsch_tdr_settings tdr;
@@ -65,7 +66,8 @@ struct port_config {
     /* Features as WDDM 3.2 has them: versions, and interfaces on both sides (LIFE-127). The tables
      * that drivers get stay those of interface_version. */
     bool wddm_3_2;
-    const struct port_feature_versions *feature_versions; /* read while the machine lives; or NULL */
+    /* Read while the machine lives; or NULL */
+    const struct port_feature_versions *feature_versions;
     size_t feature_version_count;
     const struct port_firmware_table *firmware; /* read while the machine lives; may be NULL */
     size_t firmware_tables;                     /* at most PORT_MAX_FIRMWARE_TABLES count */

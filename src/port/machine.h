@@ -6,6 +6,7 @@
 #ifndef DXGK_PORT_MACHINE_H
 #define DXGK_PORT_MACHINE_H
 
+#include "ddi/loan.h"
 #include "port/config.h"
 #include "util/list.h"
 

@@ -72,14 +72,13 @@ static NTSTATUS NTAPI free_contiguous(IN_CONST_HANDLE h,
 
 static NTSTATUS NTAPI allocate_pages(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_ALLOCATEPAGESFORMDL args)
 {
-    BODY_OUT(DXGKARGCB_ALLOCATEPAGESFORMDL, h, "DxgkCbAllocatePagesForMdl",
-             physical_mdl_allocate, args);
+    BODY_OUT(DXGKARGCB_ALLOCATEPAGESFORMDL, h, "DxgkCbAllocatePagesForMdl", physical_mdl_allocate,
+             args);
 }
 
 static NTSTATUS NTAPI free_pages(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_FREEPAGESFROMMDL args)
 {
-    BODY_IN(DXGKARGCB_FREEPAGESFROMMDL, h, "DxgkCbFreePagesFromMdl", physical_mdl_free,
-            args);
+    BODY_IN(DXGKARGCB_FREEPAGESFROMMDL, h, "DxgkCbFreePagesFromMdl", physical_mdl_free, args);
 }
 
 static NTSTATUS NTAPI map_mdl(IN_CONST_HANDLE h, INOUT_PDXGKARGCB_MAPMDLTOIOMMU args)
@@ -95,8 +94,7 @@ static void NTAPI unmap_mdl(IN_CONST_HANDLE h, IN_CONST_PDXGKARGCB_UNMAPMDLFROMI
     if (!NT_SUCCESS(begin(&cb, h, "DxgkCbUnmapMdlFromIoMmu", PORT_CALLER, PORT_CALLBACK_FREEING)))
         return;
     physical_iommu_mdl_unmap(port_adapter_physical(cb.adapter),
-                                  PORT_TAKE(DXGKARGCB_UNMAPMDLFROMIOMMU, &copy, args) ? &copy
-                                                                                      : args);
+                             PORT_TAKE(DXGKARGCB_UNMAPMDLFROMIOMMU, &copy, args) ? &copy : args);
     port_callback_end(&cb);
 }
 

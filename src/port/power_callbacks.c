@@ -54,8 +54,9 @@ static void NTAPI set_active(IN_CONST_HANDLE handle, UINT index)
         ddi_inside(DDI_CB_POWER_RUNTIME_CONTROL_REQUEST))
         VIOLATION("LIFE-165",
                   "DxgkCbSetPowerComponentActive was called inside %s: it would wait for itself",
-                  ddi_inside(DDI_DxgkDdiSetPowerComponentFState) ? "DxgkDdiSetPowerComponentFState"
-                                                               : "DxgkCbPowerRuntimeControlRequest");
+                  ddi_inside(DDI_DxgkDdiSetPowerComponentFState)
+                      ? "DxgkDdiSetPowerComponentFState"
+                      : "DxgkCbPowerRuntimeControlRequest");
     else
         port_power_components_wait_for_f0(cb.adapter, component);
     port_callback_end(&cb);

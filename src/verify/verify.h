@@ -107,7 +107,8 @@ const struct verify_bugcheck *verify_bugcheck_state(const struct verify_log *log
 struct verify_rule {
     const char *id, *since, *applies_to, *text, *source, *test;
     bool since_1x; /* for drivers of WDDM 1.x, too, as `since` says */
-    /* What the host does not do yet, so that the rule is not in force: number of its text in verify_absent. 0: in force. */
+    /* What the host does not do yet, so that the rule is not in force: number of its text in
+     * verify_absent. 0: in force. */
     uint8_t absent;
 };
 #define VERIFY_MAX_ABSENT 64u

@@ -90,8 +90,8 @@ void spaces_clean(struct vidmm *vidmm);
 void space_clean_later(struct vidmm_space *space);
 void space_retain(struct vidmm_space *space);
 void space_release(struct vidmm_space *space);
-/* After content of memory segments was lost: write the tables of all spaces but the paging process's
- * anew (builder's fiber). */
+/* After content of memory segments was lost: write the tables of all spaces but the paging
+ * process's anew (builder's fiber). */
 NTSTATUS space_rebuild_all(struct vidmm *vidmm);
 
 #endif

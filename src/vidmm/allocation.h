@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocations and resources of clients: create, share, open. Arguments are copied from the client and
- * size-checked before.
+ * Allocations and resources of clients: create, share, open. Arguments are copied from the client
+ * and size-checked before.
  */
 #ifndef DXGK_VIDMM_ALLOCATION_H
 #define DXGK_VIDMM_ALLOCATION_H

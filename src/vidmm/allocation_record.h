@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One allocation of the adapter: where its bytes are, who wants it, and what protects it. The files of
- * allocation, residency, content and space each keep their part of it; this header makes and holds the
- * record itself.
+ * One allocation of the adapter: where its bytes are, who wants it, and what protects it. The files
+ * of allocation, residency, content and space each keep their part of it; this header makes and
+ * holds the record itself.
  */
 #ifndef DXGK_VIDMM_ALLOCATION_RECORD_H
 #define DXGK_VIDMM_ALLOCATION_RECORD_H
@@ -169,8 +169,8 @@ static inline bool backing_stays(const struct vidmm_allocation *allocation)
 
 /* An empty record, on no list. NULL: out of memory. */
 struct vidmm_allocation *allocation_record_new(struct vidmm *vidmm);
-/* Nothing refers to it any more, and its pages are given back (allocation_free): free it, now or with
- * the last hold. */
+/* Nothing refers to it any more, and its pages are given back (allocation_free): free it, now or
+ * with the last hold. */
 void allocation_record_end(struct vidmm_allocation *allocation);
 /* Keep the record while the lock is dropped. */
 void allocation_hold(struct vidmm_allocation *allocation);

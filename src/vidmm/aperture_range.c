@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DMA buffers and paging buffers in aperture segments (PATCH-040, PAGE-002). The scheduler owns the frames; here they get a place
- * in the aperture's address space, which the driver points at them with a map operation that names no allocation. They count like
- * everything else that is mapped there (SEG-033, SEG-035) and are never moved.
+ * DMA buffers and paging buffers in aperture segments (PATCH-040, PAGE-002). The scheduler owns the
+ * frames; here they get a place in the aperture's address space, which the driver points at them
+ * with a map operation that names no allocation. They count like everything else that is mapped
+ * there (SEG-033, SEG-035) and are never moved.
  *
- * A range has its place (`place`) before the driver has pointed it anywhere and until it points elsewhere; it can be addressed
- * there (`segment`) only in between. A paging buffer that carries the operations for its own range goes by its system address.
+ * A range has its place (`place`) before the driver has pointed it anywhere and until it points
+ * elsewhere; it can be addressed there (`segment`) only in between. A paging buffer that carries
+ * the operations for its own range goes by its system address.
  */
 #include "vidmm/aperture_range.h"
 #include "sim/machine.h"

@@ -14,8 +14,8 @@
 
 struct vidmm;
 
-/* A DMA buffer or paging buffer that lies in an aperture segment (PATCH-040, PAGE-002): contiguous frames of the scheduler's, mapped
- * there by the driver until they are unmapped. */
+/* A DMA buffer or paging buffer that lies in an aperture segment (PATCH-040, PAGE-002): contiguous
+ * frames of the scheduler's, mapped there by the driver until they are unmapped. */
 struct vidmm_aperture_range {
     struct list link; /* vidmm->aperture_ranges */
     UINT place;       /* segment in which it has its range; 0: none */
@@ -24,8 +24,8 @@ struct vidmm_aperture_range {
     uint64_t pages;
     struct page_number frame, logical; /* first ones */
 };
-/* Map into one of the aperture segments of `set` (bit n: segment n + 1), lowest id first; all other members are set. Blocks until the
- * GPU has done it. STATUS_NO_MEMORY: no room. */
+/* Map into one of the aperture segments of `set` (bit n: segment n + 1), lowest id first; all other
+ * members are set. Blocks until the GPU has done it. STATUS_NO_MEMORY: no room. */
 NTSTATUS vidmm_aperture_map(struct vidmm *vidmm, UINT set, struct vidmm_aperture_range *range);
 /* Undone also when the adapter is lost; nothing to do for a range that is not mapped. */
 void vidmm_aperture_unmap(struct vidmm *vidmm, struct vidmm_aperture_range *range);

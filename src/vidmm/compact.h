@@ -8,8 +8,8 @@
 struct room_request;
 struct vidmm;
 
-/* Make a hole of that size by moving allocations out of it. STATUS_NO_MEMORY: there is no such place.
- * Lock held, builder's fiber. */
+/* Make a hole of that size by moving allocations out of it. STATUS_NO_MEMORY: there is no such
+ * place. Lock held, builder's fiber. */
 NTSTATUS compact_make_hole(struct vidmm *vidmm, const struct room_request *room);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paging operations that move, fill and announce the content of an allocation. All append operations
- * (builder's fiber, lock held); none changes what the allocation's record says about its place.
+ * Paging operations that move, fill and announce the content of an allocation. All
+ * append operations (builder's fiber, lock held); none changes what the allocation's
+ * record says about its place.
  */
 #ifndef DXGK_VIDMM_CONTENT_H
 #define DXGK_VIDMM_CONTENT_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What DxgkCbCreateContextAllocation is asked for: the checks that need no owner, each failure with its reason. */
+/* What DxgkCbCreateContextAllocation is asked for: the checks that need no owner, each
+ * failure with its reason. */
 #include "util/address.h"
 #include "verify/verify.h"
 #include "vidmm/context_allocation.h"

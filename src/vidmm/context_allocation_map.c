@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DxgkCbMapContextAllocation: a context allocation in the address space of its process. The callback has no status, so
- * whatever makes it return 0 is told here: a mistake of the driver's as a violation, an outcome that the callback's page
- * names (the addresses are taken, the window has no room, no memory) as a note.
+ * DxgkCbMapContextAllocation: a context allocation in the address space of its process. The
+ * callback has no status, so whatever makes it return 0 is told here: a mistake of the driver's as
+ * a violation, an outcome that the callback's page names (the addresses are taken, the window has
+ * no room, no memory) as a note.
  */
 #include "ddi/ddi.h"
 #include "ddi/handle.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a scheduler's context that the memory manager keeps: which root page table it runs with,
- * and its context allocations.
+ * The part of a scheduler's context that the memory manager keeps: which root page table it runs
+ * with, and its context allocations.
  */
 #ifndef DXGK_VIDMM_CONTEXT_RECORD_H
 #define DXGK_VIDMM_CONTEXT_RECORD_H

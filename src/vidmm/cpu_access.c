@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock2 and Unlock2: one view per allocation (cpu_view.c), from its first lock to its last unlock. */
+/* Lock2 and Unlock2: one view per allocation (cpu_view.c), from its first lock to its last
+ * unlock. */
 #include "vidmm/cpu_access.h"
 #include "sim/mutex.h"
 #include "vidmm/allocation_record.h"

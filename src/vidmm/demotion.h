@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that had to be content with a less preferred segment: each memory segment lists those that
- * would rather be in it. Lock held. */
+/* Allocations that had to be content with a less preferred segment: each memory segment lists those
+ * that would rather be in it. Lock held. */
 #ifndef DXGK_VIDMM_DEMOTION_H
 #define DXGK_VIDMM_DEMOTION_H
 

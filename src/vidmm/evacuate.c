@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Video memory that is about to lose its content, or to be wiped by the driver: everything goes to system memory first, and
- * comes back when it is wanted again (THREAD-029, LIFE-109, LIFE-154).
+ * Video memory that is about to lose its content, or to be wiped by the driver: everything goes to
+ * system memory first, and comes back when it is wanted again (THREAD-029, LIFE-109, LIFE-154).
  *
- *   evacuate   a job of the worker moves each allocation out of its memory segment or aperture, also those that nothing else
- *              may move; then nothing is built any more (vidmm->reset, as between a reset and its restoration)
- *   return     page tables, mapped ranges and context allocations are written anew; what queued GPU work may use although no
- *              list wants it any more comes in again; everything else is brought in by the next submission that needs it
+ *   evacuate   a job of the worker moves each allocation out of its memory segment or aperture,
+ *              also those that nothing else may move; then nothing is built any more (vidmm->reset,
+ *              as between a reset and its restoration)
+ *   return     page tables, mapped ranges and context allocations are written anew; what queued GPU
+ *              work may use although no list wants it any more comes in again; everything else is
+ *              brought in by the next submission that needs it
  *
  * The scheduler holds the work of clients back from before the one until after the other.
  */
@@ -84,8 +86,8 @@ bool vidmm_is_evacuated(const struct vidmm *vidmm)
     return vidmm->reset;
 }
 
-/* Off every list, but work that is queued may still use it. What only waits to be destroyed stays out:
- * whoever destroys it may be the one who woke the adapter, and who waits for this. */
+/* Off every list, but work that is queued may still use it. What only waits to be destroyed stays
+ * out: whoever destroys it may be the one who woke the adapter, and who waits for this. */
 static bool work_may_use(const struct vidmm_allocation *allocation)
 {
     LIST_FOR(node, &allocation->opens) {

@@ -4,7 +4,7 @@
  *
  *   1  offered allocations, LOW before NORMAL before HIGH; content dropped   segment->victims
  *   2  allocations that no device lists, GPU work done                       segment->victims
- *   3  lists of devices that are idle, or suspended for this                 device->listed[segment]
+ *   3  lists of devices that are idle, or suspended for this                device->listed[segment]
  *
  * The list of the device that memory is sought for is safe, with one exception: less important
  * members that fit in another segment make way for more important ones, as long as the list as a

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose memory is taken when a segment is full. Lock held, builder's fiber. The rules in eviction.c. */
+/* Whose memory is taken when a segment is full. Lock held, builder's fiber. The rules
+ * in eviction.c. */
 #ifndef DXGK_VIDMM_EVICTION_H
 #define DXGK_VIDMM_EVICTION_H
 

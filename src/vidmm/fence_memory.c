@@ -5,9 +5,9 @@
  * (read, write; GPUVA-095, GPUVA-096). A page holds SLOTS of them and is made when the last one is
  * full; making and freeing a slot is O(1). An empty page is kept if it is the only one with room.
  *
- * Who frees a slot does not wait for the page to go: it may be the scheduler's worker, at the end of the
- * work that used the fence last, and that same worker has to submit what takes the page out of the
- * GPU's page tables. The end of the process waits for all of them.
+ * Who frees a slot does not wait for the page to go: it may be the scheduler's worker, at the end
+ * of the work that used the fence last, and that same worker has to submit what takes the page out
+ * of the GPU's page tables. The end of the process waits for all of them.
  */
 #include "vidmm/fence_memory.h"
 #include "iommu/iommu.h"

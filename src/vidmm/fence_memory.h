@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of monitored fences and paging queues: 8-byte slots that the GPU, the client and the host see. */
+/* Memory of monitored fences and paging queues: 8-byte slots that the GPU, the client
+ * and the host see. */
 #ifndef DXGK_VIDMM_FENCE_MEMORY_H
 #define DXGK_VIDMM_FENCE_MEMORY_H
 

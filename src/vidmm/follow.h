@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the GPU work that a device has queued: each device has a fiber, the follower, that calls
- * those who wait as the work retires. Lock held.
+ * Waiting for the GPU work that a device has queued: each device has a fiber, the follower, that
+ * calls those who wait as the work retires. Lock held.
  */
 #ifndef DXGK_VIDMM_FOLLOW_H
 #define DXGK_VIDMM_FOLLOW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place in the line of those who wait for GPU work of a device. Part of other records; follow.h has
- * the functions.
+ * A place in the line of those who wait for GPU work of a device. Part of other records; follow.h
+ * has the functions.
  */
 #ifndef DXGK_VIDMM_FOLLOW_RECORD_H
 #define DXGK_VIDMM_FOLLOW_RECORD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU memory management unit of an adapter, as the driver described it: how addresses are split,
- * and what all address spaces of the adapter share.
+ * The GPU memory management unit of an adapter, as the driver described it: how addresses are
+ * split, and what all address spaces of the adapter share.
  */
 #ifndef DXGK_VIDMM_GPU_MMU_H
 #define DXGK_VIDMM_GPU_MMU_H
@@ -55,8 +55,8 @@ struct scratch_area {
     uint64_t tables_first, tables_pages; /* where its own leaf tables are mapped, for GPU_VIRTUAL */
 };
 
-/* GPU_VIRTUAL: how those who edit page tables get addresses of them. The scratch area has them, which
- * itself writes page tables. */
+/* GPU_VIRTUAL: how those who edit page tables get addresses of them. The scratch area has them,
+ * which itself writes page tables. */
 struct table_windows {
     struct gpu_va (*map)(struct page_table *table); /* 0: the adapter is gone */
     void (*release)(struct vidmm *vidmm, struct gpu_va va, uint64_t pages);
@@ -83,8 +83,8 @@ struct gpu_mmu {
     bool known; /* the driver knows the paging process */
 };
 
-/* Made at the first call, without geometry (gpu_mmu_prepare): context allocations need it also on an
- * adapter that has no GpuMmu. NULL: out of memory. */
+/* Made at the first call, without geometry (gpu_mmu_prepare): context allocations need it also on
+ * an adapter that has no GpuMmu. NULL: out of memory. */
 struct gpu_mmu *gpu_mmu_get(struct vidmm *vidmm);
 void gpu_mmu_destroy(struct gpu_mmu *mmu);
 /* Geometry and arrays of entries, from the driver's description, which was checked. */

@@ -16,9 +16,9 @@ struct vidmm_open;
 /* Bytes of an opened allocation. */
 uint64_t vidmm_open_bytes(const struct vidmm_open *open);
 
-/* The open behind a handle that work was queued with: its client may have destroyed it since, and it
- * is there until that work is done (ALLOC-088). NULL: none of the device, or the client vouched that
- * nothing uses it. */
+/* The open behind a handle that work was queued with: its client may have destroyed it since, and
+ * it is there until that work is done (ALLOC-088). NULL: none of the device, or the client vouched
+ * that nothing uses it. */
 struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle);
 /* Where an opened allocation is, for allocation lists. Any level up to DISPATCH. */
 struct vidmm_place {

@@ -53,8 +53,8 @@ struct vidmm_open {
 struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_allocation *allocation);
 void open_record_free(struct vidmm_open *open);
 
-/* The open behind a handle of the device (lock held); NULL: none, or one that DxgkDdiOpenAllocation has not
- * returned for yet. */
+/* The open behind a handle of the device (lock held); NULL: none, or one that DxgkDdiOpenAllocation
+ * has not returned for yet. */
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle);
 /* The same for work that was queued with the handle: also one that was destroyed since (ALLOC-088).
  * O(1), O(destroyed ones that wait for the GPU) for those. */

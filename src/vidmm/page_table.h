@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of one GPU virtual address space: what the host knows of each table, where its memory is,
- * and which tables must exist. Writing entries: page_table_write.h. Theory of operation in
- * page_table.c.
+ * Page tables of one GPU virtual address space: what the host knows of each table,
+ * where its memory is, and which tables must exist. Writing entries:
+ * page_table_write.h. Theory of operation in page_table.c.
  *
  * Positions and counts are pages of 4 KiB. Everything here needs the lock of vidmm; what may build
  * operations is for the builder's fiber (paging.h), and says so.

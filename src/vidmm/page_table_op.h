@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations by which the driver writes page tables and flushes translations (builder's fiber). */
+/* The operations by which the driver writes page tables and flushes translations (builder's
+ * fiber). */
 #ifndef DXGK_VIDMM_PAGE_TABLE_OP_H
 #define DXGK_VIDMM_PAGE_TABLE_OP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing page-table entries of a space (builder's fiber). What the driver or the adapter refuses is
- * remembered in space->status; the records go on as if it had been written.
+ * Writing page-table entries of a space (builder's fiber). What the driver or the adapter refuses
+ * is remembered in space->status; the records go on as if it had been written.
  */
 #ifndef DXGK_VIDMM_PAGE_TABLE_WRITE_H
 #define DXGK_VIDMM_PAGE_TABLE_WRITE_H

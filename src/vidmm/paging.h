@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building paging operations, and what is put off until the GPU has carried them out. Lock held unless
- * said otherwise.
+ * Building paging operations, and what is put off until the GPU has carried them out. Lock held
+ * unless said otherwise.
  *
  * Who builds: operations are appended (paging_build and everything that calls it: placement_*,
  * scratch_*, space_* that touch entries, segment_take_pinned where it evicts) by one fiber at a

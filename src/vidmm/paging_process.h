@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paging process of an adapter: the address space in which paging buffers run. Lock held, but for
- * the functions that the scheduler calls.
+ * The paging process of an adapter: the address space in which paging buffers run. Lock held, but
+ * for the functions that the scheduler calls.
  */
 #ifndef DXGK_VIDMM_PAGING_PROCESS_H
 #define DXGK_VIDMM_PAGING_PROCESS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs of the paging worker and the queues they stand in. The structures are part of others (devices,
- * context allocations, ...), so they are declared at the base; paging_worker.h runs jobs, and
- * paging.h what is deferred.
+ * Jobs of the paging worker and the queues they stand in. The structures are part of others
+ * (devices, context allocations, ...), so they are declared at the base; paging_worker.h runs jobs,
+ * and paging.h what is deferred.
  */
 #ifndef DXGK_VIDMM_PAGING_RECORD_H
 #define DXGK_VIDMM_PAGING_RECORD_H
@@ -76,9 +76,9 @@ void paging_queue_destroy(struct paging_queue *queue);
 void paging_queue_init(struct paging_queue *queue, struct vidmm *vidmm, struct vidmm_device *device,
                        int priority);
 
-/* The job that runs: whom it works for, how far it may go, and what has to happen before it is worth
- * running again. Set by the worker; read where memory is sought (eviction.c), however far below the
- * job that is. */
+/* The job that runs: whom it works for, how far it may go, and what has to happen before it is
+ * worth running again. Set by the worker; read where memory is sought (eviction.c), however far
+ * below the job that is. */
 struct paging_turn {
     struct vidmm_device *requester; /* whose list it serves; its own allocations are no victims */
     bool impatient;                 /* it may have devices suspended */

@@ -5,10 +5,10 @@
  * The worker runs jobs, one at a time: of the queues that have any, the longest waiting one, but of
  * the queues of one device the one of highest priority first (RES-036). It flushes when nothing is
  * left to run, so that operations of several jobs share a buffer, and when a job cannot go on: jobs
- * that keep taking memory from each other must not hold up what is built. A job that answers STATUS_RETRY
- * parks its queue until something changed (paging_poke) or vidmm->retry_at has come; the jobs of
- * other queues go on. If it asked for a process to be suspended, that is done (without the lock),
- * the job runs again, and the process is resumed when the job is over.
+ * that keep taking memory from each other must not hold up what is built. A job that answers
+ * STATUS_RETRY parks its queue until something changed (paging_poke) or vidmm->retry_at has come;
+ * the jobs of other queues go on. If it asked for a process to be suspended, that is done (without
+ * the lock), the job runs again, and the process is resumed when the job is over.
  *
  * The retire fiber waits for tickets in order and runs what was deferred to them; then, without the
  * lock, it tells the scheduler: fence values of queues, devices whose list has become complete,
@@ -305,7 +305,8 @@ static void run_first(struct paging_worker *worker, struct paging_queue *queue)
         queue->parked = true;
         queue->deadline = vidmm->turn.retry_at == SIM_FOREVER ? SIM_FOREVER : sim_now() + PARK_NS;
     }
-    if (status == STATUS_RETRY) /* others may wait for what was built, while this one keeps trying */
+    /* Others may wait for what was built, while this one keeps trying */
+    if (status == STATUS_RETRY)
         paging_flush(vidmm, NULL);
     if (status != STATUS_RETRY) {
         queue->impatient = false;

@@ -3,8 +3,8 @@
  * Jobs: how work that builds paging operations gets to the worker, and who waits for it.
  *
  * A client thread that needs entries written posts a job (paging_queue_post) or has one run for it
- * (paging_run). So a thread inside the driver, or one that holds the same-process lock of a DDI, never
- * waits for the GPU scheduler class.
+ * (paging_run). So a thread inside the driver, or one that holds the same-process lock of a DDI,
+ * never waits for the GPU scheduler class.
  *
  *   client call                   worker fiber                    retire fiber
  *   paging_queue_post(job) ---->  job(): builds operations

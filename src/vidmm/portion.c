@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Residency of WDDM 1.x. No client says what shall be resident: the patch-location list of each DMA
- * buffer does (RES-002, PATCH-116). The scheduler asks for one portion at a time, when it is about to
- * go; here it becomes clear how far the portion goes.
+ * buffer does (RES-002, PATCH-116). The scheduler asks for one portion at a time, when it is about
+ * to go; here it becomes clear how far the portion goes.
  *
  *   plan       the portion's allocations get on the residency list of the device, in order, and are
  *              held there. What the list has besides, held by nobody, leaves when room is short. If
- *              they do not fit by the reckoning of budget.c: first what waits lets go, then what runs
- *              is waited for, and then the portion is cut at the SplitOffset of the element that
- *              does not fit (PATCH-121)
+ *              they do not fit by the reckoning of budget.c: first what waits lets go, then what
+ *              runs is waited for, and then the portion is cut at the SplitOffset of the element
+ *              that does not fit (PATCH-121)
  *   bring in   in order (RES-003). What fits by counting but cannot be placed cuts the portion, too
  *   ready      all of it is resident and the GPU has carried out the paging
  *
- * A portion that would be empty is the end of the device (PATCH-124). One that the driver has seen is
- * never cut again: after preemption it goes as it was, at the addresses of then.
+ * A portion that would be empty is the end of the device (PATCH-124). One that the driver has seen
+ * is never cut again: after preemption it goes as it was, at the addresses of then.
  *
  * When everything is there already, preparing is a walk of the list without a job: O(elements).
  */
@@ -158,7 +158,8 @@ static bool waiting_let_go(struct vidmm_device *device)
     return any;
 }
 
-/* Leave out the elements from this one's SplitOffset on. STATUS_NO_MEMORY: nothing would be left. */
+/* Leave out the elements from this one's SplitOffset on. STATUS_NO_MEMORY: nothing would be
+ * left. */
 static NTSTATUS cut(struct vidmm_portion *portion, uint32_t element, uint32_t held)
 {
     uint32_t split = portion->need[element].split;
@@ -224,8 +225,8 @@ static bool others_keep(const struct vidmm_portion *portion)
     return portion->device->process->vidmm->kept > portion->kept_count;
 }
 
-/* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends, which
- * pokes: moving things to and fro would only hold up those others. */
+/* STATUS_RETRY: not while others keep so much in place. Nothing is tried again before that ends,
+ * which pokes: moving things to and fro would only hold up those others. */
 static NTSTATUS bring_in_one(struct vidmm_device *device, struct vidmm_portion *portion,
                              struct vidmm_allocation *allocation)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* WDDM 1.x: what a portion of a DMA buffer needs in memory (RES-002, PATCH-116). For the scheduler. */
+/* WDDM 1.x: what a portion of a DMA buffer needs in memory (RES-002, PATCH-116). For the
+ * scheduler. */
 #ifndef DXGK_VIDMM_PORTION_H
 #define DXGK_VIDMM_PORTION_H
 
@@ -41,15 +42,15 @@ struct vidmm_portion {
 };
 
 /* Everything the portion needs is where the GPU can use it: true, and `count` says how far the
- * portion goes. False: that is being seen to; scheduler->device_resident tells when to ask again, or
- * scheduler->device_error that not even what is needed at its start fits (PATCH-124). One portion of
- * a device is prepared at a time. Scheduler's worker; makes no point. O(elements). */
+ * portion goes. False: that is being seen to; scheduler->device_resident tells when to ask again,
+ * or scheduler->device_error that not even what is needed at its start fits (PATCH-124). One
+ * portion of a device is prepared at a time. Scheduler's worker; makes no point. O(elements). */
 bool vidmm_portion_prepare(struct vidmm_portion *portion);
 /* Memory that an earlier portion bound stays where it is until this one is released (PATCH-122);
  * that portion is still held. Uses `kept` (util_alloc) up. */
 void vidmm_portion_keep(struct vidmm_portion *portion, D3DKMT_HANDLE *kept, uint32_t count);
-/* It is not with the GPU any more, but will be again: what was planned beside it is planned anew. Any
- * level up to DISPATCH. */
+/* It is not with the GPU any more, but will be again: what was planned beside it is planned anew.
+ * Any level up to DISPATCH. */
 void vidmm_portion_returned(struct vidmm_portion *portion);
 /* It has run, or never will. Any level up to DISPATCH; the record may go then. */
 void vidmm_portion_release(struct vidmm_portion *portion);

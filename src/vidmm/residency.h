@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Residency lists: what must be there before a context of a device runs, and the requests that change
- * them.
+ * Residency lists: what must be there before a context of a device runs, and the
+ * requests that change them.
  */
 #ifndef DXGK_VIDMM_RESIDENCY_H
 #define DXGK_VIDMM_RESIDENCY_H
@@ -32,7 +32,8 @@ bool vidmm_device_prepare(struct vidmm_device *device, struct vidmm_context *con
 
 /* `open` goes: off the list, without waiting for anything. */
 void residency_forget(struct vidmm_open *open);
-/* On and off the list, which the caller has counted: residency_count from 0 to more, and back. `leave`: evict when nothing uses it. */
+/* On and off the list, which the caller has counted: residency_count from 0 to more, and back.
+ * `leave`: evict when nothing uses it. */
 void residency_add(struct vidmm_open *open);
 void residency_remove(struct vidmm_open *open, bool leave);
 /* Off the list, whatever its count: no GPU work may use it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources: groups of allocations that the driver knows by one handle, and that are shared as one. */
+/* Resources: groups of allocations that the driver knows by one handle, and that are shared as
+ * one. */
 #ifndef DXGK_VIDMM_RESOURCE_RECORD_H
 #define DXGK_VIDMM_RESOURCE_RECORD_H
 

@@ -4,9 +4,9 @@
  * root takes over what stands below the old one, and every context of the process is told
  * (DxgkDdiSetRootPageTable).
  *
- * The driver is told without the lock, since it may update a context allocation from inside the call
- * (GPUVA-162). A space counts the threads that are in the middle of it, and a context leaves the
- * process only when there are none (root_wait_announced).
+ * The driver is told without the lock, since it may update a context allocation from inside the
+ * call (GPUVA-162). A space counts the threads that are in the middle of it, and a context leaves
+ * the process only when there are none (root_wait_announced).
  */
 #include "vidmm/root_table.h"
 #include "ddi/ddi.h"

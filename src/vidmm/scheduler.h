@@ -19,8 +19,8 @@ struct ddi_adapter;
 struct vidmm_device;
 struct vidmm_process;
 
-/* One submission in a DMA buffer of the system context, while vidmm fills it: from `start` on, behind those before. Offsets are
- * bytes from byte 0 of the buffer. */
+/* One submission in a DMA buffer of the system context, while vidmm fills it: from `start` on,
+ * behind those before. Offsets are bytes from byte 0 of the buffer. */
 struct vidmm_paging_buffer {
     void *data;        /* kernel address, 4 KiB aligned */
     uint32_t capacity; /* bytes */
@@ -30,8 +30,9 @@ struct vidmm_paging_buffer {
     uint32_t private_capacity;
     uint32_t private_start;
     uint32_t private_used;
-    bool full;    /* no room for what comes next: that goes to another buffer. Set by vidmm */
-    bool nobodys; /* of a power-down: submitted with no device or context (PAGE-019). Set by vidmm */
+    bool full; /* no room for what comes next: that goes to another buffer. Set by vidmm */
+    /* Of a power-down: submitted with no device or context (PAGE-019). Set by vidmm */
+    bool nobodys;
     struct logical_addr logical; /* device address of byte 0 in physical mode */
     struct gpu_va va;            /* address of byte 0 in the paging process, when virtual */
     void *scheduler_private;
@@ -42,11 +43,12 @@ struct vidmm_scheduler {
      * MultiEngineAware. */
     HANDLE (*system_context)(struct ddi_adapter *adapter);
     HANDLE (*system_device)(struct ddi_adapter *adapter);
-    /* Room for a submission: the rest of a paging buffer that is not full, or a new one; blocks while there is none. */
+    /* Room for a submission: the rest of a paging buffer that is not full, or a new one; blocks
+     * while there is none. */
     NTSTATUS (*paging_buffer_get)(struct ddi_adapter *adapter, struct vidmm_paging_buffer **buffer);
     /* Queue it on the paging node behind all earlier ones and take it back; *ticket grows by one
-     * each time. used = start, in both: not submitted, but the ticket completes only after all earlier ones
-     * (GPUVA-187). */
+     * each time. used = start, in both: not submitted, but the ticket completes only after all
+     * earlier ones (GPUVA-187). */
     NTSTATUS(*paging_buffer_submit)
     (struct ddi_adapter *adapter, struct vidmm_paging_buffer *buffer, uint64_t *ticket);
     bool (*paging_done)(struct ddi_adapter *adapter, uint64_t ticket);

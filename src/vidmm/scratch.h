@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scratch area of the paging process: addresses by which an operation in a paging buffer reaches
- * memory. Lock held, builder's fiber. Theory of operation in paging_process.c.
+ * The scratch area of the paging process: addresses by which an operation in a paging buffer
+ * reaches memory. Lock held, builder's fiber. Theory of operation in paging_process.c.
  */
 #ifndef DXGK_VIDMM_SCRATCH_H
 #define DXGK_VIDMM_SCRATCH_H
@@ -39,8 +39,8 @@ NTSTATUS scratch_map_allocation(struct vidmm *vidmm, const struct vidmm_allocati
  * driver's caps call for it (GPUVA-235: TransferVirtual.SourcePageTable where
  * LegacyBehaviors.SourcePageTableVaInTransfer is set). */
 struct gpu_va scratch_table(const struct vidmm *vidmm, struct gpu_va va);
-/* The paging process needs addresses of its own leaf tables: it edits tables by GPU address, or is to
- * say where a source is mapped (GPUVA-235). */
+/* The paging process needs addresses of its own leaf tables: it edits tables by GPU address, or is
+ * to say where a source is mapped (GPUVA-235). */
 bool scratch_needs_tables(const struct gpu_mmu *mmu);
 /* GPU_VIRTUAL: page tables mapped so that they can be edited. Mapping does not fail for want of
  * memory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The segments that a driver describes: checked (SEG rules) and made at creation, freed at the end. */
+/* The segments that a driver describes: checked (SEG rules) and made at creation, freed at the
+ * end. */
 #ifndef DXGK_VIDMM_SEGMENT_TABLE_H
 #define DXGK_VIDMM_SEGMENT_TABLE_H
 

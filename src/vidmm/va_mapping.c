@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of the mappings of an allocation that moves, or goes. Overview in address_space.c. */
+/* What becomes of the mappings of an allocation that moves, or goes. Overview in
+ * address_space.c. */
 #include "vidmm/va_mapping.h"
 #include "util/list.h"
 #include "vidmm/address_space.h"

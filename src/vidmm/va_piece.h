@@ -33,7 +33,8 @@ void range_write_initial(struct va_range *range, uint64_t first, uint64_t pages)
 /* Does placing the piece need operations? */
 bool piece_needs_write(const struct va_piece *piece);
 
-/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the range. */
+/* A waiting piece whose allocation goes: at its turn its pages get the initial state of the
+ * range. */
 void piece_become_initial(struct va_piece *piece);
 /* What page_table_write.c asks of the records of a space. */
 extern const struct space_records va_piece_records;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The orders in which eviction looks for victims (eviction.c), and whether an allocation may lose its
- * memory now. An allocation stands in the order of its segment, or of the devices that list it, and
- * is put where it belongs by victim_update whenever its place, references or priority change.
+ * The orders in which eviction looks for victims (eviction.c), and whether an allocation may lose
+ * its memory now. An allocation stands in the order of its segment, or of the devices that list it,
+ * and is put where it belongs by victim_update whenever its place, references or priority change.
  */
 #include "vidmm/victim.h"
 #include "util/list.h"

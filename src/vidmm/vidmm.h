@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The video memory manager of one adapter: its configuration and its life. What it does for the rooms
- * above is in the headers of its parts.
+ * The video memory manager of one adapter: its configuration and its life. What it does for the
+ * rooms above is in the headers of its parts.
  *
  *   vidmm            segments, paging worker, paging process
  *    +- process      one per client process on the adapter: GPU virtual address space, budget,

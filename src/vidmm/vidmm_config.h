@@ -28,7 +28,8 @@ struct vidmm_config {
     struct bus_device *device;
     struct iommu_domain *domain; /* never NULL: IOMMU_OFF has one too */
     const struct vidmm_scheduler *scheduler;
-    struct iommu_pasids *pasids; /* the adapter shares process address spaces (IoMmu model); or NULL */
+    /* The adapter shares process address spaces (IoMmu model); or NULL */
+    struct iommu_pasids *pasids;
     DXGK_VIDMMCAPS caps;
     UINT wddm_version;              /* interface version of the driver */
     uint64_t aperture_commit_limit; /* DXGK_DRIVERCAPS.ApertureSegmentCommitLimit; 0: none */

@@ -99,9 +99,9 @@ struct vidmm {
     uint64_t clock; /* order for LRU */
 };
 
-/* At the entry of what needs the lock. Always on, since it is a comparison; a failure is a mistake of
- * this room, not of a driver or a client, and ends the host program. The life after a bug check is
- * exempt: whoever still runs then only finds its way out. */
+/* At the entry of what needs the lock. Always on, since it is a comparison; a failure is a mistake
+ * of this room, not of a driver or a client, and ends the host program. The life after a bug check
+ * is exempt: whoever still runs then only finds its way out. */
 static inline void vidmm_assert(bool holds)
 {
     if (__builtin_expect(!holds, 0) && !sim_current->stopped)

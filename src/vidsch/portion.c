@@ -5,8 +5,9 @@
  * switch asks for it, the buffer is cut at split points:
  *
  *   packet          [0, used), elements 0 ..         queued by Render
- *   at its turn     vidmm says how many elements fit: the packet ends at the SplitOffset of the
- *                   first that does not, and the rest becomes a packet of its own, next in the queue
+ *   at its turn     vidmm says how many elements fit: the packet ends at the
+ *                   SplitOffset of the first that does not, and the rest becomes a
+ *                   packet of its own, next in the queue
  *   and so on, until the rest fits
  *
  * Each portion has a fence of its own; the portions of a buffer count as one piece of work for

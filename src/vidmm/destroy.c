@@ -396,6 +396,7 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
     DXGKARG_DESTROYALLOCATION args = {.hResource = resource->driver_handle};
     struct vidmm_allocation *dying[16];
     HANDLE few[16];
+    UINT count;
     NTSTATUS status;
     struct list *node;
 
@@ -403,24 +404,25 @@ void allocation_destroy_unopened(struct vidmm_resource *resource)
     args.pAllocationList = few;
     while (resource->driver_knows && !args.Flags.DestroyResource) {
         /* In calls of a few, so that no memory is needed; the resource goes with the last. */
-        args.NumAllocations = 0;
+        count = 0;
         sim_mutex_lock(&vidmm->lock);
-        while (args.NumAllocations < 16 && (node = list_pop_front(&resource->allocations)) != NULL) {
+        while (count < 16 && (node = list_pop_front(&resource->allocations)) != NULL) {
             struct vidmm_allocation *allocation = CONTAINER(node, struct vidmm_allocation,
                                                             resource_link);
 
-            dying[args.NumAllocations] = allocation;
-            few[args.NumAllocations++] = allocation->driver_handle;
+            dying[count] = allocation;
+            few[count++] = allocation->driver_handle;
         }
+        args.NumAllocations = count; /* not read again: the driver may change it */
         args.Flags.DestroyResource = list_empty(&resource->allocations);
         sim_mutex_unlock(&vidmm->lock);
         status = ddi_destroy_allocation(vidmm->ddi, &args);
         if (!NT_SUCCESS(status) && !sim_current->stopped)
             VIOLATION("ALLOC-084", "DxgkDdiDestroyAllocation returned 0x%08X", (unsigned)status);
         sim_mutex_lock(&vidmm->lock);
-        for (UINT i = 0; i < args.NumAllocations; i++) /* now the driver knows (PHYS-186) */
+        for (UINT i = 0; i < count; i++) /* now the driver knows (PHYS-186) */
             allocation_free(dying[i]);
-        vidmm->statistics.allocations_live -= args.NumAllocations;
+        vidmm->statistics.allocations_live -= count;
         sim_mutex_unlock(&vidmm->lock);
     }
     util_free(resource->private_data);

@@ -186,7 +186,7 @@ static DXGK_ISFEATUREENABLED_RESULT negotiate(const struct port *port,
     DXGK_ISFEATUREENABLED_RESULT result = {.Version = 0, .Value = 0};
     UINT16 min, max;
 
-    if (feature->driver)
+    if (feature->driver && adapter) /* a global feature has none, and asks no driver */
         driver = driver_support(adapter, feature);
     result.KnownFeature = 1;
     result.SupportedByDriver = feature->driver && driver.supported;

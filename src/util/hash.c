@@ -67,7 +67,7 @@ bool hash_put(struct hash_map *map, uint64_t key, void *value)
         entry->value = value;
         return true;
     }
-    if (map->count >= map->capacity / 4 * 3) {
+    if (!entry || map->count >= map->capacity / 4 * 3) {
         if (!grow(map))
             return false;
         entry = find(map, key);

@@ -104,6 +104,7 @@ static uint64_t equal_share(const struct vidmm_process *process, D3DKMT_MEMORY_S
                 left--;
             }
         }
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): `process` itself is always left. */
         next = reserved < size ? (size - reserved) / left : 0;
     }
     return share;

@@ -276,11 +276,12 @@ static NTSTATUS destroy_job(struct vidmm *vidmm, void *arg)
     struct context_allocation *item = arg;
 
     (void)vidmm;
-    if (item->pinned)
-        item->allocation->pins--;
-    item->pinned = false;
-    if (item->allocation)
+    if (item->allocation) {
+        if (item->pinned)
+            item->allocation->pins--;
         allocation_destroy_internal(item->allocation);
+    }
+    item->pinned = false;
     item->allocation = NULL;
     return STATUS_SUCCESS;
 }

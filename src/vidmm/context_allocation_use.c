@@ -263,7 +263,7 @@ static void tell_failed_update(const struct vidmm *vidmm, const struct context_a
 
     if (status == STATUS_DEVICE_REMOVED)
         NOTE("CTXA-061", "a reset of the adapter came between, or its stop");
-    else if (status == STATUS_INVALID_PARAMETER && !item->handle)
+    else if (status == STATUS_INVALID_PARAMETER && item && !item->handle)
         VIOLATION("CTXA-058", "the context allocation was destroyed meanwhile");
     else if (status == STATUS_NO_MEMORY && pages > scratch_limit(vidmm))
         NOTE("CTXA-058", "its %llu pages do not fit into the scratch area, which has room for %llu",

@@ -239,6 +239,7 @@ static NTSTATUS find_range(struct va_call *call)
         note_why(call, status);
         return status;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): range_create made one. */
     call->range->driver_protection = call->values.driver_protection;
     call->range->no_commit = call->no_commit;
     call->range->owned = call->values.state == ENTRY_PAGES;

@@ -222,7 +222,7 @@ NTSTATUS paging_process_create(struct vidmm *vidmm)
 
     if (mmu)
         vidmm->paging_process = process_record_new(vidmm, nt_process_system());
-    if (vidmm->paging_process)
+    if (mmu && vidmm->paging_process)
         status = vidmm->config.gpu_mmu ? create_gpu_side(vidmm, mmu) : STATUS_SUCCESS;
     if (!NT_SUCCESS(status))
         paging_process_destroy(vidmm);

@@ -6,6 +6,7 @@
 #include "ddi/state.h"
 
 #include "sim/machine.h"
+#include "sim/slot.h"
 #include "sim/thread.h"
 
 struct sim_slot ddi_slot;

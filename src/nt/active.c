@@ -55,9 +55,9 @@ void nt_active_drop_all(struct list *actives, const char *where)
         char caller[96];
 
         nt_caller_name(active->resource.caller, caller, sizeof(caller));
-        verify_report_code("NT-006", VERIFY_ERROR, report[active->kind].code,
-                           report[active->kind].subcode, active->address, 0, 0,
-                           "%s holds %s (from %s)", where, report[active->kind].noun, caller);
+        verify_report_code("NT-006", report[active->kind].code, report[active->kind].subcode,
+                           active->address, 0, 0, "%s holds %s (from %s)", where,
+                           report[active->kind].noun, caller);
         nt_resource_reclaim(&active->resource);
     }
 }

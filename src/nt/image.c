@@ -157,9 +157,9 @@ static void report(const struct nt_image *image, const struct nt_resource *resou
     if (kind->describe)
         kind->describe(resource, more, sizeof(more));
     if (kind->code)
-        verify_report_code(kind->rule, VERIFY_ERROR, kind->code, kind->subcode,
-                           (uintptr_t)resource->caller, resource->serial, 0,
-                           "%s left a %s%s, made at %s", image->name, kind->noun, more, caller);
+        verify_report_code(kind->rule, kind->code, kind->subcode, (uintptr_t)resource->caller,
+                           resource->serial, 0, "%s left a %s%s, made at %s", image->name,
+                           kind->noun, more, caller);
     else
         VIOLATION(kind->rule, "%s left a %s%s, made at %s", image->name, kind->noun, more, caller);
 }

@@ -44,7 +44,7 @@
 /* A broken rule for which Driver Verifier has a code: 0xC4 with `sub` as first parameter (NT-001).
  * Execution goes on. */
 #define NT_VERIFIER(rule, sub, p2, p3, p4, ...) \
-    verify_report_code(rule, VERIFY_ERROR, DRIVER_VERIFIER, sub, p2, p3, p4, __VA_ARGS__)
+    verify_report_code(rule, DRIVER_VERIFIER, sub, p2, p3, p4, __VA_ARGS__)
 
 #define NT_NO_CODE    UINT32_MAX /* nt_level: no Driver Verifier code */
 #define NT_TICK_100NS 156250u    /* one clock tick, 15.625 ms */

@@ -287,7 +287,7 @@ static void evict(struct nt_block *block)
 
     if (damage) {
         nt_tag_text(block->tag, tag);
-        verify_report_code("NT-026", VERIFY_ERROR, 0xCC, (uintptr_t)damage, 1, 0, 0,
+        verify_report_code("NT-026", 0xCC, (uintptr_t)damage, 1, 0, 0,
                            "freed pool block of %llu bytes, tag '%s', was written at offset %llu",
                            (unsigned long long)block->bytes, tag,
                            (unsigned long long)(damage - block->address));

@@ -43,8 +43,8 @@ void port_dma_fault(void *context, const struct iommu_fault *fault)
                      (unsigned long long)fault->address.value, iommu_cause_text(fault->cause));
         return;
     }
-    verify_report_code(rule_of(fault->cause), VERIFY_ERROR, DRIVER_VERIFIER_DMA_VIOLATION,
-                       IOMMU_FAULT, fault->requester, fault->address.value, fault->access,
+    verify_report_code(rule_of(fault->cause), DRIVER_VERIFIER_DMA_VIOLATION, IOMMU_FAULT,
+                       fault->requester, fault->address.value, fault->access,
                        "device %u%s tried to %s logical address 0x%llx (access of %llu bytes), %s",
                        fault->requester, engine, fault->access == IOMMU_WRITE ? "write" : "read",
                        (unsigned long long)fault->address.value, (unsigned long long)fault->bytes,

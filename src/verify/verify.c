@@ -253,11 +253,11 @@ void verify_report(const char *rule, enum verify_severity severity, const char *
     va_end(arguments);
 }
 
-void verify_report_code(const char *rule, enum verify_severity severity, uint32_t code, uint64_t p1,
-                        uint64_t p2, uint64_t p3, uint64_t p4, const char *format, ...)
+void verify_report_code(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,
+                        uint64_t p4, const char *format, ...)
 {
     struct verify_record record = {
-        .severity = severity, .code = code, .parameter = {p1, p2, p3, p4}};
+        .severity = VERIFY_ERROR, .code = code, .parameter = {p1, p2, p3, p4}};
     va_list arguments;
 
     if (!verify_current)

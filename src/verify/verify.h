@@ -77,10 +77,9 @@ void verify_set_place(struct verify_log *log, const struct verify_place *place);
  * given. One that becomes fatal is the bug check 0xC4 (DRIVER_VERIFIER_DETECTED_VIOLATION). */
 void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with the code and first parameters that Windows would show (0xC4/0x51); fatal or not. */
-void verify_report_code(const char *rule, enum verify_severity severity, uint32_t code, uint64_t p1,
-                        uint64_t p2, uint64_t p3, uint64_t p4, const char *format, ...)
-    __attribute__((format(printf, 8, 9)));
+/* An error with the code and first parameters that Windows would show (0xC4/0x51); fatal or not. */
+void verify_report_code(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,
+                        uint64_t p4, const char *format, ...) __attribute__((format(printf, 7, 8)));
 /* Report and stop: a simulated bug check with code and parameters. Returns only if the rule was
  * lowered, if there is no log, or if no place was set. */
 void verify_fatal(const char *rule, uint32_t code, uint64_t p1, uint64_t p2, uint64_t p3,

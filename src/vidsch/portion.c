@@ -142,7 +142,7 @@ static bool binds_anew(struct packet *packet)
         if (!vidsch_slot_stays_bound(buffer, i, packet->start))
             continue;
         verify_report_code(
-            "PATCH-135", VERIFY_ERROR, VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_BINDING_LEAK,
+            "PATCH-135", VIDEO_MEMORY_MANAGEMENT_INTERNAL, MEMORY_BINDING_LEAK,
             buffer->patches[i].SlotId, buffer->needs[i].allocation, packet->start,
             "slot %u still holds allocation 0x%x (patch location %u) at the split point 0x%x, where "
             "it is neither bound anew nor emptied; the device is in error",

@@ -68,7 +68,7 @@ TEST(without_a_log_reports_vanish)
 {
     verify_log_install(NULL);
     VIOLATION("PATCH-017", "nobody listens");
-    verify_report_code("NT-010", VERIFY_ERROR, 0xC4, 0, 0, 0, 0, "nobody listens");
+    verify_report_code("NT-010", 0xC4, 0, 0, 0, 0, "nobody listens");
     verify_fatal("PHYS-136", 0x1E4, 6, 0, 0, 0, "nobody listens");
 }
 
@@ -84,7 +84,7 @@ TEST(a_record_holds_what_was_seen_and_where)
     struct verify_log *log = install_with_place();
     const struct verify_record *record;
 
-    verify_report_code("NT-025", VERIFY_ERROR, 0xC4, 0x51, 2, 3, 4, "%d bytes past the end", 8);
+    verify_report_code("NT-025", 0xC4, 0x51, 2, 3, 4, "%d bytes past the end", 8);
     CHECK_RULE("LIFE-001", verify_records(log) == 1);
     record = verify_record_at(log, 0);
     CHECK_RULE("LIFE-001", strcmp(record->rule, "NT-025") == 0 && record->severity == VERIFY_ERROR);

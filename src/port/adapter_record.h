@@ -96,11 +96,12 @@ static inline bool port_runs(const struct port_adapter *adapter)
     return adapter->state == PORT_STARTED && !adapter->power.unplugged;
 }
 
-/* The adapter behind the door that a DDI in progress went through; the door of DxgkDdiUnload, which
- * no adapter has, must not come here. */
-static inline struct port_adapter *port_adapter_of_ddi(struct ddi_adapter *ddi)
+extern struct ddi_room port_room;
+
+/* The adapter behind the door that a DDI in progress went through; NULL: that of a driver alone. */
+static inline struct port_adapter *port_adapter_of_ddi(const struct ddi_adapter *ddi)
 {
-    return CONTAINER(ddi, struct port_adapter, ddi);
+    return ddi_room(ddi, &port_room);
 }
 
 #endif

@@ -51,29 +51,24 @@ struct records {
 
 /* ---- finding the records ---- */
 
-static bool within(const struct dl_find_object *object, uintptr_t at, size_t bytes)
+/* What glibc says of the extent of an object (dlfo_map_start, dlfo_map_end) is no bound for these
+ * reads: where a linker left a hole between two segments, it is the segment of `pc` alone. */
+static bool read(uintptr_t at, void *to, size_t bytes)
 {
-    uintptr_t low = (uintptr_t)object->dlfo_map_start, high = (uintptr_t)object->dlfo_map_end;
-
-    return at >= low && at <= high && bytes <= high - at;
+    return sim_copy_checked(to, (const void *)at, bytes);
 }
 
-static bool read(const struct dl_find_object *object, uintptr_t at, void *to, size_t bytes)
-{
-    return within(object, at, bytes) && sim_copy_checked(to, (const void *)at, bytes);
-}
-
-/* Address of the own record of the function that may contain `pc`; 0: none. The table of
- * .eh_frame_hdr is sorted by function; only the form that linkers write (pairs of 32-bit offsets
+/* Address of the own record of the function that may contain `pc`; 0: none. The table at `header`
+ * (.eh_frame_hdr) is sorted by function; only the form that linkers write (pairs of 32-bit offsets
  * from the header) is understood. */
-static uintptr_t find_own(const struct dl_find_object *object, uintptr_t pc)
+static uintptr_t find_own(uintptr_t header, uintptr_t pc)
 {
-    uintptr_t header = (uintptr_t)object->dlfo_eh_frame, table;
+    uintptr_t table;
     uint8_t head[12];
     uint32_t count, low = 0;
     int32_t pair[2];
 
-    if (!header || !read(object, header, head, sizeof(head)) || head[0] != 1 || head[1] != 0x1B ||
+    if (!header || !read(header, head, sizeof(head)) || head[0] != 1 || head[1] != 0x1B ||
         head[2] != 0x03 || head[3] != 0x3B)
         return 0;
     memcpy(&count, head + 8, sizeof(count));
@@ -81,38 +76,37 @@ static uintptr_t find_own(const struct dl_find_object *object, uintptr_t pc)
     for (uint32_t high = count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (!read(object, table + 8ull * middle, pair, sizeof(pair)))
+        if (!read(table + 8ull * middle, pair, sizeof(pair)))
             return 0;
         if (header + (uintptr_t)(intptr_t)pair[0] <= pc)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0 || !read(object, table + 8ull * (low - 1), pair, sizeof(pair)))
+    if (low == 0 || !read(table + 8ull * (low - 1), pair, sizeof(pair)))
         return 0;
     return header + (uintptr_t)(intptr_t)pair[1];
 }
 
 /* Copy a record without its length; the cursor begins at its identification. */
-static bool copy_record(const struct dl_find_object *object, uintptr_t at, uint8_t *buffer,
-                        struct dwarf *record)
+static bool copy_record(uintptr_t at, uint8_t *buffer, struct dwarf *record)
 {
     uint32_t bytes;
 
-    if (!read(object, at, &bytes, sizeof(bytes)) || bytes < 4 || bytes > RECORD_BYTES ||
-        !read(object, at + 4, buffer, bytes))
+    if (!read(at, &bytes, sizeof(bytes)) || bytes < 4 || bytes > RECORD_BYTES ||
+        !read(at + 4, buffer, bytes))
         return false;
     *record = (struct dwarf){buffer, buffer + bytes, at + 4, true};
     return true;
 }
 
-static bool read_common(const struct dl_find_object *object, uintptr_t at, struct records *records)
+static bool read_common(uintptr_t at, struct records *records)
 {
     struct dwarf d;
     char augmentation[8] = "";
     unsigned letters = 0;
 
-    if (!copy_record(object, at, records->common, &d) || dwarf_fixed(&d, 4) != 0)
+    if (!copy_record(at, records->common, &d) || dwarf_fixed(&d, 4) != 0)
         return false;
     (void)dwarf_fixed(&d, 1); /* version */
     for (char c = (char)dwarf_fixed(&d, 1); c; c = (char)dwarf_fixed(&d, 1)) {
@@ -144,19 +138,18 @@ static bool read_common(const struct dl_find_object *object, uintptr_t at, struc
     return d.ok;
 }
 
-static bool read_own(const struct dl_find_object *object, uintptr_t at, struct records *records)
+static bool read_own(uintptr_t header, uintptr_t at, struct records *records)
 {
-    uintptr_t data = (uintptr_t)object->dlfo_eh_frame;
     struct dwarf d;
     uint64_t back;
 
-    if (!copy_record(object, at, records->own, &d))
+    if (!copy_record(at, records->own, &d))
         return false;
     back = dwarf_fixed(&d, 4); /* to the common record, from here */
-    if (back == 0 || !read_common(object, at + 4 - (uintptr_t)back, records))
+    if (back == 0 || !read_common(at + 4 - (uintptr_t)back, records))
         return false;
-    records->begin = dwarf_pointer(&d, records->pointer_encoding, data);
-    records->end = records->begin + dwarf_pointer(&d, records->pointer_encoding & 0x0F, data);
+    records->begin = dwarf_pointer(&d, records->pointer_encoding, header);
+    records->end = records->begin + dwarf_pointer(&d, records->pointer_encoding & 0x0F, header);
     if (records->has_augmentation_data)
         (void)dwarf_block(&d, dwarf_unsigned(&d));
     records->body = d;
@@ -395,14 +388,15 @@ bool x64_host_unwind(const struct x64_stack *stack, bool interrupted, CONTEXT *c
     struct dl_find_object object;
     struct records records;
     struct execution e;
-    uintptr_t own;
+    uintptr_t header, own;
 
     records.pointer_encoding = 0;
     records.has_augmentation_data = false;
     if (_dl_find_object((void *)pc, &object) != 0)
         return false;
-    own = find_own(&object, pc);
-    if (!own || !read_own(&object, own, &records) || pc < records.begin || pc >= records.end)
+    header = (uintptr_t)object.dlfo_eh_frame;
+    own = find_own(header, pc);
+    if (!own || !read_own(header, own, &records) || pc < records.begin || pc >= records.end)
         return false;
     memset(&e, 0, sizeof(e));
     e.records = &records;

@@ -74,6 +74,14 @@ static struct nt_bugcheck_callback *find(const void *record)
     return NULL;
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class callback_class = {
+    .rule = "NT-166",
+    .noun = "bug check callback",
+    .reclaim = reclaim,
+};
+
 static bool add(PVOID record, bool reason, const void *caller)
 {
     struct nt_bugcheck_callback *callback;
@@ -86,11 +94,11 @@ static bool add(PVOID record, bool reason, const void *caller)
     callback->record = record;
     callback->reason = reason;
     list_push_back(&nt_state()->bugcheck_callbacks, &callback->link);
-    nt_resource_track(&callback->resource, NT_RESOURCE_BUGCHECK_CALLBACK, caller);
+    nt_resource_track(&callback->resource, &callback_class, caller);
     return true;
 }
 
-void nt_bugcheck_callback_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_bugcheck_callback *callback = CONTAINER(resource, struct nt_bugcheck_callback,
                                                       resource);
@@ -105,7 +113,7 @@ static bool remove_callback(const void *record)
     struct nt_bugcheck_callback *callback = find(record);
 
     if (callback)
-        nt_bugcheck_callback_reclaim(&callback->resource);
+        reclaim(&callback->resource);
     return callback;
 }
 

@@ -58,6 +58,16 @@ static struct nt_contiguous *take(const struct wanted *wanted)
     return block;
 }
 
+static void describe(const struct nt_resource *resource, char *text, size_t bytes);
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class contiguous_class = {
+    .rule = "NT-027",
+    .noun = "contiguous memory block",
+    .describe = describe,
+    .reclaim = reclaim,
+};
+
 static PVOID allocate(const struct wanted *wanted, const char *routine, const void *caller)
 {
     struct nt_contiguous *block;
@@ -78,7 +88,7 @@ static PVOID allocate(const struct wanted *wanted, const char *routine, const vo
     if (!block)
         return NULL;
     memset(block->address, FRESH, wanted->bytes < PAGE_SIZE ? wanted->bytes : PAGE_SIZE);
-    nt_resource_track(&block->resource, NT_RESOURCE_CONTIGUOUS, caller);
+    nt_resource_track(&block->resource, &contiguous_class, caller);
     return block->address;
 }
 
@@ -207,14 +217,14 @@ NT_EXPORT VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfByt
         destroy(block);
 }
 
-void nt_contiguous_describe(const struct nt_resource *resource, char *text, size_t bytes)
+static void describe(const struct nt_resource *resource, char *text, size_t bytes)
 {
     const struct nt_contiguous *block = CONTAINER(resource, struct nt_contiguous, resource);
 
     snprintf(text, bytes, " of %llu bytes", (unsigned long long)block->bytes);
 }
 
-void nt_contiguous_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     destroy(CONTAINER(resource, struct nt_contiguous, resource));
 }

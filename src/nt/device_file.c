@@ -23,13 +23,19 @@ static void destroy_file(struct nt_object *object)
     util_free(file);
 }
 
-void nt_file_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct device_file *file = CONTAINER(resource, struct device_file, resource);
 
     hash_remove(&nt_state()->objects, (uintptr_t)&file->body);
     util_free(file);
 }
+
+static const struct nt_resource_class file_class = {
+    .rule = "NT-170",
+    .noun = "reference to a file object",
+    .reclaim = reclaim,
+};
 
 static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller)
 {
@@ -44,7 +50,7 @@ static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller
         util_free(file);
         return NULL;
     }
-    nt_resource_track(&file->resource, NT_RESOURCE_FILE, caller);
+    nt_resource_track(&file->resource, &file_class, caller);
     return file;
 }
 

@@ -47,6 +47,19 @@ static void run(struct sim_dpc *dpc)
     nt_callback_leave(&callback);
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class dpc_class = {
+    .resource = {.rule = "NT-006",
+                 .noun = "queued DPC",
+                 .code = 0xC7,
+                 .subcode = 1,
+                 .busy = nt_resource_always_busy,
+                 .reclaim = reclaim},
+    .noun = "a DPC that is queued",
+    .code = 0xC7,
+};
+
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
                    const void *caller, bool anywhere)
 {
@@ -61,7 +74,7 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     faults = nt_faults_off(); /* queuing cannot fail on Windows */
     record = util_zalloc(1, sizeof(*record));
     outer = nt_image_enter(image);
-    done = record && nt_active_add(&record->active, &nt->dpcs, NT_ACTIVE_DPC, object, caller);
+    done = record && nt_active_add(&record->active, &nt->dpcs, &dpc_class, object, caller);
     nt_image_enter(outer);
     nt_faults_on(faults);
     if (!done) {
@@ -85,7 +98,7 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     return true;
 }
 
-void nt_dpc_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_dpc *record = CONTAINER(resource, struct nt_dpc, active.resource);
 

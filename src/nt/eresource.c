@@ -68,6 +68,19 @@ static bool level_allows(uint32_t code, const char *routine)
     return true;
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class eresource_class = {
+    .resource = {.rule = "NT-071",
+                 .noun = "ERESOURCE",
+                 .code = DRIVER_VERIFIER,
+                 .subcode = 0xD2,
+                 .reclaim = reclaim},
+    .noun = "an ERESOURCE in use",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xD2,
+};
+
 NT_EXPORT NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
 {
     struct nt *nt;
@@ -84,8 +97,8 @@ NT_EXPORT NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
     }
     faults = nt_faults_off(); /* always succeeds on Windows */
     record = util_zalloc(1, sizeof(*record));
-    if (!record || !nt_active_add(&record->active, &nt->resources, NT_ACTIVE_ERESOURCE, Resource,
-                                  NT_CALLER())) {
+    if (!record ||
+        !nt_active_add(&record->active, &nt->resources, &eresource_class, Resource, NT_CALLER())) {
         util_free(record);
         record = NULL;
     }
@@ -108,7 +121,7 @@ static void drop(struct nt_eresource *record)
     util_free(record);
 }
 
-void nt_eresource_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_eresource, active.resource));
 }

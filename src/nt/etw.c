@@ -16,7 +16,7 @@ struct nt_etw {
     trace_track track;
 };
 
-void nt_etw_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_etw *provider = CONTAINER(resource, struct nt_etw, resource);
 
@@ -24,6 +24,14 @@ void nt_etw_reclaim(struct nt_resource *resource)
     hash_remove(&nt_state()->etw, provider->handle);
     util_free(provider);
 }
+
+static const struct nt_resource_class provider_class = {
+    .rule = "NT-168",
+    .noun = "ETW registration",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xDD,
+    .reclaim = reclaim,
+};
 
 static struct nt_etw *find(REGHANDLE handle)
 {
@@ -56,7 +64,7 @@ NT_EXPORT NTSTATUS NTAPI EtwRegister(const GUID *ProviderId, PETWENABLECALLBACK 
         util_free(provider);
         return STATUS_NO_MEMORY;
     }
-    nt_resource_track(&provider->resource, NT_RESOURCE_ETW, NT_CALLER());
+    nt_resource_track(&provider->resource, &provider_class, NT_CALLER());
     *RegHandle = provider->handle;
     if (trace_current) {
         provider->track = create_track(ProviderId);
@@ -79,7 +87,7 @@ NT_EXPORT NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle)
                     __func__);
         return STATUS_INVALID_HANDLE;
     }
-    nt_etw_reclaim(&provider->resource);
+    reclaim(&provider->resource);
     return STATUS_SUCCESS;
 }
 

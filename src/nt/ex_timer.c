@@ -40,13 +40,19 @@ static void destroy(struct _EX_TIMER *timer)
     }
 }
 
-void nt_ex_timer_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct _EX_TIMER *timer = CONTAINER(resource, struct _EX_TIMER, resource);
 
     timer->delete_callback = NULL;
     destroy(timer);
 }
+
+static const struct nt_resource_class timer_class = {
+    .rule = "NT-087",
+    .noun = "timer made by ExAllocateTimer",
+    .reclaim = reclaim,
+};
 
 static void run(struct sim_dpc *dpc)
 {
@@ -104,7 +110,7 @@ NT_EXPORT PEX_TIMER NTAPI ExAllocateTimer(PEXT_CALLBACK Callback, PVOID Callback
     timer->event.fire = expire;
     timer->dpc.routine = run;
     list_init(&timer->dpc.link);
-    nt_resource_track(&timer->resource, NT_RESOURCE_EX_TIMER, NT_CALLER());
+    nt_resource_track(&timer->resource, &timer_class, NT_CALLER());
     return timer;
 }
 

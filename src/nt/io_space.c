@@ -125,10 +125,16 @@ static void retire(const struct nt_io_space *space, const char *routine, const v
     nt_view_retire(space->address, space->bytes, what, routine, caller);
 }
 
-void nt_io_space_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     destroy(CONTAINER(resource, struct nt_io_space, resource));
 }
+
+static const struct nt_resource_class io_space_class = {
+    .rule = "NT-135",
+    .noun = "mapping made by MmMapIoSpace",
+    .reclaim = reclaim,
+};
 
 static PVOID map(PHYSICAL_ADDRESS address, SIZE_T bytes, MEMORY_CACHING_TYPE cache,
                  const char *routine, const void *caller)
@@ -160,7 +166,7 @@ static PVOID map(PHYSICAL_ADDRESS address, SIZE_T bytes, MEMORY_CACHING_TYPE cac
     space = create(physical, bytes, cache);
     if (!space)
         return NULL;
-    nt_resource_track(&space->resource, NT_RESOURCE_IO_SPACE, caller);
+    nt_resource_track(&space->resource, &io_space_class, caller);
     return space->address;
 }
 

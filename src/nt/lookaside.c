@@ -54,13 +54,22 @@ static bool check_init(const void *list, SIZE_T size, const char *routine)
     return true;
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class lookaside_class = {
+    .resource = {.rule = "NT-031", .noun = "lookaside list", .reclaim = reclaim},
+    .noun = "a lookaside list in use",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xCC,
+};
+
 static bool remember(GENERAL_LOOKASIDE_POOL *list, const void *caller)
 {
     struct nt_lookaside *record = util_zalloc(1, sizeof(*record));
 
     if (!record)
         return false;
-    if (!nt_active_add(&record->active, &nt_state()->lookasides, NT_ACTIVE_LOOKASIDE, list, caller)) {
+    if (!nt_active_add(&record->active, &nt_state()->lookasides, &lookaside_class, list, caller)) {
         util_free(record);
         return false;
     }
@@ -161,7 +170,7 @@ static void drop(struct nt_lookaside *record)
 }
 
 /* At unload the driver's own Free routine may be gone: entries stay, as blocks that it left. */
-void nt_lookaside_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_lookaside, active.resource));
 }

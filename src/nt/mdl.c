@@ -100,6 +100,14 @@ static void init_header(PMDL mdl, const void *address, uint64_t bytes)
     mdl->ByteCount = (ULONG)bytes;
 }
 
+static void reclaim_mdl(struct nt_resource *resource);
+
+static const struct nt_resource_class mdl_class = {
+    .rule = "NT-114",
+    .noun = "MDL",
+    .reclaim = reclaim_mdl,
+};
+
 /* An MDL in a pool block of its own, tracked as an MDL and not as a block. */
 static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *caller)
 {
@@ -119,7 +127,7 @@ static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *
     record->block = block;
     record->capacity = pages;
     nt_resource_untrack(&block->resource);
-    nt_resource_track(&record->resource, NT_RESOURCE_MDL, caller);
+    nt_resource_track(&record->resource, &mdl_class, caller);
     return record;
 }
 
@@ -240,7 +248,7 @@ void nt_mdl_forget(const void *address, const char *routine, const void *caller)
     nt_mdl_drop_if_idle(record);
 }
 
-void nt_mdl_reclaim(struct nt_resource *resource)
+static void reclaim_mdl(struct nt_resource *resource)
 {
     struct nt_mdl *record = CONTAINER(resource, struct nt_mdl, resource);
 
@@ -376,6 +384,16 @@ static void lock_pages(struct nt_mdl *record)
     }
 }
 
+static void reclaim_locked(struct nt_resource *resource);
+
+static const struct nt_resource_class locked_class = {
+    .rule = "NT-115",
+    .noun = "MDL with locked pages",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xB8,
+    .reclaim = reclaim_locked,
+};
+
 NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
                                          LOCK_OPERATION Operation)
 {
@@ -417,7 +435,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     record->pages = pages;
     record->process = AccessMode == UserMode ? nt_process_current() : NULL;
     lock_pages(record);
-    nt_resource_track(&record->held, NT_RESOURCE_LOCKED_PAGES, NT_CALLER());
+    nt_resource_track(&record->held, &locked_class, NT_CALLER());
     mdl->MdlFlags |= MDL_PAGES_LOCKED;
     if (Operation != IoReadAccess)
         mdl->MdlFlags |= MDL_WRITE_OPERATION;
@@ -443,7 +461,7 @@ void nt_mdl_unlock(struct nt_mdl *record)
     record->process = NULL;
 }
 
-void nt_mdl_lock_reclaim(struct nt_resource *resource)
+static void reclaim_locked(struct nt_resource *resource)
 {
     struct nt_mdl *record = CONTAINER(resource, struct nt_mdl, held);
 
@@ -605,7 +623,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     record->page_list = true;
     for (uint64_t i = 0; i < pages; i++)
         MmGetMdlPfnArray(record->mdl)[i] = page[i].value;
-    nt_resource_track(&record->held, NT_RESOURCE_LOCKED_PAGES, caller);
+    nt_resource_track(&record->held, &locked_class, caller);
     record->mdl->MdlFlags |= MDL_PAGES_LOCKED;
     return record->mdl;
 }

@@ -18,6 +18,14 @@ static void destroy_mapping(struct nt_mapping *mapping)
     util_free(mapping);
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class mapping_class = {
+    .rule = "NT-123",
+    .noun = "system mapping of an MDL",
+    .reclaim = reclaim,
+};
+
 /* `process`: of a user mapping; NULL: one for the system. */
 static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *page, uint64_t pages,
                                          struct nt_process *process, const void *caller)
@@ -42,7 +50,7 @@ static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *pag
         goto fail;
     if (!hash_put(&nt->mappings, (uintptr_t)mapping->address, mapping))
         goto fail;
-    nt_resource_track(&mapping->resource, NT_RESOURCE_MAPPING, caller);
+    nt_resource_track(&mapping->resource, &mapping_class, caller);
     return mapping;
 
 fail:
@@ -68,7 +76,7 @@ void nt_mdl_unmap(struct nt_mdl *record)
     nt_mdl_unmap_by(record, NULL, NULL);
 }
 
-void nt_mapping_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_mapping *mapping = CONTAINER(resource, struct nt_mapping, resource);
     struct nt_mdl *record = nt_mdl_find(mapping->mdl);

@@ -56,33 +56,28 @@ enum nt_limit {
 
 /* ---- what is tracked for a driver image ---- */
 
-enum nt_resource_kind {
-    NT_RESOURCE_POOL,
-    NT_RESOURCE_MDL,
-    NT_RESOURCE_CONTIGUOUS,
-    NT_RESOURCE_IO_SPACE,
-    NT_RESOURCE_THREAD,
-    NT_RESOURCE_HANDLE,
-    NT_RESOURCE_WORK_ITEM,
-    NT_RESOURCE_EX_WORK_ITEM,
-    NT_RESOURCE_TIMER,
-    NT_RESOURCE_EX_TIMER,
-    NT_RESOURCE_DPC,
-    NT_RESOURCE_LOOKASIDE,
-    NT_RESOURCE_ERESOURCE,
-    NT_RESOURCE_MAPPING,
-    NT_RESOURCE_LOCKED_PAGES,
-    NT_RESOURCE_ETW,
-    NT_RESOURCE_BUGCHECK_CALLBACK,
-    NT_RESOURCE_FILE,
-    NT_RESOURCE_KINDS,
+struct nt_resource;
+
+/* What all things of one kind have in common: how one that was left behind is reported and taken back. A constant of the file that
+ * makes such things. */
+struct nt_resource_class {
+    const char *rule;
+    const char *noun;
+    uint32_t code; /* bug check code of the report; 0: none */
+    uint32_t subcode;
+    /* Write what the thing is, after the noun; NULL: there is nothing more to say. */
+    void (*describe)(const struct nt_resource *resource, char *text, size_t bytes);
+    /* Does the thing keep its driver loaded? NULL: it never does. */
+    bool (*busy)(const struct nt_resource *resource);
+    /* Take it back silently. It is on no list any more. */
+    void (*reclaim)(struct nt_resource *resource);
 };
 
 /* Embedded in the record of a thing that a driver must give back. */
 struct nt_resource {
     struct list link;
     struct nt_image *image; /* NULL: the host's own */
-    enum nt_resource_kind kind;
+    const struct nt_resource_class *class;
     const void *caller; /* return address in the driver */
     uint64_t serial;    /* in order of creation, from 1 */
 };
@@ -95,8 +90,11 @@ struct nt_image {
 };
 
 /* Attribute to the current image. `caller`: __builtin_return_address(0) in the exported routine. */
-void nt_resource_track(struct nt_resource *resource, enum nt_resource_kind kind, const void *caller);
+void nt_resource_track(struct nt_resource *resource, const struct nt_resource_class *class,
+                       const void *caller);
 void nt_resource_untrack(struct nt_resource *resource);
+/* For `busy` of a class. */
+bool nt_resource_always_busy(const struct nt_resource *resource);
 struct nt_image *nt_image_current(void);
 /* Take back one thing, or all that the image holds; silently. */
 void nt_resource_reclaim(struct nt_resource *resource);
@@ -158,12 +156,11 @@ enum nt_memory nt_memory_of(const void *address);
 
 /* ---- active objects in driver memory ---- */
 
-enum nt_active_kind {
-    NT_ACTIVE_TIMER,
-    NT_ACTIVE_DPC,
-    NT_ACTIVE_WORK_ITEM,
-    NT_ACTIVE_LOOKASIDE,
-    NT_ACTIVE_ERESOURCE
+struct nt_active_class {
+    struct nt_resource_class resource;
+    /* The report when its memory goes (NT-006): what was in it. */
+    const char *noun;
+    uint32_t code, subcode;
 };
 
 /* Record of an object that the host will touch later. It hangs on the pool block or the thread
@@ -171,13 +168,13 @@ enum nt_active_kind {
 struct nt_active {
     struct nt_resource resource;
     struct list in_memory;
-    enum nt_active_kind kind;
+    const struct nt_active_class *class;
     uintptr_t address;
 };
 
 /* Enter in `map` (by address) and hang on what holds it. False: out of memory. */
-bool nt_active_add(struct nt_active *active, struct hash_map *map, enum nt_active_kind kind,
-                   const void *object, const void *caller);
+bool nt_active_add(struct nt_active *active, struct hash_map *map,
+                   const struct nt_active_class *class, const void *object, const void *caller);
 void nt_active_remove(struct nt_active *active, struct hash_map *map);
 /* The memory goes: report (NT-006) and drop. */
 void nt_active_drop_all(struct list *actives, const char *where);
@@ -530,7 +527,6 @@ void nt_registry_finish(struct nt *nt);
 bool nt_device_object_known(const void *object);
 /* The device object of this name; NULL: none. */
 void *nt_device_named(const char *name);
-void nt_file_reclaim(struct nt_resource *resource);
 void nt_device_objects_finish(struct nt *nt);
 
 /* Deadlock detection. `sleeper`: the thread that takes a mutex or fast mutex; NULL: a spin lock of
@@ -545,7 +541,6 @@ void nt_lock_order_forget(const void *address, uint64_t bytes);
 
 /* Work items wait, and no worker is free? */
 void nt_workers_balance(void);
-bool nt_work_is_queued(const struct nt_resource *resource);
 
 /* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks on all of them. */
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
@@ -561,24 +556,5 @@ bool nt_mdl_is_lent(const void *address, const char *routine);
 WCHAR nt_upcase(WCHAR c);
 size_t nt_wide_length(const WCHAR *text);
 int nt_unicode_compare(PCUNICODE_STRING a, PCUNICODE_STRING b, bool ignore_case);
-
-/* Ways to take back, one per kind of resource (image.c). */
-void nt_mdl_reclaim(struct nt_resource *resource);
-void nt_mdl_lock_reclaim(struct nt_resource *resource);
-void nt_mapping_reclaim(struct nt_resource *resource);
-void nt_contiguous_reclaim(struct nt_resource *resource);
-void nt_contiguous_describe(const struct nt_resource *resource, char *text, size_t bytes);
-void nt_io_space_reclaim(struct nt_resource *resource);
-void nt_thread_reclaim(struct nt_resource *resource);
-void nt_handle_reclaim(struct nt_resource *resource);
-void nt_handle_describe(const struct nt_resource *resource, char *text, size_t bytes);
-void nt_work_reclaim(struct nt_resource *resource);
-void nt_timer_reclaim(struct nt_resource *resource);
-void nt_ex_timer_reclaim(struct nt_resource *resource);
-void nt_dpc_reclaim(struct nt_resource *resource);
-void nt_lookaside_reclaim(struct nt_resource *resource);
-void nt_eresource_reclaim(struct nt_resource *resource);
-void nt_etw_reclaim(struct nt_resource *resource);
-void nt_bugcheck_callback_reclaim(struct nt_resource *resource);
 
 #endif

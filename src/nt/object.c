@@ -87,6 +87,16 @@ void nt_object_release(struct nt_object *object)
     destroy_if_unused(object);
 }
 
+static void describe_handle(const struct nt_resource *resource, char *text, size_t bytes);
+static void reclaim_handle(struct nt_resource *resource);
+
+static const struct nt_resource_class handle_class = {
+    .rule = "NT-109",
+    .noun = "open kernel handle",
+    .describe = describe_handle,
+    .reclaim = reclaim_handle,
+};
+
 /* ---- handles ---- */
 
 HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kernel,
@@ -107,7 +117,7 @@ HANDLE nt_handle_create(struct nt_object *object, ACCESS_MASK access, bool kerne
         return NULL;
     }
     object->handles++;
-    nt_resource_track(&entry->resource, NT_RESOURCE_HANDLE, caller);
+    nt_resource_track(&entry->resource, &handle_class, caller);
     value = (uint64_t)entry->value << 2 | (kernel ? KERNEL_HANDLE_BITS : 0);
     return (HANDLE)(uintptr_t)value;
 }
@@ -213,14 +223,14 @@ static const char *type_name(enum nt_object_type type)
     return name[type];
 }
 
-void nt_handle_describe(const struct nt_resource *resource, char *text, size_t bytes)
+static void describe_handle(const struct nt_resource *resource, char *text, size_t bytes)
 {
     const struct handle_entry *entry = CONTAINER(resource, struct handle_entry, resource);
 
     snprintf(text, bytes, " of a %s", type_name(entry->object->type));
 }
 
-void nt_handle_reclaim(struct nt_resource *resource)
+static void reclaim_handle(struct nt_resource *resource)
 {
     close_entry(CONTAINER(resource, struct handle_entry, resource));
 }

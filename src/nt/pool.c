@@ -17,6 +17,7 @@
  * its memory is not reused at once and a later write is noticed. Special pool (pool_special.c) does
  * more, at a price.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -215,6 +216,29 @@ static void release_memory(struct nt_block *block)
     slab_give(&pool->blocks, block);
 }
 
+static void describe(const struct nt_resource *resource, char *text, size_t bytes)
+{
+    const struct nt_block *block = CONTAINER(resource, struct nt_block, resource);
+    char tag[5];
+
+    nt_tag_text(block->tag, tag);
+    snprintf(text, bytes, " of %llu bytes, tag '%s'", (unsigned long long)block->bytes, tag);
+}
+
+static void reclaim(struct nt_resource *resource)
+{
+    nt_pool_give(CONTAINER(resource, struct nt_block, resource));
+}
+
+static const struct nt_resource_class block_class = {
+    .rule = "NT-027",
+    .noun = "pool block",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0x62,
+    .describe = describe,
+    .reclaim = reclaim,
+};
+
 struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller)
 {
@@ -242,7 +266,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
-    nt_resource_track(&block->resource, NT_RESOURCE_POOL, caller);
+    nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;
     pool->statistics.live_bytes += bytes;

@@ -256,6 +256,15 @@ static void thread_name(char *name, size_t bytes)
     snprintf(name, bytes, "%.20s thread", image ? image->name : "system");
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class thread_class = {
+    .rule = "NT-109",
+    .noun = "running system thread",
+    .busy = nt_resource_always_busy,
+    .reclaim = reclaim,
+};
+
 NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
                                               POBJECT_ATTRIBUTES ObjectAttributes,
                                               HANDLE ProcessHandle, PCLIENT_ID ClientId,
@@ -305,7 +314,7 @@ NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG Desire
     *sim_thread_process(thread->sim) = process;
     sim_thread_on_exit(thread->sim, end_thread, thread);
     sim_thread_release(thread->sim); /* it keeps itself while it lives, and no longer is it used */
-    nt_resource_track(&thread->resource, NT_RESOURCE_THREAD, NT_CALLER());
+    nt_resource_track(&thread->resource, &thread_class, NT_CALLER());
     if (ClientId) {
         ClientId->UniqueProcess = nt_process_id(process);
         ClientId->UniqueThread = nt_thread_id(thread);
@@ -315,7 +324,7 @@ NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG Desire
 }
 
 /* A thread that still runs at unload cannot be ended from outside: it goes on without an owner. */
-void nt_thread_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct _KTHREAD *thread = CONTAINER(resource, struct _KTHREAD, resource);
 

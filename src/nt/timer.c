@@ -53,10 +53,17 @@ static void expire(struct sim_event *event)
         nt_dpc_insert(dpc, NULL, NULL, image, caller, true);
 }
 
-void nt_timer_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_timer, active.resource));
 }
+
+static const struct nt_active_class timer_class = {
+    .resource = {.rule = "NT-006", .noun = "set timer", .code = 0xC7, .reclaim = reclaim},
+    .noun = "a timer that is set",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0x15,
+};
 
 bool nt_timer_uses_dpc(const KDPC *dpc)
 {
@@ -121,7 +128,7 @@ static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, co
 
     if (!record)
         return;
-    if (!nt_active_add(&record->active, &nt->timers, NT_ACTIVE_TIMER, timer, caller)) {
+    if (!nt_active_add(&record->active, &nt->timers, &timer_class, timer, caller)) {
         util_free(record);
         return;
     }

@@ -162,15 +162,28 @@ static void enqueue(struct nt_work *work)
     nt_workers_balance();
 }
 
-bool nt_work_is_queued(const struct nt_resource *resource)
+static bool is_queued(const struct nt_resource *resource)
 {
     return CONTAINER(resource, struct nt_work, active.resource)->queued;
 }
 
-void nt_work_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     dispose(CONTAINER(resource, struct nt_work, active.resource));
 }
+
+static const struct nt_active_class ex_class = {
+    .resource = {.rule = "NT-101", .noun = "queued work item", .code = 0xCE, .reclaim = reclaim},
+    .noun = "a work item that is queued",
+    .code = 0xC7,
+};
+
+static const struct nt_resource_class io_class = {
+    .rule = "NT-099",
+    .noun = "I/O work item",
+    .busy = is_queued,
+    .reclaim = reclaim,
+};
 
 /* ---- I/O work items ---- */
 
@@ -196,7 +209,7 @@ NT_EXPORT PIO_WORKITEM NTAPI IoAllocateWorkItem(PDEVICE_OBJECT DeviceObject)
     work->io = true;
     work->device = DeviceObject;
     list_init(&work->link);
-    nt_resource_track(&work->active.resource, NT_RESOURCE_WORK_ITEM, NT_CALLER());
+    nt_resource_track(&work->active.resource, &io_class, NT_CALLER());
     return (PIO_WORKITEM)(void *)work;
 }
 
@@ -275,8 +288,7 @@ NT_EXPORT VOID NTAPI ExQueueWorkItem(PWORK_QUEUE_ITEM WorkItem, WORK_QUEUE_TYPE 
     }
     faults = nt_faults_off();
     work = util_zalloc(1, sizeof(*work));
-    if (work && nt_active_add(&work->active, &nt->ex_work_items, NT_ACTIVE_WORK_ITEM, WorkItem,
-                              NT_CALLER())) {
+    if (work && nt_active_add(&work->active, &nt->ex_work_items, &ex_class, WorkItem, NT_CALLER())) {
         work->routine = WorkItem->WorkerRoutine;
         work->context = WorkItem->Parameter;
         list_init(&work->link);

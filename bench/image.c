@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bus/bus.h"
 #include "loader/loader.h"
+#include "nt/config.h"
 #include "nt/nt.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
 #include "windows/large.h"
 #include "x64/x64.h"
 

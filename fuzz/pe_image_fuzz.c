@@ -11,8 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bus/bus.h"
 #include "loader/loader.h"
+#include "nt/config.h"
 #include "nt/nt.h"
+#include "ram/ram.h"
 #include "sim/sim.h"
 #include "x64/function_table.h"
 #include "x64/x64.h"

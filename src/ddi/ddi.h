@@ -19,9 +19,13 @@
 #include <dxgk_wddm3_2.h>
 
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "sim/sim.h"
 #include "trace/trace.h"
+#include "util/list.h"
 #include "verify/verify.h"
+
+struct nt_image;
+struct nt_process;
 
 /* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
 struct ddi_adapter {

@@ -4,6 +4,7 @@
 #define DXGK_DDI_PRIVATE_H
 
 #include "ddi/ddi.h"
+#include "nt/driver_call.h"
 #include "util/hash.h"
 
 /* How an entry is entered. */

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
 
 #define RAISED_LIMIT 500000000u /* THREAD-067 */
 

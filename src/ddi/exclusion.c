@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "ddi/ddi_private.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
 
 #define ALONE_LIMIT (60ull * SECOND) /* THREAD-037 */
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "ddi/ddi_private.h"
+#include "util/address.h"
 
 bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what)
 {

@@ -10,7 +10,6 @@
 #include "bus/bus.h"
 #include "kmt/kmt.h"
 #include "loader/loader.h"
-#include "nt/nt.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
@@ -19,6 +18,8 @@
 #include "vidmm/all.h"
 #include "vidsch/vidsch.h"
 
+struct nt_image;
+struct nt_process;
 struct port_answers;
 struct port_config;
 

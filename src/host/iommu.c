@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual machines. */
 #include "host/host.h"
+#include "nt/status_name.h"
 #include "port/config.h"
 #include "port/isolate.h"
 

@@ -4,6 +4,9 @@
 #include "host/host.h"
 
 #include "ddi/ddi.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
+#include "nt/image_life.h"
 
 #define LIMIT_NS 60000000000u /* as for DriverEntry */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "nt/registry.h"
 
 enum dxgk_result dxgk_machine_load_registry(struct dxgk_machine *machine, const char *path,
                                             char *error, size_t error_bytes)

@@ -3,7 +3,7 @@
  * The client interface: the D3DKMT* functions of <d3dkmthk.h>, under their own names, for client threads of the machine.
  * This header is for the room above, which makes processes; clients see d3dkmthk.h only.
  *
- *   process            one per client process (nt_process.kmt)
+ *   process            one per client process (nt_process.client)
  *    +- adapter        one per adapter the process has open: adapter handles are counted here
  *        +- device     hDevice; contexts, paging queues and synchronization objects made on it
  *
@@ -19,9 +19,8 @@
 
 #include <ntddk.h>
 
-#include "nt/nt.h"
-
 struct kmt;
+struct nt_process;
 struct port;
 
 /* State of the current machine (room[SIM_ROOM_KMT]). NULL: out of memory. */

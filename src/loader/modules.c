@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "loader/pe.h"
-#include "nt/nt.h"
+#include "nt/routine.h"
 #include "sim/sim.h"
 #include "util/alloc.h"
 #include "x64/runtime.h"

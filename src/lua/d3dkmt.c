@@ -10,7 +10,7 @@
 #include <d3dkmthk.h>
 
 #include "lua/lua_private.h"
-#include "nt/nt.h"
+#include "nt/status_name.h"
 
 enum kind {
     VALUE,   /* integer or boolean, in and out */

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of active objects in driver memory, hung on what holds that memory; and counts by
- * address. */
-#include "nt/nt_private.h"
+/* Records of active objects in driver memory, hung on what holds that memory. */
+#include "nt/active.h"
+#include "nt/caller.h"
+#include "nt/memory.h"
+#include "nt/resource.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 bool nt_active_add(struct nt_active *active, struct hash_map *map,
                    const struct nt_active_class *class, const void *object, const void *caller)
 {
-    struct nt_block *block;
+    struct list *actives = nt_memory_actives(object);
 
     if (!hash_put(map, (uintptr_t)object, active))
         return false;
     active->class = class;
     active->address = (uintptr_t)object;
     list_init(&active->in_memory);
-    block = nt_pool_find(object);
-    if (block)
-        list_push_back(&block->actives, &active->in_memory);
-    else if (nt_on_stack(object))
-        list_push_back(&nt_thread()->actives, &active->in_memory);
+    if (actives)
+        list_push_back(actives, &active->in_memory);
     nt_resource_track(&active->resource, &class->resource, caller);
     return true;
 }
@@ -41,26 +43,4 @@ void nt_active_drop_all(struct list *actives, const char *where)
                            active->class->noun, caller);
         nt_resource_reclaim(&active->resource);
     }
-}
-
-/* ---- counts by address ---- */
-
-unsigned long nt_count_get(const struct hash_map *map, const void *address)
-{
-    return (uintptr_t)hash_get(map, (uintptr_t)address);
-}
-
-bool nt_count_add(struct hash_map *map, const void *address)
-{
-    return hash_put(map, (uintptr_t)address, (void *)(nt_count_get(map, address) + 1));
-}
-
-void nt_count_remove(struct hash_map *map, const void *address)
-{
-    unsigned long count = nt_count_get(map, address);
-
-    if (count > 1)
-        hash_put(map, (uintptr_t)address, (void *)(count - 1));
-    else
-        hash_remove(map, (uintptr_t)address);
 }

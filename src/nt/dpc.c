@@ -4,7 +4,23 @@
  * the routine and arguments as they were when it was queued; the record is gone before the routine
  * starts, so that the routine can queue it again.
  */
-#include "nt/nt_private.h"
+#include "nt/active.h"
+#include "nt/dpc.h"
+#include "nt/driver_call.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/image.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "nt/timer.h"
+#include "sim/sim.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u
@@ -19,9 +35,11 @@ struct nt_dpc {
     bool of_timer;
 };
 
+const struct nt_component nt_dpc_component = NT_MAP_COMPONENT(dpcs);
+
 static bool check(const KDPC *dpc, const char *routine)
 {
-    if (!nt_storage_check(dpc, "KDPC", routine))
+    if (!nt_memory_check(dpc, "KDPC", routine))
         return false;
     if ((dpc->Type != DPC_TYPE && dpc->Type != THREADED_DPC_TYPE) || !dpc->DeferredRoutine) {
         VIOLATION("NT-005", "%s of a KDPC that was never initialised, or was overwritten", routine);
@@ -32,7 +50,7 @@ static bool check(const KDPC *dpc, const char *routine)
 
 static void drop(struct nt_dpc *record)
 {
-    nt_active_remove(&record->active, &nt_state()->dpcs);
+    nt_active_remove(&record->active, nt_state()->dpcs);
     util_free(record);
 }
 
@@ -69,12 +87,12 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     struct nt_dpc *record;
     bool done;
 
-    if (hash_get(&nt->dpcs, (uintptr_t)object) || sim_current->stopped)
+    if (hash_get(nt->dpcs, (uintptr_t)object) || sim_current->stopped)
         return false;
     faults = nt_faults_off(); /* queuing cannot fail on Windows */
     record = util_zalloc(1, sizeof(*record));
     outer = nt_image_enter(image);
-    done = record && nt_active_add(&record->active, &nt->dpcs, &dpc_class, object, caller);
+    done = record && nt_active_add(&record->active, nt->dpcs, &dpc_class, object, caller);
     nt_image_enter(outer);
     nt_faults_on(faults);
     if (!done) {
@@ -111,9 +129,9 @@ static void reclaim(struct nt_resource *resource)
 static void init(PKDPC dpc, uint32_t type, PKDEFERRED_ROUTINE deferred, PVOID context,
                  const char *routine)
 {
-    if (!nt_storage_check(dpc, "KDPC", routine))
+    if (!nt_memory_check(dpc, "KDPC", routine))
         return;
-    if (hash_get(&nt_state()->dpcs, (uintptr_t)dpc)) {
+    if (hash_get(nt_state()->dpcs, (uintptr_t)dpc)) {
         VIOLATION("NT-083", "%s of a KDPC that is queued", routine);
         return;
     }
@@ -165,7 +183,7 @@ NT_EXPORT BOOLEAN NTAPI KeRemoveQueueDpc(PRKDPC Dpc)
     NT_ENTER();
     if (!check(Dpc, __func__))
         return FALSE;
-    record = hash_get(&nt_state()->dpcs, (uintptr_t)Dpc);
+    record = hash_get(nt_state()->dpcs, (uintptr_t)Dpc);
     if (!record || !sim_dpc_remove(&record->dpc))
         return FALSE;
     drop(record);

@@ -4,7 +4,18 @@
  * at the start of the structure and the function pointers in it; what is here fills the structure
  * in, empties it, and knows which are in use.
  */
-#include "nt/nt_private.h"
+#include "nt/active.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define DEFAULT_DEPTH 4u
 
@@ -12,6 +23,8 @@ struct nt_lookaside {
     struct nt_active active;
     GENERAL_LOOKASIDE_POOL *list;
 };
+
+const struct nt_component nt_lookaside_component = NT_MAP_COMPONENT(lookasides);
 
 /* GENERAL_LOOKASIDE and GENERAL_LOOKASIDE_POOL differ in alignment only. */
 _Static_assert(offsetof(GENERAL_LOOKASIDE, FreeEx) == offsetof(GENERAL_LOOKASIDE_POOL, FreeEx),
@@ -32,12 +45,12 @@ static VOID NTAPI free_entry_ex(PVOID buffer, PLOOKASIDE_LIST_EX lookaside)
 
 static struct nt_lookaside *find(const void *list)
 {
-    return list ? hash_get(&nt_state()->lookasides, (uintptr_t)list) : NULL;
+    return list ? hash_get(nt_state()->lookasides, (uintptr_t)list) : NULL;
 }
 
 static bool check_init(const void *list, SIZE_T size, const char *routine)
 {
-    if (!nt_storage_check(list, "lookaside list", routine))
+    if (!nt_memory_check(list, "lookaside list", routine))
         return false;
     if ((uintptr_t)list % 16 != 0) {
         VIOLATION("NT-028", "%s of a list that is not aligned to 16 bytes", routine);
@@ -69,7 +82,7 @@ static bool remember(GENERAL_LOOKASIDE_POOL *list, const void *caller)
 
     if (!record)
         return false;
-    if (!nt_active_add(&record->active, &nt_state()->lookasides, &lookaside_class, list, caller)) {
+    if (!nt_active_add(&record->active, nt_state()->lookasides, &lookaside_class, list, caller)) {
         util_free(record);
         return false;
     }
@@ -165,7 +178,7 @@ NT_EXPORT NTSTATUS NTAPI ExInitializeLookasideListEx(PLOOKASIDE_LIST_EX Lookasid
 
 static void drop(struct nt_lookaside *record)
 {
-    nt_active_remove(&record->active, &nt_state()->lookasides);
+    nt_active_remove(&record->active, nt_state()->lookasides);
     util_free(record);
 }
 

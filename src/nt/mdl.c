@@ -9,16 +9,40 @@
  */
 #include <string.h>
 
+#include "bus/bus.h"
+#include "nt/address.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
 #include "nt/mdl.h"
+#include "nt/mdl_record.h"
+#include "nt/memory.h"
+#include "nt/pool.h"
+#include "nt/raise.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "ram/ram.h"
+#include "sim/sim.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define MDL_TAG 0x206C644Du /* "Mdl " */
 #define LARGEST (0x100000000u - PAGE_SIZE)
+
+const struct nt_component nt_mdl_component = NT_MAP_COMPONENT(mdls);
 
 /* ---- records ---- */
 
 struct nt_mdl *nt_mdl_find(const MDL *mdl)
 {
-    return mdl ? hash_get(&nt_state()->mdls, (uintptr_t)mdl) : NULL;
+    return mdl ? hash_get(nt_state()->mdls, (uintptr_t)mdl) : NULL;
 }
 
 struct nt_mdl *nt_mdl_record(PMDL mdl)
@@ -33,7 +57,7 @@ struct nt_mdl *nt_mdl_record(PMDL mdl)
     record->mdl = mdl;
     list_init(&record->resource.link);
     list_init(&record->held.link);
-    if (hash_put(&nt_state()->mdls, (uintptr_t)mdl, record))
+    if (hash_put(nt_state()->mdls, (uintptr_t)mdl, record))
         return record;
     util_free(record);
     return NULL;
@@ -43,7 +67,7 @@ void nt_mdl_drop_if_idle(struct nt_mdl *record)
 {
     if (record->block || record->pages || record->mapping)
         return;
-    hash_remove(&nt_state()->mdls, (uintptr_t)record->mdl);
+    hash_remove(nt_state()->mdls, (uintptr_t)record->mdl);
     nt_resource_untrack(&record->resource);
     util_free(record);
 }
@@ -60,7 +84,7 @@ bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
     const struct nt_mdl *record;
     uint64_t room;
 
-    if (!nt_storage_check(mdl, "MDL", routine))
+    if (!nt_memory_check(mdl, "MDL", routine))
         return false;
     record = nt_mdl_find(mdl);
     room = record && (record->block || record->lent) ? record->capacity
@@ -83,7 +107,7 @@ void nt_mdl_clear(PMDL mdl, CSHORT flags)
     if (nt_memory_of(mdl) == NT_MEMORY_FREED || !sim_copy_checked(&now, &mdl->MdlFlags, sizeof(now)))
         return;
     now &= (CSHORT)~flags;
-    nt_poke(&mdl->MdlFlags, &now, sizeof(now));
+    sim_copy_checked(&mdl->MdlFlags, &now, sizeof(now));
 }
 
 /* ---- allocation ---- */
@@ -279,8 +303,8 @@ static bool nonpaged_page(const uint8_t *address, PFN_NUMBER *pfn, const char *r
     }
     if (!ram_physical(nt_state()->ram, address, &physical)) {
         VIOLATION("NT-116", "%s of an MDL that describes %s", routine,
-                  nt_on_stack(address) ? "the kernel stack"
-                                       : "memory that is no pool and no contiguous memory");
+                  nt_memory_on_stack(address) ? "the kernel stack"
+                                              : "memory that is no pool and no contiguous memory");
         return false;
     }
     *pfn = phys_page(physical).value;
@@ -334,7 +358,7 @@ static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION op
         return false;
     }
     if (!ram_physical(nt->ram, address, &physical) || nt_user_range_denies(address) ||
-        (mode == UserMode && nt_is_kernel_address(address)) ||
+        (mode == UserMode && nt_address_is_kernel(address)) ||
         (operation != IoReadAccess && !is_writable(address))) {
         *raise = true;
         return false;
@@ -477,7 +501,7 @@ uint64_t nt_mdl_locked_pages(const struct nt_process *process)
     uint32_t cursor = 0;
     void *value;
 
-    while (hash_next(&nt_state()->mdls, &cursor, &key, &value)) {
+    while (hash_next(nt_state()->mdls, &cursor, &key, &value)) {
         const struct nt_mdl *record = value;
 
         if (record->process == process)
@@ -506,7 +530,7 @@ NT_EXPORT VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-120", NT_NO_CODE, __func__);
-    if (!nt_storage_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
+    if (!nt_memory_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
         return;
     record = nt_mdl_find(mdl);
     if (!record || record->pages == 0 || record->owns_pages) {
@@ -540,20 +564,6 @@ struct page_request {
     ULONG flags;
 };
 
-enum ram_cache nt_cache_type(MEMORY_CACHING_TYPE type)
-{
-    switch (type) {
-    case MmNonCached:
-    case MmNonCachedUnordered:
-        return RAM_NON_CACHED;
-    case MmWriteCombined:
-    case MmUSWCCached:
-        return RAM_WRITE_COMBINED;
-    default:
-        return RAM_CACHED;
-    }
-}
-
 static bool take_pages(const struct page_request *wanted, uint64_t pages, struct page_number *page)
 {
     struct ram *ram = nt_state()->ram;
@@ -562,7 +572,7 @@ static bool take_pages(const struct page_request *wanted, uint64_t pages, struct
         .low = {(uint64_t)wanted->low.QuadPart},
         .high = {(uint64_t)wanted->high.QuadPart},
         .owner = RAM_MDL_PAGES,
-        .cache = nt_cache_type(wanted->cache),
+        .cache = nt_address_cache_type(wanted->cache),
         .zero = !(wanted->flags & MM_DONT_ZERO_ALLOCATION),
     };
     struct page_number first;
@@ -601,7 +611,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     uint64_t pages;
 
     nt_level(NT_DISPATCH, "NT-131", 0x7E, routine);
-    if (wanted->bytes == 0 || wanted->bytes > LARGEST || nt_resource_fails())
+    if (wanted->bytes == 0 || wanted->bytes > LARGEST || nt_faults_due())
         return NULL;
     page = util_zalloc(BYTES_TO_PAGES(wanted->bytes), sizeof(*page));
     if (!page)

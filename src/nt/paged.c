@@ -11,7 +11,12 @@
  */
 #include <sys/mman.h>
 
+#include "nt/paged.h"
 #include "nt/pool.h"
+#include "nt/pool_page.h"
+#include "nt/state.h"
+#include "sim/sim.h"
+#include "util/address.h"
 
 static bool close_page(void *page)
 {
@@ -31,7 +36,7 @@ bool nt_paged_fault(const void *address)
 /* In a signal handler: nothing here takes memory or a lock. */
 bool nt_paged_open(uintptr_t address)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     void *page = (void *)(address & ~(uintptr_t)(PAGE_BYTES - 1));
 
     if (sim_irql() >= SIM_IRQL_DISPATCH || !nt_paged_fault((void *)address))
@@ -53,7 +58,7 @@ bool nt_paged_open(uintptr_t address)
 
 void nt_paged_close(void)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     while (pool->open_pages)
         (void)close_page(pool->open_page[--pool->open_pages]);
@@ -66,7 +71,7 @@ bool nt_paged_protect(const struct nt_block *block)
 
 void nt_paged_forget(const struct nt_block *block)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     const char *from = block->page->view, *to = from + block->page->pages * PAGE_BYTES;
 
     for (unsigned i = 0; i < pool->open_pages;)

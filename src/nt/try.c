@@ -9,7 +9,10 @@
 
 #include <dxgk_seh.h>
 
-#include "nt/nt_private.h"
+#include "nt/current.h"
+#include "nt/kthread.h"
+#include "nt/try.h"
+#include "sim/sim.h"
 
 #define DEEPEST 64u /* blocks inside one another that are left at once */
 

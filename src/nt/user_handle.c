@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake (NT-104). */
-#include "nt/nt_private.h"
+#include "nt/handle.h"
+#include "nt/object.h"
+#include "nt/user_handle.h"
 
 NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
                              void **body)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Entry and exit of every callback: handle, state and IRQL are checked the same way everywhere. */
+#include "nt/level.h"
 #include "port/callback.h"
-#include "nt/nt.h"
 #include "port/adapter_record.h"
 
 struct port_adapter *port_callback_adapter(HANDLE device_handle)

@@ -2,8 +2,12 @@
 /* A miniport from its DriverEntry to its Unload (LIFE-005 to LIFE-010, LIFE-176 to LIFE-178). */
 #include <stdio.h>
 
+#include "nt/device_object.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
+#include "nt/image_life.h"
+#include "nt/registry.h"
 #include "port/driver.h"
-#include "nt/nt.h"
 #include "physmem/physical_memory.h"
 #include "port/machine.h"
 #include "trace/trace.h"

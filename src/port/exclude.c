@@ -10,8 +10,9 @@
  * A driver that waits inside a DDI for its asynchronous callback waits for itself: after some time
  * the callback is called with an error.
  */
+#include "nt/driver_call.h"
+#include "nt/image.h"
 #include "port/exclude.h"
-#include "nt/nt.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/callback.h"

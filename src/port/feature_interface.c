@@ -15,8 +15,9 @@
  */
 #include <initguid.h>
 
+#include "nt/level.h"
+#include "nt/registry.h"
 #include "port/feature_interface.h"
-#include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"

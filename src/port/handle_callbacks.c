@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Handle lookups, carried out by the memory manager. They name no adapter: the one whose DDI is in
  * progress is meant. */
+#include "nt/level.h"
 #include "port/handle_callbacks.h"
-#include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"

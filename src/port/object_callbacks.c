@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Physical memory objects and ADLs: the arguments name an adapter, or an object (PHYS-011 to
  * PHYS-018). */
+#include "nt/current.h"
 #include "port/object_callbacks.h"
-#include "nt/nt.h"
 #include "physmem/physical_services.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"

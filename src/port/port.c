@@ -2,7 +2,6 @@
 /* The port driver of a machine: made before the first driver is loaded, destroyed after the
  * last. */
 #include "port/port.h"
-#include "nt/nt.h"
 #include "physmem/physical_memory.h"
 #include "port/adapter_record.h"
 #include "port/maps.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "nt/nt.h"
+#include "nt/level.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/entries.h"

@@ -2,7 +2,6 @@
 /* Timed operations (LIFE-117 to LIFE-119): the host keeps what it wrote into each, and sees what a
  * driver changed. */
 #include "port/timed_operations.h"
-#include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/service_record.h"

@@ -8,8 +8,9 @@
  * tables find no room, or the root must grow, the same is done by the worker, which may evict and
  * may suspend contexts (map_on_worker).
  */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "vidmm/gpu_va.h"
-#include "nt/nt.h"
 #include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"
@@ -108,7 +109,7 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
 static struct vidmm_allocation *find_allocation(const struct vidmm_process *process,
                                                 D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, DDI_CLIENT_ALLOCATION);
 
     if (!open || open->device->process != process || open->allocation->destroyed)
         return NULL;

@@ -23,9 +23,9 @@
  *
  *   Windows of operations in flight are therefore disjoint, and an unused address faults.
  */
+#include "nt/current.h"
 #include "vidmm/paging_process.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
 #include "sim/sim.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "nt/current.h"
 #include "util/alloc.h"
 #include "x64/traps_private.h"
 

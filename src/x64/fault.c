@@ -2,7 +2,6 @@
 /* Hardware faults as exceptions. */
 #include <stddef.h>
 
-#include "nt/nt.h"
 #include "x64/context.h"
 #include "x64/exception.h"
 

@@ -9,6 +9,7 @@
  */
 #include <Zydis/Zydis.h>
 
+#include "nt/irql.h"
 #include "x64/traps_private.h"
 
 #define MSR_TSC            0x10u
@@ -53,7 +54,7 @@ static bool write_level(const struct x64_plan *plan, struct x64_interrupted *fra
         return false;
     }
     frame->rip += plan->length;
-    nt_write_level((uint8_t)level);
+    nt_irql_write((uint8_t)level);
     return true;
 }
 

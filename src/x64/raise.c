@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "nt/nt.h"
+#include "nt/status_name.h"
 #include "verify/verify.h"
 #include "x64/context.h"
 #include "x64/exception.h"

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "nt/nt.h"
+#include "nt/time.h"
 #include "util/alloc.h"
 #include "x64/traps_private.h"
 

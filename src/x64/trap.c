@@ -14,6 +14,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "nt/caller.h"
 #include "x64/traps_private.h"
 
 #define TRAP_BREAKPOINT   3

@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
+#include <ntddk.h>
+
 #include "bus/bus.h"
-#include "nt/nt.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
 #include "x64/x64.h"

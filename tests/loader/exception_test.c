@@ -9,6 +9,7 @@
 
 #include "drivers/windows/seh.h"
 #include "ddi/ddi.h"
+#include "nt/registry.h"
 
 static const char *const targets[] = {"clang", "msvc"};
 

@@ -4,7 +4,7 @@
 
 #include "drivers/windows/probe.h"
 #include "drivers/windows/supplement.h"
-#include "nt/nt.h"
+#include "nt/current.h"
 #include "x64/function_table.h"
 
 static const char *const compilers[] = {"gcc", "clang"};

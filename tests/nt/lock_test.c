@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IRQLs, spin locks, fast mutexes, regions, push locks, rundown protection, resources. */
+#include "nt/config.h"
 #include "support/harness.h"
 
 /* ---- IRQL ---- */

@@ -6,6 +6,7 @@
 
 #include <acpiioct.h>
 
+#include "nt/registry.h"
 #include "x64/x64.h"
 
 #define IS(status, wanted) ((NTSTATUS)(status) == (wanted))

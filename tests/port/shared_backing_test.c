@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "nt/current.h"
 #include "vidmm/all.h"
 #include "vidsch/client.h"
 

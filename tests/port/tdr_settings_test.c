@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "bus/bus.h"
+#include "nt/config.h"
 #include "nt/nt.h"
+#include "nt/registry.h"
 #include "port/tdr_settings.h"
 #include "verify/verify.h"
 

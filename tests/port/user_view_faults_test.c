@@ -4,6 +4,7 @@
 
 #include <dxgk_seh.h>
 
+#include "nt/process.h"
 #include "nt/user_range.h"
 
 /* ---- faults ---- */

@@ -2,6 +2,8 @@
 /* Views in user mode through a started adapter: only while their process is current can they be touched. */
 #include "port/support/user_views.h"
 
+#include "nt/current.h"
+#include "nt/process.h"
 #include "nt/user_range.h"
 
 static void each_way(struct probe *p)

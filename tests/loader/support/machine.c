@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "ddi/ddi.h"
+#include "nt/config.h"
+#include "nt/image.h"
+#include "nt/nt.h"
 #include "x64/exception.h"
 #include "x64/x64.h"
 

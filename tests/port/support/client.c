@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "kmt/kmt.h"
+#include "nt/process.h"
+#include "nt/thread.h"
 
 static struct kmt *kmt; /* of the one probe */
 

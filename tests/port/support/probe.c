@@ -8,6 +8,11 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "nt/config.h"
+#include "nt/image_life.h"
+#include "nt/nt.h"
+#include "nt/process.h"
+#include "nt/thread.h"
 #include "port/support/probe_driver.h"
 
 struct probe *probe;

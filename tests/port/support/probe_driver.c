@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nt/current.h"
 #include "port/support/probe_driver.h"
 
 #define COOKIE \

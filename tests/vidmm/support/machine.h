@@ -10,10 +10,11 @@
 
 #include "bus/bus.h"
 #include "iommu/iommu.h"
-#include "nt/nt.h"
 #include "ram/ram.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
+
+struct nt_process;
 
 struct rig_machine {
     struct sim_machine *sim;

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "machine.h"
+#include "nt/kprocess.h"
 #include "util/alloc.h"
 #include "util/checked.h"
 #include "verify/verify.h"
 #include "trace/trace.h"
-#include "nt/nt.h"
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"

@@ -10,10 +10,13 @@
 
 #include <string.h>
 
+#include <ntddk.h>
+
 #include "bus/bus.h"
-#include "nt/nt.h"
 #include "verify/verify.h"
 #include "x64/x64.h"
+
+struct nt_image;
 
 /* For functions that touch by pointer what no sanitizer knows of. */
 #define RIG_DRIVER_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/deadlock.h"
 #include "nt/dispatcher.h"
@@ -159,6 +160,7 @@ void nt_deadlock_report(void)
 {
     char chief[160] = "no driver has to do with it";
 
+    nt_assert_between_runs();
     if (describe_all(chief, sizeof(chief)))
         VIOLATION("THREAD-072", "nothing can happen any more: %s", chief);
     else

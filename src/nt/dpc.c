@@ -5,6 +5,7 @@
  * starts, so that the routine can queue it again.
  */
 #include "nt/active.h"
+#include "nt/assert.h"
 #include "nt/dpc.h"
 #include "nt/driver_call.h"
 #include "nt/enter.h"
@@ -59,6 +60,7 @@ static void run(struct sim_dpc *dpc)
     struct nt_dpc record = *CONTAINER(dpc, struct nt_dpc, dpc);
     struct nt_callback callback;
 
+    nt_assert(sim_irql() == SIM_IRQL_DISPATCH);
     drop(CONTAINER(dpc, struct nt_dpc, dpc));
     nt_callback_enter(&callback, record.active.resource.image, "a DPC routine");
     record.routine(record.object, record.context, record.argument1, record.argument2);

@@ -5,11 +5,13 @@
  */
 #include <stdio.h>
 
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/handle.h"
 #include "nt/object.h"
 #include "nt/resource.h"
 #include "nt/state.h"
+#include "sim/sim.h"
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
@@ -106,6 +108,7 @@ void *nt_handle_event(const struct nt_process *process, HANDLE handle)
     uint64_t value = (uintptr_t)handle;
     const struct handle_entry *entry;
 
+    nt_assert_irql(SIM_IRQL_DISPATCH);
     if (nt_handle_is_kernel(handle) || value % 4 != 0 || value >> 34 != 0)
         return NULL;
     entry = handle_lookup(nt_state()->handles, (uint32_t)(value >> 2), HANDLE_ENTRY);

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "nt/assert.h"
 #include "nt/caller.h"
 #include "nt/image.h"
 #include "nt/image_life.h"
@@ -65,6 +66,7 @@ uint64_t nt_image_leak_check(struct nt_image *image)
 {
     uint64_t count = 0;
 
+    nt_assert_irql(SIM_IRQL_DISPATCH);
     nt_pool_flush_quarantine(0); /* what was written to after its free (NT-026) */
     LIST_FOR(node, &image->resources) {
         report(image, CONTAINER(node, struct nt_resource, link));
@@ -90,6 +92,7 @@ bool nt_image_drain(struct nt_image *image, uint64_t ns)
     const LARGE_INTEGER interval = {.QuadPart = -10000};
     uint64_t end = sim_now() + ns;
 
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     sim_dpc_flush();
     while (image_is_busy(image)) {
         if (sim_now() >= end || sim_current->stopped)

@@ -15,7 +15,7 @@ void nt_image_destroy(struct nt_image *image);
 /* Unloading begins: allocating from now on is 0xC4/0x61 (NT-027). */
 void nt_image_unloading(struct nt_image *image);
 /* Wait until the image's threads, I/O work items and deferred calls are done (what keeps a driver
- * loaded), at most `ns` of virtual time. False: something still runs. PASSIVE. */
+ * loaded), at most `ns` of virtual time. False: something still runs. At PASSIVE_LEVEL. */
 bool nt_image_drain(struct nt_image *image, uint64_t ns);
 /* Report (as violations of the NT rules) and reclaim what the image left behind; returns how many
  * things. After unload. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What kind of memory an address is in. */
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/kthread.h"
 #include "nt/memory.h"
@@ -10,6 +11,7 @@
 
 void nt_memory_register(const struct nt_places *places)
 {
+    nt_assert(!nt_state()->places);
     nt_state()->places = places;
 }
 

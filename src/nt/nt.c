@@ -3,6 +3,7 @@
  * The kernel services of one machine: how they are made and ended. Every component brings its state
  * and what makes it; here is their order.
  */
+#include "nt/assert.h"
 #include "nt/config.h"
 #include "nt/items.h"
 #include "nt/nt.h"
@@ -96,8 +97,10 @@ static void finish(struct nt *nt, size_t count)
 
 struct nt *nt_create(const struct nt_config *config)
 {
-    struct nt *nt = allocate();
+    struct nt *nt;
 
+    nt_assert(sim_current && !nt_state());
+    nt = allocate();
     if (!nt)
         return NULL;
     nt->config = *config;
@@ -120,8 +123,10 @@ struct nt *nt_create(const struct nt_config *config)
 
 void nt_destroy(struct nt *nt)
 {
-    if (nt)
-        finish(nt, NT_ITEMS(components));
+    if (!nt)
+        return;
+    nt_assert(sim_current && nt == nt_state());
+    finish(nt, NT_ITEMS(components));
 }
 
 uint32_t nt_build(void)

@@ -3,6 +3,7 @@
  * Objects with reference counts. One lives until neither a pointer reference nor a handle is left
  * (NT-105).
  */
+#include "nt/assert.h"
 #include "nt/object.h"
 #include "nt/state.h"
 #include "util/hash.h"
@@ -39,6 +40,7 @@ void nt_object_retain(struct nt_object *object)
 
 void nt_object_release(struct nt_object *object)
 {
+    nt_assert(object->references > 0);
     object->references--;
     destroy_if_unused(object);
 }
@@ -50,6 +52,7 @@ void nt_object_add_handle(struct nt_object *object)
 
 void nt_object_remove_handle(struct nt_object *object)
 {
+    nt_assert(object->handles > 0);
     object->handles--;
     destroy_if_unused(object);
 }
@@ -61,6 +64,7 @@ void nt_object_forget(struct nt_object *object)
 
 void nt_object_set_uncounted(bool (*uncounted)(const void *body))
 {
+    nt_assert(!nt_state()->objects->uncounted);
     nt_state()->objects->uncounted = uncounted;
 }
 

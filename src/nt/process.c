@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/dispatcher.h"
 #include "nt/enter.h"
@@ -84,6 +85,7 @@ struct nt_process *nt_process_create(const char *name)
     struct nt_process *process = util_zalloc(1, sizeof(*process));
     struct nt_object *object = util_zalloc(1, sizeof(*object));
 
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     if (!process || !object || !nt_object_init(object, NT_OBJECT_PROCESS, process, destroy_object)) {
         util_free(process);
         util_free(object);
@@ -108,6 +110,7 @@ void nt_process_destroy(struct nt_process *process)
 
     if (!process)
         return;
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     pages = nt_mdl_locked_pages(process);
     if (pages != 0)
         verify_fatal("NT-121", PROCESS_HAS_LOCKED_PAGES, 0, 0, pages, 0,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nt/active.h"
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/dispatcher.h"
 #include "nt/enter.h"
@@ -173,6 +174,7 @@ static void end_thread(void *arg)
     struct _KTHREAD *thread = arg;
     struct _ETHREAD *whole = ethread(thread);
 
+    nt_assert(sim_current->thread == thread->sim);
     if (!sim_current->stopped) /* a stop leaves everything as it was in the middle of things */
         check_end(thread, thread->system ? 1 : 0);
     nt_spin_locks_drop(0);

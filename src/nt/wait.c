@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "nt/assert.h"
 #include "nt/current.h"
 #include "nt/dispatcher.h"
 #include "nt/enter.h"
@@ -64,6 +65,7 @@ const struct nt_component nt_wait_component = {
 
 void nt_wait_before_block(void (*balance)(void))
 {
+    nt_assert(!nt_state()->waits->balance);
     nt_state()->waits->balance = balance;
 }
 

@@ -50,7 +50,7 @@ unsigned nt_wait_wake_address(const void *address, unsigned count);
 void nt_wait_end(struct nt_wait *wait);
 /* The system time was set. */
 void nt_wait_clock_changed(void);
-/* `balance` is called whenever a thread is about to block: it may have been the last one that worked. */
+/* Once for each machine: `balance` is called whenever a thread is about to block: it may have been the last one that worked. */
 void nt_wait_before_block(void (*balance)(void));
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "nt/active.h"
+#include "nt/assert.h"
 #include "nt/driver_call.h"
 #include "nt/enter.h"
 #include "nt/export.h"
@@ -51,6 +52,7 @@ struct nt_workers {
 /* The item is out of the queue before its routine starts, which may queue it again or free it. */
 static void run(struct nt_work *work)
 {
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     list_remove(&work->link);
     work->queued = false;
     work->run(work);

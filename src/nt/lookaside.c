@@ -103,21 +103,30 @@ static void fill(GENERAL_LOOKASIDE_POOL *list, POOL_TYPE type, SIZE_T size, ULON
     InitializeListHead(&list->ListEntry);
 }
 
-static void init(void *lookaside, PALLOCATE_FUNCTION allocate, PFREE_FUNCTION release,
-                 POOL_TYPE type, ULONG flags, SIZE_T size, ULONG tag, const char *routine,
+/* What the initialising routines are given. */
+struct wanted {
+    PALLOCATE_FUNCTION allocate;
+    PFREE_FUNCTION release;
+    POOL_TYPE type;
+    ULONG flags;
+    SIZE_T size;
+    ULONG tag;
+};
+
+static void init(void *lookaside, const struct wanted *wanted, const char *routine,
                  const void *caller)
 {
     GENERAL_LOOKASIDE_POOL *list = lookaside;
     struct nt_faults faults;
 
     nt_level(NT_DISPATCH, "NT-028", NT_NO_CODE, routine);
-    if (!check_init(list, size, routine))
+    if (!check_init(list, wanted->size, routine))
         return;
-    if (flags & ~(ULONG)(POOL_NX_ALLOCATION | POOL_RAISE_IF_ALLOCATION_FAILURE))
-        VIOLATION("NT-028", "%s with flags %#x", routine, flags);
-    fill(list, (POOL_TYPE)((ULONG)type | flags), size, tag);
-    list->Allocate = allocate ? allocate : ExAllocatePoolWithTag;
-    list->Free = release ? release : ExFreePool;
+    if (wanted->flags & ~(ULONG)(POOL_NX_ALLOCATION | POOL_RAISE_IF_ALLOCATION_FAILURE))
+        VIOLATION("NT-028", "%s with flags %#x", routine, wanted->flags);
+    fill(list, (POOL_TYPE)((ULONG)wanted->type | wanted->flags), wanted->size, wanted->tag);
+    list->Allocate = wanted->allocate ? wanted->allocate : ExAllocatePoolWithTag;
+    list->Free = wanted->release ? wanted->release : ExFreePool;
     faults = nt_faults_off(); /* has no way to fail */
     remember(list, caller);
     nt_faults_on(faults);
@@ -128,10 +137,12 @@ NT_EXPORT VOID NTAPI ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Look
                                                      PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size,
                                                      ULONG Tag, USHORT Depth)
 {
+    const struct wanted wanted = {Allocate, Free, NonPagedPool, Flags, Size, Tag};
+
     NT_ENTER();
     if (Depth != 0)
         VIOLATION("NT-028", "%s with a depth of %u, which is reserved", __func__, Depth);
-    init(Lookaside, Allocate, Free, NonPagedPool, Flags, Size, Tag, __func__, NT_CALLER());
+    init(Lookaside, &wanted, __func__, NT_CALLER());
 }
 
 NT_EXPORT VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside,
@@ -139,12 +150,14 @@ NT_EXPORT VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookas
                                                     PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size,
                                                     ULONG Tag, USHORT Depth)
 {
+    const struct wanted wanted = {Allocate, Free, PagedPool, Flags, Size, Tag};
+
     NT_ENTER();
     if (!nt_level(NT_APC, "NT-032", NT_NO_CODE, __func__))
         return;
     if (Depth != 0)
         VIOLATION("NT-028", "%s with a depth of %u, which is reserved", __func__, Depth);
-    init(Lookaside, Allocate, Free, PagedPool, Flags, Size, Tag, __func__, NT_CALLER());
+    init(Lookaside, &wanted, __func__, NT_CALLER());
 }
 
 NT_EXPORT NTSTATUS NTAPI ExInitializeLookasideListEx(PLOOKASIDE_LIST_EX Lookaside,

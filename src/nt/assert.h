@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this room, or whoever calls it, must keep to, in code: mistakes of the host, never of a driver or
- * a client, which are reported by rule. Always on: each is a comparison or two. Levels are not looked
- * at after a bug check, when whoever still runs only finds its way out.
+ * What this room, or whoever calls it, must keep to, in code: mistakes of the host, never of a
+ * driver or a client, which are reported by rule. Always on: each is a comparison or two. Levels
+ * are not looked at after a bug check, when whoever still runs only finds its way out.
  */
 #ifndef DXGK_NT_ASSERT_H
 #define DXGK_NT_ASSERT_H

@@ -26,10 +26,11 @@ struct nt_config {
     /* Name an address inside an image of a driver ("a.sys!StartDevice+0x42"); false: not in one.
      * NULL: only the dynamic linker is asked. */
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
-    /* Routines of rooms above that a driver of a PE image may import, by name; they come before those
-     * here. NULL: there are none. */
+    /* Routines of rooms above that a driver of a PE image may import, by name; they come before
+     * those here. NULL: there are none. */
     void *(*find)(const char *name);
-    /* Receives, when a deadlock is reported, who waits for what, a line at a time; NULL: dropped. */
+    /* Receives, when a deadlock is reported, who waits for what, a line at a time; NULL:
+     * dropped. */
     void (*waits)(void *context, const char *line);
     void *waits_context;
     /* DbgPrintEx levels that are let through, as bits; 0: all (NT-165). */

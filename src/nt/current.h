@@ -26,7 +26,8 @@ struct _KTHREAD *nt_thread(void);
 struct _KTHREAD *nt_thread_of(struct sim_thread *sim);
 
 /* The KTHREAD of the current thread, and of a processor that idles. A thread that has called no
- * service yet has none, and counts as the idle one; when it gets one, sim_notify_switch is called. */
+ * service yet has none, and counts as the idle one; when it gets one, sim_notify_switch is
+ * called. */
 void *nt_kthread(void);
 void *nt_idle_kthread(unsigned processor);
 

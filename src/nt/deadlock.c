@@ -128,8 +128,8 @@ static bool describe_thread(struct nt_wait_report *report, struct sim_thread *si
     return true;
 }
 
-/* `chief` gets the one wait that says most. True: somebody waits inside a driver who is not the driver's own thread, which may
- * wait for work quite rightly. */
+/* `chief` gets the one wait that says most. True: somebody waits inside a driver who is not the
+ * driver's own thread, which may wait for work quite rightly. */
 static bool describe_all(char *chief, size_t bytes)
 {
     char summary[160];

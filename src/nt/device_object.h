@@ -23,8 +23,8 @@ struct nt_device_info {
 bool nt_device_object_register_physical(void *object, const struct nt_device_info *info);
 bool nt_device_object_register(void *object);
 void nt_device_object_unregister(void *object);
-/* A device object (registered if it is not yet) that IoGetDeviceObjectPointer finds by this name, in
- * whatever case (NT-170). `name` is kept, not copied. False: out of memory. */
+/* A device object (registered if it is not yet) that IoGetDeviceObjectPointer finds by this
+ * name, in whatever case (NT-170). `name` is kept, not copied. False: out of memory. */
 bool nt_device_object_name(void *object, const char *name);
 
 /* Before any room has made such objects known, each pointer is taken for one. */

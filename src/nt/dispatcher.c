@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of dispatcher objects. Events are in event.c, semaphores in semaphore.c, mutexes in mutex.c, timers in timer.c. */
+/*
+ * The header of dispatcher objects. Events are in event.c, semaphores in semaphore.c, mutexes in
+ * mutex.c, timers in timer.c.
+ */
 #include "nt/dispatcher.h"
 #include "nt/memory.h"
 #include "verify/verify.h"

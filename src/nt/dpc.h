@@ -11,8 +11,8 @@
 
 struct nt_image;
 
-/* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks on all
- * of them. False: it is queued already. */
+/* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks
+ * on all of them. False: it is queued already. */
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
                    const void *caller, bool anywhere);
 

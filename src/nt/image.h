@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driver images as owners. Kernel services attribute what they make to the image of the current call,
- * for leak reports by driver; image_life.h has creation, unloading and leaks.
+ * Driver images as owners. Kernel services attribute what they make to the image of the current
+ * call, for leak reports by driver; image_life.h has creation, unloading and leaks.
  */
 #ifndef DXGK_NT_IMAGE_H
 #define DXGK_NT_IMAGE_H

@@ -56,7 +56,8 @@ static bool on_other(void *context, uint32_t message)
     return true;
 }
 
-/* One broadcast at a time: who comes later waits at his own level, where he takes part in the first. */
+/* One broadcast at a time: who comes later waits at his own level, where he takes part in the
+ * first. */
 static void begin(struct nt *nt)
 {
     while (nt->ipi->broadcasting && !sim_current->stopped)

@@ -66,8 +66,8 @@ void nt_irql_write(uint8_t irql)
     }
 }
 
-/* No point, here and in the other routines that headers may define inline as a mere load: the same driver must run the same,
- * whichever header it was compiled with. */
+/* No point, here and in the other routines that headers may define inline as a mere load: the
+ * same driver must run the same, whichever header it was compiled with. */
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
     return sim_irql();

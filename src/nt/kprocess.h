@@ -27,7 +27,8 @@ struct nt_process {
     struct list link;        /* process.c */
     /* THREAD-016: one thread of a process inside level-zero and level-one DDIs. */
     struct sim_mutex driver_entry;
-    /* Of the room that serves the process's clients; it is set and cleared there. NULL: no client yet. */
+    /* Of the room that serves the process's clients; it is set and cleared there. NULL: no
+     * client yet. */
     void *client;
     uint32_t threads;
 };

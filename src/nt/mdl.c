@@ -345,8 +345,8 @@ static bool is_writable(uint8_t *address)
     return sim_copy_checked(address, address, 1);
 }
 
-/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due, which
- * may not come back. */
+/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due,
+ * which may not come back. */
 static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION operation,
                        struct page_number *page, bool *raise, const char *routine)
 {

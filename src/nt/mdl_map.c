@@ -112,8 +112,8 @@ static void reclaim(struct nt_resource *resource)
 
 /* ---- routines ---- */
 
-/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands out (of paging operations) are its own;
- * each must be one that somebody holds. */
+/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands
+ * out (of paging operations) are its own; each must be one that somebody holds. */
 static struct page_number *copy_listed_pages(PMDL mdl, uint32_t pages)
 {
     struct ram *ram = nt_state()->ram;

@@ -23,8 +23,8 @@ void nt_memory_register(const struct nt_places *places);
 enum nt_memory nt_memory_of(const void *address);
 /* On the stack that runs? */
 bool nt_memory_on_stack(const void *address);
-/* The active objects (active.h) of what holds the address, a pool block or the current stack; NULL: of
- * nothing that could go away. */
+/* The active objects (active.h) of what holds the address, a pool block or the current stack;
+ * NULL: of nothing that could go away. */
 struct list *nt_memory_actives(const void *address);
 /* Report an object that is NULL, in paged pool or in freed memory; false: do not touch it. */
 bool nt_memory_check(const void *object, const char *what, const char *routine);

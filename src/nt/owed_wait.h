@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The wait that a thread announces with Wait TRUE (KeSetEvent and its like): its next call must be a
- * KeWaitXxx (NT-036).
+ * The wait that a thread announces with Wait TRUE (KeSetEvent and its like): its next call must be
+ * a KeWaitXxx (NT-036).
  */
 #ifndef DXGK_NT_OWED_WAIT_H
 #define DXGK_NT_OWED_WAIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an access did not find there, and finds when it is made again: paged pool below DISPATCH_LEVEL,
- * and ranges of the current process.
+ * What an access did not find there, and finds when it is made again: paged pool below
+ * DISPATCH_LEVEL, and ranges of the current process.
  */
 #include "nt/paged.h"
 #include "nt/state.h"

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Force IRQL checking, an option (THREAD-005): paged pool that really is not there at DISPATCH_LEVEL and above.
+ * Force IRQL checking, an option (THREAD-005): paged pool that really is not there at
+ * DISPATCH_LEVEL and above.
  *
  *   each block has a view of its own (pool_special.c), which allows nothing
- *   an access below DISPATCH_LEVEL    faults; the page is opened, remembered, and the access made again
- *   the level is raised               what is open is closed: a few pages, those that were used since the last time
+ *   an access below DISPATCH_LEVEL    faults; the page is opened, remembered, and the access made
+ *                                     again
+ *   the level is raised               what is open is closed: a few pages, those that were used
+ *                                     since the last time
  *   an access at a raised level       faults for good: bug check 0xD1
  *
  * So a level that is raised and lowered without a look at paged pool costs a comparison.

@@ -13,7 +13,8 @@ struct nt_block;
 /* A new block's view is closed; one that goes is open no more. */
 bool nt_paged_protect(const struct nt_block *block);
 void nt_paged_forget(const struct nt_block *block);
-/* In a signal handler: a page of paged pool that an access below DISPATCH_LEVEL wants. False: none is. */
+/* In a signal handler: a page of paged pool that an access below DISPATCH_LEVEL wants. False:
+ * none is. */
 bool nt_paged_open(uintptr_t address);
 /* The level was raised. */
 void nt_paged_close(void);

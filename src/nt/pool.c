@@ -6,8 +6,8 @@
  * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
  * and crosses no page boundary. A larger one has pages of its own. The rest of the slot behind the
  * block is filled with a guard pattern that is checked when the block is freed; a block that fills
- * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which code can
- * be run in, so that a jump into other pool is a fault.
+ * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which
+ * code can be run in, so that a jump into other pool is a fault.
  *
  * All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead
  * it. One pointer per physical page (a sparse table) leads from any address to the page record and
@@ -106,7 +106,8 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
-    if (page->executable) /* fails only where neighbours cannot be joined; then it merely stays so */
+    /* This fails only where neighbours cannot be joined; then it merely stays so. */
+    if (page->executable)
         (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
     nt_pool_disown_page(page);

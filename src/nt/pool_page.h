@@ -45,7 +45,8 @@ struct nt_pool_page {
 };
 
 struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool zero);
-/* Code in it can be run from now on, until it is destroyed, or its view is. False: out of memory. */
+/* Code in it can be run from now on, until it is destroyed, or its view is. False: out of
+ * memory. */
 bool nt_pool_make_executable(struct nt_pool_page *page);
 void nt_pool_destroy_page(struct nt_pool_page *page);
 /* Its frames belong to no pool page any more. */

@@ -156,7 +156,8 @@ struct reg_key *reg_path(const WCHAR *path, size_t length, bool ignore_case, boo
     if (length == 0 || path[0] != '\\')
         return NULL;
     first = part_length(path + 1, length - 1);
-    /* In any case: what drivers are given begins with \Registry (LIFE-007, LIFE-008), what the system shows with \REGISTRY. */
+    /* In any case: what drivers are given begins with \Registry (LIFE-007, LIFE-008), what the
+     * system shows with \REGISTRY. */
     if (!same_name(&root->name, path + 1, first, true))
         return NULL;
     return reg_walk(root, path + 1 + first, length - 1 - first, ignore_case, create, temporary,

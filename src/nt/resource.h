@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver must give back: pool, threads, timers, handles, mappings, MDLs, ... Each such thing has
- * a record of the host with this in it, on the list of its image.
+ * What a driver must give back: pool, threads, timers, handles, mappings, MDLs, ... Each such thing
+ * has a record of the host with this in it, on the list of its image.
  */
 #ifndef DXGK_NT_RESOURCE_H
 #define DXGK_NT_RESOURCE_H

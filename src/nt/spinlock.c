@@ -247,7 +247,8 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
 
 /* ---- plain ---- */
 
-/* No point: in a Windows image it is inline, and both kinds of image are to meet the same points. */
+/* No point: in a Windows image it is inline, and both kinds of image are to meet the same
+ * points. */
 NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
     if (!nt_memory_check(SpinLock, "spin lock", __func__))

@@ -2,8 +2,8 @@
 /*
  * State of the kernel services of one machine.
  *
- * Each component owns a structure that only its own files look into; here is the pointer by which they
- * find it. nt.c takes the memory of all of them in one piece, before any is initialised.
+ * Each component owns a structure that only its own files look into; here is the pointer by which
+ * they find it. nt.c takes the memory of all of them in one piece, before any is initialised.
  *
  * Objects that a driver owns (KEVENT, KTIMER, KDPC, KSPIN_LOCK, MDL, ...) are the driver's memory:
  * it may copy, scribble on or free them at any time. So the host keeps in them only what harms

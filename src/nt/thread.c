@@ -85,7 +85,8 @@ static struct _ETHREAD *create_thread(struct sim_thread *sim)
     return thread;
 }
 
-/* A thread of the host's own ends: what was made for it when it first called a service goes with it. */
+/* A thread of the host's own ends: what was made for it when it first called a service goes with
+ * it. */
 static void end_host_thread(void *arg)
 {
     struct _ETHREAD *thread = arg;

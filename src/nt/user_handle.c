@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake (NT-104). */
+/*
+ * Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake
+ * (NT-104).
+ */
 #include "nt/handle.h"
 #include "nt/object.h"
 #include "nt/user_handle.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NT handles that a client gives. A bad one counts against the client, not against a driver: statuses
- * only.
+ * NT handles that a client gives. A bad one counts against the client, not against a driver:
+ * statuses only.
  */
 #ifndef DXGK_NT_USER_HANDLE_H
 #define DXGK_NT_USER_HANDLE_H

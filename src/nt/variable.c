@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables of the kernel whose values are this machine's own, so that they cannot be variables of the process: each machine has
- * its copy, for images that import them by name. The other variables are in the table of routine.c.
+ * Variables of the kernel whose values are this machine's own, so that they cannot be variables of
+ * the process: each machine has its copy, for images that import them by name. The other variables
+ * are in the table of routine.c.
  */
 #include <string.h>
 

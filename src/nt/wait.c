@@ -4,10 +4,10 @@
  *
  * A waiting thread has one wait block per object. The blocks on one address form a ring, in order
  * of arrival, that the map `rings` finds by the address; there is no record of an object that
- * nobody waits for. An object's state is what its header says. When it becomes signalled, nt_wait_wake
- * goes through the ring: a waiter is let go if its wait is for any object, or for all and all are
- * signalled now; what it waited for is consumed at that moment, on its behalf (NT-042), and its
- * status is left as the result of its block.
+ * nobody waits for. An object's state is what its header says. When it becomes signalled,
+ * nt_wait_wake goes through the ring: a waiter is let go if its wait is for any object, or for all
+ * and all are signalled now; what it waited for is consumed at that moment, on its behalf (NT-042),
+ * and its status is left as the result of its block.
  */
 #include <string.h>
 

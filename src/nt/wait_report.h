@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of a report of who waits for what. Objects are named by numbers in order of appearance, since
- * addresses differ from run to run.
+ * Lines of a report of who waits for what. Objects are named by numbers in order of appearance,
+ * since addresses differ from run to run.
  */
 #ifndef DXGK_NT_WAIT_REPORT_H
 #define DXGK_NT_WAIT_REPORT_H

@@ -51,6 +51,8 @@ struct port_driver {
 
 /* The port driver of the current machine; NULL: there is no machine, or it has none. */
 struct port *port_current(void);
+/* What port_current says from now on. */
+void port_machine_set(struct port *port);
 
 /* Whether the IoMmu model (shared address spaces) is offered. */
 static inline bool port_shares_address_spaces(const struct port *port)

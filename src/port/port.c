@@ -9,17 +9,8 @@
 #include "port/physical.h"
 #include "port/registration_device.h"
 #include "sim/mutex.h"
-#include "sim/slot.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
-
-static struct sim_slot port_slot;
-SIM_SLOT_CLAIM(port_slot)
-
-struct port *port_current(void)
-{
-    return sim_slot_get(&port_slot);
-}
 
 NTSTATUS port_create(const struct port_config *config, struct port **out)
 {
@@ -45,7 +36,7 @@ NTSTATUS port_create(const struct port_config *config, struct port **out)
     sim_mutex_init(&port->add_lock);
     port->next_luid = PORT_FIRST_LUID;
     port->etw = trace_current != NULL;
-    sim_slot_set(&port_slot, port);
+    port_machine_set(port);
     *out = port;
     return STATUS_SUCCESS;
 }
@@ -76,6 +67,6 @@ void port_destroy(struct port *port)
     port_registration_device_finish(port);
     physical_memory_destroy(port->physical);
     ddi_handles_finish(&port->handles);
-    sim_slot_set(&port_slot, NULL);
+    port_machine_set(NULL);
     util_free(port);
 }

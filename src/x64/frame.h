@@ -3,6 +3,7 @@
  * registers to such a frame. */
 #ifndef DXGK_X64_FRAME_H
 #define DXGK_X64_FRAME_H
+/* clang-format off */
 
 #define FRAME_RIP    128
 #define FRAME_FLAGS  136

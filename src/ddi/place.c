@@ -33,27 +33,6 @@
 #define KMODE_EXCEPTION_NOT_HANDLED      0x1Eu
 #define PAGE_FAULT_IN_FREED_SPECIAL_POOL 0xCCu
 
-struct sim_slot ddi_slot;
-SIM_SLOT_CLAIM(ddi_slot)
-
-/* ---- rows of the trace: one a thread, and the processor's for what interrupts threads ---- */
-
-trace_track ddi_track(enum ddi_level level)
-{
-    struct ddi_state *state = ddi_state();
-    const struct sim_thread *thread = sim_current->thread;
-    uintptr_t track;
-
-    if (!trace_current || !state || !thread || level == LEVEL_NONE)
-        return TRACE_PROCESSOR(sim_current->processor);
-    track = (uintptr_t)hash_get(&state->tracks, sim_thread_id(thread));
-    if (!track) {
-        track = trace_track_create("driver calls", sim_thread_name(thread));
-        (void)hash_put(&state->tracks, sim_thread_id(thread), (void *)track);
-    }
-    return (trace_track)track;
-}
-
 /* ---- places ---- */
 
 bool ddi_symbolize(uintptr_t pc, char *text, size_t bytes)

@@ -30,7 +30,7 @@ static inline struct ddi_state *ddi_state(void)
     return sim_slot_get(&ddi_slot);
 }
 
-/* The row of the trace on which a call on the current stack is drawn (place.c). */
+/* The row of the trace on which a call on the current stack is drawn. */
 trace_track ddi_track(enum ddi_level level);
 /* The loan that an address lies in, or NULL (loan.c). */
 const struct ddi_loan *ddi_loan_at(uintptr_t address);

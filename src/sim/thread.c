@@ -42,7 +42,6 @@ struct sim_thread *sim_thread_create(const char *name, enum sim_thread_kind kind
     thread->entry = entry;
     thread->arg = arg;
     thread->deadline = SIM_FOREVER;
-    thread->timeout.fire = sim_thread_fire_timeout;
     thread->timeout.reserved = true;
     snprintf(thread->name, sizeof(thread->name), "%s", name);
     list_init(&thread->wait);

@@ -45,7 +45,5 @@ struct sim_thread {
 
 /* thread.c: free the stacks of threads that ended; not on such a stack. */
 void sim_reap(struct sim_core *core);
-/* wait.c: the time of a wait is up. */
-void sim_thread_fire_timeout(struct sim_event *event);
 
 #endif

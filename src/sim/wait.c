@@ -7,7 +7,7 @@
 #include "sim/schedule.h"
 #include "sim/throw.h"
 
-void sim_thread_fire_timeout(struct sim_event *event)
+static void fire_timeout(struct sim_event *event)
 {
     struct sim_thread *thread = CONTAINER(event, struct sim_thread, timeout);
 
@@ -47,6 +47,7 @@ enum sim_wake sim_block(uint64_t deadline, intptr_t *result)
     sim_check_stopped(core);
     self->state = THREAD_BLOCKED;
     self->timed_out = false;
+    self->timeout.fire = fire_timeout;
     if (!arm_guard(core, self, deadline) && deadline != SIM_FOREVER)
         sim_event_arm(&self->timeout, deadline);
     sim_leave_thread(core, false);

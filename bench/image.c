@@ -3,14 +3,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bus/bus.h"
 #include "loader/loader.h"
 #include "nt/nt.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "windows/large.h"
 #include "x64/x64.h"
+#include "bench.h"
 
 struct image_run {
     const struct loader_image *image;

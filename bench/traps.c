@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "bus/bus.h"
+#include "nt/config.h"
 #include "nt/nt.h"
 #include "sim/inside.h"
 #include "sim/machine.h"

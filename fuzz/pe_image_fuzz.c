@@ -11,9 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bus/bus.h"
 #include "loader/loader.h"
 #include "nt/nt.h"
-#include "sim/machine.h"
+#include "ram/ram.h"
 #include "sim/sim.h"
 #include "x64/function_table.h"
 #include "x64/x64.h"

@@ -22,12 +22,15 @@
 
 #include "ddi/entry.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
 #include "sim/machine.h"
 #include "trace/trace.h"
+#include "util/list.h"
 #include "verify/verify.h"
 
 #define DDI_ROOMS 4u
+
+struct nt_image;
+struct nt_process;
 
 /* The driver as the host calls it: its table, its context, who may be inside. One per adapter. */
 struct ddi_adapter {

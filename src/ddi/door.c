@@ -7,15 +7,18 @@
  *          -> level -> who may be inside
  */
 #include "ddi/door.h"
-
-#include <string.h>
-
+#include "ddi/ddi.h"
+#include "ddi/entry.h"
 #include "ddi/exclusion.h"
 #include "ddi/state.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+
+#include <string.h>
 
 #define RAISED_LIMIT 500000000u /* THREAD-067 */
 

@@ -17,14 +17,18 @@
  * below a call already inside go in for the same reason.
  */
 #include "ddi/exclusion.h"
-
-#include <stdio.h>
-#include <string.h>
-
+#include "ddi/ddi.h"
 #include "ddi/door.h"
+#include "ddi/entry.h"
+#include "ddi/handle.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define ALONE_LIMIT 60000000000u /* THREAD-037 */
 

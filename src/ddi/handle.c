@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Host handles given to drivers: see the header. */
 #include "ddi/handle.h"
+#include "ddi/client_handle.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
+#include "util/array.h"
 
 #include <stdio.h>
-
-#include "nt/nt.h"
-#include "util/array.h"
 
 #define PREFIX          0xD3D1u
 #define PREFIX_SHIFT    48u
@@ -89,15 +90,15 @@ static const char *kind_name(unsigned kind)
 static const char *client_kind_name(uint32_t handle)
 {
     switch (handle_type(&nt_process_current()->handles, handle)) {
-    case NT_CLIENT_ADAPTER:
+    case DDI_CLIENT_ADAPTER:
         return "a D3DKMT handle, of an adapter";
-    case NT_CLIENT_DEVICE:
+    case DDI_CLIENT_DEVICE:
         return "a D3DKMT handle, of a device";
-    case NT_CLIENT_CONTEXT:
+    case DDI_CLIENT_CONTEXT:
         return "a D3DKMT handle, of a context";
-    case NT_CLIENT_ALLOCATION:
+    case DDI_CLIENT_ALLOCATION:
         return "a D3DKMT handle, of an allocation";
-    case NT_CLIENT_RESOURCE:
+    case DDI_CLIENT_RESOURCE:
         return "a D3DKMT handle, of a resource";
     default:
         return "a D3DKMT handle";

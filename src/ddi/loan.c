@@ -6,6 +6,7 @@
 
 #include "ddi/loan.h"
 #include "ddi/state.h"
+#include "util/address.h"
 
 bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const char *what)
 {

@@ -5,9 +5,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ddi/ddi.h"
+#include "ddi/entry.h"
 #include "ddi/loan.h"
 #include "ddi/state.h"
+#include "nt/bugcheck.h"
+#include "nt/caller.h"
+#include "nt/deadlock.h"
+#include "nt/level.h"
+#include "nt/paged.h"
+#include "nt/pool_special.h"
 #include "nt/retired_view.h"
+#include "nt/try.h"
 #include "nt/user_range.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
@@ -140,7 +149,7 @@ static void name_place(uintptr_t pc, char *place, size_t bytes)
     if (ddi_symbolize(pc, place, bytes))
         return;
     if (!callback || !callback->caller || !ddi_symbolize(callback->caller, caller, sizeof(caller)))
-        nt_driver_place(caller, sizeof(caller));
+        nt_caller_place(caller, sizeof(caller));
     if (dladdr((void *)pc, &info) && info.dli_sname)
         snprintf(place, bytes, "host routine %.40s%s%.40s", info.dli_sname,
                  caller[0] ? " for " : "", caller);
@@ -160,7 +169,7 @@ static void on_overdue(const struct sim_fault *fault, const struct ddi_frame *dd
         verify_fatal("THREAD-067", DPC_WATCHDOG_VIOLATION, routine ? 0 : 1, sim_irql(), 0, 0,
                      "%s did not return (%s) in %s", name, why, place);
     else {
-        nt_waits_describe();
+        nt_deadlock_describe();
         verify_fatal("THREAD-037", THREAD_STUCK_IN_DEVICE_DRIVER, 0, 0, 0, 0,
                      "%s did not return (%s) in %s", name, why, place);
     }
@@ -192,7 +201,7 @@ static const char *view_at(uintptr_t address, char *what, size_t bytes)
 
     if (nt_user_range_denies(at))
         return nt_user_range_describe(at, what, bytes);
-    return nt_view_was_at(at, what, bytes) ? "PHYS-194" : NULL;
+    return nt_retired_view_at(at, what, bytes) ? "PHYS-194" : NULL;
 }
 
 /* A client touched what is another's: that is the end of its thread, as of a process that does not

@@ -2,6 +2,8 @@
 /* Drivers: loading an image, DriverEntry, an adapter for each device that has no driver yet; and
  * the way back. */
 #include "host/host.h"
+#include "nt/image_life.h"
+#include "nt/status_name.h"
 #include "port/adapter.h"
 #include "port/adapter_info.h"
 #include "port/driver.h"

@@ -10,7 +10,6 @@
 #include "bus/bus.h"
 #include "kmt/kmt.h"
 #include "loader/loader.h"
-#include "nt/nt.h"
 #include "ram/ram.h"
 #include "trace/trace.h"
 #include "util/list.h"
@@ -18,6 +17,8 @@
 #include "vidmm/all.h"
 #include "vidsch/vidsch.h"
 
+struct nt_image;
+struct nt_process;
 struct port_answers;
 struct port_config;
 

@@ -2,6 +2,7 @@
 /* The IOMMU as an embedder sees it: what the configuration says of it, and secure virtual
  * machines. */
 #include "host/host.h"
+#include "nt/status_name.h"
 #include "port/config.h"
 #include "port/isolate.h"
 

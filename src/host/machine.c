@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
+#include "nt/config.h"
+#include "nt/nt.h"
 #include "port/config.h"
 #include "port/port.h"
 #include "sim/machine.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "host/host.h"
+#include "nt/status_name.h"
 #include "port/adapter_info.h"
 #include "port/power.h"
 

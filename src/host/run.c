@@ -7,6 +7,11 @@
  * client interface. Its remains are freed between runs, off its threads' stacks.
  */
 #include "host/host.h"
+#include "nt/current.h"
+#include "nt/deadlock.h"
+#include "nt/kprocess.h"
+#include "nt/process.h"
+#include "nt/thread.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /* Enumerating, opening and closing adapters (KMT-033 to KMT-054). */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 #include "sim/mutex.h"
 
@@ -36,7 +37,7 @@ NTSTATUS kmt_adapter_open(struct kmt_call *call, struct port_adapter *port, D3DK
         list_push_back(&process->adapters, &adapter->link);
         port_adapter_retain(port);
     }
-    *handle = handle_create(&process->nt->handles, NT_CLIENT_ADAPTER, adapter);
+    *handle = handle_create(&process->nt->handles, DDI_CLIENT_ADAPTER, adapter);
     if (!*handle) {
         kmt_adapter_put(adapter, call);
         return STATUS_NO_MEMORY;
@@ -125,7 +126,7 @@ static void close_handles(struct kmt_call *call, const D3DKMT_ADAPTERINFO *list,
 {
     for (ULONG i = 0; i < count; i++) {
         struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, list[i].hAdapter,
-                                                    NT_CLIENT_ADAPTER);
+                                                    DDI_CLIENT_ADAPTER);
 
         adapter->handles--;
         kmt_adapter_put(adapter, call);
@@ -232,7 +233,7 @@ static NTSTATUS close_adapter(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_CLOSEADAPTER *args = arguments;
     struct kmt_adapter *adapter = handle_remove(&call->process->nt->handles, args->hAdapter,
-                                                NT_CLIENT_ADAPTER);
+                                                DDI_CLIENT_ADAPTER);
 
     if (!adapter)
         return STATUS_INVALID_PARAMETER; /* KMT-050 */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 
 /* ---- destruction ---- */
@@ -96,7 +97,7 @@ static NTSTATUS lock2(struct kmt_call *call, void *arguments)
     if (args->Flags.Value)
         return STATUS_INVALID_PARAMETER;
     device = kmt_device_of(call, args->hDevice);
-    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED; /* KMT-022 */
@@ -109,7 +110,7 @@ static NTSTATUS unlock2(struct kmt_call *call, void *arguments)
     const D3DKMT_UNLOCK2 *args = arguments;
     struct kmt_device *device = kmt_device_of(call, args->hDevice);
 
-    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (!kmt_adapter_is_2x(device->adapter))
         return STATUS_NOT_SUPPORTED;
@@ -142,7 +143,7 @@ static NTSTATUS lock(struct kmt_call *call, void *arguments)
     if (status == STATUS_INVALID_PARAMETER)
         return status;
     device = kmt_device_of(call, args->hDevice);
-    if (!device || !kmt_lookup(call, args->hAllocation, NT_CLIENT_ALLOCATION))
+    if (!device || !kmt_lookup(call, args->hAllocation, DDI_CLIENT_ALLOCATION))
         return STATUS_INVALID_PARAMETER;
     if (NT_SUCCESS(status))
         status = vidsch_device_check(device->sch, false);
@@ -161,7 +162,7 @@ static NTSTATUS check_locked(const struct kmt_call *call, const struct kmt_devic
                              const D3DKMT_HANDLE *list, UINT count)
 {
     for (UINT i = 0; i < count; i++) {
-        struct vidmm_open *open = kmt_lookup(call, list[i], NT_CLIENT_ALLOCATION);
+        struct vidmm_open *open = kmt_lookup(call, list[i], DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device->mm || !vidmm_open_locked(open))
             return STATUS_INVALID_PARAMETER;

@@ -5,7 +5,10 @@
  */
 #include <stdio.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
+#include "nt/current.h"
+#include "nt/user_handle.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -44,14 +47,14 @@ static NTSTATUS check_caller(const char *name)
     }
     if (!m->thread || sim_thread_kind(m->thread) != SIM_THREAD_CLIENT || m->irql != SIM_IRQL_PASSIVE)
         return STATUS_INVALID_DEVICE_STATE;
-    if (!nt_process_current()->kmt)
+    if (!nt_process_current()->client)
         return STATUS_INVALID_DEVICE_STATE;
     return m->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
 }
 
 static void begin(struct kmt_call *call, const char *name)
 {
-    struct kmt_process *process = nt_process_current()->kmt;
+    struct kmt_process *process = nt_process_current()->client;
 
     call->process = process;
     call->name = name;
@@ -153,7 +156,7 @@ void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle)
 
 struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
-    struct kmt_adapter *adapter = kmt_lookup(call, handle, NT_CLIENT_ADAPTER);
+    struct kmt_adapter *adapter = kmt_lookup(call, handle, DDI_CLIENT_ADAPTER);
 
     if (adapter && adapter->stopped) {
         *call->removed = true;
@@ -166,7 +169,7 @@ struct kmt_adapter *kmt_adapter_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 
 struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
-    struct kmt_device *device = kmt_lookup(call, handle, NT_CLIENT_DEVICE);
+    struct kmt_device *device = kmt_lookup(call, handle, DDI_CLIENT_DEVICE);
 
     if (device)
         kmt_pin(call, device);
@@ -175,7 +178,7 @@ struct kmt_device *kmt_device_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 
 struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
-    struct vidsch_context *context = kmt_lookup(call, handle, NT_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_lookup(call, handle, DDI_CLIENT_CONTEXT);
 
     if (context)
         kmt_pin(call, context);
@@ -184,7 +187,7 @@ struct vidsch_context *kmt_context_of(struct kmt_call *call, D3DKMT_HANDLE handl
 
 struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
-    struct kmt_paging_queue *queue = kmt_lookup(call, handle, NT_CLIENT_PAGING_QUEUE);
+    struct kmt_paging_queue *queue = kmt_lookup(call, handle, DDI_CLIENT_PAGING_QUEUE);
 
     if (queue)
         kmt_pin(call, queue);

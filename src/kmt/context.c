@@ -2,6 +2,7 @@
 /* Contexts: physical and virtual ones, their end, their priority (KMT-143 to KMT-165). */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 
 /* ---- creation ---- */
@@ -56,7 +57,7 @@ static NTSTATUS create(struct kmt_call *call, const struct creation *creation,
         util_free(context);
         return status;
     }
-    context->handle = handle_create(&call->process->nt->handles, NT_CLIENT_CONTEXT, context->sch);
+    context->handle = handle_create(&call->process->nt->handles, DDI_CLIENT_CONTEXT, context->sch);
     if (!context->handle) {
         vidsch_context_destroy(context->sch);
         util_free(context);
@@ -149,7 +150,7 @@ static struct kmt_device *find(const struct kmt_process *process, const struct v
 static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYCONTEXT *args = arguments;
-    struct vidsch_context *sch = kmt_lookup(call, args->hContext, NT_CLIENT_CONTEXT);
+    struct vidsch_context *sch = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     struct kmt_context *context = NULL;
     struct kmt_device *device = sch ? find(call->process, sch, &context) : NULL;
 
@@ -158,7 +159,7 @@ static NTSTATUS destroy_context(struct kmt_call *call, void *arguments)
     if (vidsch_context_owns_mutex(sch) && NT_SUCCESS(vidsch_device_check(device->sch, false)))
         return STATUS_INVALID_PARAMETER; /* KMT-159, KMT-160 */
     kmt_pin(call, device);
-    handle_remove(&call->process->nt->handles, args->hContext, NT_CLIENT_CONTEXT);
+    handle_remove(&call->process->nt->handles, args->hContext, DDI_CLIENT_CONTEXT);
     list_remove(&context->link);
     util_free(context);
     kmt_wait_unpinned(call->process, call, sch);

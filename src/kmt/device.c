@@ -3,6 +3,7 @@
  * KMT-136). */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 
 /* ---- creation ---- */
@@ -57,7 +58,8 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
         device->mm = vidsch_device_mm(device->sch);
         status = make_own_context(device);
         if (NT_SUCCESS(status)) {
-            device->handle = handle_create(&adapter->process->nt->handles, NT_CLIENT_DEVICE, device);
+            device->handle = handle_create(&adapter->process->nt->handles, DDI_CLIENT_DEVICE,
+                                           device);
             if (device->handle)
                 return STATUS_SUCCESS;
             destroy_contexts(device);
@@ -117,7 +119,7 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 /* Of an adapter that stops the client does not know: calls with the handle must tell that it is
  * gone. */
 static void take_handle(struct kmt_process *process, const struct kmt_device *device,
-                        D3DKMT_HANDLE handle, enum nt_client_handle type)
+                        D3DKMT_HANDLE handle, enum ddi_client_handle type)
 {
     handle_remove(&process->nt->handles, handle, (uint8_t)type);
     if (device->adapter->stopped)
@@ -131,12 +133,13 @@ static void take_handles(struct kmt_process *process, struct kmt_device *device,
 {
     LIST_FOR(node, &device->contexts)
         take_handle(process, device, CONTAINER(node, struct kmt_context, link)->handle,
-                    NT_CLIENT_CONTEXT);
+                    DDI_CLIENT_CONTEXT);
     LIST_FOR(node, &device->queues)
         take_handle(process, device, CONTAINER(node, struct kmt_paging_queue, link)->handle,
-                    NT_CLIENT_PAGING_QUEUE);
+                    DDI_CLIENT_PAGING_QUEUE);
     LIST_FOR(node, &device->syncs)
-        take_handle(process, device, CONTAINER(node, struct kmt_sync, link)->handle, NT_CLIENT_SYNC);
+        take_handle(process, device, CONTAINER(node, struct kmt_sync, link)->handle,
+                    DDI_CLIENT_SYNC);
     LIST_FOR(node, &device->contexts)
         kmt_wait_unpinned(process, call, CONTAINER(node, struct kmt_context, link)->sch);
     LIST_FOR(node, &device->queues)
@@ -176,7 +179,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
 static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYDEVICE *args = arguments;
-    struct kmt_device *device = kmt_take(call, args->hDevice, NT_CLIENT_DEVICE);
+    struct kmt_device *device = kmt_take(call, args->hDevice, DDI_CLIENT_DEVICE);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;

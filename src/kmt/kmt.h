@@ -4,7 +4,7 @@
  * threads of the machine. This header is for the room above, which makes processes; clients see
  * d3dkmthk.h only.
  *
- *   process            one per client process (nt_process.kmt)
+ *   process            one per client process (nt_process.client)
  *    +- adapter        one per adapter the process has open: adapter handles are counted here
  *        +- device     hDevice; contexts, paging queues and synchronization objects made on it
  *
@@ -20,9 +20,8 @@
 
 #include <ntddk.h>
 
-#include "nt/nt.h"
-
 struct kmt;
+struct nt_process;
 struct port;
 
 /* State of the current machine. NULL: out of memory. */

@@ -7,12 +7,12 @@
 #include <d3dkmthk.h>
 
 #include "bus/bus.h"
-#include "ddi/ddi.h"
+#include "ddi/client_handle.h"
 #include "kmt/kmt.h"
+#include "nt/kprocess.h"
 #include "port/adapter_info.h"
 #include "sim/fault.h"
 #include "sim/mutex.h"
-#include "sim/wait.h"
 #include "trace/trace.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -68,8 +68,8 @@ struct kmt_device {
     uint32_t draining; /* calls that wait for it to become idle */
 };
 
-/* The handle NT_CLIENT_CONTEXT names the scheduler's context; this remembers the handle for the end
- * of the device. */
+/* The handle DDI_CLIENT_CONTEXT names the scheduler's context; this remembers the handle for the
+ * end of the device. */
 struct kmt_context {
     struct list link; /* the handle of a device's own one is 0 */
     struct vidsch_context *sch;
@@ -161,7 +161,7 @@ struct kmt_paging_queue *kmt_queue_of(struct kmt_call *call, D3DKMT_HANDLE handl
 void kmt_note_gone(const struct kmt_call *call, D3DKMT_HANDLE handle);
 /* Resolve without pinning. */
 static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle,
-                               enum nt_client_handle type)
+                               enum ddi_client_handle type)
 {
     void *object = handle_lookup(&call->process->nt->handles, handle, (uint8_t)type);
 
@@ -171,7 +171,7 @@ static inline void *kmt_lookup(const struct kmt_call *call, D3DKMT_HANDLE handle
 }
 /* The same, and the handle is none from now on. */
 static inline void *kmt_take(const struct kmt_call *call, D3DKMT_HANDLE handle,
-                             enum nt_client_handle type)
+                             enum ddi_client_handle type)
 {
     void *object = handle_remove(&call->process->nt->handles, handle, (uint8_t)type);
 

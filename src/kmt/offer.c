@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "nt/kprocess.h"
 
 /* One of two lists of handles, of resources or of allocations, both with the same count. */
 struct lists {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "nt/kprocess.h"
 #include "port/port.h"
 #include "port/power.h"
 #include "sim/machine.h"
@@ -24,7 +25,7 @@ static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
     while (!list_empty(&adapter->devices)) {
         struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
 
-        handle_remove(&process->nt->handles, device->handle, NT_CLIENT_DEVICE);
+        handle_remove(&process->nt->handles, device->handle, DDI_CLIENT_DEVICE);
         kmt_device_destroy(process, device, NULL);
     }
     kmt_adapter_end_process(adapter);
@@ -98,7 +99,7 @@ bool kmt_process_begin(struct nt_process *nt)
     hash_init(&process->tracks);
     hash_init(&process->gone);
     list_push_back(&kmt->processes, &process->link);
-    nt->kmt = process;
+    nt->client = process;
     return true;
 }
 
@@ -124,7 +125,7 @@ static void end_objects(struct kmt_process *process, struct kmt_adapter *adapter
         struct kmt_device *device = CONTAINER(adapter->devices.next, struct kmt_device, link);
         bool last = adapter->device_count == 1 && adapter->handles == 0;
 
-        handle_remove(handles, device->handle, NT_CLIENT_DEVICE);
+        handle_remove(handles, device->handle, DDI_CLIENT_DEVICE);
         kmt_device_destroy(process, device, NULL);
         if (last)
             return; /* the adapter went with it */
@@ -161,20 +162,20 @@ static void drop_adapter_handles(struct kmt_process *process)
     uint8_t type;
 
     while (handle_next(&process->nt->handles, &cursor, &handle, &type))
-        if (type == NT_CLIENT_ADAPTER)
+        if (type == DDI_CLIENT_ADAPTER)
             handle_remove(&process->nt->handles, handle, type);
 }
 
 void kmt_process_end(struct nt_process *nt, bool kill, uint64_t *left)
 {
-    struct kmt_process *process = nt->kmt;
+    struct kmt_process *process = nt->client;
 
     if (!process)
         return;
     process->ending = true;
     if (left)
         *left = count_left(process);
-    nt->kmt = NULL; /* no new call is let in (KMT-474) */
+    nt->client = NULL; /* no new call is let in (KMT-474) */
     drop_adapter_handles(process);
     if (kill && !sim_current->stopped)
         lose_devices(process);

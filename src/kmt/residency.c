@@ -2,7 +2,9 @@
 /* Paging queues, residency, video memory budgets (KMT-279 to KMT-291, KMT-297). */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
+#include "nt/kprocess.h"
 
 /* ---- paging queues ---- */
 
@@ -38,7 +40,7 @@ static NTSTATUS make_queue(struct kmt_call *call, struct kmt_paging_queue *queue
     status = vidmm_paging_queue_create(queue->device->mm, args->Priority, vidsch_sync_progress,
                                        queue->sync->sch, &queue->mm);
     if (NT_SUCCESS(status)) {
-        queue->handle = handle_create(&call->process->nt->handles, NT_CLIENT_PAGING_QUEUE, queue);
+        queue->handle = handle_create(&call->process->nt->handles, DDI_CLIENT_PAGING_QUEUE, queue);
         if (queue->handle) {
             args->hPagingQueue = queue->handle;
             args->hSyncObject = queue->sync->handle;
@@ -94,7 +96,7 @@ void kmt_paging_queue_destroy(struct kmt_paging_queue *queue)
 static NTSTATUS destroy_paging_queue(struct kmt_call *call, void *arguments)
 {
     const D3DDDI_DESTROYPAGINGQUEUE *args = arguments;
-    struct kmt_paging_queue *queue = kmt_take(call, args->hPagingQueue, NT_CLIENT_PAGING_QUEUE);
+    struct kmt_paging_queue *queue = kmt_take(call, args->hPagingQueue, DDI_CLIENT_PAGING_QUEUE);
 
     if (!queue)
         return STATUS_INVALID_PARAMETER;
@@ -189,8 +191,8 @@ static NTSTATUS query_video_memory_info(struct kmt_call *call, void *arguments)
         return status;
     if (process == call->process->nt) {
         mm = adapter->mm;
-    } else if (process->kmt) {
-        LIST_FOR(node, &((struct kmt_process *)process->kmt)->adapters) {
+    } else if (process->client) {
+        LIST_FOR(node, &((struct kmt_process *)process->client)->adapters) {
             struct kmt_adapter *other = CONTAINER(node, struct kmt_adapter, link);
 
             if (other->port == adapter->port)

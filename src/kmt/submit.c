@@ -4,6 +4,7 @@
  * holds. What values mean (capacities, modes of contexts, limits of private data) the scheduler
  * checks.
  */
+#include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 
 #define STACK_PRIVATE_BYTES 1024u
@@ -13,7 +14,7 @@ static NTSTATUS find_contexts(struct kmt_call *call, const D3DKMT_HANDLE *handle
                               struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
-        context[i] = kmt_lookup(call, handle[i], NT_CLIENT_CONTEXT);
+        context[i] = kmt_lookup(call, handle[i], DDI_CLIENT_CONTEXT);
         if (!context[i])
             return STATUS_INVALID_PARAMETER;
     }
@@ -64,7 +65,7 @@ static NTSTATUS check_primaries(const struct kmt_call *call, const D3DKMT_SUBMIT
     const struct vidmm_device *device = vidsch_device_mm(vidsch_context_device(context));
 
     for (UINT i = 0; i < args->NumPrimaries; i++) {
-        struct vidmm_open *open = kmt_lookup(call, args->WrittenPrimaries[i], NT_CLIENT_ALLOCATION);
+        struct vidmm_open *open = kmt_lookup(call, args->WrittenPrimaries[i], DDI_CLIENT_ALLOCATION);
 
         if (!open || vidmm_open_device(open) != device || !vidmm_open_on_residency_list(open))
             return STATUS_INVALID_PARAMETER;

@@ -2,12 +2,12 @@
 /* Synchronization objects: creation and the end (KMT-331 to KMT-366), and what the CPU does with
  * them (KMT-384 to KMT-393). */
 #include "kmt/sync.h"
-
-#include <string.h>
-
+#include "ddi/client_handle.h"
 #include "kmt/event.h"
 #include "port/cpu_event.h"
 #include "sim/machine.h"
+
+#include <string.h>
 
 /* ---- handles ---- */
 
@@ -19,7 +19,7 @@ struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch
         return NULL;
     sync->device = device;
     sync->sch = sch;
-    sync->handle = handle_create(&device->adapter->process->nt->handles, NT_CLIENT_SYNC, sync);
+    sync->handle = handle_create(&device->adapter->process->nt->handles, DDI_CLIENT_SYNC, sync);
     if (!sync->handle) {
         util_free(sync);
         return NULL;
@@ -30,7 +30,7 @@ struct kmt_sync *kmt_sync_add(struct kmt_device *device, struct vidsch_sync *sch
 
 void kmt_sync_remove(struct kmt_sync *sync)
 {
-    handle_remove(&sync->device->adapter->process->nt->handles, sync->handle, NT_CLIENT_SYNC);
+    handle_remove(&sync->device->adapter->process->nt->handles, sync->handle, DDI_CLIENT_SYNC);
     list_remove(&sync->link);
     port_cpu_event_destroy(sync->by_kmd);
     vidsch_sync_destroy(sync->sch);
@@ -47,7 +47,7 @@ NTSTATUS kmt_sync_list_get(const struct kmt_call *call, const D3DKMT_HANDLE *han
     for (UINT i = 0; i < count; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the caller has copied `count` of
          * them */
-        struct kmt_sync *sync = kmt_lookup(call, handles[i], NT_CLIENT_SYNC);
+        struct kmt_sync *sync = kmt_lookup(call, handles[i], DDI_CLIENT_SYNC);
 
         if (!sync)
             return STATUS_INVALID_PARAMETER;
@@ -154,7 +154,7 @@ static NTSTATUS create_object(struct kmt_call *call, void *arguments)
 static NTSTATUS destroy_object(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_DESTROYSYNCHRONIZATIONOBJECT *args = arguments;
-    struct kmt_sync *sync = kmt_lookup(call, args->hSyncObject, NT_CLIENT_SYNC);
+    struct kmt_sync *sync = kmt_lookup(call, args->hSyncObject, DDI_CLIENT_SYNC);
 
     if (!sync || sync->queue)
         return STATUS_INVALID_PARAMETER; /* GPUVA-070 */
@@ -198,7 +198,7 @@ static NTSTATUS wait_from_cpu(struct kmt_call *call, void *arguments)
     if (!NT_SUCCESS(status))
         return status;
     device = kmt_lookup(call, args->hDevice,
-                        NT_CLIENT_DEVICE); /* not pinned: its end ends the wait */
+                        DDI_CLIENT_DEVICE); /* not pinned: its end ends the wait */
     if (!device)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_copy(call, args->ObjectHandleArray, args->ObjectCount, &list);

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "ddi/client_handle.h"
 #include "kmt/event.h"
 #include "kmt/sync.h"
 
@@ -79,7 +80,7 @@ static NTSTATUS check_2x(const struct kmt_sync_list *list)
 static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMGPU *args = arguments;
-    struct vidsch_context *context = kmt_lookup(call, args->hContext, NT_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
     const UINT64 *values;
@@ -99,7 +100,7 @@ static NTSTATUS wait_from_gpu(struct kmt_call *call, void *arguments)
 static NTSTATUS wait_old(const struct kmt_call *call, D3DKMT_HANDLE handle,
                          const D3DKMT_HANDLE *handles, UINT count, const UINT64 *single)
 {
-    struct vidsch_context *context = kmt_lookup(call, handle, NT_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_lookup(call, handle, DDI_CLIENT_CONTEXT);
     struct kmt_sync_list list;
     const UINT64 *values;
     NTSTATUS status;
@@ -132,7 +133,7 @@ static NTSTATUS wait_2(struct kmt_call *call, void *arguments)
 static NTSTATUS signal_from_gpu(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMGPU *args = arguments;
-    struct vidsch_context *context = kmt_lookup(call, args->hContext, NT_CLIENT_CONTEXT);
+    struct vidsch_context *context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     D3DDDICB_SIGNALFLAGS none = {0};
     UINT64 storage[KMT_MAX_OBJECTS];
     struct kmt_sync_list list;
@@ -154,7 +155,7 @@ static NTSTATUS find_contexts(const struct kmt_call *call, const D3DKMT_HANDLE *
                               struct vidsch_context **context)
 {
     for (UINT i = 0; i < count; i++) {
-        context[i] = kmt_lookup(call, handles[i], NT_CLIENT_CONTEXT);
+        context[i] = kmt_lookup(call, handles[i], DDI_CLIENT_CONTEXT);
         if (!context[i])
             return STATUS_INVALID_PARAMETER;
     }
@@ -234,7 +235,7 @@ static NTSTATUS signal_1(struct kmt_call *call, void *arguments)
     others.SignalAtSubmission = 0;
     if (others.Value || args->ObjectCount == 0 || args->ObjectCount > KMT_MAX_OBJECTS)
         return STATUS_INVALID_PARAMETER; /* KMT-368 */
-    context = kmt_lookup(call, args->hContext, NT_CLIENT_CONTEXT);
+    context = kmt_lookup(call, args->hContext, DDI_CLIENT_CONTEXT);
     if (!context)
         return STATUS_INVALID_PARAMETER;
     status = kmt_sync_list_get(call, args->ObjectHandleArray, args->ObjectCount, &list);

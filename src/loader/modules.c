@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "loader/pe.h"
-#include "nt/nt.h"
+#include "nt/routine.h"
 #include "util/alloc.h"
 #include "util/array.h"
 #include "x64/runtime.h"

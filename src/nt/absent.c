@@ -6,8 +6,16 @@
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/address.h"
+#include "nt/device_object.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/handle.h"
+#include "nt/level.h"
+#include "nt/object.h"
+#include "nt/pool.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define ERROR_LOG_TAG 0x676F4C45u /* "ELog" */
 
@@ -32,7 +40,7 @@ NT_EXPORT NTSTATUS NTAPI ZwCreateFile(PHANDLE FileHandle, ACCESS_MASK DesiredAcc
     (void)CreateOptions;
     (void)EaBuffer;
     (void)EaLength;
-    return nt_zw_level(__func__) ? STATUS_OBJECT_PATH_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
+    return nt_level_zw(__func__) ? STATUS_OBJECT_PATH_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 NT_EXPORT NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAccess,
@@ -47,12 +55,12 @@ NT_EXPORT NTSTATUS NTAPI ZwOpenFile(PHANDLE FileHandle, ACCESS_MASK DesiredAcces
     (void)IoStatusBlock;
     (void)ShareAccess;
     (void)OpenOptions;
-    return nt_zw_level(__func__) ? STATUS_OBJECT_PATH_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
+    return nt_level_zw(__func__) ? STATUS_OBJECT_PATH_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 static NTSTATUS no_file(HANDLE handle, const char *routine)
 {
-    if (!nt_zw_level(routine))
+    if (!nt_level_zw(routine))
         return STATUS_INVALID_DEVICE_REQUEST;
     return nt_handle_object(handle, NT_OBJECT_ANY, NULL) ? STATUS_OBJECT_TYPE_MISMATCH
                                                          : STATUS_INVALID_HANDLE;
@@ -127,7 +135,7 @@ NT_EXPORT NTSTATUS NTAPI ZwCreateSection(PHANDLE SectionHandle, ACCESS_MASK Desi
     (void)SectionPageProtection;
     (void)AllocationAttributes;
     (void)FileHandle;
-    return nt_zw_level(__func__) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_INVALID_DEVICE_REQUEST;
+    return nt_level_zw(__func__) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 NT_EXPORT NTSTATUS NTAPI ZwMapViewOfSection(HANDLE SectionHandle, HANDLE ProcessHandle,
@@ -154,7 +162,7 @@ NT_EXPORT NTSTATUS NTAPI ZwUnmapViewOfSection(HANDLE ProcessHandle, PVOID BaseAd
     NT_ENTER();
     (void)ProcessHandle;
     (void)BaseAddress;
-    return nt_zw_level(__func__) ? STATUS_NOT_MAPPED_VIEW : STATUS_INVALID_DEVICE_REQUEST;
+    return nt_level_zw(__func__) ? STATUS_NOT_MAPPED_VIEW : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 /* ---- device objects: a display miniport has none of its own ---- */
@@ -221,7 +229,7 @@ NT_EXPORT NTSTATUS NTAPI ZwLoadDriver(PUNICODE_STRING DriverServiceName)
 {
     NT_ENTER();
     (void)DriverServiceName;
-    return nt_zw_level(__func__) ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
+    return nt_level_zw(__func__) ? STATUS_OBJECT_NAME_NOT_FOUND : STATUS_INVALID_DEVICE_REQUEST;
 }
 
 /* Nothing is attached above a device object, and it needs no count to stay. */
@@ -391,7 +399,7 @@ NT_EXPORT PVOID NTAPI MmSecureVirtualMemory(PVOID Address, SIZE_T Size, ULONG Pr
     NT_ENTER();
     (void)ProbeMode;
     if (!nt_level(NT_APC, "THREAD-009", NT_NO_CODE, __func__) || Size == 0 ||
-        nt_is_kernel_address(Address))
+        nt_address_is_kernel(Address))
         return NULL;
     return Address;
 }

@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of active objects in driver memory, hung on what holds that memory; and counts by
- * address. */
-#include "nt/nt_private.h"
+/* Records of active objects in driver memory, hung on what holds that memory. */
+#include "nt/active.h"
+#include "nt/caller.h"
+#include "nt/memory.h"
+#include "nt/resource.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
-static const enum nt_resource_kind resource_kind[] = {
-    [NT_ACTIVE_TIMER] = NT_RESOURCE_TIMER,
-    [NT_ACTIVE_DPC] = NT_RESOURCE_DPC,
-    [NT_ACTIVE_WORK_ITEM] = NT_RESOURCE_EX_WORK_ITEM,
-    [NT_ACTIVE_LOOKASIDE] = NT_RESOURCE_LOOKASIDE,
-    [NT_ACTIVE_ERESOURCE] = NT_RESOURCE_ERESOURCE,
-};
-
-bool nt_active_add(struct nt_active *active, struct hash_map *map, enum nt_active_kind kind,
-                   const void *object, const void *caller)
+bool nt_active_add(struct nt_active *active, struct hash_map *map,
+                   const struct nt_active_class *class, const void *object, const void *caller)
 {
-    struct nt_block *block;
+    struct list *actives = nt_memory_actives(object);
 
     if (!hash_put(map, (uintptr_t)object, active))
         return false;
-    active->kind = kind;
+    active->class = class;
     active->address = (uintptr_t)object;
     list_init(&active->in_memory);
-    block = nt_pool_find(object);
-    if (block)
-        list_push_back(&block->actives, &active->in_memory);
-    else if (nt_on_stack(object))
-        list_push_back(&nt_thread()->actives, &active->in_memory);
-    nt_resource_track(&active->resource, resource_kind[kind], caller);
+    if (actives)
+        list_push_back(actives, &active->in_memory);
+    nt_resource_track(&active->resource, &class->resource, caller);
     return true;
 }
 
@@ -39,47 +33,13 @@ void nt_active_remove(struct nt_active *active, struct hash_map *map)
 
 void nt_active_drop_all(struct list *actives, const char *where)
 {
-    static const struct {
-        const char *noun;
-        uint32_t code, subcode;
-    } report[] = {
-        [NT_ACTIVE_TIMER] = {"a timer that is set", DRIVER_VERIFIER, 0x15},
-        [NT_ACTIVE_DPC] = {"a DPC that is queued", 0xC7, 0},
-        [NT_ACTIVE_WORK_ITEM] = {"a work item that is queued", 0xC7, 0},
-        [NT_ACTIVE_LOOKASIDE] = {"a lookaside list in use", DRIVER_VERIFIER, 0xCC},
-        [NT_ACTIVE_ERESOURCE] = {"an ERESOURCE in use", DRIVER_VERIFIER, 0xD2},
-    };
-
     while (!list_empty(actives)) {
         struct nt_active *active = CONTAINER(actives->next, struct nt_active, in_memory);
         char caller[96];
 
         nt_caller_name(active->resource.caller, caller, sizeof(caller));
-        verify_report_code("NT-006", report[active->kind].code, report[active->kind].subcode,
-                           active->address, 0, 0, "%s holds %s (from %s)", where,
-                           report[active->kind].noun, caller);
+        verify_report_code("NT-006", active->class->code, active->class->subcode, active->address,
+                           0, 0, "%s holds %s (from %s)", where, active->class->noun, caller);
         nt_resource_reclaim(&active->resource);
     }
-}
-
-/* ---- counts by address ---- */
-
-unsigned long nt_count_get(const struct hash_map *map, const void *address)
-{
-    return (uintptr_t)hash_get(map, (uintptr_t)address);
-}
-
-bool nt_count_add(struct hash_map *map, const void *address)
-{
-    return hash_put(map, (uintptr_t)address, (void *)(nt_count_get(map, address) + 1));
-}
-
-void nt_count_remove(struct hash_map *map, const void *address)
-{
-    unsigned long count = nt_count_get(map, address);
-
-    if (count > 1)
-        hash_put(map, (uintptr_t)address, (void *)(count - 1));
-    else
-        hash_remove(map, (uintptr_t)address);
 }

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about addresses: physical address, validity, user or kernel. */
-#include "nt/nt_private.h"
-
+#include "nt/address.h"
+#include "bus/bus.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/pool.h"
+#include "nt/raise.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "ram/ram.h"
 #include "sim/fault.h"
 #include "sim/machine.h"
-#include "sim/stack.h"
 #include "sim/thread.h"
+#include "util/address.h"
+#include "util/checked.h"
+#include "verify/verify.h"
 
 #define LOWEST_USER  0x10000u
 #define SYSTEM_START 0xFFFF800000000000u
@@ -17,20 +28,12 @@ NT_EXPORT ULONG_PTR MmUserProbeAddress = USER_PROBE;
 NT_EXPORT PVOID MmHighestUserAddress = (PVOID)(USER_PROBE - 1);
 NT_EXPORT PVOID MmSystemRangeStart = (PVOID)SYSTEM_START;
 
-bool nt_on_stack(const void *address)
-{
-    uintptr_t low, high;
-
-    sim_stack_bounds(&low, &high);
-    return (uintptr_t)address >= low && (uintptr_t)address < high;
-}
-
 /*
  * Hosted code has one address space. Kernel is what the kernel hands out: simulated RAM other than
  * clients' own, device memory, and the stacks of kernel threads. A client's stack is its own even
  * while it is inside the kernel.
  */
-bool nt_is_kernel_address(const void *address)
+bool nt_address_is_kernel(const void *address)
 {
     struct nt *nt = nt_state();
     struct sim_thread *thread = sim_current->thread;
@@ -44,10 +47,10 @@ bool nt_is_kernel_address(const void *address)
         return ram_page_owner(nt->ram, phys_page(physical)) != RAM_CLIENT;
     if (bus_window_space(nt->bus, address) || bus_physical(nt->bus, address, &physical))
         return true;
-    return nt_on_stack(address) && (!thread || sim_thread_kind(thread) == SIM_THREAD_KERNEL);
+    return nt_memory_on_stack(address) && (!thread || sim_thread_kind(thread) == SIM_THREAD_KERNEL);
 }
 
-bool nt_is_user_address(const void *address)
+bool nt_address_is_user(const void *address)
 {
     struct nt *nt = nt_state();
     struct phys_addr physical;
@@ -60,7 +63,7 @@ bool nt_is_user_address(const void *address)
 
 /* ---- caching ---- */
 
-bool nt_cache_of(const void *address, enum ram_cache *cache)
+bool nt_address_cache(const void *address, enum ram_cache *cache)
 {
     const struct nt *nt = nt_state();
     struct phys_addr physical;
@@ -69,6 +72,20 @@ bool nt_cache_of(const void *address, enum ram_cache *cache)
         return bus_cache(nt->bus, address, cache);
     *cache = ram_page_cache(nt->ram, phys_page(physical));
     return true;
+}
+
+enum ram_cache nt_address_cache_type(MEMORY_CACHING_TYPE type)
+{
+    switch (type) {
+    case MmNonCached:
+    case MmNonCachedUnordered:
+        return RAM_NON_CACHED;
+    case MmWriteCombined:
+    case MmUSWCCached:
+        return RAM_WRITE_COMBINED;
+    default:
+        return RAM_CACHED;
+    }
 }
 
 /* ---- physical addresses ---- */
@@ -168,8 +185,8 @@ static bool probe(const volatile void *address, SIZE_T length, ULONG alignment, 
         nt_raise(STATUS_DATATYPE_MISALIGNMENT, "NT-108", routine);
         return false;
     }
-    if (ckd_add(&end, (uintptr_t)first, length) || nt_is_kernel_address(first) ||
-        nt_is_kernel_address(first + length - 1)) {
+    if (ckd_add(&end, (uintptr_t)first, length) || nt_address_is_kernel(first) ||
+        nt_address_is_kernel(first + length - 1)) {
         nt_raise(STATUS_ACCESS_VIOLATION, "NT-108", routine);
         return false;
     }

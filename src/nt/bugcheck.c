@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* KeBugCheck and the callbacks that drivers register for it. */
-#include "nt/nt_private.h"
-
+#include "nt/bugcheck.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/memory.h"
+#include "nt/resource.h"
+#include "nt/state.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/stop.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 struct nt_bugcheck_callback {
     struct nt_resource resource;
     struct list link;
     PVOID record; /* the driver's */
     bool reason;  /* KBUGCHECK_REASON_CALLBACK_RECORD */
+};
+
+static bool init(struct nt *nt)
+{
+    list_init(nt->bugcheck_callbacks);
+    return true;
+}
+
+const struct nt_component nt_bugcheck_component = {
+    .slot = offsetof(struct nt, bugcheck_callbacks),
+    .bytes = sizeof(struct list),
+    .init = init,
 };
 
 /* At HIGH_LEVEL, each once. A callback that faults ends the machine all the same. */
@@ -23,7 +42,7 @@ void nt_bugcheck_callbacks_run(void)
     struct list *node;
 
     sim_raise_irql(SIM_IRQL_HIGH);
-    while ((node = list_pop_front(&nt->bugcheck_callbacks)) != NULL) {
+    while ((node = list_pop_front(nt->bugcheck_callbacks)) != NULL) {
         struct nt_bugcheck_callback *callback = CONTAINER(node, struct nt_bugcheck_callback, link);
         PKBUGCHECK_REASON_CALLBACK_RECORD reason = callback->record;
         PKBUGCHECK_CALLBACK_RECORD plain = callback->record;
@@ -71,7 +90,7 @@ static struct nt_bugcheck_callback *find(const void *record)
 {
     struct nt *nt = nt_state();
 
-    LIST_FOR(node, &nt->bugcheck_callbacks) {
+    LIST_FOR(node, nt->bugcheck_callbacks) {
         struct nt_bugcheck_callback *callback = CONTAINER(node, struct nt_bugcheck_callback, link);
 
         if (callback->record == record)
@@ -79,6 +98,14 @@ static struct nt_bugcheck_callback *find(const void *record)
     }
     return NULL;
 }
+
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class callback_class = {
+    .rule = "NT-166",
+    .noun = "bug check callback",
+    .reclaim = reclaim,
+};
 
 static bool add(PVOID record, bool reason, const void *caller)
 {
@@ -91,12 +118,12 @@ static bool add(PVOID record, bool reason, const void *caller)
         return false;
     callback->record = record;
     callback->reason = reason;
-    list_push_back(&nt_state()->bugcheck_callbacks, &callback->link);
-    nt_resource_track(&callback->resource, NT_RESOURCE_BUGCHECK_CALLBACK, caller);
+    list_push_back(nt_state()->bugcheck_callbacks, &callback->link);
+    nt_resource_track(&callback->resource, &callback_class, caller);
     return true;
 }
 
-void nt_bugcheck_callback_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_bugcheck_callback *callback = CONTAINER(resource, struct nt_bugcheck_callback,
                                                       resource);
@@ -111,7 +138,7 @@ static bool remove_callback(const void *record)
     struct nt_bugcheck_callback *callback = find(record);
 
     if (callback)
-        nt_bugcheck_callback_reclaim(&callback->resource);
+        reclaim(&callback->resource);
     return callback;
 }
 
@@ -120,7 +147,7 @@ NT_EXPORT BOOLEAN NTAPI KeRegisterBugCheckCallback(PKBUGCHECK_CALLBACK_RECORD Ca
                                                    PVOID Buffer, ULONG Length, PUCHAR Component)
 {
     NT_ENTER();
-    if (!nt_storage_check(CallbackRecord, "callback record", __func__) || !CallbackRoutine ||
+    if (!nt_memory_check(CallbackRecord, "callback record", __func__) || !CallbackRoutine ||
         !add(CallbackRecord, false, NT_CALLER()))
         return FALSE;
     CallbackRecord->CallbackRoutine = CallbackRoutine;
@@ -146,7 +173,7 @@ KeRegisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRecor
                                  KBUGCHECK_CALLBACK_REASON Reason, PUCHAR Component)
 {
     NT_ENTER();
-    if (!nt_storage_check(CallbackRecord, "callback record", __func__) || !CallbackRoutine ||
+    if (!nt_memory_check(CallbackRecord, "callback record", __func__) || !CallbackRoutine ||
         !add(CallbackRecord, true, NT_CALLER()))
         return FALSE;
     CallbackRecord->CallbackRoutine = CallbackRoutine;
@@ -164,29 +191,4 @@ KeDeregisterBugCheckReasonCallback(PKBUGCHECK_REASON_CALLBACK_RECORD CallbackRec
         return FALSE;
     CallbackRecord->State = BufferEmpty;
     return TRUE;
-}
-
-/* ---- structured exceptions ---- */
-
-_Noreturn static void raise_status(NTSTATUS status, const char *routine)
-{
-    nt_raise(status, "NT-002", routine);
-    sim_stop();
-    for (;;)
-        sim_spin();
-}
-
-NT_EXPORT DECLSPEC_NORETURN VOID NTAPI ExRaiseStatus(NTSTATUS Status)
-{
-    raise_status(Status, __func__);
-}
-
-NT_EXPORT DECLSPEC_NORETURN VOID NTAPI ExRaiseAccessViolation(void)
-{
-    raise_status(STATUS_ACCESS_VIOLATION, __func__);
-}
-
-NT_EXPORT DECLSPEC_NORETURN VOID NTAPI ExRaiseDatatypeMisalignment(void)
-{
-    raise_status(STATUS_DATATYPE_MISALIGNMENT, __func__);
 }

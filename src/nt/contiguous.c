@@ -3,7 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/address.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define BAD_POOL_CALLER 0xC2u
 #define FRESH           0xCEu
@@ -15,6 +27,8 @@ struct nt_contiguous {
     struct page_number first;
     MEMORY_CACHING_TYPE cache;
 };
+
+const struct nt_component nt_contiguous_component = NT_MAP_COMPONENT(contiguous);
 
 struct wanted {
     SIZE_T bytes;
@@ -37,7 +51,7 @@ static struct nt_contiguous *take(const struct wanted *wanted)
         .high = {(uint64_t)wanted->high.QuadPart},
         .boundary_bytes = (uint64_t)wanted->boundary.QuadPart,
         .owner = RAM_CONTIGUOUS,
-        .cache = nt_cache_type(wanted->cache),
+        .cache = nt_address_cache_type(wanted->cache),
     };
 
     if (!block)
@@ -50,13 +64,23 @@ static struct nt_contiguous *take(const struct wanted *wanted)
     block->pages = request.pages;
     block->cache = wanted->cache;
     block->address = ram_direct(nt->ram, page_phys(block->first));
-    if (!hash_put(&nt->contiguous, (uintptr_t)block->address, block)) {
+    if (!hash_put(nt->contiguous, (uintptr_t)block->address, block)) {
         ram_give_contiguous(nt->ram, block->first, block->pages);
         util_free(block);
         return NULL;
     }
     return block;
 }
+
+static void describe(const struct nt_resource *resource, char *text, size_t bytes);
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class contiguous_class = {
+    .rule = "NT-027",
+    .noun = "contiguous memory block",
+    .describe = describe,
+    .reclaim = reclaim,
+};
 
 static PVOID allocate(const struct wanted *wanted, const char *routine, const void *caller)
 {
@@ -72,13 +96,13 @@ static PVOID allocate(const struct wanted *wanted, const char *routine, const vo
         return NULL;
     }
     if (wanted->bytes > ram_bytes(nt_state()->ram) || (boundary != 0 && boundary < PAGE_SIZE) ||
-        nt_resource_fails())
+        nt_faults_due())
         return NULL;
     block = take(wanted);
     if (!block)
         return NULL;
     memset(block->address, FRESH, wanted->bytes < PAGE_SIZE ? wanted->bytes : PAGE_SIZE);
-    nt_resource_track(&block->resource, NT_RESOURCE_CONTIGUOUS, caller);
+    nt_resource_track(&block->resource, &contiguous_class, caller);
     return block->address;
 }
 
@@ -141,14 +165,14 @@ static void destroy(struct nt_contiguous *block)
     struct nt *nt = nt_state();
 
     nt_resource_untrack(&block->resource);
-    hash_remove(&nt->contiguous, (uintptr_t)block->address);
+    hash_remove(nt->contiguous, (uintptr_t)block->address);
     ram_give_contiguous(nt->ram, block->first, block->pages);
     util_free(block);
 }
 
 static struct nt_contiguous *check_address(const void *address, const char *routine)
 {
-    struct nt_contiguous *block = address ? hash_get(&nt_state()->contiguous, (uintptr_t)address)
+    struct nt_contiguous *block = address ? hash_get(nt_state()->contiguous, (uintptr_t)address)
                                           : NULL;
     struct phys_addr physical;
 
@@ -207,14 +231,14 @@ NT_EXPORT VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfByt
         destroy(block);
 }
 
-void nt_contiguous_describe(const struct nt_resource *resource, char *text, size_t bytes)
+static void describe(const struct nt_resource *resource, char *text, size_t bytes)
 {
     const struct nt_contiguous *block = CONTAINER(resource, struct nt_contiguous, resource);
 
     snprintf(text, bytes, " of %llu bytes", (unsigned long long)block->bytes);
 }
 
-void nt_contiguous_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     destroy(CONTAINER(resource, struct nt_contiguous, resource));
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Critical and guarded regions: counts of a thread that say which APCs are off. */
-#include "nt/nt_private.h"
-
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/report.h"
 #include "sim/irql.h"
 
 static void enter(int32_t *count, uint32_t code, const char *routine)

@@ -5,12 +5,15 @@
  * They are found through nt_routine_find only, so that their names do not shadow the library's.
  */
 #include "nt/crt.h"
+#include "nt/export.h"
+#include "nt/format.h"
+#include "nt/items.h"
+#include "nt/report.h"
+#include "nt/rtl_string.h"
+#include "util/checked.h"
 
 #include <ctype.h>
 #include <string.h>
-
-#include "nt/format.h"
-#include "nt/nt_private.h"
 
 /* Only the letters A to Z fold. */
 static int lower(int c)
@@ -191,7 +194,7 @@ NT_TRANSPARENT static const WCHAR *NTAPI crt_wcsstr(const WCHAR *s, const WCHAR 
 
 static WCHAR NTAPI crt_towupper(WCHAR c)
 {
-    return nt_upcase(c);
+    return nt_string_upcase(c);
 }
 
 /* ---- formatting ---- */

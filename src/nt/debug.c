@@ -2,12 +2,28 @@
 /* Debug output, and the debugger that is not there. */
 #include <string.h>
 
+#include "nt/debug.h"
+#include "nt/caller.h"
+#include "nt/enter.h"
+#include "nt/export.h"
 #include "nt/format.h"
-#include "nt/nt_private.h"
+#include "nt/level.h"
+#include "nt/state.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define LONGEST_PRINT     512u
 #define DEFAULT_COMPONENT DPFLTR_DEFAULT_ID
+
+struct nt_debug {
+    char line[1024]; /* not ended yet */
+    uint32_t length;
+};
+
+const struct nt_component nt_debug_component = {
+    .slot = offsetof(struct nt, debug),
+    .bytes = sizeof(struct nt_debug),
+};
 
 static BOOLEAN debugger_enabled = FALSE;
 static BOOLEAN debugger_not_present = TRUE;
@@ -25,25 +41,25 @@ NT_EXPORT BOOLEAN NTAPI KdRefreshDebuggerNotPresent(void)
 
 static void flush_line(struct nt *nt)
 {
-    nt->debug_line[nt->debug_length] = '\0';
-    nt->debug_length = 0;
+    nt->debug->line[nt->debug->length] = '\0';
+    nt->debug->length = 0;
     if (nt->config.debug_print)
-        nt->config.debug_print(nt->config.debug_context, nt->debug_line);
+        nt->config.debug_print(nt->config.debug_context, nt->debug->line);
 }
 
 static void append(struct nt *nt, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\n' || nt->debug_length == sizeof(nt->debug_line) - 1)
+        if (text[i] == '\n' || nt->debug->length == sizeof(nt->debug->line) - 1)
             flush_line(nt);
         if (text[i] != '\n' && text[i] != '\r')
-            nt->debug_line[nt->debug_length++] = text[i];
+            nt->debug->line[nt->debug->length++] = text[i];
     }
 }
 
 void nt_debug_flush(void)
 {
-    if (nt_state()->debug_length != 0)
+    if (nt_state()->debug->length != 0)
         flush_line(nt_state());
 }
 

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Device objects found by name, and the file objects that stand for an open one. Only what a room
- * above has named can be found (nt_device_name); a driver's own device objects do not exist.
+ * above has named can be found (nt_device_object_name); a driver's own device objects do not exist.
  */
-#include "nt/nt_private.h"
-
+#include "nt/device_object.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/object.h"
+#include "nt/resource.h"
 #include "sim/fault.h"
+#include "util/alloc.h"
+#include "util/list.h"
 
 #define LONGEST_NAME      64u /* characters; no name in the machine has as many */
 #define FILE_OBJECT_BYTES ((CSHORT)sizeof(FILE_OBJECT))
@@ -25,13 +31,19 @@ static void destroy_file(struct nt_object *object)
     util_free(file);
 }
 
-void nt_file_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct device_file *file = CONTAINER(resource, struct device_file, resource);
 
-    hash_remove(&nt_state()->objects, (uintptr_t)&file->body);
+    nt_object_forget(&file->object);
     util_free(file);
 }
+
+static const struct nt_resource_class file_class = {
+    .rule = "NT-170",
+    .noun = "reference to a file object",
+    .reclaim = reclaim,
+};
 
 static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller)
 {
@@ -46,7 +58,7 @@ static struct device_file *open_device(PDEVICE_OBJECT device, const void *caller
         util_free(file);
         return NULL;
     }
-    nt_resource_track(&file->resource, NT_RESOURCE_FILE, caller);
+    nt_resource_track(&file->resource, &file_class, caller);
     return file;
 }
 
@@ -87,7 +99,7 @@ NT_EXPORT NTSTATUS NTAPI IoGetDeviceObjectPointer(PUNICODE_STRING ObjectName,
         return STATUS_INVALID_DEVICE_REQUEST;
     if (!ObjectName || !FileObject || !DeviceObject)
         return STATUS_INVALID_PARAMETER;
-    device = read_name(ObjectName, name) ? nt_device_named(name) : NULL;
+    device = read_name(ObjectName, name) ? nt_device_object_named(name) : NULL;
     if (!device)
         return STATUS_OBJECT_NAME_NOT_FOUND;
     file = open_device(device, NT_CALLER());

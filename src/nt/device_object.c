@@ -7,7 +7,17 @@
 #include <string.h>
 #include <strings.h>
 
-#include "nt/registry.h"
+#include "nt/device_object.h"
+#include "bus/bus.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/handle.h"
+#include "nt/level.h"
+#include "nt/object.h"
+#include "nt/registry_key.h"
+#include "nt/state.h"
+#include "util/alloc.h"
+#include "util/hash.h"
 
 #define DISPLAY_CLASS "{4d36e968-e325-11ce-bfc1-08002be10318}"
 #define COMPUTE_CLASS "{f01a9d53-3ff6-48d2-9f97-c8a7004be10c}"
@@ -22,7 +32,7 @@ struct device_object {
 
 static struct device_object *find(const void *object)
 {
-    return object ? hash_get(&nt_state()->device_objects, (uintptr_t)object) : NULL;
+    return object ? hash_get(nt_state()->device_objects, (uintptr_t)object) : NULL;
 }
 
 static bool add(void *object, const struct nt_device_info *info)
@@ -39,7 +49,7 @@ static bool add(void *object, const struct nt_device_info *info)
                  info->service ? info->service : "driver");
         record->info.service = record->service;
     }
-    if (!hash_put(&nt->device_objects, (uintptr_t)object, record)) {
+    if (!hash_put(nt->device_objects, (uintptr_t)object, record)) {
         util_free(record);
         return false;
     }
@@ -51,13 +61,13 @@ bool nt_device_object_register(void *object)
     return find(object) || add(object, NULL);
 }
 
-bool nt_pdo_register(void *object, const struct nt_device_info *info)
+bool nt_device_object_register_physical(void *object, const struct nt_device_info *info)
 {
     nt_device_object_unregister(object);
     return add(object, info);
 }
 
-bool nt_device_name(void *object, const char *name)
+bool nt_device_object_name(void *object, const char *name)
 {
     struct device_object *record;
 
@@ -68,13 +78,13 @@ bool nt_device_name(void *object, const char *name)
     return true;
 }
 
-void *nt_device_named(const char *name)
+void *nt_device_object_named(const char *name)
 {
     uint32_t cursor = 0;
     uint64_t key;
     void *record;
 
-    while (hash_next(&nt_state()->device_objects, &cursor, &key, &record)) {
+    while (hash_next(nt_state()->device_objects, &cursor, &key, &record)) {
         const struct device_object *object = record;
 
         if (object->name && strcasecmp(object->name, name) == 0)
@@ -85,24 +95,44 @@ void *nt_device_named(const char *name)
 
 void nt_device_object_unregister(void *object)
 {
-    util_free(hash_remove(&nt_state()->device_objects, (uintptr_t)object));
-}
-
-void nt_device_objects_finish(struct nt *nt)
-{
-    uint32_t cursor = 0;
-    uint64_t key;
-    void *record;
-
-    while (hash_next(&nt->device_objects, &cursor, &key, &record))
-        util_free(record);
+    util_free(hash_remove(nt_state()->device_objects, (uintptr_t)object));
 }
 
 /* Before any room has made such objects known, each pointer is taken for one. */
 bool nt_device_object_known(const void *object)
 {
-    return object && (nt_state()->device_objects.count == 0 || find(object));
+    return object && (nt_state()->device_objects->count == 0 || find(object));
 }
+
+bool nt_device_object_registered(const void *object)
+{
+    return find(object) != NULL;
+}
+
+static bool init(struct nt *nt)
+{
+    hash_init(nt->device_objects);
+    nt_object_set_uncounted(nt_device_object_registered);
+    return true;
+}
+
+static void finish(struct nt *nt)
+{
+    uint32_t cursor = 0;
+    uint64_t key;
+    void *record;
+
+    while (hash_next(nt->device_objects, &cursor, &key, &record))
+        util_free(record);
+    hash_finish(nt->device_objects);
+}
+
+const struct nt_component nt_device_object_component = {
+    .slot = offsetof(struct nt, device_objects),
+    .bytes = sizeof(struct hash_map),
+    .init = init,
+    .finish = finish,
+};
 
 /* ---- properties ---- */
 

@@ -4,10 +4,26 @@
  * the routine and arguments as they were when it was queued; the record is gone before the routine
  * starts, so that the routine can queue it again.
  */
-#include "nt/nt_private.h"
-
+#include "nt/dpc.h"
+#include "nt/active.h"
+#include "nt/assert.h"
+#include "nt/driver_call.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/image.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "nt/timer.h"
 #include "sim/dpc.h"
+#include "sim/irql.h"
 #include "sim/machine.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define DPC_TYPE          19u
 #define THREADED_DPC_TYPE 24u
@@ -22,9 +38,11 @@ struct nt_dpc {
     bool of_timer;
 };
 
+const struct nt_component nt_dpc_component = NT_MAP_COMPONENT(dpcs);
+
 static bool check(const KDPC *dpc, const char *routine)
 {
-    if (!nt_storage_check(dpc, "KDPC", routine))
+    if (!nt_memory_check(dpc, "KDPC", routine))
         return false;
     if ((dpc->Type != DPC_TYPE && dpc->Type != THREADED_DPC_TYPE) || !dpc->DeferredRoutine) {
         VIOLATION("NT-005", "%s of a KDPC that was never initialised, or was overwritten", routine);
@@ -35,7 +53,7 @@ static bool check(const KDPC *dpc, const char *routine)
 
 static void drop(struct nt_dpc *record)
 {
-    nt_active_remove(&record->active, &nt_state()->dpcs);
+    nt_active_remove(&record->active, nt_state()->dpcs);
     util_free(record);
 }
 
@@ -44,11 +62,25 @@ static void run(struct sim_dpc *dpc)
     struct nt_dpc record = *CONTAINER(dpc, struct nt_dpc, dpc);
     struct nt_callback callback;
 
+    nt_assert(sim_irql() == SIM_IRQL_DISPATCH);
     drop(CONTAINER(dpc, struct nt_dpc, dpc));
     nt_callback_enter(&callback, record.active.resource.image, "a DPC routine");
     record.routine(record.object, record.context, record.argument1, record.argument2);
     nt_callback_leave(&callback);
 }
+
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class dpc_class = {
+    .resource = {.rule = "NT-006",
+                 .noun = "queued DPC",
+                 .code = 0xC7,
+                 .subcode = 1,
+                 .busy = nt_resource_always_busy,
+                 .reclaim = reclaim},
+    .noun = "a DPC that is queued",
+    .code = 0xC7,
+};
 
 bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
                    const void *caller, bool anywhere)
@@ -59,12 +91,12 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     struct nt_dpc *record;
     bool done;
 
-    if (hash_get(&nt->dpcs, (uintptr_t)object) || sim_current->stopped)
+    if (hash_get(nt->dpcs, (uintptr_t)object) || sim_current->stopped)
         return false;
     faults = nt_faults_off(); /* queuing cannot fail on Windows */
     record = util_zalloc(1, sizeof(*record));
     outer = nt_image_enter(image);
-    done = record && nt_active_add(&record->active, &nt->dpcs, NT_ACTIVE_DPC, object, caller);
+    done = record && nt_active_add(&record->active, nt->dpcs, &dpc_class, object, caller);
     nt_image_enter(outer);
     nt_faults_on(faults);
     if (!done) {
@@ -88,7 +120,7 @@ bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_ima
     return true;
 }
 
-void nt_dpc_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_dpc *record = CONTAINER(resource, struct nt_dpc, active.resource);
 
@@ -101,9 +133,9 @@ void nt_dpc_reclaim(struct nt_resource *resource)
 static void init(PKDPC dpc, uint32_t type, PKDEFERRED_ROUTINE deferred, PVOID context,
                  const char *routine)
 {
-    if (!nt_storage_check(dpc, "KDPC", routine))
+    if (!nt_memory_check(dpc, "KDPC", routine))
         return;
-    if (hash_get(&nt_state()->dpcs, (uintptr_t)dpc)) {
+    if (hash_get(nt_state()->dpcs, (uintptr_t)dpc)) {
         VIOLATION("NT-083", "%s of a KDPC that is queued", routine);
         return;
     }
@@ -155,7 +187,7 @@ NT_EXPORT BOOLEAN NTAPI KeRemoveQueueDpc(PRKDPC Dpc)
     NT_ENTER();
     if (!check(Dpc, __func__))
         return FALSE;
-    record = hash_get(&nt_state()->dpcs, (uintptr_t)Dpc);
+    record = hash_get(nt_state()->dpcs, (uintptr_t)Dpc);
     if (!record || !sim_dpc_remove(&record->dpc))
         return FALSE;
     drop(record);

@@ -4,15 +4,29 @@
  * the driver's; owners and counts are in a record of the host, found by its address from
  * initialisation to deletion.
  */
-#include "nt/nt_private.h"
-
+#include "nt/active.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "nt/wait.h"
 #include "sim/irql.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 struct owner {
     struct list link;
     struct _KTHREAD *thread;
     uint32_t count;
 };
+
+const struct nt_component nt_eresource_component = NT_MAP_COMPONENT(eresources);
 
 struct nt_eresource {
     struct nt_active active;
@@ -23,7 +37,7 @@ struct nt_eresource {
 
 static struct nt_eresource *find(PERESOURCE resource, const char *routine)
 {
-    struct nt_eresource *record = resource ? hash_get(&nt_state()->resources, (uintptr_t)resource)
+    struct nt_eresource *record = resource ? hash_get(nt_state()->eresources, (uintptr_t)resource)
                                            : NULL;
 
     if (!record)
@@ -70,6 +84,19 @@ static bool level_allows(uint32_t code, const char *routine)
     return true;
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class eresource_class = {
+    .resource = {.rule = "NT-071",
+                 .noun = "ERESOURCE",
+                 .code = DRIVER_VERIFIER,
+                 .subcode = 0xD2,
+                 .reclaim = reclaim},
+    .noun = "an ERESOURCE in use",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xD2,
+};
+
 NT_EXPORT NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
 {
     struct nt *nt;
@@ -78,16 +105,16 @@ NT_EXPORT NTSTATUS NTAPI ExInitializeResourceLite(PERESOURCE Resource)
 
     NT_ENTER();
     nt = nt_state();
-    if (!nt_storage_check(Resource, "ERESOURCE", __func__))
+    if (!nt_memory_check(Resource, "ERESOURCE", __func__))
         return STATUS_INVALID_PARAMETER;
-    if (hash_get(&nt->resources, (uintptr_t)Resource)) {
+    if (hash_get(nt->eresources, (uintptr_t)Resource)) {
         VIOLATION("NT-071", "%s of an ERESOURCE that is initialised already", __func__);
         return STATUS_SUCCESS;
     }
     faults = nt_faults_off(); /* always succeeds on Windows */
     record = util_zalloc(1, sizeof(*record));
-    if (!record || !nt_active_add(&record->active, &nt->resources, NT_ACTIVE_ERESOURCE, Resource,
-                                  NT_CALLER())) {
+    if (!record ||
+        !nt_active_add(&record->active, nt->eresources, &eresource_class, Resource, NT_CALLER())) {
         util_free(record);
         record = NULL;
     }
@@ -106,11 +133,11 @@ static void drop(struct nt_eresource *record)
 
     while ((node = list_pop_front(&record->owners)) != NULL)
         util_free(CONTAINER(node, struct owner, link));
-    nt_active_remove(&record->active, &nt_state()->resources);
+    nt_active_remove(&record->active, nt_state()->eresources);
     util_free(record);
 }
 
-void nt_eresource_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_eresource, active.resource));
 }
@@ -158,7 +185,7 @@ static BOOLEAN acquire(PERESOURCE resource, bool exclusive, bool wait, const cha
             return FALSE;
         record->exclusive_waiters += exclusive;
         nt_wait_address(resource, NULL);
-        record = hash_get(&nt_state()->resources, (uintptr_t)resource);
+        record = hash_get(nt_state()->eresources, (uintptr_t)resource);
         if (!record)
             return FALSE; /* deleted under the waiter */
         record->exclusive_waiters -= exclusive;
@@ -201,7 +228,7 @@ static void release(PERESOURCE resource, const char *routine)
     util_free(owner);
     if (list_empty(&record->owners)) {
         record->exclusive = false;
-        nt_wake_address(resource, UINT32_MAX);
+        nt_wait_wake_address(resource, UINT32_MAX);
     }
 }
 

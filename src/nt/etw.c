@@ -5,30 +5,73 @@
  */
 #include <stdio.h>
 
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/rtl_string.h"
+#include "nt/state.h"
 #include "sim/irql.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define CONTROL_ENABLE 1u
 #define ALL_LEVELS     0xFFu
 
-struct nt_etw {
+struct provider {
     struct nt_resource resource;
     REGHANDLE handle;
     trace_track track;
 };
 
-void nt_etw_reclaim(struct nt_resource *resource)
+struct nt_etw {
+    struct hash_map providers; /* REGHANDLE -> struct provider */
+    uint64_t handles;          /* given so far */
+};
+
+static bool init(struct nt *nt)
 {
-    struct nt_etw *provider = CONTAINER(resource, struct nt_etw, resource);
+    hash_init(&nt->etw->providers);
+    return true;
+}
+
+static void finish(struct nt *nt)
+{
+    hash_finish(&nt->etw->providers);
+}
+
+const struct nt_component nt_etw_component = {
+    .slot = offsetof(struct nt, etw),
+    .bytes = sizeof(struct nt_etw),
+    .init = init,
+    .finish = finish,
+};
+
+static void reclaim(struct nt_resource *resource)
+{
+    struct provider *provider = CONTAINER(resource, struct provider, resource);
 
     nt_resource_untrack(resource);
-    hash_remove(&nt_state()->etw, provider->handle);
+    hash_remove(&nt_state()->etw->providers, provider->handle);
     util_free(provider);
 }
 
-static struct nt_etw *find(REGHANDLE handle)
+static const struct nt_resource_class provider_class = {
+    .rule = "NT-168",
+    .noun = "ETW registration",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xDD,
+    .reclaim = reclaim,
+};
+
+static struct provider *find(REGHANDLE handle)
 {
-    return handle ? hash_get(&nt_state()->etw, handle) : NULL;
+    return handle ? hash_get(&nt_state()->etw->providers, handle) : NULL;
 }
 
 static trace_track create_track(const GUID *id)
@@ -43,7 +86,7 @@ NT_EXPORT NTSTATUS NTAPI EtwRegister(const GUID *ProviderId, PETWENABLECALLBACK 
                                      PVOID CallbackContext, PREGHANDLE RegHandle)
 {
     struct nt *nt;
-    struct nt_etw *provider;
+    struct provider *provider;
 
     NT_ENTER();
     nt = nt_state();
@@ -52,12 +95,12 @@ NT_EXPORT NTSTATUS NTAPI EtwRegister(const GUID *ProviderId, PETWENABLECALLBACK 
     provider = util_zalloc(1, sizeof(*provider));
     if (!provider)
         return STATUS_NO_MEMORY;
-    provider->handle = ++nt->etw_handles;
-    if (!hash_put(&nt->etw, provider->handle, provider)) {
+    provider->handle = ++nt->etw->handles;
+    if (!hash_put(&nt->etw->providers, provider->handle, provider)) {
         util_free(provider);
         return STATUS_NO_MEMORY;
     }
-    nt_resource_track(&provider->resource, NT_RESOURCE_ETW, NT_CALLER());
+    nt_resource_track(&provider->resource, &provider_class, NT_CALLER());
     *RegHandle = provider->handle;
     if (trace_current) {
         provider->track = create_track(ProviderId);
@@ -69,7 +112,7 @@ NT_EXPORT NTSTATUS NTAPI EtwRegister(const GUID *ProviderId, PETWENABLECALLBACK 
 
 NT_EXPORT NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle)
 {
-    struct nt_etw *provider;
+    struct provider *provider;
 
     NT_ENTER();
     if (!nt_level(NT_PASSIVE, "NT-168", NT_NO_CODE, __func__))
@@ -80,7 +123,7 @@ NT_EXPORT NTSTATUS NTAPI EtwUnregister(REGHANDLE RegHandle)
                     __func__);
         return STATUS_INVALID_HANDLE;
     }
-    nt_etw_reclaim(&provider->resource);
+    reclaim(&provider->resource);
     return STATUS_SUCCESS;
 }
 
@@ -103,7 +146,7 @@ NT_EXPORT NTSTATUS NTAPI EtwWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventD
                                   const GUID *ActivityId, ULONG UserDataCount,
                                   PEVENT_DATA_DESCRIPTOR UserData)
 {
-    const struct nt_etw *provider;
+    const struct provider *provider;
     uint64_t bytes = 0;
 
     NT_ENTER();
@@ -128,7 +171,7 @@ NT_EXPORT NTSTATUS NTAPI EtwWrite(REGHANDLE RegHandle, PCEVENT_DESCRIPTOR EventD
 NT_EXPORT NTSTATUS NTAPI EtwWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGLONG Keyword,
                                         const GUID *ActivityId, PCWSTR String)
 {
-    const struct nt_etw *provider;
+    const struct provider *provider;
 
     NT_ENTER();
     (void)Keyword;
@@ -137,6 +180,6 @@ NT_EXPORT NTSTATUS NTAPI EtwWriteString(REGHANDLE RegHandle, UCHAR Level, ULONGL
     if (!provider)
         return STATUS_INVALID_HANDLE;
     trace_instant(provider->track, "text", "level", Level, "characters",
-                  String ? nt_wide_length(String) : 0);
+                  String ? nt_string_length(String) : 0);
     return STATUS_SUCCESS;
 }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that the system allocates (ExAllocateTimer): a callback at DISPATCH_LEVEL, and a waitable
  * object. */
-#include "nt/nt_private.h"
-
+#include "nt/dispatcher.h"
+#include "nt/driver_call.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "nt/time.h"
+#include "nt/wait.h"
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/irql.h"
 #include "sim/point.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define NS_PER_UNIT      100u
 #define KNOWN_ATTRIBUTES (EX_TIMER_HIGH_RESOLUTION | EX_TIMER_NO_WAKE | EX_TIMER_NOTIFICATION)
@@ -25,6 +38,8 @@ struct _EX_TIMER {
     PVOID delete_context;
 };
 
+const struct nt_component nt_ex_timer_component = NT_MAP_COMPONENT(ex_timers);
+
 static void destroy(struct _EX_TIMER *timer)
 {
     PEXT_DELETE_CALLBACK callback = timer->delete_callback;
@@ -35,8 +50,8 @@ static void destroy(struct _EX_TIMER *timer)
     sim_event_cancel(&timer->event);
     sim_dpc_remove(&timer->dpc);
     nt_resource_untrack(&timer->resource);
-    hash_remove(&nt_state()->ex_timers, (uintptr_t)timer);
-    nt_wake_address(&timer->running, UINT32_MAX);
+    hash_remove(nt_state()->ex_timers, (uintptr_t)timer);
+    nt_wait_wake_address(&timer->running, UINT32_MAX);
     util_free(timer);
     if (callback) {
         nt_callback_enter(&frame, image, "a timer delete callback");
@@ -45,13 +60,19 @@ static void destroy(struct _EX_TIMER *timer)
     }
 }
 
-void nt_ex_timer_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct _EX_TIMER *timer = CONTAINER(resource, struct _EX_TIMER, resource);
 
     timer->delete_callback = NULL;
     destroy(timer);
 }
+
+static const struct nt_resource_class timer_class = {
+    .rule = "NT-087",
+    .noun = "timer made by ExAllocateTimer",
+    .reclaim = reclaim,
+};
 
 static void run(struct sim_dpc *dpc)
 {
@@ -63,7 +84,7 @@ static void run(struct sim_dpc *dpc)
     timer->callback(timer, timer->context);
     nt_callback_leave(&frame);
     timer->running = false;
-    nt_wake_address(&timer->running, UINT32_MAX);
+    nt_wait_wake_address(&timer->running, UINT32_MAX);
     if (timer->deleted)
         destroy(timer);
 }
@@ -77,7 +98,7 @@ static void expire(struct sim_event *event)
         sim_event_arm(event, event->due + timer->period);
     nt_faults_on(faults);
     timer->header.SignalState = 1;
-    nt_wake(&timer->header);
+    nt_wait_wake(&timer->header);
     if (timer->callback)
         sim_dpc_queue(&timer->dpc);
 }
@@ -93,29 +114,29 @@ NT_EXPORT PEX_TIMER NTAPI ExAllocateTimer(PEXT_CALLBACK Callback, PVOID Callback
         VIOLATION("NT-087", "%s with attributes %#x", __func__, Attributes);
         return NULL;
     }
-    if (nt_resource_fails())
+    if (nt_faults_due())
         return NULL;
     timer = util_zalloc(1, sizeof(*timer));
-    if (!timer || !hash_put(&nt_state()->ex_timers, (uintptr_t)timer, timer)) {
+    if (!timer || !hash_put(nt_state()->ex_timers, (uintptr_t)timer, timer)) {
         util_free(timer);
         return NULL;
     }
-    nt_header_init(&timer->header,
-                   Attributes & EX_TIMER_NOTIFICATION ? NT_TIMER_NOTIFICATION
-                                                      : NT_TIMER_SYNCHRONIZATION,
-                   sizeof(timer->header), 0);
+    nt_dispatcher_init(&timer->header,
+                       Attributes & EX_TIMER_NOTIFICATION ? NT_TIMER_NOTIFICATION
+                                                          : NT_TIMER_SYNCHRONIZATION,
+                       sizeof(timer->header), 0);
     timer->callback = Callback;
     timer->context = CallbackContext;
     timer->event.fire = expire;
     timer->dpc.routine = run;
     list_init(&timer->dpc.link);
-    nt_resource_track(&timer->resource, NT_RESOURCE_EX_TIMER, NT_CALLER());
+    nt_resource_track(&timer->resource, &timer_class, NT_CALLER());
     return timer;
 }
 
 static struct _EX_TIMER *check(PEX_TIMER timer, const char *routine)
 {
-    struct _EX_TIMER *found = timer ? hash_get(&nt_state()->ex_timers, (uintptr_t)timer) : NULL;
+    struct _EX_TIMER *found = timer ? hash_get(nt_state()->ex_timers, (uintptr_t)timer) : NULL;
 
     nt_level(NT_DISPATCH, "NT-087", NT_NO_CODE, routine);
     if (found && !found->deleted)
@@ -154,7 +175,7 @@ NT_EXPORT BOOLEAN NTAPI ExSetTimer(PEX_TIMER Timer, LONGLONG DueTime, LONGLONG P
     timer->header.SignalState = 0;
     timer->period = (uint64_t)Period * NS_PER_UNIT;
     faults = nt_faults_off();
-    sim_event_arm(&timer->event, nt_deadline(&due));
+    sim_event_arm(&timer->event, nt_time_deadline(&due));
     nt_faults_on(faults);
     return before;
 }

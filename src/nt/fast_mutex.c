@@ -4,16 +4,24 @@
  * driver's FAST_MUTEX, since its initialisation is inline code in the driver: Count is 1 when free,
  * Owner says who has it, OldIrql what to go back to. Waiters wait at the address of its event.
  */
-#include "nt/nt_private.h"
-
+#include "nt/current.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/lock_order.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/wait.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define OLD_IRQL_UNSAFE 0xFFu /* taken without raising */
 
 /* Initialised, in memory where a lock may stand. */
 static bool check(PFAST_MUTEX mutex, const char *routine)
 {
-    if (!nt_storage_check(mutex, "fast mutex", routine))
+    if (!nt_memory_check(mutex, "fast mutex", routine))
         return false;
     if ((uintptr_t)mutex % 8 != 0) {
         VIOLATION("NT-060", "%s of a fast mutex that is not aligned to 8 bytes", routine);
@@ -77,7 +85,7 @@ static void release(PFAST_MUTEX mutex)
     mutex->Count = FM_LOCK_BIT;
     nt_lock_order_release(mutex, nt_thread());
     nt_thread()->sleeping_locks--;
-    nt_wake_address(&mutex->Event, 1);
+    nt_wait_wake_address(&mutex->Event, 1);
 }
 
 /* ---- safe: at APC_LEVEL while held ---- */
@@ -143,12 +151,12 @@ NT_EXPORT BOOLEAN NTAPI ExTryToAcquireFastMutex(PFAST_MUTEX FastMutex)
 NT_EXPORT VOID NTAPI KeInitializeGuardedMutex(PKGUARDED_MUTEX Mutex)
 {
     NT_ENTER();
-    if (!nt_storage_check(Mutex, "guarded mutex", __func__))
+    if (!nt_memory_check(Mutex, "guarded mutex", __func__))
         return;
     Mutex->Count = FM_LOCK_BIT;
     Mutex->Owner = NULL;
     Mutex->Contention = 0;
-    nt_header_init(&Mutex->Event.Header, NT_EVENT_SYNCHRONIZATION, sizeof(Mutex->Event), 0);
+    nt_dispatcher_init(&Mutex->Event.Header, NT_EVENT_SYNCHRONIZATION, sizeof(Mutex->Event), 0);
 }
 
 NT_EXPORT VOID NTAPI KeAcquireGuardedMutex(PKGUARDED_MUTEX Mutex)

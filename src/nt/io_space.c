@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* MmMapIoSpace: BARs through the bus, and locked RAM. */
-#include "nt/nt_private.h"
+#include "bus/bus.h"
+#include "nt/address.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/retired_view.h"
+#include "nt/state.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 struct nt_io_space {
     struct nt_resource resource;
@@ -11,9 +27,11 @@ struct nt_io_space {
     uint64_t pages;
 };
 
+const struct nt_component nt_io_space_component = NT_MAP_COMPONENT(io_spaces);
+
 static struct nt_io_space *find(const void *address)
 {
-    return address ? hash_get(&nt_state()->io_spaces, (uintptr_t)address) : NULL;
+    return address ? hash_get(nt_state()->io_spaces, (uintptr_t)address) : NULL;
 }
 
 /* Another mapping of a byte of the range with another cache type. The list of mappings of device
@@ -24,7 +42,7 @@ static bool cache_conflicts(uint64_t physical, uint64_t bytes, MEMORY_CACHING_TY
     uint64_t key;
     void *value;
 
-    while (hash_next(&nt_state()->io_spaces, &cursor, &key, &value)) {
+    while (hash_next(nt_state()->io_spaces, &cursor, &key, &value)) {
         const struct nt_io_space *space = value;
 
         if (ranges_overlap(space->physical, space->bytes, physical, bytes) &&
@@ -98,8 +116,8 @@ static struct nt_io_space *create(uint64_t physical, uint64_t bytes, MEMORY_CACH
         util_free(space);
         return NULL;
     }
-    bus_set_cache(nt->bus, space->address, nt_cache_type(cache));
-    if (!hash_put(&nt->io_spaces, (uintptr_t)space->address, space)) {
+    bus_set_cache(nt->bus, space->address, nt_address_cache_type(cache));
+    if (!hash_put(nt->io_spaces, (uintptr_t)space->address, space)) {
         unmap(space);
         util_free(space);
         return NULL;
@@ -110,7 +128,7 @@ static struct nt_io_space *create(uint64_t physical, uint64_t bytes, MEMORY_CACH
 static void destroy(struct nt_io_space *space)
 {
     nt_resource_untrack(&space->resource);
-    hash_remove(&nt_state()->io_spaces, (uintptr_t)space->address);
+    hash_remove(nt_state()->io_spaces, (uintptr_t)space->address);
     unmap(space);
     util_free(space);
 }
@@ -122,13 +140,19 @@ static void retire(const struct nt_io_space *space, const char *routine, const v
     if (space->view ||
         !bus_describe(nt_state()->bus, (struct phys_addr){space->physical}, what, sizeof(what)))
         snprintf(what, sizeof(what), "RAM at 0x%llx", (unsigned long long)space->physical);
-    nt_view_retire(space->address, space->bytes, what, routine, caller);
+    nt_retired_view_add(space->address, space->bytes, what, routine, caller);
 }
 
-void nt_io_space_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     destroy(CONTAINER(resource, struct nt_io_space, resource));
 }
+
+static const struct nt_resource_class io_space_class = {
+    .rule = "NT-135",
+    .noun = "mapping made by MmMapIoSpace",
+    .reclaim = reclaim,
+};
 
 static PVOID map(PHYSICAL_ADDRESS address, SIZE_T bytes, MEMORY_CACHING_TYPE cache,
                  const char *routine, const void *caller)
@@ -155,12 +179,12 @@ static PVOID map(PHYSICAL_ADDRESS address, SIZE_T bytes, MEMORY_CACHING_TYPE cac
     if (device && cache_conflicts(physical, bytes, &cache))
         VIOLATION("NT-136", "%s of %#llx with another cache type than a mapping that exists",
                   routine, (unsigned long long)physical);
-    if (nt_resource_fails())
+    if (nt_faults_due())
         return NULL;
     space = create(physical, bytes, cache);
     if (!space)
         return NULL;
-    nt_resource_track(&space->resource, NT_RESOURCE_IO_SPACE, caller);
+    nt_resource_track(&space->resource, &io_space_class, caller);
     return space->address;
 }
 

@@ -2,11 +2,16 @@
 /* A routine on every processor at once (NT-162). */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/image.h"
+#include "nt/level.h"
+#include "nt/state.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "verify/verify.h"
 
 /* On the caller's stack: everybody has left it when the call returns. */
 struct broadcast {
@@ -15,6 +20,15 @@ struct broadcast {
     struct nt_image *image; /* whose routine it is */
     volatile unsigned arrived, done;
     struct sim_interrupt line[SIM_MAX_PROCESSORS];
+};
+
+struct nt_ipi {
+    bool broadcasting;
+};
+
+const struct nt_component nt_ipi_component = {
+    .slot = offsetof(struct nt, ipi),
+    .bytes = sizeof(struct nt_ipi),
 };
 
 static void wait_for(const volatile unsigned *count)
@@ -45,12 +59,13 @@ static bool on_other(void *context, uint32_t message)
     return true;
 }
 
-/* One broadcast at a time: who comes later waits at his own level, where he takes part in the first. */
+/* One broadcast at a time: who comes later waits at his own level, where he takes part in the
+ * first. */
 static void begin(struct nt *nt)
 {
-    while (nt->broadcasting && !sim_current->stopped)
+    while (nt->ipi->broadcasting && !sim_current->stopped)
         sim_spin();
-    nt->broadcasting = true;
+    nt->ipi->broadcasting = true;
 }
 
 NT_EXPORT ULONG_PTR NTAPI KeIpiGenericCall(PKIPI_BROADCAST_WORKER BroadcastFunction,
@@ -83,7 +98,7 @@ NT_EXPORT ULONG_PTR NTAPI KeIpiGenericCall(PKIPI_BROADCAST_WORKER BroadcastFunct
     for (unsigned i = 0; i < sim_current->processors; i++)
         if (i != sim_current->processor)
             sim_interrupt_disconnect(&broadcast.line[i]);
-    nt->broadcasting = false;
+    nt->ipi->broadcasting = false;
     sim_lower_irql(before);
     return result;
 }

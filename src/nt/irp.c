@@ -6,8 +6,17 @@
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/current.h"
+#include "nt/device_object.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/pool.h"
+#include "nt/wait.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define IRP_TAG                        0x20707249u /* "Irp " */
 #define NO_MORE_IRP_STACK_LOCATIONS    0x35u
@@ -66,7 +75,7 @@ NT_EXPORT VOID NTAPI IoFreeIrp(PIRP Irp)
 NT_EXPORT VOID NTAPI IoInitializeIrp(PIRP Irp, USHORT PacketSize, CCHAR StackSize)
 {
     NT_ENTER();
-    if (!nt_storage_check(Irp, "IRP", __func__))
+    if (!nt_memory_check(Irp, "IRP", __func__))
         return;
     if (StackSize < 0 || PacketSize < IoSizeOfIrp((USHORT)StackSize))
         VIOLATION("NT-005", "%s with %u bytes for %d stack locations", __func__, PacketSize,
@@ -80,7 +89,7 @@ NT_EXPORT VOID NTAPI IoReuseIrp(PIRP Irp, NTSTATUS Iostatus)
     UCHAR flags;
 
     NT_ENTER();
-    if (!nt_storage_check(Irp, "IRP", __func__))
+    if (!nt_memory_check(Irp, "IRP", __func__))
         return;
     flags = Irp->AllocationFlags;
     init(Irp, Irp->Size, Irp->StackCount);
@@ -94,7 +103,7 @@ NT_EXPORT BOOLEAN NTAPI IoCancelIrp(PIRP Irp)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "THREAD-009", NT_NO_CODE, __func__);
-    if (!nt_storage_check(Irp, "IRP", __func__))
+    if (!nt_memory_check(Irp, "IRP", __func__))
         return FALSE;
     Irp->Cancel = TRUE;
     cancel = Irp->CancelRoutine;
@@ -153,7 +162,7 @@ NT_EXPORT VOID NTAPI IofCompleteRequest(PIRP Irp, CCHAR PriorityBoost)
     NT_ENTER();
     (void)PriorityBoost;
     nt_level(NT_DISPATCH, "THREAD-009", NT_NO_CODE, __func__);
-    if (!nt_storage_check(Irp, "IRP", __func__))
+    if (!nt_memory_check(Irp, "IRP", __func__))
         return;
     if (Irp->CurrentLocation > Irp->StackCount) {
         verify_fatal("NT-005", MULTIPLE_IRP_COMPLETE_REQUESTS, (uintptr_t)Irp, 0, 0, 0,
@@ -169,7 +178,7 @@ static PDRIVER_DISPATCH dispatch_routine(PDEVICE_OBJECT device, UCHAR function)
 {
     PDRIVER_OBJECT driver;
 
-    if (!nt_device_object_known(device) || nt_state()->device_objects.count == 0)
+    if (!nt_device_object_registered(device))
         return NULL;
     driver = device->DriverObject;
     if (!driver || !nt_device_object_known(driver) || function > IRP_MJ_MAXIMUM_FUNCTION)
@@ -182,7 +191,7 @@ static NTSTATUS call_driver(PDEVICE_OBJECT device, PIRP irp, const char *routine
     PIO_STACK_LOCATION stack;
     PDRIVER_DISPATCH dispatch;
 
-    if (!nt_storage_check(irp, "IRP", routine))
+    if (!nt_memory_check(irp, "IRP", routine))
         return STATUS_INVALID_PARAMETER;
     if (irp->CurrentLocation <= 1 || irp->CurrentLocation > irp->StackCount + 1) {
         verify_fatal("NT-005", NO_MORE_IRP_STACK_LOCATIONS, (uintptr_t)irp, 0, 0, 0,
@@ -225,7 +234,7 @@ NT_EXPORT NTSTATUS NTAPI IoSynchronousCallDriver(PDEVICE_OBJECT DeviceObject, PI
     NT_ENTER();
     if (!nt_level(NT_APC, "THREAD-009", NT_NO_CODE, __func__) || !nt_thread()->sim)
         return STATUS_INVALID_DEVICE_REQUEST;
-    nt_header_init(&event.Header, NT_EVENT_NOTIFICATION, sizeof(event), 0);
+    nt_dispatcher_init(&event.Header, NT_EVENT_NOTIFICATION, sizeof(event), 0);
     IoSetCompletionRoutine(Irp, set_event, &event, TRUE, TRUE, TRUE);
     status = call_driver(DeviceObject, Irp, __func__);
     header = &event.Header;

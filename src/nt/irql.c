@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The interrupt request level of the current processor. */
-#include "nt/nt_private.h"
-
+#include "nt/irql.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/kthread.h"
+#include "nt/level.h"
+#include "nt/report.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define IRQL_NOT_LESS_OR_EQUAL_CODE 0xAu
 
 /* Raises nest within a thread (and what interrupts it): the last one that leads to the current
  * level is the one to undo. Other routines move the level too, so nothing is expected where the
  * record does not fit. */
-void nt_irql_raised(uint8_t from, uint8_t to)
+static void note_raise(uint8_t from, uint8_t to)
 {
     struct _KTHREAD *thread = nt_thread();
 
@@ -17,7 +23,7 @@ void nt_irql_raised(uint8_t from, uint8_t to)
         thread->raise[thread->raises++] = (struct nt_raise_record){from, to};
 }
 
-int nt_irql_lowered(void)
+static int note_lower(void)
 {
     struct _KTHREAD *thread = nt_thread();
     struct nt_raise_record last;
@@ -40,7 +46,7 @@ static bool undoes_raise_to_itself(uint8_t irql)
 static void lower(uint8_t irql, const char *routine)
 {
     uint8_t now = sim_irql();
-    int expected = nt_irql_lowered();
+    int expected = note_lower();
 
     if (expected >= 0 && expected != irql)
         VIOLATION("NT-076", "%s from %s to %s, the last raise was from %s", routine,
@@ -48,20 +54,20 @@ static void lower(uint8_t irql, const char *routine)
     sim_lower_irql(irql);
 }
 
-void nt_write_level(uint8_t irql)
+void nt_irql_write(uint8_t irql)
 {
     uint8_t now = sim_irql();
 
     if (irql > now || (irql == now && !undoes_raise_to_itself(irql))) {
-        nt_irql_raised(now, irql);
+        note_raise(now, irql);
         sim_raise_irql(irql);
     } else {
         lower(irql, "a write to CR8");
     }
 }
 
-/* No point, here and in the other routines that headers may define inline as a mere load: the same driver must run the same,
- * whichever header it was compiled with. */
+/* No point, here and in the other routines that headers may define inline as a mere load: the
+ * same driver must run the same, whichever header it was compiled with. */
 NT_EXPORT KIRQL NTAPI KeGetCurrentIrql(void)
 {
     return sim_irql();
@@ -78,7 +84,7 @@ NT_EXPORT KIRQL NTAPI KfRaiseIrql(KIRQL NewIrql)
                     nt_irql_name(before), nt_irql_name(NewIrql));
         return before;
     }
-    nt_irql_raised(before, NewIrql);
+    note_raise(before, NewIrql);
     return sim_raise_irql(NewIrql);
 }
 
@@ -93,7 +99,7 @@ NT_EXPORT KIRQL NTAPI KeRaiseIrqlToDpcLevel(void)
                      "%s at %s", __func__, nt_irql_name(before));
         return before;
     }
-    nt_irql_raised(before, SIM_IRQL_DISPATCH);
+    note_raise(before, SIM_IRQL_DISPATCH);
     return sim_raise_irql(SIM_IRQL_DISPATCH);
 }
 

@@ -3,7 +3,10 @@
  * Interlocked lists. A service is atomic between points, so no lock is taken; the lock word that a
  * driver gives is marked, so that its use with the spin lock routines is noticed (NT-112).
  */
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/spinlock.h"
+#include "verify/verify.h"
 
 static void mark_lock(PKSPIN_LOCK lock, const char *routine)
 {

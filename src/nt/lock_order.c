@@ -10,9 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/lock_order.h"
+#include "nt/caller.h"
+#include "nt/current.h"
+#include "nt/faults.h"
+#include "nt/kthread.h"
+#include "nt/processor.h"
+#include "nt/report.h"
+#include "nt/state.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
 
 struct edge {
     struct list link;
@@ -33,7 +43,7 @@ struct nt_lock_order {
     uint64_t searches;
 };
 
-bool nt_lock_order_init(struct nt *nt)
+static bool init(struct nt *nt)
 {
     if (!nt->config.deadlock_detection)
         return true;
@@ -53,7 +63,7 @@ static void free_edges(struct node *node)
         util_free(CONTAINER(edge, struct edge, link));
 }
 
-void nt_lock_order_finish(struct nt *nt)
+static void finish(struct nt *nt)
 {
     struct list *node;
 
@@ -67,6 +77,8 @@ void nt_lock_order_finish(struct nt *nt)
     util_free(nt->lock_order);
     nt->lock_order = NULL;
 }
+
+const struct nt_component nt_lock_order_component = {.init = init, .finish = finish};
 
 static struct node *get_node(struct nt_lock_order *order, const volatile void *lock)
 {
@@ -129,7 +141,7 @@ static void add_order(struct nt_lock_order *order, const volatile void *held,
 
     if (!from || !to || from == to || has_edge(from, to))
         return;
-    nt_driver_place(place, sizeof(place));
+    nt_caller_place(place, sizeof(place));
     if (leads_to(to, from, ++order->searches, &other)) {
         NT_VERIFIER("NT-059", 0x1001, (uintptr_t)lock, (uintptr_t)held, 0,
                     "lock order: one is taken at %.60s while another is held; the other way round at "

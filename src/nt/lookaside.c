@@ -4,7 +4,18 @@
  * at the start of the structure and the function pointers in it; what is here fills the structure
  * in, empties it, and knows which are in use.
  */
-#include "nt/nt_private.h"
+#include "nt/active.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define DEFAULT_DEPTH 4u
 
@@ -12,6 +23,8 @@ struct nt_lookaside {
     struct nt_active active;
     GENERAL_LOOKASIDE_POOL *list;
 };
+
+const struct nt_component nt_lookaside_component = NT_MAP_COMPONENT(lookasides);
 
 /* GENERAL_LOOKASIDE and GENERAL_LOOKASIDE_POOL differ in alignment only. */
 _Static_assert(offsetof(GENERAL_LOOKASIDE, FreeEx) == offsetof(GENERAL_LOOKASIDE_POOL, FreeEx),
@@ -32,12 +45,12 @@ static VOID NTAPI free_entry_ex(PVOID buffer, PLOOKASIDE_LIST_EX lookaside)
 
 static struct nt_lookaside *find(const void *list)
 {
-    return list ? hash_get(&nt_state()->lookasides, (uintptr_t)list) : NULL;
+    return list ? hash_get(nt_state()->lookasides, (uintptr_t)list) : NULL;
 }
 
 static bool check_init(const void *list, SIZE_T size, const char *routine)
 {
-    if (!nt_storage_check(list, "lookaside list", routine))
+    if (!nt_memory_check(list, "lookaside list", routine))
         return false;
     if ((uintptr_t)list % 16 != 0) {
         VIOLATION("NT-028", "%s of a list that is not aligned to 16 bytes", routine);
@@ -54,13 +67,22 @@ static bool check_init(const void *list, SIZE_T size, const char *routine)
     return true;
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_active_class lookaside_class = {
+    .resource = {.rule = "NT-031", .noun = "lookaside list", .reclaim = reclaim},
+    .noun = "a lookaside list in use",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xCC,
+};
+
 static bool remember(GENERAL_LOOKASIDE_POOL *list, const void *caller)
 {
     struct nt_lookaside *record = util_zalloc(1, sizeof(*record));
 
     if (!record)
         return false;
-    if (!nt_active_add(&record->active, &nt_state()->lookasides, NT_ACTIVE_LOOKASIDE, list, caller)) {
+    if (!nt_active_add(&record->active, nt_state()->lookasides, &lookaside_class, list, caller)) {
         util_free(record);
         return false;
     }
@@ -81,21 +103,30 @@ static void fill(GENERAL_LOOKASIDE_POOL *list, POOL_TYPE type, SIZE_T size, ULON
     InitializeListHead(&list->ListEntry);
 }
 
-static void init(void *lookaside, PALLOCATE_FUNCTION allocate, PFREE_FUNCTION release,
-                 POOL_TYPE type, ULONG flags, SIZE_T size, ULONG tag, const char *routine,
+/* What the initialising routines are given. */
+struct wanted {
+    PALLOCATE_FUNCTION allocate;
+    PFREE_FUNCTION release;
+    POOL_TYPE type;
+    ULONG flags;
+    SIZE_T size;
+    ULONG tag;
+};
+
+static void init(void *lookaside, const struct wanted *wanted, const char *routine,
                  const void *caller)
 {
     GENERAL_LOOKASIDE_POOL *list = lookaside;
     struct nt_faults faults;
 
     nt_level(NT_DISPATCH, "NT-028", NT_NO_CODE, routine);
-    if (!check_init(list, size, routine))
+    if (!check_init(list, wanted->size, routine))
         return;
-    if (flags & ~(ULONG)(POOL_NX_ALLOCATION | POOL_RAISE_IF_ALLOCATION_FAILURE))
-        VIOLATION("NT-028", "%s with flags %#x", routine, flags);
-    fill(list, (POOL_TYPE)((ULONG)type | flags), size, tag);
-    list->Allocate = allocate ? allocate : ExAllocatePoolWithTag;
-    list->Free = release ? release : ExFreePool;
+    if (wanted->flags & ~(ULONG)(POOL_NX_ALLOCATION | POOL_RAISE_IF_ALLOCATION_FAILURE))
+        VIOLATION("NT-028", "%s with flags %#x", routine, wanted->flags);
+    fill(list, (POOL_TYPE)((ULONG)wanted->type | wanted->flags), wanted->size, wanted->tag);
+    list->Allocate = wanted->allocate ? wanted->allocate : ExAllocatePoolWithTag;
+    list->Free = wanted->release ? wanted->release : ExFreePool;
     faults = nt_faults_off(); /* has no way to fail */
     remember(list, caller);
     nt_faults_on(faults);
@@ -106,10 +137,12 @@ NT_EXPORT VOID NTAPI ExInitializeNPagedLookasideList(PNPAGED_LOOKASIDE_LIST Look
                                                      PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size,
                                                      ULONG Tag, USHORT Depth)
 {
+    const struct wanted wanted = {Allocate, Free, NonPagedPool, Flags, Size, Tag};
+
     NT_ENTER();
     if (Depth != 0)
         VIOLATION("NT-028", "%s with a depth of %u, which is reserved", __func__, Depth);
-    init(Lookaside, Allocate, Free, NonPagedPool, Flags, Size, Tag, __func__, NT_CALLER());
+    init(Lookaside, &wanted, __func__, NT_CALLER());
 }
 
 NT_EXPORT VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookaside,
@@ -117,12 +150,14 @@ NT_EXPORT VOID NTAPI ExInitializePagedLookasideList(PPAGED_LOOKASIDE_LIST Lookas
                                                     PFREE_FUNCTION Free, ULONG Flags, SIZE_T Size,
                                                     ULONG Tag, USHORT Depth)
 {
+    const struct wanted wanted = {Allocate, Free, PagedPool, Flags, Size, Tag};
+
     NT_ENTER();
     if (!nt_level(NT_APC, "NT-032", NT_NO_CODE, __func__))
         return;
     if (Depth != 0)
         VIOLATION("NT-028", "%s with a depth of %u, which is reserved", __func__, Depth);
-    init(Lookaside, Allocate, Free, PagedPool, Flags, Size, Tag, __func__, NT_CALLER());
+    init(Lookaside, &wanted, __func__, NT_CALLER());
 }
 
 NT_EXPORT NTSTATUS NTAPI ExInitializeLookasideListEx(PLOOKASIDE_LIST_EX Lookaside,
@@ -156,12 +191,12 @@ NT_EXPORT NTSTATUS NTAPI ExInitializeLookasideListEx(PLOOKASIDE_LIST_EX Lookasid
 
 static void drop(struct nt_lookaside *record)
 {
-    nt_active_remove(&record->active, &nt_state()->lookasides);
+    nt_active_remove(&record->active, nt_state()->lookasides);
     util_free(record);
 }
 
 /* At unload the driver's own Free routine may be gone: entries stay, as blocks that it left. */
-void nt_lookaside_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_lookaside, active.resource));
 }

@@ -10,17 +10,40 @@
 #include <string.h>
 
 #include "nt/mdl.h"
+#include "bus/bus.h"
+#include "nt/address.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/mdl_record.h"
+#include "nt/memory.h"
+#include "nt/pool.h"
+#include "nt/raise.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "ram/ram.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define MDL_TAG 0x206C644Du /* "Mdl " */
 #define LARGEST (0x100000000u - PAGE_SIZE)
+
+const struct nt_component nt_mdl_component = NT_MAP_COMPONENT(mdls);
 
 /* ---- records ---- */
 
 struct nt_mdl *nt_mdl_find(const MDL *mdl)
 {
-    return mdl ? hash_get(&nt_state()->mdls, (uintptr_t)mdl) : NULL;
+    return mdl ? hash_get(nt_state()->mdls, (uintptr_t)mdl) : NULL;
 }
 
 struct nt_mdl *nt_mdl_record(PMDL mdl)
@@ -35,7 +58,7 @@ struct nt_mdl *nt_mdl_record(PMDL mdl)
     record->mdl = mdl;
     list_init(&record->resource.link);
     list_init(&record->held.link);
-    if (hash_put(&nt_state()->mdls, (uintptr_t)mdl, record))
+    if (hash_put(nt_state()->mdls, (uintptr_t)mdl, record))
         return record;
     util_free(record);
     return NULL;
@@ -45,7 +68,7 @@ void nt_mdl_drop_if_idle(struct nt_mdl *record)
 {
     if (record->block || record->pages || record->mapping)
         return;
-    hash_remove(&nt_state()->mdls, (uintptr_t)record->mdl);
+    hash_remove(nt_state()->mdls, (uintptr_t)record->mdl);
     nt_resource_untrack(&record->resource);
     util_free(record);
 }
@@ -62,7 +85,7 @@ bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine)
     const struct nt_mdl *record;
     uint64_t room;
 
-    if (!nt_storage_check(mdl, "MDL", routine))
+    if (!nt_memory_check(mdl, "MDL", routine))
         return false;
     record = nt_mdl_find(mdl);
     room = record && (record->block || record->lent) ? record->capacity
@@ -85,7 +108,7 @@ void nt_mdl_clear(PMDL mdl, CSHORT flags)
     if (nt_memory_of(mdl) == NT_MEMORY_FREED || !sim_copy_checked(&now, &mdl->MdlFlags, sizeof(now)))
         return;
     now &= (CSHORT)~flags;
-    nt_poke(&mdl->MdlFlags, &now, sizeof(now));
+    sim_copy_checked(&mdl->MdlFlags, &now, sizeof(now));
 }
 
 /* ---- allocation ---- */
@@ -101,6 +124,14 @@ static void init_header(PMDL mdl, const void *address, uint64_t bytes)
     mdl->ByteOffset = BYTE_OFFSET(address);
     mdl->ByteCount = (ULONG)bytes;
 }
+
+static void reclaim_mdl(struct nt_resource *resource);
+
+static const struct nt_resource_class mdl_class = {
+    .rule = "NT-114",
+    .noun = "MDL",
+    .reclaim = reclaim_mdl,
+};
 
 /* An MDL in a pool block of its own, tracked as an MDL and not as a block. */
 static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *caller)
@@ -121,7 +152,7 @@ static struct nt_mdl *allocate(const void *address, uint64_t bytes, const void *
     record->block = block;
     record->capacity = pages;
     nt_resource_untrack(&block->resource);
-    nt_resource_track(&record->resource, NT_RESOURCE_MDL, caller);
+    nt_resource_track(&record->resource, &mdl_class, caller);
     return record;
 }
 
@@ -242,7 +273,7 @@ void nt_mdl_forget(const void *address, const char *routine, const void *caller)
     nt_mdl_drop_if_idle(record);
 }
 
-void nt_mdl_reclaim(struct nt_resource *resource)
+static void reclaim_mdl(struct nt_resource *resource)
 {
     struct nt_mdl *record = CONTAINER(resource, struct nt_mdl, resource);
 
@@ -273,8 +304,8 @@ static bool nonpaged_page(const uint8_t *address, PFN_NUMBER *pfn, const char *r
     }
     if (!ram_physical(nt_state()->ram, address, &physical)) {
         VIOLATION("NT-116", "%s of an MDL that describes %s", routine,
-                  nt_on_stack(address) ? "the kernel stack"
-                                       : "memory that is no pool and no contiguous memory");
+                  nt_memory_on_stack(address) ? "the kernel stack"
+                                              : "memory that is no pool and no contiguous memory");
         return false;
     }
     *pfn = phys_page(physical).value;
@@ -315,8 +346,8 @@ static bool is_writable(uint8_t *address)
     return sim_copy_checked(address, address, 1);
 }
 
-/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due, which
- * may not come back. */
+/* One page of a range to lock. False: the misuse was reported, or *raise: an exception is due,
+ * which may not come back. */
 static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION operation,
                        struct page_number *page, bool *raise, const char *routine)
 {
@@ -328,7 +359,7 @@ static bool probe_page(uint8_t *address, KPROCESSOR_MODE mode, LOCK_OPERATION op
         return false;
     }
     if (!ram_physical(nt->ram, address, &physical) || nt_user_range_denies(address) ||
-        (mode == UserMode && nt_is_kernel_address(address)) ||
+        (mode == UserMode && nt_address_is_kernel(address)) ||
         (operation != IoReadAccess && !is_writable(address))) {
         *raise = true;
         return false;
@@ -378,6 +409,16 @@ static void lock_pages(struct nt_mdl *record)
     }
 }
 
+static void reclaim_locked(struct nt_resource *resource);
+
+static const struct nt_resource_class locked_class = {
+    .rule = "NT-115",
+    .noun = "MDL with locked pages",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0xB8,
+    .reclaim = reclaim_locked,
+};
+
 NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_MODE AccessMode,
                                          LOCK_OPERATION Operation)
 {
@@ -419,7 +460,7 @@ NT_EXPORT VOID NTAPI MmProbeAndLockPages(PMDLX MemoryDescriptorList, KPROCESSOR_
     record->pages = pages;
     record->process = AccessMode == UserMode ? nt_process_current() : NULL;
     lock_pages(record);
-    nt_resource_track(&record->held, NT_RESOURCE_LOCKED_PAGES, NT_CALLER());
+    nt_resource_track(&record->held, &locked_class, NT_CALLER());
     mdl->MdlFlags |= MDL_PAGES_LOCKED;
     if (Operation != IoReadAccess)
         mdl->MdlFlags |= MDL_WRITE_OPERATION;
@@ -445,7 +486,7 @@ void nt_mdl_unlock(struct nt_mdl *record)
     record->process = NULL;
 }
 
-void nt_mdl_lock_reclaim(struct nt_resource *resource)
+static void reclaim_locked(struct nt_resource *resource)
 {
     struct nt_mdl *record = CONTAINER(resource, struct nt_mdl, held);
 
@@ -461,7 +502,7 @@ uint64_t nt_mdl_locked_pages(const struct nt_process *process)
     uint32_t cursor = 0;
     void *value;
 
-    while (hash_next(&nt_state()->mdls, &cursor, &key, &value)) {
+    while (hash_next(nt_state()->mdls, &cursor, &key, &value)) {
         const struct nt_mdl *record = value;
 
         if (record->process == process)
@@ -490,7 +531,7 @@ NT_EXPORT VOID NTAPI MmUnlockPages(PMDLX MemoryDescriptorList)
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-120", NT_NO_CODE, __func__);
-    if (!nt_storage_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
+    if (!nt_memory_check(mdl, "MDL", __func__) || nt_mdl_is_lent(mdl, __func__))
         return;
     record = nt_mdl_find(mdl);
     if (!record || record->pages == 0 || record->owns_pages) {
@@ -524,20 +565,6 @@ struct page_request {
     ULONG flags;
 };
 
-enum ram_cache nt_cache_type(MEMORY_CACHING_TYPE type)
-{
-    switch (type) {
-    case MmNonCached:
-    case MmNonCachedUnordered:
-        return RAM_NON_CACHED;
-    case MmWriteCombined:
-    case MmUSWCCached:
-        return RAM_WRITE_COMBINED;
-    default:
-        return RAM_CACHED;
-    }
-}
-
 static bool take_pages(const struct page_request *wanted, uint64_t pages, struct page_number *page)
 {
     struct ram *ram = nt_state()->ram;
@@ -546,7 +573,7 @@ static bool take_pages(const struct page_request *wanted, uint64_t pages, struct
         .low = {(uint64_t)wanted->low.QuadPart},
         .high = {(uint64_t)wanted->high.QuadPart},
         .owner = RAM_MDL_PAGES,
-        .cache = nt_cache_type(wanted->cache),
+        .cache = nt_address_cache_type(wanted->cache),
         .zero = !(wanted->flags & MM_DONT_ZERO_ALLOCATION),
     };
     struct page_number first;
@@ -585,7 +612,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     uint64_t pages;
 
     nt_level(NT_DISPATCH, "NT-131", 0x7E, routine);
-    if (wanted->bytes == 0 || wanted->bytes > LARGEST || nt_resource_fails())
+    if (wanted->bytes == 0 || wanted->bytes > LARGEST || nt_faults_due())
         return NULL;
     page = util_zalloc(BYTES_TO_PAGES(wanted->bytes), sizeof(*page));
     if (!page)
@@ -607,7 +634,7 @@ static PMDL allocate_pages(const struct page_request *wanted, const char *routin
     record->page_list = true;
     for (uint64_t i = 0; i < pages; i++)
         MmGetMdlPfnArray(record->mdl)[i] = page[i].value;
-    nt_resource_track(&record->held, NT_RESOURCE_LOCKED_PAGES, caller);
+    nt_resource_track(&record->held, &locked_class, caller);
     record->mdl->MdlFlags |= MDL_PAGES_LOCKED;
     return record->mdl;
 }

@@ -1,45 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* What mdl.c and mdl_map.c share. */
+/*
+ * Memory descriptor lists that the host's services lend to drivers, and what other services ask of
+ * MDLs.
+ */
 #ifndef DXGK_NT_MDL_H
 #define DXGK_NT_MDL_H
 
-#include "nt/nt_private.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* A system or user mapping of an MDL's pages. */
-struct nt_mapping {
-    struct nt_resource resource;
-    void *view; /* of ram_view_reserve */
-    uint64_t pages;
-    uint8_t *address; /* what the driver got */
-    PMDL mdl;
-    struct nt_process *process; /* of a user mapping */
-};
+#include <ntddk.h>
 
-struct nt_mdl {
-    struct nt_resource resource; /* of an allocated MDL */
-    struct nt_resource held;     /* of its pages */
-    PMDL mdl;
-    struct nt_block *block;   /* memory of an allocated MDL; NULL: the driver's own */
-    uint64_t capacity;        /* page numbers that fit */
-    struct page_number *page; /* locked or allocated pages */
-    uint32_t pages;
-    bool owns_pages;            /* of MmAllocatePagesForMdl */
-    bool lent;                  /* of a service of the host: the driver may only map it */
-    bool page_list;             /* was made by MmAllocatePagesForMdl: ends with ExFreePool */
-    struct nt_process *process; /* whose pages are locked */
-    struct nt_mapping *mapping;
-};
+#include "util/address.h"
 
-struct nt_mdl *nt_mdl_find(const MDL *mdl);
-/* Find or make. NULL: out of memory. */
-struct nt_mdl *nt_mdl_record(PMDL mdl);
-void nt_mdl_drop_if_idle(struct nt_mdl *record);
-uint32_t nt_mdl_span(const MDL *mdl);
-bool nt_mdl_check(PMDL mdl, const char *rule, const char *routine);
-void nt_mdl_clear(PMDL mdl, CSHORT flags);
-void nt_mdl_unlock(struct nt_mdl *record);
-void nt_mdl_unmap(struct nt_mdl *record);
-/* The same for a routine that the driver called, which is named if the view is used later. */
-void nt_mdl_unmap_by(struct nt_mdl *record, const char *routine, const void *caller);
+struct nt_process;
+
+/* An MDL that a service of the host gives a driver, over pages the service holds: the driver may
+ * map it and unmap it, and nothing else (PHYS-075). The list is copied. False: out of memory. */
+bool nt_mdl_lend(PMDL mdl, const struct page_number *pages, uint32_t count);
+/* The service ends it: a mapping left goes. True if that was one into a process (PHYS-076). */
+bool nt_mdl_take_back(PMDL mdl);
+/* An MDL that nt_mdl_lend knows, given to a routine that would end it: reported. */
+bool nt_mdl_is_lent(const void *address, const char *routine);
+/* An MDL of the host's (MDL_INTERNAL, as nobody else sets it) that drivers were shown and may have
+ * mapped: its memory goes away now. */
+void nt_mdl_gone(PMDL mdl);
+/* The block at the address is about to be freed; it may be an MDL. `routine`, called at
+ * `caller`, is named if a view of its pages is used later. */
+void nt_mdl_forget(const void *address, const char *routine, const void *caller);
+
+uint64_t nt_mdl_locked_pages(const struct nt_process *process);
 
 #endif

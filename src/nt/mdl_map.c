@@ -3,7 +3,29 @@
  * faults. */
 #include <string.h>
 
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
 #include "nt/mdl.h"
+#include "nt/mdl_record.h"
+#include "nt/memory.h"
+#include "nt/raise.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/retired_view.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/checked.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
+
+const struct nt_component nt_mdl_map_component = NT_MAP_COMPONENT(mappings);
 
 /* ---- mappings ---- */
 
@@ -11,12 +33,20 @@ static void destroy_mapping(struct nt_mapping *mapping)
 {
     struct nt *nt = nt_state();
 
-    hash_remove(&nt->mappings, (uintptr_t)mapping->address);
+    hash_remove(nt->mappings, (uintptr_t)mapping->address);
     nt_resource_untrack(&mapping->resource);
     nt_user_range_remove(mapping->view);
     ram_view_release(nt->ram, mapping->view, mapping->pages);
     util_free(mapping);
 }
+
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class mapping_class = {
+    .rule = "NT-123",
+    .noun = "system mapping of an MDL",
+    .reclaim = reclaim,
+};
 
 /* `process`: of a user mapping; NULL: one for the system. */
 static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *page, uint64_t pages,
@@ -25,7 +55,7 @@ static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *pag
     struct nt *nt = nt_state();
     struct nt_mapping *mapping;
 
-    if (nt_resource_fails())
+    if (nt_faults_due())
         return NULL;
     mapping = util_zalloc(1, sizeof(*mapping));
     if (!mapping)
@@ -40,9 +70,9 @@ static struct nt_mapping *create_mapping(PMDL mdl, const struct page_number *pag
     if (process && !nt_user_range_add(process, mapping->view, pages * PAGE_BYTES, NT_USER_WRITE,
                                       "PHYS-195", "a view of the pages of an MDL"))
         goto fail;
-    if (!hash_put(&nt->mappings, (uintptr_t)mapping->address, mapping))
+    if (!hash_put(nt->mappings, (uintptr_t)mapping->address, mapping))
         goto fail;
-    nt_resource_track(&mapping->resource, NT_RESOURCE_MAPPING, caller);
+    nt_resource_track(&mapping->resource, &mapping_class, caller);
     return mapping;
 
 fail:
@@ -56,8 +86,8 @@ fail:
 
 void nt_mdl_unmap_by(struct nt_mdl *record, const char *routine, const void *caller)
 {
-    nt_view_retire(record->mapping->view, record->mapping->pages * PAGE_BYTES,
-                   "the pages of an MDL", routine, caller);
+    nt_retired_view_add(record->mapping->view, record->mapping->pages * PAGE_BYTES,
+                        "the pages of an MDL", routine, caller);
     destroy_mapping(record->mapping);
     record->mapping = NULL;
     nt_mdl_clear(record->mdl, MDL_MAPPED_TO_SYSTEM_VA | MDL_PARTIAL_HAS_BEEN_MAPPED);
@@ -68,7 +98,7 @@ void nt_mdl_unmap(struct nt_mdl *record)
     nt_mdl_unmap_by(record, NULL, NULL);
 }
 
-void nt_mapping_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     struct nt_mapping *mapping = CONTAINER(resource, struct nt_mapping, resource);
     struct nt_mdl *record = nt_mdl_find(mapping->mdl);
@@ -82,8 +112,8 @@ void nt_mapping_reclaim(struct nt_resource *resource)
 
 /* ---- routines ---- */
 
-/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands out (of paging operations) are its own;
- * each must be one that somebody holds. */
+/* The pages of a partial MDL are those of its source, and those of an MDL that the host hands
+ * out (of paging operations) are its own; each must be one that somebody holds. */
 static struct page_number *copy_listed_pages(PMDL mdl, uint32_t pages)
 {
     struct ram *ram = nt_state()->ram;
@@ -216,7 +246,7 @@ NT_EXPORT VOID NTAPI MmUnmapLockedPages(PVOID BaseAddress, PMDLX MemoryDescripto
 
     NT_ENTER();
     nt_level(NT_DISPATCH, "NT-126", NT_NO_CODE, __func__);
-    if (!nt_storage_check(mdl, "MDL", __func__))
+    if (!nt_memory_check(mdl, "MDL", __func__))
         return;
     record = nt_mdl_find(mdl);
     if (mdl->MdlFlags & MDL_PARTIAL) {
@@ -250,8 +280,7 @@ NT_EXPORT VOID NTAPI IoBuildPartialMdl(PMDL SourceMdl, PMDL TargetMdl, PVOID Vir
     const CSHORT inherited = MDL_SOURCE_IS_NONPAGED_POOL | MDL_WRITE_OPERATION | MDL_IO_SPACE;
 
     NT_ENTER();
-    if (!nt_storage_check(TargetMdl, "MDL", __func__) ||
-        !nt_mdl_check(SourceMdl, "NT-128", __func__))
+    if (!nt_memory_check(TargetMdl, "MDL", __func__) || !nt_mdl_check(SourceMdl, "NT-128", __func__))
         return;
     offset = (uintptr_t)VirtualAddress - (uintptr_t)MmGetMdlVirtualAddress(SourceMdl);
     if (Length == 0 && offset <= SourceMdl->ByteCount)

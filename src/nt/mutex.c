@@ -3,9 +3,26 @@
  * Kernel mutexes. SignalState is 1 when free and falls with each recursive acquisition. Which
  * mutexes a thread owns is also kept in the thread, so that its end can abandon them.
  */
-#include "nt/nt_private.h"
-
+#include "nt/mutex.h"
+#include "nt/current.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/lock_order.h"
+#include "nt/memory.h"
+#include "nt/owed_wait.h"
+#include "nt/raise.h"
+#include "nt/wait.h"
 #include "sim/fault.h"
+#include "util/alloc.h"
+#include "util/list.h"
+
+struct nt_owned_mutex {
+    struct list link;
+    KMUTANT *mutex;
+};
 
 #define MUTANT (1u << NT_MUTANT)
 
@@ -13,9 +30,9 @@ NT_EXPORT VOID NTAPI KeInitializeMutex(PRKMUTEX Mutex, ULONG Level)
 {
     NT_ENTER();
     (void)Level;
-    if (!nt_storage_check(Mutex, "KMUTEX", __func__))
+    if (!nt_memory_check(Mutex, "KMUTEX", __func__))
         return;
-    nt_header_init(&Mutex->Header, NT_MUTANT, sizeof(*Mutex), 1);
+    nt_dispatcher_init(&Mutex->Header, NT_MUTANT, sizeof(*Mutex), 1);
     InitializeListHead(&Mutex->MutantListEntry);
     Mutex->OwnerThread = NULL;
     Mutex->MutantFlags = 0;
@@ -80,7 +97,7 @@ static void set_free(KMUTANT *mutex, struct _KTHREAD *thread)
     thread->sleeping_locks--;
     nt_lock_order_release(mutex, thread);
     forget(thread, mutex);
-    nt_wake(&mutex->Header);
+    nt_wait_wake(&mutex->Header);
 }
 
 NT_EXPORT LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
@@ -90,7 +107,7 @@ NT_EXPORT LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
 
     NT_ENTER();
     if (!nt_level(NT_DISPATCH, "NT-067", NT_NO_CODE, __func__) ||
-        !nt_header_check(Mutex, MUTANT, __func__))
+        !nt_dispatcher_check(Mutex, MUTANT, __func__))
         return 0;
     thread = nt_thread();
     before = Mutex->Header.SignalState;
@@ -100,21 +117,21 @@ NT_EXPORT LONG NTAPI KeReleaseMutex(PRKMUTEX Mutex, BOOLEAN Wait)
     }
     if (++Mutex->Header.SignalState > 0)
         set_free(Mutex, thread);
-    nt_note_wait_owed(Wait, "NT-067", __func__);
+    nt_owed_wait_announce(Wait, "NT-067", __func__);
     return before;
 }
 
 NT_EXPORT LONG NTAPI KeReadStateMutex(PRKMUTEX Mutex)
 {
     NT_ENTER();
-    if (!nt_header_check(Mutex, MUTANT, __func__))
+    if (!nt_dispatcher_check(Mutex, MUTANT, __func__))
         return 0;
     return Mutex->Header.SignalState;
 }
 
 /* The owner ends: its mutexes become free, and the next owner is told (NT-045). The memory may be
  * gone by now. */
-void nt_mutexes_abandon(struct _KTHREAD *thread)
+void nt_mutex_abandon_all(struct _KTHREAD *thread)
 {
     struct list *node;
 
@@ -130,6 +147,14 @@ void nt_mutexes_abandon(struct _KTHREAD *thread)
         mutex->OwnerThread = NULL;
         mutex->Abandoned = 1;
         mutex->Header.SignalState = 1;
-        nt_wake(&mutex->Header);
+        nt_wait_wake(&mutex->Header);
     }
+}
+
+void nt_mutex_forget_all(struct _KTHREAD *thread)
+{
+    struct list *node;
+
+    while ((node = list_pop_front(&thread->owned)) != NULL)
+        util_free(CONTAINER(node, struct nt_owned_mutex, link));
 }

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Force IRQL checking, an option (THREAD-005): paged pool that really is not there at DISPATCH_LEVEL and above.
+ * Force IRQL checking, an option (THREAD-005): paged pool that really is not there at
+ * DISPATCH_LEVEL and above.
  *
  *   each block has a view of its own (pool_special.c), which allows nothing
- *   an access below DISPATCH_LEVEL    faults; the page is opened, remembered, and the access made again
- *   the level is raised               what is open is closed: a few pages, those that were used since the last time
+ *   an access below DISPATCH_LEVEL    faults; the page is opened, remembered, and the access made
+ *                                     again
+ *   the level is raised               what is open is closed: a few pages, those that were used
+ *                                     since the last time
  *   an access at a raised level       faults for good: bug check 0xD1
  *
  * So a level that is raised and lowered without a look at paged pool costs a comparison.
  */
 #include <sys/mman.h>
 
+#include "nt/paged.h"
 #include "nt/pool.h"
+#include "nt/pool_page.h"
+#include "nt/state.h"
 #include "sim/irql.h"
+#include "util/address.h"
 
 static bool close_page(void *page)
 {
@@ -32,7 +39,7 @@ bool nt_paged_fault(const void *address)
 /* In a signal handler: nothing here takes memory or a lock. */
 bool nt_paged_open(uintptr_t address)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     void *page = (void *)(address & ~(uintptr_t)(PAGE_BYTES - 1));
 
     if (sim_irql() >= SIM_IRQL_DISPATCH || !nt_paged_fault((void *)address))
@@ -54,7 +61,7 @@ bool nt_paged_open(uintptr_t address)
 
 void nt_paged_close(void)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     while (pool->open_pages)
         (void)close_page(pool->open_page[--pool->open_pages]);
@@ -67,7 +74,7 @@ bool nt_paged_protect(const struct nt_block *block)
 
 void nt_paged_forget(const struct nt_block *block)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     const char *from = block->page->view, *to = from + block->page->pages * PAGE_BYTES;
 
     for (unsigned i = 0; i < pool->open_pages;)

@@ -6,8 +6,8 @@
  * A block below a page comes from a page cut into equal slots (18 size classes), starts at its slot
  * and crosses no page boundary. A larger one has pages of its own. The rest of the slot behind the
  * block is filled with a guard pattern that is checked when the block is freed; a block that fills
- * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which code can
- * be run in, so that a jump into other pool is a fault.
+ * its pages exactly gets one page more for that. Executable pool (NT-012) has pages apart, which
+ * code can be run in, so that a jump into other pool is a fault.
  *
  * All bookkeeping is the host's, outside of simulated RAM: nothing that a driver writes can mislead
  * it. One pointer per physical page (a sparse table) leads from any address to the page record and
@@ -17,14 +17,32 @@
  * its memory is not reused at once and a later write is noticed. Special pool (pool_special.c) does
  * more, at a price.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "nt/pool.h"
+#include "nt/active.h"
+#include "nt/faults.h"
+#include "nt/items.h"
+#include "nt/lock_order.h"
+#include "nt/memory.h"
+#include "nt/pool_page.h"
+#include "nt/pool_special.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/state.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "util/slab.h"
+#include "verify/verify.h"
 
 #define FRESH               0xCEu /* new, uninitialised memory */
 #define GUARD               0xFDu /* behind a block */
 #define FREED               0xDDu
+#define DEFAULT_QUARANTINE  (256u * 1024u)
 #define GUARD_BYTES         16u
 #define LARGEST_QUARANTINED (64u * 1024u)
 
@@ -32,26 +50,14 @@
 static const uint16_t class_bytes[] = {32,  48,  64,  80,  96,  128,  160,  192,  256,
                                        320, 384, 512, 672, 816, 1024, 1360, 2048, 4096};
 
-bool nt_pool_init(struct nt *nt)
+void nt_pool_tag_text(uint32_t tag, char text[5])
 {
-    struct nt_pool *pool = &nt->pool;
+    for (unsigned i = 0; i < 4; i++) {
+        char c = (char)(tag >> (8 * i));
 
-    slab_init(&pool->blocks, sizeof(struct nt_block));
-    list_init(&pool->quarantine);
-    list_init(&pool->special_freed);
-    pool->partial = util_zalloc(2 * NT_ITEMS(class_bytes), sizeof(*pool->partial));
-    if (!pool->partial)
-        return false;
-    for (size_t i = 0; i < 2 * NT_ITEMS(class_bytes); i++)
-        list_init(&pool->partial[i]);
-    pool->owner_bytes = ram_bytes(nt->ram) / PAGE_BYTES * sizeof(struct nt_pool_page *);
-    if (!util_fault_point()) {
-        void *table = mmap(NULL, pool->owner_bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-        pool->owner = table == MAP_FAILED ? NULL : table;
+        text[i] = c >= 0x20 && c <= 0x7E ? c : '.';
     }
-    return pool->owner != NULL;
+    text[4] = '\0';
 }
 
 /* ---- pages ---- */
@@ -80,13 +86,13 @@ struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool ze
     page->pages = pages;
     page->slots = slots;
     page->base = ram_direct(nt->ram, page_phys(page->first));
-    own_pages(&nt->pool, page, page);
+    own_pages(nt->pool, page, page);
     return page;
 }
 
 void nt_pool_disown_page(const struct nt_pool_page *page)
 {
-    own_pages(&nt_state()->pool, page, NULL);
+    own_pages(nt_state()->pool, page, NULL);
 }
 
 bool nt_pool_make_executable(struct nt_pool_page *page)
@@ -100,7 +106,8 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
 {
     struct nt *nt = nt_state();
 
-    if (page->executable) /* fails only where neighbours cannot be joined; then it merely stays so */
+    /* This fails only where neighbours cannot be joined; then it merely stays so. */
+    if (page->executable)
         (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
     nt_pool_disown_page(page);
@@ -119,7 +126,7 @@ static unsigned class_for(uint64_t bytes)
 
 static struct list *partial_of(unsigned class, bool executable)
 {
-    return &nt_state()->pool.partial[class + (executable ? NT_ITEMS(class_bytes) : 0)];
+    return &nt_state()->pool->partial[class + (executable ? NT_ITEMS(class_bytes) : 0)];
 }
 
 static struct nt_pool_page *create_page(uint64_t pages, uint16_t slots, bool zero, bool executable)
@@ -177,7 +184,7 @@ static bool place(struct nt_block *block, bool zero)
     struct nt_pool_page *page;
 
     if (nt_state()->config.special_pool || (block->paged && nt_state()->config.force_irql))
-        return nt_pool_place_special(block, zero);
+        return nt_pool_special_place(block, zero);
     if (bytes < PAGE_BYTES) {
         page = page_for(bytes, block->executable);
         if (!page)
@@ -200,7 +207,7 @@ static bool place(struct nt_block *block, bool zero)
 static void release_memory(struct nt_block *block)
 {
     struct nt_pool_page *page = block->page;
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     if (!page->large) {
         size_t slot = (size_t)(block->address - page->base) / class_bytes[page->class];
@@ -215,13 +222,36 @@ static void release_memory(struct nt_block *block)
     slab_give(&pool->blocks, block);
 }
 
+static void describe(const struct nt_resource *resource, char *text, size_t bytes)
+{
+    const struct nt_block *block = CONTAINER(resource, struct nt_block, resource);
+    char tag[5];
+
+    nt_pool_tag_text(block->tag, tag);
+    snprintf(text, bytes, " of %llu bytes, tag '%s'", (unsigned long long)block->bytes, tag);
+}
+
+static void reclaim(struct nt_resource *resource)
+{
+    nt_pool_give(CONTAINER(resource, struct nt_block, resource));
+}
+
+static const struct nt_resource_class block_class = {
+    .rule = "NT-027",
+    .noun = "pool block",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0x62,
+    .describe = describe,
+    .reclaim = reclaim,
+};
+
 struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
                               const void *caller)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     struct nt_block *block;
 
-    if (bytes > ram_bytes(nt_state()->ram) || nt_resource_fails())
+    if (bytes > ram_bytes(nt_state()->ram) || nt_faults_due())
         return NULL;
     block = slab_take(&pool->blocks);
     if (!block)
@@ -242,7 +272,7 @@ struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind ki
     else if (!block->page->large)
         memset(block->address, 0, bytes);
     memset(block->address + bytes, GUARD, block->room - bytes);
-    nt_resource_track(&block->resource, NT_RESOURCE_POOL, caller);
+    nt_resource_track(&block->resource, &block_class, caller);
     pool->statistics.allocations++;
     pool->statistics.live_blocks++;
     pool->statistics.live_bytes += bytes;
@@ -269,7 +299,7 @@ static void check_guard(const struct nt_block *block)
 
     if (!damage)
         return;
-    nt_tag_text(block->tag, tag);
+    nt_pool_tag_text(block->tag, tag);
     NT_VERIFIER("NT-025", 0x51, (uintptr_t)block->address, block->bytes, (uintptr_t)damage,
                 "pool block of %llu bytes, tag '%s', was written %llu byte(s) past its end",
                 (unsigned long long)block->bytes, tag, (unsigned long long)(damage - end) + 1);
@@ -286,20 +316,20 @@ static void evict(struct nt_block *block)
     char tag[5];
 
     if (damage) {
-        nt_tag_text(block->tag, tag);
+        nt_pool_tag_text(block->tag, tag);
         verify_report_code("NT-026", 0xCC, (uintptr_t)damage, 1, 0, 0,
                            "freed pool block of %llu bytes, tag '%s', was written at offset %llu",
                            (unsigned long long)block->bytes, tag,
                            (unsigned long long)(damage - block->address));
     }
-    nt_state()->pool.quarantine_bytes -= quarantined_bytes(block);
+    nt_state()->pool->quarantine_bytes -= quarantined_bytes(block);
     list_remove(&block->retired);
     release_memory(block);
 }
 
 void nt_pool_flush_quarantine(uint64_t keep_bytes)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     while (pool->quarantine_bytes > keep_bytes)
         evict(CONTAINER(pool->quarantine.next, struct nt_block, retired));
@@ -307,7 +337,7 @@ void nt_pool_flush_quarantine(uint64_t keep_bytes)
 
 void nt_pool_give(struct nt_block *block)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     check_guard(block);
     nt_active_drop_all(&block->actives, "a freed pool block");
@@ -316,7 +346,7 @@ void nt_pool_give(struct nt_block *block)
     pool->statistics.live_blocks--;
     pool->statistics.live_bytes -= block->bytes;
     if (block->page->view) {
-        nt_pool_retire_special(block);
+        nt_pool_special_retire(block);
         return;
     }
     if (block->bytes > LARGEST_QUARANTINED || block->bytes > pool->quarantine_limit) {
@@ -339,9 +369,9 @@ struct nt_block *nt_pool_find(const void *address)
     size_t offset;
 
     if (!ram_physical(nt->ram, address, &physical))
-        return nt->config.special_pool || nt->config.force_irql ? nt_pool_find_retired(address)
+        return nt->config.special_pool || nt->config.force_irql ? nt_pool_special_retired(address)
                                                                 : NULL;
-    page = nt->pool.owner[phys_page(physical).value];
+    page = nt->pool->owner[phys_page(physical).value];
     if (!page)
         return NULL;
     offset = (size_t)((const uint8_t *)address - page->base);
@@ -353,7 +383,14 @@ struct nt_block *nt_pool_find(const void *address)
     return block;
 }
 
-enum nt_memory nt_memory_of(const void *address)
+void nt_pool_statistics(struct nt_pool_statistics *statistics)
+{
+    *statistics = nt_state()->pool->statistics;
+}
+
+/* ---- the whole ---- */
+
+static enum nt_memory kind_of(const void *address)
 {
     const struct nt_block *block = nt_pool_find(address);
 
@@ -364,9 +401,43 @@ enum nt_memory nt_memory_of(const void *address)
     return block->paged ? NT_MEMORY_PAGED : NT_MEMORY_NONPAGED;
 }
 
-void nt_pool_finish(struct nt *nt)
+static struct list *actives_of(const void *address)
 {
-    struct nt_pool *pool = &nt->pool;
+    struct nt_block *block = nt_pool_find(address);
+
+    return block ? &block->actives : NULL;
+}
+
+static const struct nt_places places = {kind_of, actives_of};
+
+static bool init(struct nt *nt)
+{
+    struct nt_pool *pool = nt->pool;
+
+    pool->quarantine_limit = nt->config.quarantine_bytes ? nt->config.quarantine_bytes
+                                                         : DEFAULT_QUARANTINE;
+    nt_memory_register(&places);
+    slab_init(&pool->blocks, sizeof(struct nt_block));
+    list_init(&pool->quarantine);
+    list_init(&pool->special_freed);
+    pool->partial = util_zalloc(2 * NT_ITEMS(class_bytes), sizeof(*pool->partial));
+    if (!pool->partial)
+        return false;
+    for (size_t i = 0; i < 2 * NT_ITEMS(class_bytes); i++)
+        list_init(&pool->partial[i]);
+    pool->owner_bytes = ram_bytes(nt->ram) / PAGE_BYTES * sizeof(struct nt_pool_page *);
+    if (!util_fault_point()) {
+        void *table = mmap(NULL, pool->owner_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        pool->owner = table == MAP_FAILED ? NULL : table;
+    }
+    return pool->owner != NULL;
+}
+
+static void finish(struct nt *nt)
+{
+    struct nt_pool *pool = nt->pool;
 
     if (pool->owner) {
         nt_pool_flush_quarantine(0);
@@ -377,7 +448,9 @@ void nt_pool_finish(struct nt *nt)
     util_free(pool->partial);
 }
 
-void nt_pool_statistics(struct nt_pool_statistics *statistics)
-{
-    *statistics = nt_state()->pool.statistics;
-}
+const struct nt_component nt_pool_component = {
+    .slot = offsetof(struct nt, pool),
+    .bytes = sizeof(struct nt_pool),
+    .init = init,
+    .finish = finish,
+};

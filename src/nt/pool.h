@@ -1,42 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* What pool.c and pool_special.c share. */
+/*
+ * The pool: blocks of simulated RAM. Drivers allocate by pool_api.c, other services here; the host
+ * finds a block by any address in it.
+ */
 #ifndef DXGK_NT_POOL_H
 #define DXGK_NT_POOL_H
 
-#include "nt/nt_private.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Contiguous frames: one page cut into slots, or the pages of one large block. */
-struct nt_pool_page {
-    struct list link; /* with a free slot: in the class's list */
-    uint8_t *base;    /* in the direct view, or the view below */
-    void *view;       /* of special pool; one page longer than the frames */
-    struct page_number first;
-    uint64_t pages;
-    uint8_t class;
-    bool large; /* one block, pages of its own */
+#include "nt/active.h"
+#include "nt/resource.h"
+#include "util/list.h"
+
+struct nt_pool_page;
+
+struct nt_block {
+    struct nt_resource resource;
+    struct list actives; /* struct nt_active: timers, DPCs, ... inside the block */
+    struct list retired; /* in quarantine */
+    struct nt_pool_page *page;
+    uint8_t *address;
+    uint64_t bytes; /* asked for */
+    uint64_t room;  /* to the end of the slot */
+    uint32_t tag;
+    bool paged;
     bool executable;
-    uint16_t slots, used;
-    uint64_t taken[2]; /* bit per slot */
-    struct nt_block *block[];
+    bool freed;
 };
 
-struct nt_pool_page *nt_pool_create_page(uint64_t pages, uint16_t slots, bool zero);
-/* Code in it can be run from now on, until it is destroyed, or its view is. False: out of memory. */
-bool nt_pool_make_executable(struct nt_pool_page *page);
-void nt_pool_destroy_page(struct nt_pool_page *page);
-/* Its frames belong to no pool page any more. */
-void nt_pool_disown_page(const struct nt_pool_page *page);
+enum nt_pool_kind {
+    NT_POOL_NONPAGED,
+    NT_POOL_PAGED,
+    NT_POOL_EXECUTABLE, /* NT-012: nonpaged, and code in it can be run */
+};
 
-bool nt_pool_place_special(struct nt_block *block, bool zero);
-void nt_pool_retire_special(struct nt_block *block);
-void nt_pool_special_finish(struct nt *nt);
-/* paged.c: a new block's view is closed; one that goes is open no more. */
-bool nt_paged_protect(const struct nt_block *block);
-void nt_paged_forget(const struct nt_block *block);
-/* In a signal handler: a page of paged pool that an access below DISPATCH_LEVEL wants. False: none is. */
-bool nt_paged_open(uintptr_t address);
-/* The level was raised. */
-void nt_paged_close(void);
-struct nt_block *nt_pool_find_retired(const void *address);
+struct nt_block *nt_pool_take(uint64_t bytes, uint32_t tag, enum nt_pool_kind kind, bool zero,
+                              const void *caller);
+void nt_pool_give(struct nt_block *block);
+/* Free quarantined blocks, oldest first, until no more than this is kept. */
+void nt_pool_flush_quarantine(uint64_t keep_bytes);
+/* Four characters, the first in the low byte; what cannot be printed becomes a dot. */
+void nt_pool_tag_text(uint32_t tag, char text[5]);
+/* The block that holds the byte, live or in quarantine; NULL: no pool memory, or between blocks. */
+struct nt_block *nt_pool_find(const void *address);
+
+/* For reports. */
+struct nt_pool_statistics {
+    uint64_t live_blocks, live_bytes, peak_bytes, allocations;
+};
+void nt_pool_statistics(struct nt_pool_statistics *statistics);
 
 #endif

@@ -3,9 +3,20 @@
  * on. */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/address.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/image.h"
+#include "nt/level.h"
+#include "nt/mdl.h"
+#include "nt/pool.h"
+#include "nt/raise.h"
+#include "nt/report.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
+#include "util/address.h"
+#include "verify/verify.h"
 
 #define BAD_POOL_CALLER         0xC2u
 #define POOL_TYPE_PAGED         0x1u
@@ -18,17 +29,6 @@
      POOL_FLAG_PAGED)
 #define TAG_NONE 0x656E6F4Eu /* "None" */
 #define TAG_BIG  0x00474942u /* "BIG" */
-
-/* Four characters, the first in the low byte; what cannot be printed becomes a dot. */
-void nt_tag_text(uint32_t tag, char text[5])
-{
-    for (unsigned i = 0; i < 4; i++) {
-        char c = (char)(tag >> (8 * i));
-
-        text[i] = c >= 0x20 && c <= 0x7E ? c : '.';
-    }
-    text[4] = '\0';
-}
 
 static bool tag_valid(uint32_t tag)
 {
@@ -57,7 +57,7 @@ static void check_tag(uint32_t tag, const char *routine)
     } else if (tag == TAG_BIG) {
         verify_fatal("NT-011", BAD_POOL_CALLER, 0x9C, 0, 0, 0, "%s with tag BIG", routine);
     } else if (!tag_valid(tag)) {
-        nt_tag_text(tag, text);
+        nt_pool_tag_text(tag, text);
         verify_fatal("NT-011", BAD_POOL_CALLER, 0x9D, 0, tag, 0,
                      "%s with tag '%s' (%#x), which has no letter or digit or an unprintable byte",
                      routine, text, tag);
@@ -242,7 +242,7 @@ static void bad_address(const void *address, const struct nt_block *block, const
         NT_VERIFIER("NT-023", 0x16, (uintptr_t)address, (uintptr_t)block->address, 0,
                     "%s of an address %llu bytes inside a block", routine,
                     (unsigned long long)((const uint8_t *)address - block->address));
-    else if (nt_is_user_address(address))
+    else if (nt_address_is_user(address))
         verify_fatal("NT-023", BAD_POOL_CALLER, 0x40, (uintptr_t)address, 0, 0,
                      "%s of a user-mode address", routine);
     else
@@ -276,8 +276,8 @@ static void free_block(void *address, uint32_t tag, const char *routine, const v
     }
     check_free_level(block, routine);
     if (tag != 0 && tag != block->tag) {
-        nt_tag_text(block->tag, have);
-        nt_tag_text(tag, given);
+        nt_pool_tag_text(block->tag, have);
+        nt_pool_tag_text(tag, given);
         verify_fatal("NT-021", BAD_POOL_CALLER, 0x0A, (uintptr_t)address, block->tag, tag,
                      "%s with tag '%s' of a block of %llu bytes with tag '%s'", routine, given,
                      (unsigned long long)block->bytes, have);

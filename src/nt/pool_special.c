@@ -5,8 +5,16 @@
  * access past the end faults at once (0xCD). A freed block gives its pages back, and its view stays
  * empty for a while: an access after free faults too (0xCC).
  */
-#include "nt/nt_private.h"
+#include "nt/pool_special.h"
+#include "nt/paged.h"
 #include "nt/pool.h"
+#include "nt/pool_page.h"
+#include "nt/state.h"
+#include "ram/ram.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "util/slab.h"
 
 #define RETIRED_VIEWS 4096u /* freed blocks whose views are kept empty */
 #define ALIGNMENT     16u
@@ -29,7 +37,7 @@ static bool point_view(struct nt_pool_page *page)
     return done;
 }
 
-bool nt_pool_place_special(struct nt_block *block, bool zero)
+bool nt_pool_special_place(struct nt_block *block, bool zero)
 {
     uint64_t room = align_up(block->bytes ? block->bytes : 1, ALIGNMENT);
     struct nt_pool_page *page = nt_pool_create_page(align_up(room, PAGE_BYTES) / PAGE_BYTES, 1,
@@ -64,7 +72,7 @@ bool nt_pool_place_special(struct nt_block *block, bool zero)
 
 static void drop_view(struct nt_block *block)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
     struct nt_pool_page *page = block->page;
 
     ram_view_release(nt_state()->ram, page->view, page->pages + 1);
@@ -74,10 +82,10 @@ static void drop_view(struct nt_block *block)
     slab_give(&pool->blocks, block);
 }
 
-void nt_pool_retire_special(struct nt_block *block)
+void nt_pool_special_retire(struct nt_block *block)
 {
     struct nt *nt = nt_state();
-    struct nt_pool *pool = &nt->pool;
+    struct nt_pool *pool = nt->pool;
     struct nt_pool_page *page = block->page;
 
     nt_paged_forget(block);
@@ -92,14 +100,14 @@ void nt_pool_retire_special(struct nt_block *block)
 
 void nt_pool_special_finish(struct nt *nt)
 {
-    while (!list_empty(&nt->pool.special_freed))
-        drop_view(CONTAINER(nt->pool.special_freed.next, struct nt_block, retired));
+    while (!list_empty(&nt->pool->special_freed))
+        drop_view(CONTAINER(nt->pool->special_freed.next, struct nt_block, retired));
 }
 
 /* Only asked for addresses that are no live block's, in a machine with special pool. */
-struct nt_block *nt_pool_find_retired(const void *address)
+struct nt_block *nt_pool_special_retired(const void *address)
 {
-    struct nt_pool *pool = &nt_state()->pool;
+    struct nt_pool *pool = nt_state()->pool;
 
     LIST_FOR(node, &pool->special_freed) {
         struct nt_block *block = CONTAINER(node, struct nt_block, retired);
@@ -118,7 +126,7 @@ uint32_t nt_pool_fault(const void *address)
 
     if (!nt_state()->config.special_pool && !nt_state()->config.force_irql)
         return 0;
-    if (nt_pool_find_retired(address))
+    if (nt_pool_special_retired(address))
         return 0xCC;
     block = nt_pool_find(before);
     return block && !block->freed && block->page->view ? 0xCD : 0;

@@ -3,40 +3,74 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/process.h"
+#include "nt/assert.h"
+#include "nt/current.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/handle.h"
+#include "nt/kprocess.h"
+#include "nt/level.h"
+#include "nt/mdl.h"
+#include "nt/object.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "nt/wait.h"
+#include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/thread.h"
+#include "util/alloc.h"
+#include "util/handle.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define PROCESS_HAS_LOCKED_PAGES 0xCBu
 
-bool nt_processes_init(struct nt *nt)
-{
-    struct nt_process *system = &nt->system;
+struct nt_processes {
+    struct list all;
+    struct nt_process system;
+    struct nt_object system_object;
+    uint32_t next_id;
+};
 
-    nt_header_init(&system->header, NT_PROCESS, sizeof(system->header), 0);
+static bool init(struct nt *nt)
+{
+    struct nt_process *system = &nt->processes->system;
+
+    nt->system = system;
+    list_init(&nt->processes->all);
+    nt_dispatcher_init(&system->header, NT_PROCESS, sizeof(system->header), 0);
     strcpy(system->name, "System");
     handle_table_init(&system->handles);
     list_init(&system->user_ranges);
     sim_mutex_init(&system->driver_entry);
-    list_push_back(&nt->processes, &system->link);
-    nt->system_object.host_references = 1;
-    return nt_object_init(&nt->system_object, NT_OBJECT_PROCESS, system, NULL);
+    list_push_back(&nt->processes->all, &system->link);
+    nt->processes->system_object.host_references = 1;
+    return nt_object_init(&nt->processes->system_object, NT_OBJECT_PROCESS, system, NULL);
 }
 
-void nt_processes_finish(struct nt *nt)
+static void finish(struct nt *nt)
 {
-    LIST_FOR_SAFE(node, following, &nt->processes) {
+    LIST_FOR_SAFE(node, following, &nt->processes->all) {
         struct nt_process *process = CONTAINER(node, struct nt_process, link);
 
         handle_table_finish(&process->handles);
-        if (process == &nt->system)
+        if (process == nt->system)
             continue;
         list_remove(&process->link);
         util_free(process->object);
         util_free(process);
     }
 }
+
+const struct nt_component nt_process_component = {
+    .slot = offsetof(struct nt, processes),
+    .bytes = sizeof(struct nt_processes),
+    .init = init,
+    .finish = finish,
+};
 
 static void destroy_object(struct nt_object *object)
 {
@@ -54,6 +88,7 @@ struct nt_process *nt_process_create(const char *name)
     struct nt_process *process = util_zalloc(1, sizeof(*process));
     struct nt_object *object = util_zalloc(1, sizeof(*object));
 
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     if (!process || !object || !nt_object_init(object, NT_OBJECT_PROCESS, process, destroy_object)) {
         util_free(process);
         util_free(object);
@@ -61,13 +96,13 @@ struct nt_process *nt_process_create(const char *name)
     }
     object->host_references = 1;
     process->object = object;
-    process->id = ++nt->next_process_id;
-    nt_header_init(&process->header, NT_PROCESS, sizeof(process->header), 0);
+    process->id = ++nt->processes->next_id;
+    nt_dispatcher_init(&process->header, NT_PROCESS, sizeof(process->header), 0);
     snprintf(process->name, sizeof(process->name), "%s", name);
     handle_table_init(&process->handles);
     list_init(&process->user_ranges);
     sim_mutex_init(&process->driver_entry);
-    list_push_back(&nt->processes, &process->link);
+    list_push_back(&nt->processes->all, &process->link);
     return process;
 }
 
@@ -78,30 +113,18 @@ void nt_process_destroy(struct nt_process *process)
 
     if (!process)
         return;
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     pages = nt_mdl_locked_pages(process);
     if (pages != 0)
         verify_fatal("NT-121", PROCESS_HAS_LOCKED_PAGES, 0, 0, pages, 0,
                      "process %s ended with %llu page(s) still locked by a driver", process->name,
                      (unsigned long long)pages);
-    nt_handles_close_process(process);
-    nt_user_ranges_orphan(process);
+    nt_handle_close_process(process);
+    nt_user_range_orphan_all(process);
     process->header.SignalState = 1;
-    nt_wake(&process->header);
+    nt_wait_wake(&process->header);
     process->object->host_references = 0;
     nt_object_release(process->object);
-}
-
-struct nt_process *nt_process_system(void)
-{
-    return &nt_state()->system;
-}
-
-struct nt_process *nt_process_current(void)
-{
-    struct sim_thread *thread = sim_current->thread;
-    struct nt_process *process = thread ? *sim_thread_process(thread) : NULL;
-
-    return process ? process : nt_process_system();
 }
 
 /* ---- routines ---- */
@@ -151,7 +174,7 @@ NT_EXPORT NTSTATUS NTAPI PsLookupProcessByProcessId(HANDLE ProcessId, PEPROCESS 
     if (!nt_level(NT_APC, "NT-107", NT_NO_CODE, __func__) || !Process)
         return STATUS_INVALID_PARAMETER;
     nt = nt_state();
-    LIST_FOR(node, &nt->processes) {
+    LIST_FOR(node, &nt->processes->all) {
         struct nt_process *process = CONTAINER(node, struct nt_process, link);
 
         if (nt_process_id(process) != ProcessId || process->header.SignalState != 0)

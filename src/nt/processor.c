@@ -1,8 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about processors, and the floating point state of a thread. */
-#include "nt/nt_private.h"
-
+#include "nt/processor.h"
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/state.h"
 #include "sim/machine.h"
+#include "verify/verify.h"
+
+const struct nt_component nt_processor_component = {
+    .slot = offsetof(struct nt, processors),
+    .bytes = sizeof(struct nt_processors),
+};
+
+int nt_processor_holder(const volatile void *lock)
+{
+    for (unsigned i = 0; i < sim_current->processors; i++) {
+        const struct nt_processor *processor = &nt_state()->processors->each[i];
+
+        for (uint32_t held = 0; held < processor->held_count; held++) {
+            if (processor->held[held].lock == lock)
+                return (int)i;
+        }
+    }
+    return -1;
+}
 
 static void fill(PPROCESSOR_NUMBER number)
 {

@@ -4,9 +4,15 @@
  * while held exclusively; the number of readers times 16 with bit 1 set while shared. Waiters wait
  * at the word's address.
  */
-#include "nt/nt_private.h"
-
+#include "nt/current.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/wait.h"
 #include "sim/irql.h"
+#include "verify/verify.h"
 
 #define EXCLUSIVE ((ULONG_PTR)1)
 #define SHARED    ((ULONG_PTR)2)
@@ -18,7 +24,7 @@ static bool check(PEX_PUSH_LOCK lock, uint32_t code, const char *routine)
     const struct _KTHREAD *thread = nt_thread();
 
     if (!nt_level(NT_APC, "NT-072", code, routine) ||
-        !nt_storage_check(lock, "push lock", routine) || !thread->sim)
+        !nt_memory_check(lock, "push lock", routine) || !thread->sim)
         return false;
     if (sim_irql() < SIM_IRQL_APC && thread->kernel_apc_disable == 0 &&
         thread->special_apc_disable == 0)
@@ -35,7 +41,7 @@ static ULONG_PTR exclusive_word(void)
 NT_EXPORT VOID NTAPI ExInitializePushLock(PEX_PUSH_LOCK PushLock)
 {
     NT_ENTER();
-    if (nt_storage_check(PushLock, "push lock", __func__))
+    if (nt_memory_check(PushLock, "push lock", __func__))
         *PushLock = 0;
 }
 
@@ -83,7 +89,7 @@ NT_EXPORT VOID NTAPI ExReleasePushLockExclusiveEx(PEX_PUSH_LOCK PushLock, ULONG 
     }
     *PushLock = 0;
     nt_thread()->sleeping_locks--;
-    nt_wake_address(PushLock, UINT32_MAX);
+    nt_wait_wake_address(PushLock, UINT32_MAX);
 }
 
 NT_EXPORT VOID NTAPI ExReleasePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Flags)
@@ -100,6 +106,6 @@ NT_EXPORT VOID NTAPI ExReleasePushLockSharedEx(PEX_PUSH_LOCK PushLock, ULONG Fla
     nt_thread()->sleeping_locks--;
     if (*PushLock < READER) {
         *PushLock = 0;
-        nt_wake_address(PushLock, UINT32_MAX);
+        nt_wait_wake_address(PushLock, UINT32_MAX);
     }
 }

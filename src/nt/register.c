@@ -5,8 +5,14 @@
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "bus/bus.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/retired_view.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
 #include "sim/point.h"
+#include "verify/verify.h"
 
 static bool check(const volatile void *address, unsigned width, const char *routine)
 {
@@ -59,7 +65,7 @@ static bool outside(const volatile void *address, const char *routine)
     if (!bus_window_space(nt->bus, at) ||
         (!bus_register_space(nt->bus, at) && bus_physical(nt->bus, at, &physical)))
         return false;
-    if (nt_view_was_at(at, what, sizeof(what)))
+    if (nt_retired_view_at(at, what, sizeof(what)))
         VIOLATION("NT-139", "%s outside of a mapping, in %s", routine, what);
     else
         VIOLATION("NT-139", "%s outside of a mapping", routine);

@@ -6,7 +6,14 @@
 #include <string.h>
 
 #include "nt/registry.h"
-#include "sim/machine.h"
+#include "nt/items.h"
+#include "nt/object.h"
+#include "nt/registry_key.h"
+#include "nt/rtl_string.h"
+#include "nt/state.h"
+#include "nt/time.h"
+#include "util/alloc.h"
+#include "util/list.h"
 
 /* ---- keys ---- */
 
@@ -44,9 +51,7 @@ static void destroy_object(struct nt_object *object)
 
 static uint64_t now(void)
 {
-    const struct nt *nt = nt_state();
-
-    return nt->config.boot_time + sim_now() / 100 + (uint64_t)nt->time_offset;
+    return nt_time_system();
 }
 
 static struct reg_key *create_key(struct reg_key *parent, const WCHAR *name, size_t length,
@@ -88,7 +93,8 @@ static bool same_name(const struct reg_name *name, const WCHAR *text, size_t len
     if (name->length != length)
         return false;
     for (size_t i = 0; i < length; i++) {
-        if (ignore_case ? nt_upcase(name->text[i]) != nt_upcase(text[i]) : name->text[i] != text[i])
+        if (ignore_case ? nt_string_upcase(name->text[i]) != nt_string_upcase(text[i])
+                        : name->text[i] != text[i])
             return false;
     }
     return true;
@@ -150,7 +156,8 @@ struct reg_key *reg_path(const WCHAR *path, size_t length, bool ignore_case, boo
     if (length == 0 || path[0] != '\\')
         return NULL;
     first = part_length(path + 1, length - 1);
-    /* In any case: what drivers are given begins with \Registry (LIFE-007, LIFE-008), what the system shows with \REGISTRY. */
+    /* In any case: what drivers are given begins with \Registry (LIFE-007, LIFE-008), what the
+     * system shows with \REGISTRY. */
     if (!same_name(&root->name, path + 1, first, true))
         return NULL;
     return reg_walk(root, path + 1 + first, length - 1 - first, ignore_case, create, temporary,
@@ -244,7 +251,7 @@ static const char *const usual_keys[] = {
     "\\Registry\\User\\.Default",
 };
 
-bool nt_registry_init(struct nt *nt)
+static bool init(struct nt *nt)
 {
     static const WCHAR registry[] = {'R', 'E', 'G', 'I', 'S', 'T', 'R', 'Y'};
 
@@ -269,7 +276,7 @@ static void delete_tree(struct reg_key *key)
     reg_delete_key(key);
 }
 
-void nt_registry_finish(struct nt *nt)
+static void finish(struct nt *nt)
 {
     if (!nt->registry)
         return;
@@ -278,6 +285,8 @@ void nt_registry_finish(struct nt *nt)
     util_free(nt->registry);
     nt->registry = NULL;
 }
+
+const struct nt_component nt_registry_component = {.init = init, .finish = finish};
 
 /* ---- for the rooms above ---- */
 

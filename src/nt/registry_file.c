@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "nt/registry.h"
+#include "nt/registry_key.h"
+#include "nt/state.h"
+#include "util/alloc.h"
+#include "util/list.h"
 
 #define LONGEST_LINE (256u * 1024u)
 #define LONGEST_NAME 1024u

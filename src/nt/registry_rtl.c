@@ -2,7 +2,17 @@
 /* Registry services by path: RtlQueryRegistryValues and its kin. */
 #include <string.h>
 
-#include "nt/registry.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/handle.h"
+#include "nt/items.h"
+#include "nt/level.h"
+#include "nt/object.h"
+#include "nt/pool.h"
+#include "nt/registry_key.h"
+#include "nt/rtl_string.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define RTL_FLAGS                     (RTL_REGISTRY_HANDLE | RTL_REGISTRY_OPTIONAL)
 #define KERNEL_SECURITY_CHECK_FAILURE 0x139u
@@ -19,7 +29,7 @@ static const char *const base_path[] = {
 /* The key that RelativeTo and Path name; a handle stands for itself and Path is below it. */
 static NTSTATUS find_key(ULONG relative, PCWSTR path, bool create, struct reg_key **key)
 {
-    size_t length = path && !(relative & RTL_REGISTRY_HANDLE) ? nt_wide_length(path) : 0;
+    size_t length = path && !(relative & RTL_REGISTRY_HANDLE) ? nt_string_length(path) : 0;
     ULONG kind = relative & ~RTL_FLAGS;
     struct nt_object *object;
 
@@ -156,7 +166,7 @@ static NTSTATUS deliver_default(const RTL_QUERY_REGISTRY_TABLE *entry, PVOID con
     if (type == REG_NONE)
         return STATUS_SUCCESS;
     if (bytes == 0 && entry->DefaultData && is_text(type))
-        bytes = (ULONG)((nt_wide_length(entry->DefaultData) + 1) * sizeof(WCHAR));
+        bytes = (ULONG)((nt_string_length(entry->DefaultData) + 1) * sizeof(WCHAR));
     unchecked.Flags &= ~(ULONG)RTL_QUERY_REGISTRY_TYPECHECK;
     return deliver(&unchecked, context, type, entry->DefaultData, bytes, caller);
 }
@@ -200,7 +210,7 @@ static NTSTATUS query_one(struct reg_key *key, const RTL_QUERY_REGISTRY_TABLE *e
         return entry->QueryRoutine(NULL, REG_NONE, NULL, 0, context, entry->EntryContext);
     if (!entry->Name)
         return query_all(key, entry, context);
-    value = reg_find_value(key, entry->Name, nt_wide_length(entry->Name));
+    value = reg_find_value(key, entry->Name, nt_string_length(entry->Name));
     if (!value)
         return entry->Flags & RTL_QUERY_REGISTRY_REQUIRED ? STATUS_OBJECT_NAME_NOT_FOUND
                                                           : deliver_default(entry, context, caller);
@@ -220,7 +230,7 @@ NT_EXPORT NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path,
 
     NT_ENTER();
     (void)Environment;
-    if (!nt_zw_level(__func__))
+    if (!nt_level_zw(__func__))
         return STATUS_INVALID_DEVICE_REQUEST;
     status = find_key(RelativeTo, Path, false, &top);
     if (!NT_SUCCESS(status))
@@ -233,8 +243,8 @@ NT_EXPORT NTSTATUS NTAPI RtlQueryRegistryValues(ULONG RelativeTo, PCWSTR Path,
         if (entry->Flags & (RTL_QUERY_REGISTRY_TOPKEY | RTL_QUERY_REGISTRY_SUBKEY))
             key = top;
         if (entry->Flags & RTL_QUERY_REGISTRY_SUBKEY) {
-            key = entry->Name ? reg_walk(top, entry->Name, nt_wide_length(entry->Name), true, false,
-                                         false, NULL)
+            key = entry->Name ? reg_walk(top, entry->Name, nt_string_length(entry->Name), true,
+                                         false, false, NULL)
                               : NULL;
             if (!key) {
                 key = top;
@@ -257,12 +267,12 @@ NT_EXPORT NTSTATUS NTAPI RtlWriteRegistryValue(ULONG RelativeTo, PCWSTR Path, PC
     NTSTATUS status;
 
     NT_ENTER();
-    if (!nt_zw_level(__func__))
+    if (!nt_level_zw(__func__))
         return STATUS_INVALID_DEVICE_REQUEST;
     status = find_key(RelativeTo, Path, true, &key);
     if (!NT_SUCCESS(status))
         return status;
-    return reg_set_value(key, ValueName, nt_wide_length(ValueName), ValueType, ValueData,
+    return reg_set_value(key, ValueName, nt_string_length(ValueName), ValueType, ValueData,
                          ValueLength)
                ? STATUS_SUCCESS
                : STATUS_INSUFFICIENT_RESOURCES;
@@ -275,12 +285,12 @@ NT_EXPORT NTSTATUS NTAPI RtlDeleteRegistryValue(ULONG RelativeTo, PCWSTR Path, P
     NTSTATUS status;
 
     NT_ENTER();
-    if (!nt_zw_level(__func__))
+    if (!nt_level_zw(__func__))
         return STATUS_INVALID_DEVICE_REQUEST;
     status = find_key(RelativeTo, Path, false, &key);
     if (!NT_SUCCESS(status))
         return status;
-    value = reg_find_value(key, ValueName, nt_wide_length(ValueName));
+    value = reg_find_value(key, ValueName, nt_string_length(ValueName));
     if (!value)
         return STATUS_OBJECT_NAME_NOT_FOUND;
     reg_delete_value(value);
@@ -292,7 +302,7 @@ NT_EXPORT NTSTATUS NTAPI RtlCreateRegistryKey(ULONG RelativeTo, PWSTR Path)
     struct reg_key *key;
 
     NT_ENTER();
-    return nt_zw_level(__func__) ? find_key(RelativeTo, Path, true, &key)
+    return nt_level_zw(__func__) ? find_key(RelativeTo, Path, true, &key)
                                  : STATUS_INVALID_DEVICE_REQUEST;
 }
 
@@ -301,6 +311,6 @@ NT_EXPORT NTSTATUS NTAPI RtlCheckRegistryKey(ULONG RelativeTo, PWSTR Path)
     struct reg_key *key;
 
     NT_ENTER();
-    return nt_zw_level(__func__) ? find_key(RelativeTo, Path, false, &key)
+    return nt_level_zw(__func__) ? find_key(RelativeTo, Path, false, &key)
                                  : STATUS_INVALID_DEVICE_REQUEST;
 }

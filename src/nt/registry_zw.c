@@ -2,13 +2,22 @@
 /* Registry services by handle: ZwOpenKey and its kin. */
 #include <string.h>
 
-#include "nt/registry.h"
+#include "nt/address.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/handle.h"
+#include "nt/level.h"
+#include "nt/object.h"
+#include "nt/registry_key.h"
+#include "nt/report.h"
+#include "util/address.h"
+#include "util/list.h"
 
 /* ---- arguments ---- */
 
 static void check_pointer(const void *pointer, const char *routine)
 {
-    if (pointer && nt_is_user_address(pointer))
+    if (pointer && nt_address_is_user(pointer))
         NT_VERIFIER("NT-145", 0xE3, (uintptr_t)pointer, 0, 0, "%s with a user-mode pointer",
                     routine);
 }
@@ -44,7 +53,7 @@ static NTSTATUS key_of(HANDLE handle, ACCESS_MASK wanted, struct reg_key **key, 
     struct nt_object *object;
     ACCESS_MASK access;
 
-    if (!nt_zw_level(routine))
+    if (!nt_level_zw(routine))
         return STATUS_INVALID_DEVICE_REQUEST;
     object = nt_handle_object(handle, NT_OBJECT_ANY, &access);
     if (!object)
@@ -99,7 +108,7 @@ static NTSTATUS open_key(PHANDLE handle, ACCESS_MASK access, const OBJECT_ATTRIB
     NTSTATUS status;
     HANDLE opened;
 
-    if (!nt_zw_level(routine))
+    if (!nt_level_zw(routine))
         return STATUS_INVALID_DEVICE_REQUEST;
     if (!handle || !attributes || attributes->Length != sizeof(*attributes))
         return STATUS_INVALID_PARAMETER;

@@ -2,12 +2,31 @@
 /* A ring of the views that ended last. Looked at only when somebody touches what is not there. */
 #include <stdio.h>
 
-#include "nt/nt_private.h"
+#include "nt/retired_view.h"
+#include "nt/address.h"
+#include "nt/caller.h"
+#include "nt/state.h"
+#include "nt/user_range.h"
+#include "util/address.h"
 
-void nt_view_retire(const void *address, uint64_t bytes, const char *what, const char *routine,
-                    const void *caller)
+struct nt_retired_views {
+    struct nt_retired_view {
+        uintptr_t first, end; /* whole pages */
+        bool user;            /* it belonged to a process */
+        char text[192];
+    } view[NT_RETIRED_VIEWS];
+    uint64_t count; /* ever; the next one takes view[count % NT_RETIRED_VIEWS] */
+};
+
+const struct nt_component nt_retired_view_component = {
+    .slot = offsetof(struct nt, retired_views),
+    .bytes = sizeof(struct nt_retired_views),
+};
+
+void nt_retired_view_add(const void *address, uint64_t bytes, const char *what, const char *routine,
+                         const void *caller)
 {
-    struct nt_retired_views *retired = nt_state() ? &nt_state()->retired_views : NULL;
+    struct nt_retired_views *retired = nt_state() ? nt_state()->retired_views : NULL;
     struct nt_retired_view *view;
     char place[96] = "";
 
@@ -26,7 +45,7 @@ void nt_view_retire(const void *address, uint64_t bytes, const char *what, const
 /* The newest of several: an address may have come back meanwhile. */
 static const struct nt_retired_view *retired_at(const void *address)
 {
-    const struct nt_retired_views *retired = nt_state() ? &nt_state()->retired_views : NULL;
+    const struct nt_retired_views *retired = nt_state() ? nt_state()->retired_views : NULL;
 
     for (uint64_t i = 0; retired && i < retired->count && i < NT_RETIRED_VIEWS; i++) {
         const struct nt_retired_view *view =
@@ -38,7 +57,7 @@ static const struct nt_retired_view *retired_at(const void *address)
     return NULL;
 }
 
-bool nt_view_was_at(const void *address, char *text, size_t bytes)
+bool nt_retired_view_at(const void *address, char *text, size_t bytes)
 {
     const struct nt_retired_view *view = retired_at(address);
 
@@ -47,9 +66,9 @@ bool nt_view_was_at(const void *address, char *text, size_t bytes)
     return view != NULL;
 }
 
-bool nt_fault_is_of_kernel(const void *address)
+bool nt_retired_view_is_of_kernel(const void *address)
 {
     const struct nt_retired_view *view = retired_at(address);
 
-    return view ? !view->user : nt_is_kernel_address(address);
+    return view ? !view->user : nt_address_is_kernel(address);
 }

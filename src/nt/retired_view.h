@@ -10,27 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NT_RETIRED_VIEWS 128u
+#define NT_RETIRED_VIEWS 128u /* that are remembered */
 
-struct nt_retired_views {
-    struct nt_retired_view {
-        uintptr_t first, end; /* whole pages */
-        bool user;            /* it belonged to a process */
-        char text[192];
-    } view[NT_RETIRED_VIEWS];
-    uint64_t count; /* ever; the next one takes view[count % NT_RETIRED_VIEWS] */
-};
-
-/* The view [address, address + bytes) of `what` ends: by `routine`, called at `caller` (NULL: by the
- * host). Also the rest of its first and last page. Called while a view of a process still is its
- * range (nt/user_range.h). Any level. */
-void nt_view_retire(const void *address, uint64_t bytes, const char *what, const char *routine,
-                    const void *caller);
-/* "a view of BAR 2 of refgpu at 0x0 that MmUnmapIoSpace had ended, called at x.so!F+0x12"; false: no
- * view that ended lately stood there. */
-bool nt_view_was_at(const void *address, char *text, size_t bytes);
-/* Of an address that was not there for an access: of the kernel's part, so that no handler takes the
- * fault; as nt_is_kernel_address, and for a view that ended lately, what it was (PHYS-194). */
-bool nt_fault_is_of_kernel(const void *address);
+/* The view [address, address + bytes) of `what` ends: by `routine`, called at `caller` (NULL: by
+ * the host). Also the rest of its first and last page. Called while a view of a process still is
+ * its range (nt/user_range.h). Any level. */
+void nt_retired_view_add(const void *address, uint64_t bytes, const char *what, const char *routine,
+                         const void *caller);
+/* "a view of BAR 2 of refgpu at 0x0 that MmUnmapIoSpace had ended, called at x.so!F+0x12";
+ * false: no view that ended lately stood there. */
+bool nt_retired_view_at(const void *address, char *text, size_t bytes);
+/* Of an address that was not there for an access: of the kernel's part, so that no handler takes
+ * the fault; as nt_address_is_kernel, and for a view that ended lately, what it was (PHYS-194). */
+bool nt_retired_view_is_of_kernel(const void *address);
 
 #endif

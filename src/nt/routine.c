@@ -8,7 +8,13 @@
 #include <string.h>
 
 #include "nt/crt.h"
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/items.h"
+#include "nt/level.h"
+#include "nt/routine.h"
+#include "nt/state.h"
+#include "nt/variable.h"
 
 struct routine {
     const char *name;

@@ -3,7 +3,10 @@
  * reported. */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "util/checked.h"
+#include "verify/verify.h"
 
 #define NOT_FOUND 0xFFFFFFFFu
 

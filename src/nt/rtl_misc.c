@@ -4,8 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/pool.h"
+#include "nt/state.h"
 #include "sim/machine.h"
+#include "util/rng.h"
 
 NT_EXPORT NT_TRANSPARENT SIZE_T NTAPI RtlCompareMemory(const VOID *Source1, const VOID *Source2,
                                                        SIZE_T Length)

@@ -6,14 +6,19 @@
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/rtl_string.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/pool.h"
+#include "verify/verify.h"
 
 #define STRING_TAG     0x67727453u /* "Strg" */
 #define LONGEST_WIDE   UNICODE_STRING_MAX_BYTES
 #define LONGEST_NARROW 0xFFFEu
 
 /* Upper case of the letters that names are made of: ASCII, Latin-1, Greek, Cyrillic. */
-WCHAR nt_upcase(WCHAR c)
+WCHAR nt_string_upcase(WCHAR c)
 {
     if ((c >= 'a' && c <= 'z') || (c >= 0xE0 && c <= 0xFE && c != 0xF7) ||
         (c >= 0x3B1 && c <= 0x3C9 && c != 0x3C2) || (c >= 0x430 && c <= 0x44F))
@@ -33,7 +38,7 @@ static WCHAR downcase(WCHAR c)
     return c == 0x178 ? 0xFF : c;
 }
 
-size_t nt_wide_length(const WCHAR *text)
+size_t nt_string_length(const WCHAR *text)
 {
     size_t length = 0;
 
@@ -46,7 +51,7 @@ size_t nt_wide_length(const WCHAR *text)
 
 static NTSTATUS init_unicode(PUNICODE_STRING string, PCWSTR source)
 {
-    size_t bytes = source ? nt_wide_length(source) * sizeof(WCHAR) : 0;
+    size_t bytes = source ? nt_string_length(source) * sizeof(WCHAR) : 0;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (bytes > LONGEST_WIDE - sizeof(WCHAR)) {
@@ -157,7 +162,7 @@ static NTSTATUS append(PUNICODE_STRING destination, const WCHAR *source, size_t 
 NT_EXPORT NTSTATUS NTAPI RtlAppendUnicodeToString(PUNICODE_STRING Destination, PCWSTR Source)
 {
     NT_ENTER();
-    return Source ? append(Destination, Source, nt_wide_length(Source) * sizeof(WCHAR))
+    return Source ? append(Destination, Source, nt_string_length(Source) * sizeof(WCHAR))
                   : STATUS_SUCCESS;
 }
 
@@ -170,7 +175,7 @@ NT_EXPORT NTSTATUS NTAPI RtlAppendUnicodeStringToString(PUNICODE_STRING Destinat
 
 /* ---- comparing ---- */
 
-int nt_unicode_compare(PCUNICODE_STRING a, PCUNICODE_STRING b, bool ignore_case)
+int nt_string_compare(PCUNICODE_STRING a, PCUNICODE_STRING b, bool ignore_case)
 {
     size_t a_count = a->Length / sizeof(WCHAR), b_count = b->Length / sizeof(WCHAR);
 
@@ -178,8 +183,8 @@ int nt_unicode_compare(PCUNICODE_STRING a, PCUNICODE_STRING b, bool ignore_case)
         WCHAR x = a->Buffer[i], y = b->Buffer[i];
 
         if (ignore_case) {
-            x = nt_upcase(x);
-            y = nt_upcase(y);
+            x = nt_string_upcase(x);
+            y = nt_string_upcase(y);
         }
         if (x != y)
             return (int)x - (int)y;
@@ -193,8 +198,8 @@ static LONG compare_ansi(const STRING *a, const STRING *b, bool ignore_case)
         WCHAR x = (UCHAR)a->Buffer[i], y = (UCHAR)b->Buffer[i];
 
         if (ignore_case) {
-            x = nt_upcase(x);
-            y = nt_upcase(y);
+            x = nt_string_upcase(x);
+            y = nt_string_upcase(y);
         }
         if (x != y)
             return (LONG)x - (LONG)y;
@@ -214,7 +219,7 @@ NT_EXPORT NT_TRANSPARENT LONG NTAPI RtlCompareUnicodeString(PCUNICODE_STRING Str
 {
     NT_ENTER();
     tables_level(__func__);
-    return nt_unicode_compare(String1, String2, CaseInSensitive);
+    return nt_string_compare(String1, String2, CaseInSensitive);
 }
 
 NT_EXPORT NT_TRANSPARENT BOOLEAN NTAPI RtlEqualUnicodeString(PCUNICODE_STRING String1,
@@ -224,7 +229,7 @@ NT_EXPORT NT_TRANSPARENT BOOLEAN NTAPI RtlEqualUnicodeString(PCUNICODE_STRING St
     NT_ENTER();
     tables_level(__func__);
     return String1->Length == String2->Length &&
-           nt_unicode_compare(String1, String2, CaseInSensitive) == 0;
+           nt_string_compare(String1, String2, CaseInSensitive) == 0;
 }
 
 NT_EXPORT BOOLEAN NTAPI RtlPrefixUnicodeString(PCUNICODE_STRING String1, PCUNICODE_STRING String2,
@@ -238,7 +243,7 @@ NT_EXPORT BOOLEAN NTAPI RtlPrefixUnicodeString(PCUNICODE_STRING String1, PCUNICO
         return FALSE;
     start = *String2;
     start.Length = String1->Length;
-    return nt_unicode_compare(String1, &start, CaseInSensitive) == 0;
+    return nt_string_compare(String1, &start, CaseInSensitive) == 0;
 }
 
 NT_EXPORT NT_TRANSPARENT BOOLEAN NTAPI RtlEqualString(const STRING *String1, const STRING *String2,
@@ -264,7 +269,7 @@ NT_EXPORT WCHAR NTAPI RtlUpcaseUnicodeChar(WCHAR SourceCharacter)
 {
     NT_ENTER();
     tables_level(__func__);
-    return nt_upcase(SourceCharacter);
+    return nt_string_upcase(SourceCharacter);
 }
 
 NT_EXPORT WCHAR NTAPI RtlDowncaseUnicodeChar(WCHAR SourceCharacter)
@@ -310,7 +315,7 @@ NT_EXPORT NTSTATUS NTAPI RtlUpcaseUnicodeString(PUNICODE_STRING DestinationStrin
         return status;
     DestinationString->Length = SourceString->Length;
     for (size_t i = 0; i < SourceString->Length / sizeof(WCHAR); i++)
-        DestinationString->Buffer[i] = nt_upcase(SourceString->Buffer[i]);
+        DestinationString->Buffer[i] = nt_string_upcase(SourceString->Buffer[i]);
     return STATUS_SUCCESS;
 }
 
@@ -447,7 +452,7 @@ static unsigned digit_value(WCHAR c)
 {
     if (c >= '0' && c <= '9')
         return (unsigned)(c - '0');
-    c = nt_upcase(c);
+    c = nt_string_upcase(c);
     return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Rundown protection: a count of holders in steps of two; bit 0 says that rundown has begun. */
-#include "nt/nt_private.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/wait.h"
+#include "verify/verify.h"
 
 NT_EXPORT VOID NTAPI ExInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
-    if (nt_storage_check(RunRef, "rundown reference", __func__))
+    if (nt_memory_check(RunRef, "rundown reference", __func__))
         RunRef->Count = 0;
 }
 
 NT_EXPORT VOID NTAPI ExReInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
-    if (!nt_storage_check(RunRef, "rundown reference", __func__))
+    if (!nt_memory_check(RunRef, "rundown reference", __func__))
         return;
     if (RunRef->Count != EX_RUNDOWN_ACTIVE)
         VIOLATION("NT-072", "%s before rundown was completed", __func__);
@@ -22,8 +27,7 @@ NT_EXPORT VOID NTAPI ExReInitializeRundownProtection(PEX_RUNDOWN_REF RunRef)
 NT_EXPORT BOOLEAN NTAPI ExAcquireRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
-    if (!nt_storage_check(RunRef, "rundown reference", __func__) ||
-        RunRef->Count & EX_RUNDOWN_ACTIVE)
+    if (!nt_memory_check(RunRef, "rundown reference", __func__) || RunRef->Count & EX_RUNDOWN_ACTIVE)
         return FALSE;
     RunRef->Count += EX_RUNDOWN_COUNT_INC;
     return TRUE;
@@ -32,7 +36,7 @@ NT_EXPORT BOOLEAN NTAPI ExAcquireRundownProtection(PEX_RUNDOWN_REF RunRef)
 NT_EXPORT VOID NTAPI ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
-    if (!nt_storage_check(RunRef, "rundown reference", __func__))
+    if (!nt_memory_check(RunRef, "rundown reference", __func__))
         return;
     if (RunRef->Count < EX_RUNDOWN_COUNT_INC) {
         VIOLATION("NT-072", "%s without a protection to release", __func__);
@@ -40,14 +44,14 @@ NT_EXPORT VOID NTAPI ExReleaseRundownProtection(PEX_RUNDOWN_REF RunRef)
     }
     RunRef->Count -= EX_RUNDOWN_COUNT_INC;
     if (RunRef->Count == EX_RUNDOWN_ACTIVE)
-        nt_wake_address(RunRef, UINT32_MAX);
+        nt_wait_wake_address(RunRef, UINT32_MAX);
 }
 
 NT_EXPORT VOID NTAPI ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
     if (!nt_level(NT_APC, "NT-072", NT_NO_CODE, __func__) ||
-        !nt_storage_check(RunRef, "rundown reference", __func__))
+        !nt_memory_check(RunRef, "rundown reference", __func__))
         return;
     RunRef->Count |= EX_RUNDOWN_ACTIVE;
     while (RunRef->Count != EX_RUNDOWN_ACTIVE)
@@ -57,6 +61,6 @@ NT_EXPORT VOID NTAPI ExWaitForRundownProtectionRelease(PEX_RUNDOWN_REF RunRef)
 NT_EXPORT VOID NTAPI ExRundownCompleted(PEX_RUNDOWN_REF RunRef)
 {
     NT_ENTER();
-    if (nt_storage_check(RunRef, "rundown reference", __func__))
+    if (nt_memory_check(RunRef, "rundown reference", __func__))
         RunRef->Count = EX_RUNDOWN_ACTIVE;
 }

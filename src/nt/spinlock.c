@@ -7,11 +7,22 @@
  * the saved IRQL of each. A word that is not zero although no processor holds the lock was never
  * initialised, or was overwritten.
  */
-#include "nt/nt_private.h"
-
+#include "nt/spinlock.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/kthread.h"
+#include "nt/level.h"
+#include "nt/lock_order.h"
+#include "nt/memory.h"
+#include "nt/processor.h"
+#include "nt/report.h"
+#include "nt/spin_deadlock.h"
+#include "nt/state.h"
+#include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "verify/verify.h"
 
 #define SPIN_LOCK_ALREADY_OWNED 0xFu
 #define SPIN_LOCK_NOT_OWNED     0x10u
@@ -39,17 +50,8 @@ static const struct nt_held_lock *find_holder(const volatile void *lock)
     const struct nt_held_lock *held = NULL;
 
     for (unsigned i = 0; i < sim_current->processors && !held; i++)
-        held = find_held(&nt_state()->processor[i], lock);
+        held = find_held(&nt_state()->processors->each[i], lock);
     return held;
-}
-
-int nt_spin_lock_holder(const volatile void *lock)
-{
-    for (unsigned i = 0; i < sim_current->processors; i++) {
-        if (find_held(&nt_state()->processor[i], lock))
-            return (int)i;
-    }
-    return -1;
 }
 
 static void add_held(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql)
@@ -82,7 +84,7 @@ void nt_spin_locks_drop(uint32_t count)
         struct nt_held_lock *held = &processor->held[processor->held_count - 1];
         ULONG_PTR zero = 0;
 
-        nt_poke((void *)held->lock, &zero, sizeof(zero));
+        sim_copy_checked((void *)held->lock, &zero, sizeof(zero));
         processor->held_count--;
     }
 }
@@ -114,7 +116,7 @@ static bool may_acquire(volatile ULONG_PTR *lock, enum nt_lock_kind kind, const 
 {
     const struct nt_held_lock *holder;
 
-    if (!nt_storage_check((const void *)lock, "spin lock", routine))
+    if (!nt_memory_check((const void *)lock, "spin lock", routine))
         return false;
     if (sim_irql() > SIM_IRQL_DISPATCH)
         VIOLATION("NT-055", "%s at %s", routine, nt_irql_name(sim_irql()));
@@ -248,10 +250,11 @@ static void release_and_lower(volatile ULONG_PTR *lock, enum nt_lock_kind kind, 
 
 /* ---- plain ---- */
 
-/* No point: in a Windows image it is inline, and both kinds of image are to meet the same points. */
+/* No point: in a Windows image it is inline, and both kinds of image are to meet the same
+ * points. */
 NT_EXPORT VOID NTAPI KeInitializeSpinLock(PKSPIN_LOCK SpinLock)
 {
-    if (!nt_storage_check(SpinLock, "spin lock", __func__))
+    if (!nt_memory_check(SpinLock, "spin lock", __func__))
         return;
     if (find_holder(SpinLock)) {
         VIOLATION("NT-048", "%s of a lock that is held", __func__);
@@ -297,7 +300,7 @@ NT_EXPORT BOOLEAN NTAPI KeTryToAcquireSpinLockAtDpcLevel(PKSPIN_LOCK SpinLock)
 NT_EXPORT BOOLEAN NTAPI KeTestSpinLock(PKSPIN_LOCK SpinLock)
 {
     NT_ENTER();
-    return nt_storage_check(SpinLock, "spin lock", __func__) && *SpinLock == 0;
+    return nt_memory_check(SpinLock, "spin lock", __func__) && *SpinLock == 0;
 }
 
 /* ---- queued: waiters are served in order of arrival ---- */
@@ -309,7 +312,7 @@ static bool is_next(volatile const ULONG_PTR *lock, uint64_t ticket)
     struct nt *nt = nt_state();
 
     for (unsigned i = 0; i < sim_current->processors; i++) {
-        if (nt->processor[i].queued_for == lock && nt->processor[i].ticket < ticket)
+        if (nt->processors->each[i].queued_for == lock && nt->processors->each[i].ticket < ticket)
             return false;
     }
     return true;
@@ -323,7 +326,7 @@ static void acquire_queued(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uin
     if (!may_acquire(lock, kind, routine))
         return;
     processor->queued_for = lock;
-    processor->ticket = ++nt_state()->tickets;
+    processor->ticket = ++nt_state()->processors->tickets;
     while (*lock != 0 || !is_next(lock, processor->ticket))
         if (!spin(lock, routine)) {
             processor->queued_for = NULL;
@@ -389,7 +392,7 @@ static uint8_t acquire_rw(volatile LONG *lock, enum nt_lock_kind kind, bool rais
         sim_raise_irql(SIM_IRQL_DISPATCH);
     else if (!raise)
         level_raised(routine);
-    if (!nt_storage_check((const void *)lock, "spin lock", routine))
+    if (!nt_memory_check((const void *)lock, "spin lock", routine))
         return before;
     processor = nt_processor();
     if (find_held(processor, lock)) {

@@ -2,7 +2,8 @@
 /* Names of NTSTATUS values, for people. */
 #include <stdlib.h>
 
-#include "nt/nt_private.h"
+#include "nt/items.h"
+#include "nt/status_name.h"
 
 struct status_name {
     uint32_t value;

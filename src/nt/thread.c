@@ -7,49 +7,77 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/thread.h"
+#include "nt/active.h"
+#include "nt/assert.h"
+#include "nt/current.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/handle.h"
+#include "nt/image.h"
+#include "nt/kprocess.h"
+#include "nt/level.h"
+#include "nt/mutex.h"
+#include "nt/object.h"
+#include "nt/process.h"
+#include "nt/processor.h"
+#include "nt/report.h"
+#include "nt/resource.h"
+#include "nt/spinlock.h"
+#include "nt/state.h"
+#include "nt/wait.h"
 #include "sim/inside.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/stack.h"
-#include "sim/switch.h"
 #include "sim/thread.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define THREAD_ENDED_WITH_APCS_DISABLED 0x20u
 #define DEFAULT_PRIORITY                8
 
-static bool init_thread(struct _KTHREAD *thread, struct sim_thread *sim,
+static struct _ETHREAD *ethread(struct _KTHREAD *thread)
+{
+    return CONTAINER(thread, struct _ETHREAD, tcb);
+}
+
+static bool init_thread(struct _ETHREAD *ethread, struct sim_thread *sim,
                         void (*destroy)(struct nt_object *object))
 {
-    struct nt *nt = nt_state();
+    struct _KTHREAD *thread = &ethread->tcb;
 
-    nt_header_init(&thread->header, NT_THREAD, sizeof(thread->header), 0);
+    nt_dispatcher_init(&thread->header, NT_THREAD, sizeof(thread->header), 0);
     thread->sim = sim;
-    thread->wait.thread = thread;
+    ethread->wait.thread = thread;
+    thread->wait = &ethread->wait;
     thread->priority = DEFAULT_PRIORITY;
     list_init(&thread->owned);
     list_init(&thread->actives);
-    list_init(&thread->resource.link);
-    list_push_back(&nt->threads, &thread->link);
-    thread->object.host_references = 1;
-    return nt_object_init(&thread->object, NT_OBJECT_THREAD, thread, destroy);
+    list_init(&ethread->resource.link);
+    list_push_back(&nt_state()->threads->all, &thread->link);
+    ethread->object.host_references = 1;
+    return nt_object_init(&ethread->object, NT_OBJECT_THREAD, thread, destroy);
 }
 
-static void free_thread(struct _KTHREAD *thread)
+static void free_thread(struct _ETHREAD *thread)
 {
-    list_remove(&thread->link);
+    list_remove(&thread->tcb.link);
     util_free(thread->wait.extra);
     util_free(thread);
 }
 
 static void destroy_object(struct nt_object *object)
 {
-    free_thread(CONTAINER(object, struct _KTHREAD, object));
+    free_thread(CONTAINER(object, struct _ETHREAD, object));
 }
 
-static struct _KTHREAD *create_thread(struct sim_thread *sim)
+static struct _ETHREAD *create_thread(struct sim_thread *sim)
 {
-    struct _KTHREAD *thread = util_zalloc(1, sizeof(*thread));
+    struct _ETHREAD *thread = util_zalloc(1, sizeof(*thread));
 
     if (!thread)
         return NULL;
@@ -60,95 +88,72 @@ static struct _KTHREAD *create_thread(struct sim_thread *sim)
     return thread;
 }
 
-bool nt_threads_init(struct nt *nt)
+/* A thread of the host's own ends: what was made for it when it first called a service goes with
+ * it. */
+static void end_host_thread(void *arg)
 {
-    nt->processor = util_zalloc(sim_current->processors, sizeof(*nt->processor));
-    if (!nt->processor)
+    struct _ETHREAD *thread = arg;
+
+    nt_wait_end(&thread->wait);
+    nt_active_drop_all(&thread->tcb.actives, "the stack of a thread that ended");
+    thread->tcb.finished = true;
+    *sim_thread_local(thread->tcb.sim) = NULL;
+    thread->object.host_references = 0;
+    nt_object_release(&thread->object);
+}
+
+static struct _KTHREAD *adopt(struct sim_thread *sim)
+{
+    struct nt_faults faults = nt_faults_off();
+    struct _ETHREAD *thread = create_thread(sim);
+
+    nt_faults_on(faults);
+    if (!thread)
+        return NULL;
+    *sim_thread_local(sim) = &thread->tcb;
+    sim_thread_on_exit(sim, end_host_thread, thread);
+    return &thread->tcb;
+}
+
+static bool init(struct nt *nt)
+{
+    struct _ETHREAD *idle = util_zalloc(sim_current->processors, sizeof(*idle));
+
+    if (!idle)
         return false;
+    for (unsigned i = 0; i < sim_current->processors; i++)
+        nt->threads->idle[i] = &idle[i].tcb;
+    nt->threads->adopt = adopt;
     for (unsigned i = 0; i < sim_current->processors; i++) {
-        if (!init_thread(&nt->processor[i].idle, NULL, NULL))
+        if (!init_thread(&idle[i], NULL, NULL))
             return false;
     }
     return true;
 }
 
-void nt_threads_finish(struct nt *nt)
+static void finish(struct nt *nt)
 {
-    LIST_FOR_SAFE(node, following, &nt->threads) {
+    LIST_FOR_SAFE(node, following, &nt->threads->all) {
         struct _KTHREAD *thread = CONTAINER(node, struct _KTHREAD, link);
 
-        LIST_FOR_SAFE(mutex, next, &thread->owned)
-            util_free(CONTAINER(mutex, struct nt_owned_mutex, link));
+        nt_mutex_forget_all(thread);
         if (thread->sim)
-            free_thread(thread);
+            free_thread(ethread(thread));
     }
-    util_free(nt->processor);
-    nt->processor = NULL;
+    if (nt->threads->idle[0])
+        util_free(ethread(nt->threads->idle[0]));
 }
 
-void nt_threads_forget_image(const struct nt_image *image)
-{
-    struct nt *nt = nt_state();
+const struct nt_component nt_thread_component = {.init = init, .finish = finish};
 
-    LIST_FOR(node, &nt->threads) {
+void nt_thread_forget_image(const struct nt_image *image)
+{
+    LIST_FOR(node, &nt_state()->threads->all) {
         struct _KTHREAD *thread = CONTAINER(node, struct _KTHREAD, link);
 
         if (thread->image == image)
             thread->image = NULL;
     }
-}
-
-/* A thread of the host's own ends: what was made for it when it first called a service goes with it. */
-static void end_host_thread(void *arg)
-{
-    struct _KTHREAD *thread = arg;
-
-    nt_wait_end(&thread->wait);
-    nt_active_drop_all(&thread->actives, "the stack of a thread that ended");
-    thread->finished = true;
-    *sim_thread_local(thread->sim) = NULL;
-    thread->object.host_references = 0;
-    nt_object_release(&thread->object);
-}
-
-/* Apart, so that the way that all calls take stays short. */
-static __attribute__((noinline)) struct _KTHREAD *adopt(struct sim_thread *sim)
-{
-    struct _KTHREAD **local = (struct _KTHREAD **)sim_thread_local(sim);
-    struct nt_faults faults = nt_faults_off();
-
-    *local = create_thread(sim);
-    nt_faults_on(faults);
-    if (*local)
-        sim_thread_on_exit(sim, end_host_thread, *local);
-    if (sim == sim_current->thread)
-        sim_notify_switch();
-    return *local ? *local : &nt_processor()->idle;
-}
-
-struct _KTHREAD *nt_thread_of(struct sim_thread *sim)
-{
-    struct _KTHREAD *thread = *sim_thread_local(sim);
-
-    return thread ? thread : adopt(sim);
-}
-
-struct _KTHREAD *nt_thread(void)
-{
-    return sim_current->thread ? nt_thread_of(sim_current->thread) : &nt_processor()->idle;
-}
-
-void *nt_kthread(void)
-{
-    struct sim_thread *sim = sim_current->thread;
-    struct _KTHREAD *thread = sim ? *sim_thread_local(sim) : NULL;
-
-    return thread ? thread : &nt_processor()->idle;
-}
-
-void *nt_idle_kthread(unsigned processor)
-{
-    return &nt_state()->processor[processor].idle;
 }
 
 /* ---- the end of a thread ---- */
@@ -171,24 +176,26 @@ static void check_end(const struct _KTHREAD *thread, int32_t apc_disable)
 static void end_thread(void *arg)
 {
     struct _KTHREAD *thread = arg;
+    struct _ETHREAD *whole = ethread(thread);
 
+    nt_assert(sim_current->thread == thread->sim);
     if (!sim_current->stopped) /* a stop leaves everything as it was in the middle of things */
         check_end(thread, thread->system ? 1 : 0);
     nt_spin_locks_drop(0);
     if (sim_irql() > SIM_IRQL_PASSIVE)
         sim_lower_irql(SIM_IRQL_PASSIVE);
-    nt_wait_end(&thread->wait);
-    nt_mutexes_abandon(thread);
+    nt_wait_end(thread->wait);
+    nt_mutex_abandon_all(thread);
     nt_active_drop_all(&thread->actives, "the stack of a thread that ended");
-    nt_resource_untrack(&thread->resource);
+    nt_resource_untrack(&whole->resource);
     if (thread->process)
         thread->process->threads--;
     thread->finished = true;
     thread->header.SignalState = 1;
-    nt_wake(&thread->header);
+    nt_wait_wake(&thread->header);
     *sim_thread_local(thread->sim) = NULL;
-    thread->object.host_references = 0;
-    nt_object_release(&thread->object);
+    whole->object.host_references = 0;
+    nt_object_release(&whole->object);
 }
 
 /* ---- client threads ---- */
@@ -196,16 +203,18 @@ static void end_thread(void *arg)
 struct sim_thread *nt_client_thread_create(struct nt_process *process, const char *name,
                                            sim_entry entry, void *arg)
 {
-    struct _KTHREAD *thread = create_thread(NULL);
+    struct _ETHREAD *whole = create_thread(NULL);
+    struct _KTHREAD *thread;
     struct sim_thread *sim;
 
-    if (!thread)
+    if (!whole)
         return NULL;
     sim = sim_thread_create(name, SIM_THREAD_CLIENT, entry, arg);
     if (!sim) {
-        nt_object_release(&thread->object);
+        nt_object_release(&whole->object);
         return NULL;
     }
+    thread = &whole->tcb;
     thread->sim = sim;
     thread->process = process;
     process->threads++;
@@ -219,10 +228,10 @@ struct sim_thread *nt_client_thread_create(struct nt_process *process, const cha
 
 static void system_thread_main(void *arg)
 {
-    struct _KTHREAD *thread = arg;
+    struct _ETHREAD *thread = arg;
 
-    sim_stack_bounds(&thread->stack_low, &thread->stack_high);
-    thread->kernel_apc_disable = 1;
+    sim_stack_bounds(&thread->tcb.stack_low, &thread->tcb.stack_high);
+    thread->tcb.kernel_apc_disable = 1;
     sim_inside_enter(SIM_FOREVER);
     thread->start(thread->start_context);
     thread->exit_status = STATUS_SUCCESS;
@@ -262,14 +271,72 @@ static void thread_name(char *name, size_t bytes)
     snprintf(name, bytes, "%.20s thread", image ? image->name : "system");
 }
 
+static void reclaim(struct nt_resource *resource);
+
+static const struct nt_resource_class thread_class = {
+    .rule = "NT-109",
+    .noun = "running system thread",
+    .busy = nt_resource_always_busy,
+    .reclaim = reclaim,
+};
+
+struct start {
+    PKSTART_ROUTINE routine;
+    PVOID context;
+    struct nt_process *process;
+    const void *caller;
+};
+
+/* Begin to run it: it cannot fail any more. */
+static void launch(struct _ETHREAD *whole, const struct start *start)
+{
+    struct _KTHREAD *thread = &whole->tcb;
+
+    whole->start = start->routine;
+    whole->start_context = start->context;
+    thread->system = true;
+    thread->image = nt_image_current();
+    thread->process = start->process;
+    start->process->threads++;
+    *sim_thread_local(thread->sim) = thread;
+    *sim_thread_process(thread->sim) = start->process;
+    sim_thread_on_exit(thread->sim, end_thread, thread);
+    sim_thread_release(thread->sim); /* it keeps itself while it lives, and no longer is it used */
+    nt_resource_track(&whole->resource, &thread_class, start->caller);
+}
+
+static struct _ETHREAD *create_system_thread(const struct start *start, ACCESS_MASK access,
+                                             bool kernel, HANDLE *handle)
+{
+    struct _ETHREAD *thread = create_thread(NULL);
+    char name[32];
+
+    if (!thread)
+        return NULL;
+    *handle = nt_handle_create(&thread->object, access ? access : THREAD_ALL_ACCESS, kernel,
+                               start->caller);
+    if (!*handle) {
+        nt_object_release(&thread->object);
+        return NULL;
+    }
+    thread_name(name, sizeof(name));
+    thread->tcb.sim = sim_thread_create(name, SIM_THREAD_KERNEL, system_thread_main, thread);
+    if (!thread->tcb.sim) {
+        nt_handle_close(*handle);
+        nt_object_release(&thread->object);
+        return NULL;
+    }
+    launch(thread, start);
+    return thread;
+}
+
 NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG DesiredAccess,
                                               POBJECT_ATTRIBUTES ObjectAttributes,
                                               HANDLE ProcessHandle, PCLIENT_ID ClientId,
                                               PKSTART_ROUTINE StartRoutine, PVOID StartContext)
 {
-    struct nt_process *process;
-    struct _KTHREAD *thread;
-    char name[32];
+    struct start start = {StartRoutine, StartContext, NULL, NT_CALLER()};
+    struct _ETHREAD *thread;
     NTSTATUS status;
     HANDLE handle;
     bool kernel;
@@ -279,54 +346,30 @@ NT_EXPORT NTSTATUS NTAPI PsCreateSystemThread(PHANDLE ThreadHandle, ULONG Desire
         return STATUS_INVALID_DEVICE_REQUEST;
     if (!ThreadHandle || !StartRoutine)
         return STATUS_INVALID_PARAMETER;
-    process = process_of_handle(ProcessHandle);
-    if (!process)
+    start.process = process_of_handle(ProcessHandle);
+    if (!start.process)
         return STATUS_INVALID_HANDLE;
     status = check_attributes(ObjectAttributes, &kernel, __func__);
     if (!NT_SUCCESS(status))
         return status;
-    thread = create_thread(NULL);
+    thread = create_system_thread(&start, DesiredAccess, kernel, &handle);
     if (!thread)
         return STATUS_INSUFFICIENT_RESOURCES;
-    handle = nt_handle_create(&thread->object, DesiredAccess ? DesiredAccess : THREAD_ALL_ACCESS,
-                              kernel, NT_CALLER());
-    if (!handle) {
-        nt_object_release(&thread->object);
-        return STATUS_INSUFFICIENT_RESOURCES;
-    }
-    thread_name(name, sizeof(name));
-    thread->sim = sim_thread_create(name, SIM_THREAD_KERNEL, system_thread_main, thread);
-    if (!thread->sim) {
-        nt_handle_close(handle);
-        nt_object_release(&thread->object);
-        return STATUS_INSUFFICIENT_RESOURCES;
-    }
-    thread->start = StartRoutine;
-    thread->start_context = StartContext;
-    thread->system = true;
-    thread->image = nt_image_current();
-    thread->process = process;
-    process->threads++;
-    *sim_thread_local(thread->sim) = thread;
-    *sim_thread_process(thread->sim) = process;
-    sim_thread_on_exit(thread->sim, end_thread, thread);
-    sim_thread_release(thread->sim); /* it keeps itself while it lives, and no longer is it used */
-    nt_resource_track(&thread->resource, NT_RESOURCE_THREAD, NT_CALLER());
     if (ClientId) {
-        ClientId->UniqueProcess = nt_process_id(process);
-        ClientId->UniqueThread = nt_thread_id(thread);
+        ClientId->UniqueProcess = nt_process_id(start.process);
+        ClientId->UniqueThread = nt_thread_id(&thread->tcb);
     }
     *ThreadHandle = handle;
     return STATUS_SUCCESS;
 }
 
 /* A thread that still runs at unload cannot be ended from outside: it goes on without an owner. */
-void nt_thread_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
-    struct _KTHREAD *thread = CONTAINER(resource, struct _KTHREAD, resource);
+    struct _ETHREAD *thread = CONTAINER(resource, struct _ETHREAD, resource);
 
     list_init(&resource->link);
-    thread->image = NULL;
+    thread->tcb.image = NULL;
 }
 
 NT_EXPORT NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
@@ -341,7 +384,7 @@ NT_EXPORT NTSTATUS NTAPI PsTerminateSystemThread(NTSTATUS ExitStatus)
                                  : "a thread that PsCreateSystemThread did not make");
         return STATUS_INVALID_PARAMETER;
     }
-    thread->exit_status = ExitStatus;
+    ethread(thread)->exit_status = ExitStatus;
     sim_thread_exit();
 }
 
@@ -352,7 +395,7 @@ NT_EXPORT BOOLEAN NTAPI PsIsSystemThread(PETHREAD Thread)
     NT_ENTER();
     object = nt_object_find(Thread);
     return object && object->type == NT_OBJECT_THREAD &&
-           CONTAINER(object, struct _KTHREAD, object)->system;
+           CONTAINER(object, struct _ETHREAD, object)->tcb.system;
 }
 
 NT_EXPORT PKTHREAD NTAPI KeGetCurrentThread(void) /* no point: see KeGetCurrentIrql */

@@ -5,17 +5,29 @@
  * performance counter of 10 MHz. The plain queries advance with the clock tick, the precise ones by
  * themselves.
  */
-#include "nt/nt_private.h"
-
+#include "nt/time.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/state.h"
 #include "sim/dpc.h"
 #include "sim/machine.h"
 #include "sim/point.h"
+#include "verify/verify.h"
 
 #define NS_PER_UNIT          100u
 #define NS_PER_US            1000u
 #define COUNTER_FREQUENCY    10000000
 #define LONGEST_STALL_US     50u
 #define LONGEST_DPC_STALL_US 100u
+
+struct nt_time {
+    int64_t offset; /* 100 ns: system time - boot time - interrupt time */
+};
+
+const struct nt_component nt_time_component = {
+    .slot = offsetof(struct nt, time),
+    .bytes = sizeof(struct nt_time),
+};
 
 static uint64_t interrupt_time(void)
 {
@@ -26,7 +38,7 @@ static uint64_t system_time(uint64_t interrupt)
 {
     const struct nt *nt = nt_state();
 
-    return nt->config.boot_time + interrupt + (uint64_t)nt->time_offset;
+    return nt->config.boot_time + interrupt + (uint64_t)nt->time->offset;
 }
 
 static uint64_t last_tick(void)
@@ -34,16 +46,19 @@ static uint64_t last_tick(void)
     return interrupt_time() / NT_TICK_100NS * NT_TICK_100NS;
 }
 
-void nt_set_system_time(uint64_t time)
+uint64_t nt_time_system(void)
+{
+    return system_time(interrupt_time());
+}
+
+void nt_time_move(uint64_t time)
 {
     struct nt *nt = nt_state();
 
-    nt->time_offset = (int64_t)(time - nt->config.boot_time - interrupt_time());
-    nt_timers_clock_changed();
-    nt_waits_clock_changed();
+    nt->time->offset = (int64_t)(time - nt->config.boot_time - interrupt_time());
 }
 
-uint64_t nt_deadline(const LARGE_INTEGER *timeout)
+uint64_t nt_time_deadline(const LARGE_INTEGER *timeout)
 {
     uint64_t now = sim_now();
     uint64_t delay, system;

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers of a driver (KTIMER), and the records that the host has of those that are set. */
-#include "nt/nt_private.h"
-
+#include "nt/timer.h"
+#include "nt/active.h"
+#include "nt/dispatcher.h"
+#include "nt/dpc.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "nt/time.h"
+#include "nt/wait.h"
 #include "sim/event.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define TIMERS    (1u << NT_TIMER_NOTIFICATION | 1u << NT_TIMER_SYNCHRONIZATION)
 #define NS_PER_MS 1000000u
@@ -16,9 +31,58 @@ struct nt_timer {
     LONGLONG due;    /* as the driver gave it */
 };
 
+struct nt_timers {
+    struct hash_map set;  /* KTIMER -> struct nt_timer */
+    struct hash_map dpcs; /* KDPC -> number of set timers that it belongs to */
+};
+
+static bool init_timers(struct nt *nt)
+{
+    hash_init(&nt->timers->set);
+    hash_init(&nt->timers->dpcs);
+    return true;
+}
+
+static void finish_timers(struct nt *nt)
+{
+    hash_finish(&nt->timers->set);
+    hash_finish(&nt->timers->dpcs);
+}
+
+const struct nt_component nt_timer_component = {
+    .slot = offsetof(struct nt, timers),
+    .bytes = sizeof(struct nt_timers),
+    .init = init_timers,
+    .finish = finish_timers,
+};
+
+/* ---- counts by address ---- */
+
+static unsigned long count_get(const struct hash_map *map, const void *address)
+{
+    return (uintptr_t)hash_get(map, (uintptr_t)address);
+}
+
+static bool count_add(struct hash_map *map, const void *address)
+{
+    return hash_put(map, (uintptr_t)address, (void *)(count_get(map, address) + 1));
+}
+
+static void count_remove(struct hash_map *map, const void *address)
+{
+    unsigned long count = count_get(map, address);
+
+    if (count > 1)
+        hash_put(map, (uintptr_t)address, (void *)(count - 1));
+    else
+        hash_remove(map, (uintptr_t)address);
+}
+
+/* ---- records ---- */
+
 static struct nt_timer *find(const KTIMER *timer)
 {
-    return hash_get(&nt_state()->timers, (uintptr_t)timer);
+    return hash_get(&nt_state()->timers->set, (uintptr_t)timer);
 }
 
 static void drop(struct nt_timer *record)
@@ -27,8 +91,8 @@ static void drop(struct nt_timer *record)
 
     sim_event_cancel(&record->event);
     if (record->dpc)
-        nt_count_remove(&nt->timer_dpcs, record->dpc);
-    nt_active_remove(&record->active, &nt->timers);
+        count_remove(&nt->timers->dpcs, record->dpc);
+    nt_active_remove(&record->active, &nt->timers->set);
     util_free(record);
 }
 
@@ -50,23 +114,30 @@ static void expire(struct sim_event *event)
         drop(record);
     }
     timer->Header.SignalState = 1;
-    nt_wake(&timer->Header);
+    nt_wait_wake(&timer->Header);
     if (dpc)
         nt_dpc_insert(dpc, NULL, NULL, image, caller, true);
 }
 
-void nt_timer_reclaim(struct nt_resource *resource)
+static void reclaim(struct nt_resource *resource)
 {
     drop(CONTAINER(resource, struct nt_timer, active.resource));
 }
 
+static const struct nt_active_class timer_class = {
+    .resource = {.rule = "NT-006", .noun = "set timer", .code = 0xC7, .reclaim = reclaim},
+    .noun = "a timer that is set",
+    .code = DRIVER_VERIFIER,
+    .subcode = 0x15,
+};
+
 bool nt_timer_uses_dpc(const KDPC *dpc)
 {
-    return nt_count_get(&nt_state()->timer_dpcs, dpc) != 0;
+    return count_get(&nt_state()->timers->dpcs, dpc) != 0;
 }
 
 /* The system time was set: absolute due times come nearer or farther. */
-void nt_timers_clock_changed(void)
+void nt_timer_clock_changed(void)
 {
     struct nt *nt = nt_state();
     struct nt_faults faults = nt_faults_off();
@@ -74,12 +145,12 @@ void nt_timers_clock_changed(void)
     uint64_t key;
     void *value;
 
-    while (hash_next(&nt->timers, &cursor, &key, &value)) {
+    while (hash_next(&nt->timers->set, &cursor, &key, &value)) {
         struct nt_timer *record = value;
         LARGE_INTEGER due = {.QuadPart = record->due};
 
         if (record->due > 0 && sim_event_pending(&record->event))
-            sim_event_arm(&record->event, nt_deadline(&due));
+            sim_event_arm(&record->event, nt_time_deadline(&due));
     }
     nt_faults_on(faults);
 }
@@ -88,15 +159,16 @@ void nt_timers_clock_changed(void)
 
 static void init(PKTIMER timer, TIMER_TYPE type, const char *routine)
 {
-    if (!nt_storage_check(timer, "KTIMER", routine))
+    if (!nt_memory_check(timer, "KTIMER", routine))
         return;
     if (find(timer)) {
         VIOLATION("NT-079", "%s of a timer that is set", routine);
         drop(find(timer));
     }
-    nt_header_init(&timer->Header,
-                   type == SynchronizationTimer ? NT_TIMER_SYNCHRONIZATION : NT_TIMER_NOTIFICATION,
-                   sizeof(*timer), 0);
+    nt_dispatcher_init(&timer->Header,
+                       type == SynchronizationTimer ? NT_TIMER_SYNCHRONIZATION
+                                                    : NT_TIMER_NOTIFICATION,
+                       sizeof(*timer), 0);
     timer->DueTime.QuadPart = 0;
     timer->Dpc = NULL;
     timer->Period = 0;
@@ -123,7 +195,7 @@ static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, co
 
     if (!record)
         return;
-    if (!nt_active_add(&record->active, &nt->timers, NT_ACTIVE_TIMER, timer, caller)) {
+    if (!nt_active_add(&record->active, &nt->timers->set, &timer_class, timer, caller)) {
         util_free(record);
         return;
     }
@@ -131,9 +203,9 @@ static void arm(PKTIMER timer, LONGLONG due_time, uint64_t period, PKDPC dpc, co
     record->period = period;
     record->due = due_time;
     record->event.fire = expire;
-    if (dpc && nt_count_add(&nt->timer_dpcs, dpc))
+    if (dpc && count_add(&nt->timers->dpcs, dpc))
         record->dpc = dpc;
-    if (!sim_event_arm(&record->event, nt_deadline(&due)))
+    if (!sim_event_arm(&record->event, nt_time_deadline(&due)))
         drop(record);
 }
 
@@ -144,9 +216,9 @@ static BOOLEAN set(PKTIMER timer, LARGE_INTEGER due, LONG period, PKDPC dpc, con
     struct nt_faults faults;
 
     if (!nt_level(NT_DISPATCH, "NT-080", NT_NO_CODE, routine) ||
-        !nt_header_check(timer, TIMERS, routine))
+        !nt_dispatcher_check(timer, TIMERS, routine))
         return FALSE;
-    if (dpc && !nt_storage_check(dpc, "KDPC", routine))
+    if (dpc && !nt_memory_check(dpc, "KDPC", routine))
         return FALSE;
     if (period < 0) {
         VIOLATION("NT-080", "%s with a period of %d ms", routine, period);
@@ -191,7 +263,7 @@ NT_EXPORT BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 
     NT_ENTER();
     if (!nt_level(NT_DISPATCH, "NT-082", NT_NO_CODE, __func__) ||
-        !nt_header_check(Timer, TIMERS, __func__))
+        !nt_dispatcher_check(Timer, TIMERS, __func__))
         return FALSE;
     record = find(Timer);
     if (!record)
@@ -203,5 +275,5 @@ NT_EXPORT BOOLEAN NTAPI KeCancelTimer(PKTIMER Timer)
 NT_EXPORT BOOLEAN NTAPI KeReadStateTimer(PKTIMER Timer)
 {
     NT_ENTER();
-    return nt_header_check(Timer, TIMERS, __func__) && Timer->Header.SignalState != 0;
+    return nt_dispatcher_check(Timer, TIMERS, __func__) && Timer->Header.SignalState != 0;
 }

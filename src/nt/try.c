@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exception blocks of ELF drivers (dxgk_seh.h). A thread has a chain of records, which lie on its stack, innermost first. An
- * exception goes to the innermost record that is in the same call of the driver, since frames of the host must not be given up.
- * The records are the driver's memory: each is looked at before it is believed.
+ * Exception blocks of ELF drivers (dxgk_seh.h). A thread has a chain of records, which lie on its
+ * stack, innermost first. An exception goes to the innermost record that is in the same call of the
+ * driver, since frames of the host must not be given up. The records are the driver's memory: each
+ * is looked at before it is believed.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include <dxgk_seh.h>
 
-#include "nt/nt_private.h"
+#include "nt/try.h"
+#include "nt/current.h"
 #include "sim/dpc.h"
 #include "sim/fault.h"
 #include "sim/interrupt.h"

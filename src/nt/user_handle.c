@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake (NT-104). */
-#include "nt/nt_private.h"
+/*
+ * Handles that clients give. ObReferenceObjectByHandle would report bad ones as a driver's mistake
+ * (NT-104).
+ */
+#include "nt/user_handle.h"
+#include "nt/handle.h"
+#include "nt/object.h"
 
 NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
                              void **body)

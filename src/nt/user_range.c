@@ -4,23 +4,36 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "nt/nt_private.h"
+#include "nt/user_range.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
+#include "nt/state.h"
 #include "sim/fault.h"
+#include "util/address.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "util/span_tree.h"
 
 struct nt_user_range {
     struct span_node span;            /* by page of the host's address space */
     struct list of_process;           /* in the process's list */
-    struct list open;                 /* in nt.open_ranges, or alone */
+    struct list open;                 /* in nt_user_ranges.open, or alone */
     const struct nt_process *process; /* NULL: it has ended */
     enum nt_user_access access;
     const char *rule;
     char what[96];
 };
 
+struct nt_user_ranges {
+    struct span_tree tree;
+    struct list open;
+};
+
 static struct nt_user_range *range_at(const void *address)
 {
     struct nt *nt = nt_state();
-    struct span_node *span = nt ? span_at(&nt->user_ranges, (uintptr_t)address / PAGE_BYTES) : NULL;
+    struct span_node *span = nt ? span_at(&nt->user_ranges->tree, (uintptr_t)address / PAGE_BYTES)
+                                : NULL;
 
     return span ? CONTAINER(span, struct nt_user_range, span) : NULL;
 }
@@ -42,7 +55,7 @@ static bool open_range(struct nt_user_range *range)
         !protect(range, range->access == NT_USER_WRITE ? PROT_READ | PROT_WRITE : PROT_READ))
         return false;
     if (!is_open(range))
-        list_push_back(&nt_state()->open_ranges, &range->open);
+        list_push_back(&nt_state()->user_ranges->open, &range->open);
     return true;
 }
 
@@ -69,16 +82,17 @@ bool nt_user_range_touched(const void *address)
 
 static void process_changed(void)
 {
-    struct list *open = &nt_state()->open_ranges;
+    struct list *open = &nt_state()->user_ranges->open;
 
     while (!list_empty(open))
         close_range(CONTAINER(open->next, struct nt_user_range, open));
 }
 
-void nt_user_ranges_init(struct nt *nt)
+static bool init(struct nt *nt)
 {
-    list_init(&nt->open_ranges);
+    list_init(&nt->user_ranges->open);
     sim_on_process(process_changed, nt_user_range_denies);
+    return true;
 }
 
 static void destroy(struct nt_user_range *range)
@@ -87,21 +101,28 @@ static void destroy(struct nt_user_range *range)
 
     list_remove(&range->open);
     list_remove(&range->of_process);
-    span_remove(&nt->user_ranges, &range->span);
+    span_remove(&nt->user_ranges->tree, &range->span);
     util_free(range);
 }
 
-void nt_user_ranges_finish(struct nt *nt)
+static void finish(struct nt *nt)
 {
     struct span_node *span;
 
     sim_on_process(NULL, NULL);
-    while ((span = span_first(&nt->user_ranges)) != NULL)
+    while ((span = span_first(&nt->user_ranges->tree)) != NULL)
         destroy(CONTAINER(span, struct nt_user_range, span));
 }
 
+const struct nt_component nt_user_range_component = {
+    .slot = offsetof(struct nt, user_ranges),
+    .bytes = sizeof(struct nt_user_ranges),
+    .init = init,
+    .finish = finish,
+};
+
 /* What is left belongs to nobody, until whoever made it takes it away. */
-void nt_user_ranges_orphan(struct nt_process *process)
+void nt_user_range_orphan_all(struct nt_process *process)
 {
     struct list *node;
 
@@ -135,7 +156,7 @@ bool nt_user_range_add(struct nt_process *process, void *base, uint64_t bytes,
     }
     list_init(&range->open);
     list_push_back(&process->user_ranges, &range->of_process);
-    span_insert(&nt_state()->user_ranges, &range->span);
+    span_insert(&nt_state()->user_ranges->tree, &range->span);
     return true;
 }
 

@@ -41,6 +41,10 @@ void nt_user_range_shut(const void *base);
 bool nt_user_range_holds(const void *address);
 /* A byte of a range of another process than the current one. */
 bool nt_user_range_denies(const void *address);
+/* An access there faulted; true: it is allowed now. In a signal handler. */
+bool nt_user_range_touched(const void *address);
+/* The process ends: its ranges belong to nobody, until whoever made them takes them away. */
+void nt_user_range_orphan_all(struct nt_process *process);
 /* Of a byte that is denied: the rule, and "a view of BAR 2 of client 1 while System is current". */
 const char *nt_user_range_describe(const void *address, char *text, size_t bytes);
 

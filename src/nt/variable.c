@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables of the kernel whose values are this machine's own, so that they cannot be variables of the process: each machine has
- * its copy, for images that import them by name. The other variables are in the table of routine.c.
+ * Variables of the kernel whose values are this machine's own, so that they cannot be variables of
+ * the process: each machine has its copy, for images that import them by name. The other variables
+ * are in the table of routine.c.
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/variable.h"
+#include "nt/current.h"
+#include "nt/items.h"
+#include "nt/state.h"
 #include "sim/machine.h"
 
 #define FREE_BUILD 0xF0000000u /* of NtBuildNumber; a checked one has 0xC */
 
-void nt_variables_init(struct nt *nt)
+struct nt_variables {
+    ULONG build, safe_boot;
+    PEPROCESS system;
+    CCHAR processors;
+};
+
+static bool init(struct nt *nt)
 {
-    nt->variables.build = FREE_BUILD | nt->config.os_build;
-    nt->variables.processors = (CCHAR)sim_current->processors;
-    nt->variables.system = (PEPROCESS)(void *)nt_process_system();
-    nt->variables.safe_boot = 0;
+    nt->variables->build = FREE_BUILD | nt->config.os_build;
+    nt->variables->processors = (CCHAR)sim_current->processors;
+    nt->variables->system = (PEPROCESS)(void *)nt_process_system();
+    nt->variables->safe_boot = 0;
+    return true;
 }
+
+const struct nt_component nt_variable_component = {
+    .slot = offsetof(struct nt, variables),
+    .bytes = sizeof(struct nt_variables),
+    .init = init,
+};
 
 void *nt_variable_find(const char *name)
 {
@@ -38,6 +55,6 @@ void *nt_variable_find(const char *name)
 
     for (size_t i = 0; nt && i < NT_ITEMS(variables); i++)
         if (strcmp(variables[i].name, name) == 0)
-            return (char *)&nt->variables + variables[i].offset;
+            return (char *)nt->variables + variables[i].offset;
     return NULL;
 }

@@ -3,20 +3,38 @@
  * Waiting.
  *
  * A waiting thread has one wait block per object. The blocks on one address form a ring, in order
- * of arrival, that the map `waits` finds by the address; there is no record of an object that
- * nobody waits for. An object's state is what its header says. When it becomes signalled, nt_wake
- * goes through the ring: a waiter is let go if its wait is for any object, or for all and all are
- * signalled now; what it waited for is consumed at that moment, on its behalf (NT-042), and its
- * status is left as the result of its block.
+ * of arrival, that the map `rings` finds by the address; there is no record of an object that
+ * nobody waits for. An object's state is what its header says. When it becomes signalled,
+ * nt_wait_wake goes through the ring: a waiter is let go if its wait is for any object, or for all
+ * and all are signalled now; what it waited for is consumed at that moment, on its behalf (NT-042),
+ * and its status is left as the result of its block.
  */
 #include <string.h>
 
-#include "nt/nt_private.h"
+#include "nt/wait.h"
+#include "nt/assert.h"
+#include "nt/current.h"
+#include "nt/dispatcher.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/level.h"
+#include "nt/lock_order.h"
+#include "nt/memory.h"
+#include "nt/mutex.h"
+#include "nt/owed_wait.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "nt/time.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
 #define MAXIMUM_WAIT_OBJECTS_EXCEEDED 0xCu
 #define ATTEMPTED_SWITCH_FROM_DPC     0xB8u
@@ -25,12 +43,41 @@
      1u << NT_PROCESS | 1u << NT_SEMAPHORE | 1u << NT_THREAD | 1u << NT_TIMER_NOTIFICATION | \
      1u << NT_TIMER_SYNCHRONIZATION)
 
+struct nt_waits {
+    struct hash_map rings; /* address -> a struct nt_wait_block of the ring */
+    void (*balance)(void); /* before a thread blocks; NULL: nobody asked */
+};
+
+static bool init(struct nt *nt)
+{
+    hash_init(&nt->waits->rings);
+    return true;
+}
+
+static void finish(struct nt *nt)
+{
+    hash_finish(&nt->waits->rings);
+}
+
+const struct nt_component nt_wait_component = {
+    .slot = offsetof(struct nt, waits),
+    .bytes = sizeof(struct nt_waits),
+    .init = init,
+    .finish = finish,
+};
+
+void nt_wait_before_block(void (*balance)(void))
+{
+    nt_assert(!nt_state()->waits->balance);
+    nt_state()->waits->balance = balance;
+}
+
 /* ---- rings ---- */
 
 /* Cannot fail on Windows, so injected faults pass by; false: really no memory. */
 static bool link_block(struct nt_wait_block *block)
 {
-    struct hash_map *waits = &nt_state()->waits;
+    struct hash_map *waits = &nt_state()->waits->rings;
     struct nt_wait_block *first = hash_get(waits, block->address);
     struct nt_faults faults;
     bool done;
@@ -53,7 +100,7 @@ static bool link_block(struct nt_wait_block *block)
 
 static void unlink_block(struct nt_wait_block *block)
 {
-    struct hash_map *waits = &nt_state()->waits;
+    struct hash_map *waits = &nt_state()->waits->rings;
 
     if (!block->next)
         return;
@@ -155,9 +202,9 @@ static bool try_satisfy(struct nt_wait_block *block)
     return true;
 }
 
-void nt_wake(DISPATCHER_HEADER *header)
+void nt_wait_wake(DISPATCHER_HEADER *header)
 {
-    struct hash_map *waits = &nt_state()->waits;
+    struct hash_map *waits = &nt_state()->waits->rings;
     struct nt_wait_block *first = hash_get(waits, (uintptr_t)header);
     struct nt_wait_block *block = first;
 
@@ -174,9 +221,9 @@ void nt_wake(DISPATCHER_HEADER *header)
     }
 }
 
-unsigned nt_wake_address(const void *address, unsigned count)
+unsigned nt_wait_wake_address(const void *address, unsigned count)
 {
-    struct hash_map *waits = &nt_state()->waits;
+    struct hash_map *waits = &nt_state()->waits->rings;
     struct nt_wait_block *block;
     unsigned woken = 0;
 
@@ -222,25 +269,26 @@ static enum sim_wake block_thread(struct nt_wait *wait, const LARGE_INTEGER *tim
     intptr_t result;
 
     wait->absolute = timeout && timeout->QuadPart > 0;
-    nt_workers_balance(); /* this may be the last worker */
+    if (nt_state()->waits->balance)
+        nt_state()->waits->balance(); /* this may be the last worker */
     do {
         result = 0;
         sim_current->irql = SIM_IRQL_PASSIVE;
-        wake = sim_block(nt_deadline(timeout), &result);
+        wake = sim_block(nt_time_deadline(timeout), &result);
     } while (wake == SIM_WOKEN && result == CLOCK_CHANGED);
     sim_raise_irql(irql);
     nt_wait_end(wait);
     return wake;
 }
 
-void nt_waits_clock_changed(void)
+void nt_wait_clock_changed(void)
 {
     struct nt *nt = nt_state();
 
-    LIST_FOR(node, &nt->threads) {
+    LIST_FOR(node, &nt->threads->all) {
         struct _KTHREAD *thread = CONTAINER(node, struct _KTHREAD, link);
 
-        if (thread->sim && thread->wait.count != 0 && thread->wait.absolute)
+        if (thread->sim && thread->wait->count != 0 && thread->wait->absolute)
             sim_unblock(thread->sim, CLOCK_CHANGED);
     }
 }
@@ -264,7 +312,7 @@ static NTSTATUS try_at_once(struct nt_wait *wait)
 NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool all,
                          const LARGE_INTEGER *timeout)
 {
-    struct nt_wait *wait = &nt_thread()->wait;
+    struct nt_wait *wait = nt_thread()->wait;
 
     if (!prepare(wait, count))
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -291,7 +339,7 @@ NTSTATUS nt_wait_objects(DISPATCHER_HEADER *const object[], uint32_t count, bool
 
 enum sim_wake nt_wait_address(const void *address, const LARGE_INTEGER *timeout)
 {
-    struct nt_wait *wait = &nt_thread()->wait;
+    struct nt_wait *wait = nt_thread()->wait;
 
     if (!prepare(wait, 1))
         return SIM_TIMED_OUT;
@@ -335,19 +383,11 @@ static bool level_allows(const LARGE_INTEGER *timeout, const char *routine)
     return false;
 }
 
-static void note_wait(struct _KTHREAD *thread)
-{
-    if (!thread->must_wait)
-        return;
-    thread->must_wait = false;
-    nt_state()->waits_owed--;
-}
-
 static void check_mode(const DISPATCHER_HEADER *header, KPROCESSOR_MODE mode, const char *routine)
 {
     if (mode == KernelMode)
         return;
-    if (nt_on_stack(header))
+    if (nt_memory_on_stack(header))
         NT_VERIFIER("NT-041", 0x123, (uintptr_t)header, 0, 0,
                     "%s with UserMode on an object on the kernel stack", routine);
     if (header->Type == NT_MUTANT)
@@ -363,8 +403,8 @@ NT_EXPORT NTSTATUS NTAPI KeWaitForSingleObject(PVOID Object, KWAIT_REASON WaitRe
     sim_point();
     (void)WaitReason;
     (void)Alertable;
-    note_wait(nt_thread());
-    if (!level_allows(Timeout, __func__) || !nt_header_check(header, WAITABLE, __func__))
+    nt_owed_wait_done();
+    if (!level_allows(Timeout, __func__) || !nt_dispatcher_check(header, WAITABLE, __func__))
         return STATUS_UNSUCCESSFUL;
     check_mode(header, WaitMode, __func__);
     return nt_wait_objects(&header, 1, false, Timeout);
@@ -380,7 +420,7 @@ static bool check_array(const KWAIT_BLOCK *array, uint32_t count, KPROCESSOR_MOD
     }
     if (array && nt_memory_of(array) == NT_MEMORY_PAGED)
         VIOLATION("NT-043", "%s with a wait block array in paged pool", routine);
-    if (array && mode == UserMode && nt_on_stack(array))
+    if (array && mode == UserMode && nt_memory_on_stack(array))
         VIOLATION("NT-043", "%s with UserMode and a wait block array on the stack", routine);
     return true;
 }
@@ -395,7 +435,7 @@ NT_EXPORT NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], W
     sim_point();
     (void)WaitReason;
     (void)Alertable;
-    note_wait(nt_thread());
+    nt_owed_wait_done();
     if (!level_allows(Timeout, __func__) || !check_array(WaitBlockArray, Count, WaitMode, __func__))
         return STATUS_UNSUCCESSFUL;
     if (WaitType != WaitAll && WaitType != WaitAny) {
@@ -404,7 +444,7 @@ NT_EXPORT NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], W
     }
     for (ULONG i = 0; i < Count; i++) {
         header[i] = Object[i];
-        if (!nt_header_check(header[i], WAITABLE, __func__))
+        if (!nt_dispatcher_check(header[i], WAITABLE, __func__))
             return STATUS_UNSUCCESSFUL;
         check_mode(header[i], WaitMode, __func__);
     }
@@ -424,6 +464,6 @@ NT_EXPORT NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEA
         return STATUS_INVALID_PARAMETER;
     }
     /* An address of its own that nobody wakes. */
-    nt_wait_address(&nt_thread()->wait, Interval);
+    nt_wait_address(nt_thread()->wait, Interval);
     return STATUS_SUCCESS;
 }

@@ -8,21 +8,34 @@
  */
 #include <stdio.h>
 
-#include "nt/nt_private.h"
+#include "nt/work_item.h"
+#include "nt/active.h"
+#include "nt/assert.h"
+#include "nt/driver_call.h"
+#include "nt/enter.h"
+#include "nt/export.h"
+#include "nt/faults.h"
+#include "nt/image.h"
+#include "nt/kthread.h"
+#include "nt/level.h"
+#include "nt/memory.h"
+#include "nt/report.h"
+#include "nt/state.h"
+#include "nt/wait.h"
+#include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "verify/verify.h"
 
-struct nt_work {
-    struct nt_active active; /* of a WORK_QUEUE_ITEM; an I/O work item uses only its resource */
-    struct list link;        /* in the queue */
-    bool io;
-    bool queued;
-    PDEVICE_OBJECT device;
-    PIO_WORKITEM_ROUTINE io_routine;
+struct ex_work {
+    struct nt_active active;
+    struct nt_work work;
     PWORKER_THREAD_ROUTINE routine;
     PVOID context;
-    struct nt_image *image; /* who queued it */
 };
 
 struct worker {
@@ -31,69 +44,21 @@ struct worker {
 };
 
 struct nt_workers {
-    struct list queue;
+    struct list queue; /* struct nt_work */
     struct list all;
     struct sim_waitq idle_queue;
     unsigned threads, idle;
 };
 
-bool nt_workers_init(struct nt *nt)
-{
-    struct nt_workers *workers = util_zalloc(1, sizeof(*workers));
-
-    if (!workers)
-        return false;
-    list_init(&workers->queue);
-    list_init(&workers->all);
-    sim_waitq_init(&workers->idle_queue);
-    nt->workers = workers;
-    return true;
-}
-
-void nt_workers_finish(struct nt *nt)
-{
-    struct list *node;
-
-    if (!nt->workers)
-        return;
-    while ((node = list_pop_front(&nt->workers->all)) != NULL)
-        util_free(CONTAINER(node, struct worker, link));
-    util_free(nt->workers);
-    nt->workers = NULL;
-}
-
 /* ---- workers ---- */
-
-static void dispose(struct nt_work *work)
-{
-    struct nt *nt = nt_state();
-
-    list_remove(&work->link);
-    if (work->io) {
-        hash_remove(&nt->work_items, (uintptr_t)work);
-        nt_resource_untrack(&work->active.resource);
-    } else {
-        nt_active_remove(&work->active, &nt->ex_work_items);
-    }
-    util_free(work);
-}
 
 /* The item is out of the queue before its routine starts, which may queue it again or free it. */
 static void run(struct nt_work *work)
 {
-    struct nt_work copy = *work;
-    struct nt_callback callback;
-
+    nt_assert_irql(SIM_IRQL_PASSIVE);
     list_remove(&work->link);
     work->queued = false;
-    if (!work->io)
-        dispose(work);
-    nt_callback_enter(&callback, copy.image, "a work item");
-    if (copy.io)
-        copy.io_routine(copy.device, copy.context);
-    else
-        copy.routine(copy.context);
-    nt_callback_leave(&callback);
+    work->run(work);
 }
 
 static void worker_main(void *arg)
@@ -133,14 +98,14 @@ static bool all_wait(const struct nt_workers *workers)
         const struct worker *worker = CONTAINER(node, struct worker, link);
         const struct _KTHREAD *thread = *sim_thread_local(worker->thread);
 
-        if (!thread || thread->wait.count == 0)
+        if (!thread || thread->wait->count == 0)
             return false;
     }
     return true;
 }
 
 /* Called when an item was queued, and when a thread is about to wait. */
-void nt_workers_balance(void)
+static void balance(void)
 {
     struct nt_workers *workers = nt_state()->workers;
 
@@ -157,107 +122,52 @@ void nt_workers_balance(void)
     }
 }
 
-static void enqueue(struct nt_work *work)
+void nt_work_queue(struct nt_work *work)
 {
     work->queued = true;
     work->image = nt_image_current();
     list_push_back(&nt_state()->workers->queue, &work->link);
-    nt_workers_balance();
-}
-
-bool nt_work_is_queued(const struct nt_resource *resource)
-{
-    return CONTAINER(resource, struct nt_work, active.resource)->queued;
-}
-
-void nt_work_reclaim(struct nt_resource *resource)
-{
-    dispose(CONTAINER(resource, struct nt_work, active.resource));
-}
-
-/* ---- I/O work items ---- */
-
-NT_EXPORT PIO_WORKITEM NTAPI IoAllocateWorkItem(PDEVICE_OBJECT DeviceObject)
-{
-    struct nt *nt;
-    struct nt_work *work;
-
-    NT_ENTER();
-    nt = nt_state();
-    nt_level(NT_DISPATCH, "NT-098", NT_NO_CODE, __func__);
-    if (!nt_device_object_known(DeviceObject)) {
-        VIOLATION("NT-100", "%s with a pointer that is no device object", __func__);
-        return NULL;
-    }
-    if (nt_resource_fails())
-        return NULL;
-    work = util_zalloc(1, sizeof(*work));
-    if (!work || !hash_put(&nt->work_items, (uintptr_t)work, work)) {
-        util_free(work);
-        return NULL;
-    }
-    work->io = true;
-    work->device = DeviceObject;
-    list_init(&work->link);
-    nt_resource_track(&work->active.resource, NT_RESOURCE_WORK_ITEM, NT_CALLER());
-    return (PIO_WORKITEM)(void *)work;
-}
-
-static struct nt_work *check_item(PIO_WORKITEM item, const char *routine)
-{
-    struct nt_work *work = item ? hash_get(&nt_state()->work_items, (uintptr_t)item) : NULL;
-
-    if (!work)
-        VIOLATION("NT-005", "%s of something that IoAllocateWorkItem did not return", routine);
-    return work;
-}
-
-NT_EXPORT VOID NTAPI IoQueueWorkItem(PIO_WORKITEM IoWorkItem, PIO_WORKITEM_ROUTINE WorkerRoutine,
-                                     WORK_QUEUE_TYPE QueueType, PVOID Context)
-{
-    struct nt_work *work;
-
-    NT_ENTER();
-    nt_level(NT_DISPATCH, "NT-098", NT_NO_CODE, __func__);
-    work = check_item(IoWorkItem, __func__);
-    if (!work)
-        return;
-    if (work->queued) {
-        VIOLATION("NT-099", "%s of an item that is queued already", __func__);
-        return;
-    }
-    if (!WorkerRoutine) {
-        VIOLATION("NT-098", "%s without a routine", __func__);
-        return;
-    }
-    if (QueueType != DelayedWorkQueue)
-        NOTE("NT-098", "%s on queue %d; drivers use DelayedWorkQueue", __func__, (int)QueueType);
-    work->io_routine = WorkerRoutine;
-    work->context = Context;
-    enqueue(work);
-}
-
-NT_EXPORT VOID NTAPI IoFreeWorkItem(PIO_WORKITEM IoWorkItem)
-{
-    struct nt_work *work;
-
-    NT_ENTER();
-    nt_level(NT_DISPATCH, "NT-098", NT_NO_CODE, __func__);
-    work = check_item(IoWorkItem, __func__);
-    if (!work)
-        return;
-    if (work->queued)
-        VIOLATION("NT-099", "%s of an item that is queued", __func__);
-    else
-        dispose(work);
+    balance();
 }
 
 /* ---- executive work items: the driver's own memory ---- */
 
+static void dispose(struct ex_work *work)
+{
+    list_remove(&work->work.link);
+    nt_active_remove(&work->active, nt_state()->ex_work_items);
+    util_free(work);
+}
+
+static void run_routine(struct nt_work *item)
+{
+    struct ex_work *work = CONTAINER(item, struct ex_work, work);
+    PWORKER_THREAD_ROUTINE routine = work->routine;
+    struct nt_image *image = item->image;
+    PVOID context = work->context;
+    struct nt_callback callback;
+
+    dispose(work);
+    nt_callback_enter(&callback, image, "a work item");
+    routine(context);
+    nt_callback_leave(&callback);
+}
+
+static void reclaim(struct nt_resource *resource)
+{
+    dispose(CONTAINER(resource, struct ex_work, active.resource));
+}
+
+static const struct nt_active_class ex_class = {
+    .resource = {.rule = "NT-101", .noun = "queued work item", .code = 0xCE, .reclaim = reclaim},
+    .noun = "a work item that is queued",
+    .code = 0xC7,
+};
+
 NT_EXPORT VOID NTAPI ExQueueWorkItem(PWORK_QUEUE_ITEM WorkItem, WORK_QUEUE_TYPE QueueType)
 {
     struct nt *nt;
-    struct nt_work *work;
+    struct ex_work *work;
     struct nt_faults faults;
 
     NT_ENTER();
@@ -272,20 +182,51 @@ NT_EXPORT VOID NTAPI ExQueueWorkItem(PWORK_QUEUE_ITEM WorkItem, WORK_QUEUE_TYPE 
                     __func__);
     if (QueueType == HyperCriticalWorkQueue)
         VIOLATION("NT-101", "%s on HyperCriticalWorkQueue, which is reserved", __func__);
-    if (hash_get(&nt->ex_work_items, (uintptr_t)WorkItem)) {
+    if (hash_get(nt->ex_work_items, (uintptr_t)WorkItem)) {
         VIOLATION("NT-099", "%s of an item that is queued already", __func__);
         return;
     }
     faults = nt_faults_off();
     work = util_zalloc(1, sizeof(*work));
-    if (work && nt_active_add(&work->active, &nt->ex_work_items, NT_ACTIVE_WORK_ITEM, WorkItem,
-                              NT_CALLER())) {
+    if (work && nt_active_add(&work->active, nt->ex_work_items, &ex_class, WorkItem, NT_CALLER())) {
         work->routine = WorkItem->WorkerRoutine;
         work->context = WorkItem->Parameter;
-        list_init(&work->link);
-        enqueue(work);
+        work->work.run = run_routine;
+        list_init(&work->work.link);
+        nt_work_queue(&work->work);
     } else {
         util_free(work);
     }
     nt_faults_on(faults);
 }
+
+/* ---- the whole ---- */
+
+static bool init(struct nt *nt)
+{
+    struct nt_workers *workers = util_zalloc(1, sizeof(*workers));
+
+    if (!workers)
+        return false;
+    list_init(&workers->queue);
+    list_init(&workers->all);
+    sim_waitq_init(&workers->idle_queue);
+    nt->workers = workers;
+    nt_wait_before_block(balance);
+    return true;
+}
+
+static void finish(struct nt *nt)
+{
+    struct list *node;
+
+    if (!nt->workers)
+        return;
+    while ((node = list_pop_front(&nt->workers->all)) != NULL)
+        util_free(CONTAINER(node, struct worker, link));
+    util_free(nt->workers);
+    nt->workers = NULL;
+}
+
+const struct nt_component nt_worker_component = {.init = init, .finish = finish};
+const struct nt_component nt_work_item_component = NT_MAP_COMPONENT(ex_work_items);

@@ -7,7 +7,9 @@
 #include "bus/bus.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "ddi/loan.h"
+#include "nt/device_object.h"
+#include "nt/registry.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/domain.h"
@@ -51,7 +53,7 @@ static bool register_pdo(struct port_adapter *adapter)
                                         .instance = adapter->luid.LowPart - PORT_FIRST_LUID,
                                         .slot = 1 + adapter->luid.LowPart - PORT_FIRST_LUID};
 
-    return nt_pdo_register(&adapter->pdo, &info) && name_software_key(adapter);
+    return nt_device_object_register_physical(&adapter->pdo, &info) && name_software_key(adapter);
 }
 
 /* LIFE-045: the driver's name for its adapter, typically written in AddDevice. */

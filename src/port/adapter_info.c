@@ -2,6 +2,7 @@
 /* What others ask of an adapter, and who holds its record. */
 #include <string.h>
 
+#include "nt/registry.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "sim/machine.h"

@@ -3,7 +3,7 @@
 #include "port/callback.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "nt/level.h"
 #include "port/adapter_record.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"

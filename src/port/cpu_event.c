@@ -9,7 +9,8 @@
 #include "port/cpu_event.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "nt/handle.h"
+#include "nt/level.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -111,7 +112,7 @@ static NTSTATUS signal_handle(const struct port *port, const DXGKARGCB_SIGNALEVE
                   ddi_handle_describe(&port->handles, args->hDxgkProcess).text);
         return STATUS_INVALID_PARAMETER;
     }
-    event = vidmm_process_nt(process) ? nt_process_event(vidmm_process_nt(process), args->hEvent)
+    event = vidmm_process_nt(process) ? nt_handle_event(vidmm_process_nt(process), args->hEvent)
                                       : NULL;
     if (!event) { /* a client may have closed it */
         NOTE("LIFE-129", "hEvent %p is no event handle of the process", args->hEvent);

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nt/registry.h"
 #include "port/domain.h"
 #include "bus/bus.h"
-#include "nt/nt.h"
 #include "physmem/physical_adapter.h"
 #include "port/adapter_record.h"
 #include "port/port_assert.h"

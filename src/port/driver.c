@@ -4,7 +4,12 @@
 
 #include "port/driver.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "ddi/loan.h"
+#include "nt/device_object.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
+#include "nt/image_life.h"
+#include "nt/registry.h"
 #include "physmem/physical_memory.h"
 #include "port/machine.h"
 #include "sim/inside.h"

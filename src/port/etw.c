@@ -2,6 +2,7 @@
 /* Tracing of the drivers' own events (LIFE-105 to LIFE-107). */
 #include <string.h>
 
+#include "nt/level.h"
 #include "port/etw.h"
 #include "ddi/ddi.h"
 #include "port/adapter_record.h"

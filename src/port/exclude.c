@@ -12,7 +12,8 @@
  */
 #include "port/exclude.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "nt/driver_call.h"
+#include "nt/image.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"
 #include "port/callback.h"

@@ -17,7 +17,8 @@
 
 #include "port/feature_interface.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "nt/level.h"
+#include "nt/registry.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"

@@ -4,7 +4,7 @@
 #include "port/handle_callbacks.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "nt/level.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"

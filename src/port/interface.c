@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "nt/level.h"
 #include "port/interface.h"
 #include "ddi/ddi.h"
 #include "port/adapter_record.h"

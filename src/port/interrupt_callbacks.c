@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DxgkCbNotifyInterrupt, QueueDpc, NotifyDpc and SynchronizeExecution: who may call them where
  * (THREAD-050 to THREAD-070). */
+#include "nt/level.h"
 #include "port/interrupt_callbacks.h"
 #include "bus/bus.h"
 #include "ddi/ddi.h"

@@ -8,6 +8,7 @@
 
 #include "ddi/loan.h"
 #include "port/config.h"
+#include "sim/mutex.h"
 #include "util/list.h"
 
 struct port_adapter;

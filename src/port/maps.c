@@ -2,10 +2,11 @@
 /* Ranges of the device that its driver has mapped (LIFE-096 to LIFE-101). */
 #include <string.h>
 
+#include "nt/address.h"
+#include "nt/current.h"
+#include "nt/user_range.h"
 #include "port/maps.h"
 #include "bus/bus.h"
-#include "nt/nt.h"
-#include "nt/user_range.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/callback.h"
@@ -162,7 +163,7 @@ static NTSTATUS map_range(struct port_adapter *adapter, uint64_t start, uint64_t
         *out = NULL;
         return status;
     }
-    bus_set_cache(adapter->port->config.bus, address, nt_cache_type(cache));
+    bus_set_cache(adapter->port->config.bus, address, nt_address_cache_type(cache));
     (*out)->cache = cache;
     (*out)->process = process;
     return STATUS_SUCCESS;

@@ -3,7 +3,7 @@
  * PHYS-018). */
 #include "port/object_callbacks.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
+#include "nt/current.h"
 #include "physmem/physical_services.h"
 #include "port/adapter_info.h"
 #include "port/adapter_record.h"

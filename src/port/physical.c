@@ -3,12 +3,12 @@
  * know. */
 #include <stdio.h>
 
+#include "nt/mdl.h"
+#include "nt/retired_view.h"
+#include "nt/user_range.h"
 #include "port/physical.h"
 #include "bus/bus.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
-#include "nt/retired_view.h"
-#include "nt/user_range.h"
 #include "physmem/physical_memory.h"
 #include "port/boundary.h"
 #include "port/machine.h"
@@ -42,9 +42,9 @@ void port_physical_view_ends(struct port *port, const void *base, uint64_t bytes
     else
         snprintf(text, sizeof(text), "%s", what ? what : "device memory");
     if (frame && frame->caller)
-        nt_view_retire(base, bytes, text, frame->name, (const void *)frame->caller);
+        nt_retired_view_add(base, bytes, text, frame->name, (const void *)frame->caller);
     else
-        nt_view_retire(base, bytes, text, NULL, NULL);
+        nt_retired_view_add(base, bytes, text, NULL, NULL);
 }
 
 static void view_ends(void *context, const void *base, uint64_t bytes, const char *what)

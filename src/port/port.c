@@ -3,7 +3,6 @@
  * last. */
 #include "port/port.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
 #include "physmem/physical_memory.h"
 #include "port/adapter_record.h"
 #include "port/maps.h"

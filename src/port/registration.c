@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "nt/level.h"
 #include "port/boundary.h"
 #include "port/callback.h"
 #include "port/entries.h"

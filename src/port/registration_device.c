@@ -5,8 +5,8 @@
  * asks it, by an internal device control request, for the address to call (LIFE-179 to LIFE-181).
  * The codes and the form are those that the MIT-licensed display driver headers of ReactOS publish.
  */
+#include "nt/device_object.h"
 #include "port/registration_device.h"
-#include "nt/nt.h"
 #include "port/boundary.h"
 #include "port/machine.h"
 
@@ -65,7 +65,7 @@ bool port_registration_device_init(struct port *port)
     port->dxgkrnl_device.DeviceType = FILE_DEVICE_VIDEO;
     port->dxgkrnl_device.StackSize = 1;
     if (nt_device_object_register(&port->dxgkrnl_driver) &&
-        nt_device_name(&port->dxgkrnl_device, "\\Device\\DxgKrnl"))
+        nt_device_object_name(&port->dxgkrnl_device, "\\Device\\DxgKrnl"))
         return true;
     port_registration_device_finish(port);
     return false;

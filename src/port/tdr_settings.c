@@ -3,8 +3,8 @@
  * registry (TDR-015). */
 #include <string.h>
 
+#include "nt/registry.h"
 #include "port/tdr_settings.h"
-#include "nt/nt.h"
 
 #define DRIVERS "\\Registry\\Machine\\System\\CurrentControlSet\\Control\\GraphicsDrivers"
 

@@ -3,7 +3,6 @@
  * driver changed. */
 #include "port/timed_operations.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
 #include "port/adapter_record.h"
 #include "port/boundary.h"
 #include "port/service_record.h"

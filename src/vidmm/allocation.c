@@ -15,12 +15,13 @@
  */
 #include <string.h>
 
+#include "vidmm/allocation.h"
+#include "ddi/client_handle.h"
+#include "ddi/ddi.h"
+#include "nt/kprocess.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
-#include "vidmm/allocation.h"
-#include "ddi/ddi.h"
-#include "nt/nt.h"
-#include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/handle.h"
@@ -98,7 +99,7 @@ static void resource_free(struct creation *c)
     if (c->resource_open) {
         if (c->resource_open->handle)
             handle_remove(&c->device->process->nt->handles, c->resource_open->handle,
-                          NT_CLIENT_RESOURCE);
+                          DDI_CLIENT_RESOURCE);
         util_free(c->resource_open);
     }
     util_free(c->resource);
@@ -141,7 +142,7 @@ static NTSTATUS new_resource(struct creation *c)
     list_init(&open->opens);
     list_init(&open->link);
     list_init(&open->device_link);
-    open->handle = handle_create(&c->device->process->nt->handles, NT_CLIENT_RESOURCE, open);
+    open->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_RESOURCE, open);
     return open->handle ? STATUS_SUCCESS : STATUS_NO_MEMORY;
 }
 
@@ -152,7 +153,7 @@ static NTSTATUS find_resource(struct creation *c)
 
     if (request->resource == 0)
         return STATUS_SUCCESS;
-    open = handle_lookup(&c->device->process->nt->handles, request->resource, NT_CLIENT_RESOURCE);
+    open = handle_lookup(&c->device->process->nt->handles, request->resource, DDI_CLIENT_RESOURCE);
     if (!open || open->device != c->device || list_empty(&open->device_link) ||
         open->resource->shared)
         return STATUS_INVALID_PARAMETER; /* ALLOC-014 */
@@ -320,7 +321,7 @@ static NTSTATUS read_outputs(struct creation *c)
 static NTSTATUS make_handles(struct creation *c)
 {
     for (UINT i = 0; i < c->request->count; i++) {
-        c->open[i]->handle = handle_create(&c->device->process->nt->handles, NT_CLIENT_ALLOCATION,
+        c->open[i]->handle = handle_create(&c->device->process->nt->handles, DDI_CLIENT_ALLOCATION,
                                            c->open[i]);
         if (!c->open[i]->handle)
             return STATUS_NO_MEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "nt/mdl.h"
 #include "vidmm/content_mdl.h"
-#include "nt/nt.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"

@@ -13,10 +13,10 @@
  * What a driver has not destroyed when DxgkDdiDestroyContext (DxgkDdiDestroyDevice) returns is a
  * leak: reported, then freed.
  */
+#include "nt/current.h"
 #include "vidmm/context_allocation.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -12,8 +12,9 @@
  * nothing to wait for.
  */
 #include "vidmm/destroy.h"
+#include "ddi/client_handle.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "nt/kprocess.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
@@ -99,7 +100,7 @@ static void open_dies(struct destruction *d, struct vidmm_open *open)
 {
     struct nt_process *nt = d->device->process->nt;
 
-    handle_remove(&nt->handles, open->handle, NT_CLIENT_ALLOCATION);
+    handle_remove(&nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
     end_locks(open);
     offer_forget(open);
     residency_forget(open);
@@ -115,7 +116,7 @@ static void resource_dies(struct destruction *d, struct vidmm_resource_open *res
 {
     struct list *node;
 
-    handle_remove(&d->device->process->nt->handles, resource_open->handle, NT_CLIENT_RESOURCE);
+    handle_remove(&d->device->process->nt->handles, resource_open->handle, DDI_CLIENT_RESOURCE);
     list_remove(&resource_open->device_link);
     d->resource_open = resource_open;
     while ((node = list_pop_front(&resource_open->opens)) != NULL)
@@ -464,7 +465,7 @@ NTSTATUS vidmm_allocation_destroy(struct vidmm_device *device, D3DKMT_HANDLE res
         return STATUS_INVALID_PARAMETER;
     sim_mutex_lock(&vidmm->lock);
     if (resource) {
-        resource_open = handle_lookup(&device->process->nt->handles, resource, NT_CLIENT_RESOURCE);
+        resource_open = handle_lookup(&device->process->nt->handles, resource, DDI_CLIENT_RESOURCE);
         ok = resource_open && resource_open->device == device &&
              !list_empty(&resource_open->device_link);
         count = 0;

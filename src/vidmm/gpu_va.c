@@ -9,7 +9,9 @@
  * may suspend contexts (map_on_worker).
  */
 #include "vidmm/gpu_va.h"
-#include "nt/nt.h"
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
+#include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/checked.h"
@@ -33,8 +35,6 @@
 #include "vidmm/vidmm_record.h"
 
 #include <stdlib.h>
-
-#include "sim/mutex.h"
 
 #define RESERVE_BYTES 65536u /* GPUVA-106 */
 
@@ -109,7 +109,7 @@ static NTSTATUS check_place(const struct vidmm_space *space, uint64_t base, uint
 static struct vidmm_allocation *find_allocation(const struct vidmm_process *process,
                                                 D3DKMT_HANDLE handle)
 {
-    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, NT_CLIENT_ALLOCATION);
+    struct vidmm_open *open = handle_lookup(&process->nt->handles, handle, DDI_CLIENT_ALLOCATION);
 
     if (!open || open->device->process != process || open->allocation->destroyed)
         return NULL;

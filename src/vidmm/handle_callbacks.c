@@ -4,10 +4,12 @@
  * thread works for (ALLOC-098); no lock is taken, since a driver may ask from inside
  * DxgkDdiBuildPagingBuffer (PAGE-081), and nothing here can be interrupted.
  */
+#include "ddi/client_handle.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
 #include "vidmm/handle_callbacks.h"
 #include "ddi/ddi.h"
 #include "ddi/handle.h"
-#include "nt/nt.h"
 #include "util/handle.h"
 #include "util/list.h"
 #include "verify/verify.h"
@@ -21,7 +23,7 @@
 static struct vidmm_open *allocation_of(const struct ddi_adapter *adapter, D3DKMT_HANDLE handle)
 {
     struct vidmm_open *open = handle_lookup(&nt_process_current()->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+                                            DDI_CLIENT_ALLOCATION);
 
     return open && open->allocation->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
 }
@@ -30,7 +32,7 @@ static struct vidmm_resource_open *resource_of(const struct ddi_adapter *adapter
                                                D3DKMT_HANDLE handle)
 {
     struct vidmm_resource_open *open = handle_lookup(&nt_process_current()->handles, handle,
-                                                     NT_CLIENT_RESOURCE);
+                                                     DDI_CLIENT_RESOURCE);
 
     return open && open->resource->vidmm == vidmm_of_adapter(adapter) ? open : NULL;
 }

@@ -6,7 +6,8 @@
  * ends it for all, and says whether the content is still there.
  */
 #include "vidmm/offer.h"
-#include "nt/nt.h"
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "sim/mutex.h"
 #include "util/handle.h"
 #include "util/list.h"
@@ -136,7 +137,7 @@ static bool walk(const struct walk *w,
         }
 
         struct vidmm_resource_open *resource = handle_lookup(handles, w->resources[i],
-                                                             NT_CLIENT_RESOURCE);
+                                                             DDI_CLIENT_RESOURCE);
 
         if (!resource || resource->device != w->device || list_empty(&resource->device_link))
             return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "vidmm/open_record.h"
-#include "nt/nt.h"
 #include "util/alloc.h"
 #include "util/handle.h"
 #include "util/list.h"
@@ -30,7 +31,7 @@ struct vidmm_open *open_record_new(struct vidmm_device *device, struct vidmm_all
 struct vidmm_open *open_find(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
     struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+                                            DDI_CLIENT_ALLOCATION);
 
     return open && open->device == device && !list_empty(&open->device_link) ? open : NULL;
 }
@@ -52,6 +53,6 @@ struct vidmm_open *open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE h
 void open_record_free(struct vidmm_open *open)
 {
     if (open && open->handle)
-        handle_remove(&open->device->process->nt->handles, open->handle, NT_CLIENT_ALLOCATION);
+        handle_remove(&open->device->process->nt->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);
 }

@@ -25,7 +25,7 @@
  */
 #include "vidmm/paging_process.h"
 #include "ddi/ddi.h"
-#include "nt/nt.h"
+#include "nt/current.h"
 #include "sim/mutex.h"
 #include "util/address.h"
 #include "util/alloc.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes on an adapter, their devices, and the paging queues of devices. */
+#include "nt/kprocess.h"
 #include "vidmm/process.h"
 #include "ddi/ddi.h"
 #include "iommu/pasid.h"

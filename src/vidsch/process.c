@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "nt/kprocess.h"
 #include "vidsch/process.h"
 #include "sim/machine.h"
 #include "vidsch/scheduler.h"

@@ -9,6 +9,8 @@
  * The driver reads the client's memory itself; the host reads each list element once and never
  * looks at the commands.
  */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -68,7 +70,7 @@ static NTSTATUS collect_contexts(struct submission *s)
     s->count = 1;
     for (ULONG i = 0; i < s->args->BroadcastContextCount; i++) {
         struct vidsch_context *context = handle_lookup(
-            &process->handles, s->args->BroadcastContext[i], NT_CLIENT_CONTEXT);
+            &process->handles, s->args->BroadcastContext[i], DDI_CLIENT_CONTEXT);
 
         if (!context || context->device != device || !context->has_lists)
             return STATUS_INVALID_PARAMETER;
@@ -94,7 +96,7 @@ static NTSTATUS convert_list(struct submission *s)
 
         if (reference.handle) {
             struct vidmm_open *open = handle_lookup(&process->handles, reference.handle,
-                                                    NT_CLIENT_ALLOCATION);
+                                                    DDI_CLIENT_ALLOCATION);
 
             if (!open || vidmm_open_device(open) != device->mm)
                 return STATUS_INVALID_HANDLE;
@@ -129,7 +131,7 @@ static void fill_list(const struct submission *s)
         *element = (DXGK_ALLOCATIONLIST){.hDeviceSpecificAllocation = reference->device_specific};
         element->WriteOperation = reference->write;
         if (reference->handle)
-            open = handle_lookup(&process->handles, reference->handle, NT_CLIENT_ALLOCATION);
+            open = handle_lookup(&process->handles, reference->handle, DDI_CLIENT_ALLOCATION);
         if (open && vidmm_open_place(open, &place) && place.resident) {
             element->SegmentId = place.segment & SEGMENT_ID_MASK;
             element->PhysicalAddress.QuadPart = (LONGLONG)place.physical;

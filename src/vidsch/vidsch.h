@@ -5,7 +5,7 @@
  *
  *   vidsch                nodes (fence counter, packets in flight), system device and context,
  *    |                    worker thread, timeouts
- *    +- device            unit of error; client (D3DKMT) handle NT_CLIENT_DEVICE
+ *    +- device            unit of error; client (D3DKMT) handle DDI_CLIENT_DEVICE
  *        +- context       one node; software queue (FIFO of packets), DMA-buffer pool
  *   sync                  synchronization objects
  *
@@ -32,6 +32,7 @@
 #include <d3dkmthk.h>
 
 #include "ddi/ddi.h"
+#include "iommu/iommu.h"
 #include "vidmm/all.h"
 
 struct vidsch;

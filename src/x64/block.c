@@ -8,19 +8,18 @@
  * Below each block, at negative offsets, stands what rewritten code uses.
  */
 #include "x64/block.h"
+#include "nt/current.h"
+#include "sim/machine.h"
+#include "sim/switch.h"
+#include "util/alloc.h"
+#include "x64/memory.h"
+#include "x64/state.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "sim/machine.h"
-#include "sim/switch.h"
-#include "util/alloc.h"
-#include "nt/nt.h"
-#include "x64/memory.h"
-#include "x64/state.h"
 
 #define HWCAP2_FSGSBASE 2u
 #define ARCH_SET_GS     0x1001

@@ -2,7 +2,6 @@
 /* Hardware faults as exceptions. */
 #include <stddef.h>
 
-#include "nt/nt.h"
 #include "sim/fault.h"
 #include "sim/stack.h"
 #include "x64/context.h"

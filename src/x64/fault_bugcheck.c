@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults that are bug checks on Windows, and no exceptions. */
-#include "nt/nt.h"
 #include "nt/retired_view.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
@@ -14,7 +13,7 @@
 
 static bool is_kernel_memory(uintptr_t address)
 {
-    return x64_function_table_find(address) || nt_fault_is_of_kernel((const void *)address);
+    return x64_function_table_find(address) || nt_retired_view_is_of_kernel((const void *)address);
 }
 
 static void set(uint64_t parameter[4], uint64_t a, uint64_t b, uint64_t c, uint64_t d)

@@ -65,7 +65,7 @@ static void report_outside(const struct x64_plan *plan, const struct x64_interru
     char place[128], what[192] = "";
 
     x64_place(plan, frame, place, sizeof(place));
-    if (nt_view_was_at((const void *)address, what, sizeof(what))) /* PHYS-194 */
+    if (nt_retired_view_at((const void *)address, what, sizeof(what))) /* PHYS-194 */
         VIOLATION("NT-139", "%s: register access outside of a mapping, in %s", place, what);
     else
         VIOLATION("NT-139", "%s: register access outside of a mapping", place);

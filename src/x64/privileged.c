@@ -9,20 +9,19 @@
  * where flags come back by POPFQ, which does not trap, never end.
  */
 #include "x64/privileged.h"
-
-#include <Zydis/Zydis.h>
-
+#include "bus/bus.h"
+#include "nt/irql.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/point.h"
-#include "bus/bus.h"
-#include "nt/nt.h"
 #include "verify/verify.h"
 #include "x64/block.h"
 #include "x64/interrupted.h"
 #include "x64/plan.h"
 #include "x64/refuse.h"
+
+#include <Zydis/Zydis.h>
 
 #define MSR_TSC            0x10u
 #define MSR_EFER           0xC0000080u
@@ -66,7 +65,7 @@ static bool write_level(const struct x64_plan *plan, struct x64_interrupted *fra
         return false;
     }
     frame->rip += plan->length;
-    nt_write_level((uint8_t)level);
+    nt_irql_write((uint8_t)level);
     return true;
 }
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "nt/nt.h"
+#include "nt/status_name.h"
 #include "sim/point.h"
 #include "sim/stop.h"
 #include "verify/verify.h"

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "nt/caller.h"
 #include "nt/nt.h"
 #include "sim/fault.h"
 #include "x64/state.h"

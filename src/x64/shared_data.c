@@ -4,17 +4,17 @@
  * mapped here, so each access traps; the clocks in it are written when someone looks.
  */
 #include "x64/shared_data.h"
-
-#include <string.h>
-
+#include "bus/bus.h"
+#include "nt/nt.h"
+#include "nt/time.h"
+#include "ram/ram.h"
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "util/alloc.h"
-#include "bus/bus.h"
-#include "nt/nt.h"
-#include "ram/ram.h"
 #include "x64/memory.h"
 #include "x64/state.h"
+
+#include <string.h>
 
 #define TICK_MULTIPLIER 0x0FA00000u /* milliseconds of a tick, with 24 bits of fraction */
 #define MACHINE_AMD64   0x8664u

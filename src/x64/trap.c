@@ -12,12 +12,6 @@
  * from the signal handler, with the registers as they are.
  */
 #include "x64/trap.h"
-
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <ucontext.h>
-
 #include "sim/fault.h"
 #include "sim/machine.h"
 #include "sim/stack.h"
@@ -31,6 +25,11 @@
 #include "x64/state.h"
 #include "x64/string_instruction.h"
 #include "x64/stub.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
 
 #define TRAP_BREAKPOINT   3
 #define TRAP_OPCODE       6

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "nt/registry.h"
 
 /* ---- configuration and creation ---- */
 

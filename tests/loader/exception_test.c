@@ -3,13 +3,12 @@
  * Structured exceptions of drivers that a Microsoft-compatible compiler made: each scenario of tests/drivers/windows/seh.c, in
  * images for both targets that clang has.
  */
+#include "drivers/windows/seh.h"
 #include "loader/support/machine.h"
+#include "nt/registry.h"
+#include "sim/irql.h"
 
 #include <sys/mman.h>
-
-#include "drivers/windows/seh.h"
-#include "ddi/ddi.h"
-#include "sim/irql.h"
 
 static const char *const targets[] = {"clang", "msvc"};
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows images that are in order: mapped, relocated, bound, initialised, named, and gone again. */
-#include "loader/support/machine.h"
-
 #include "drivers/windows/probe.h"
 #include "drivers/windows/supplement.h"
-#include "nt/nt.h"
-#include "sim/machine.h"
+#include "loader/support/machine.h"
+#include "nt/current.h"
 #include "x64/function_table.h"
 
 static const char *const compilers[] = {"gcc", "clang"};

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* DPCs, timers, clocks, work items. */
+#include "nt/current.h"
+#include "nt/device_object.h"
+#include "nt/image_life.h"
+#include "nt/system_time.h"
 #include "support/harness.h"
 
 #include "sim/machine.h"
@@ -286,7 +290,7 @@ static void check_times(void)
     KeQueryTickCount(&ticks);
     interrupt = KeQueryInterruptTime();
     CHECK_RULE("NT-090", (ULONGLONG)ticks.QuadPart * KeQueryTimeIncrement() == interrupt);
-    nt_set_system_time(0x01DB000000000000);
+    nt_system_time_set(0x01DB000000000000);
     CHECK_RULE("NT-090", KeQueryInterruptTime() == interrupt);
     KeQuerySystemTimePrecise(&precise);
     CHECK_RULE("NT-089", precise.QuadPart - 0x01DB000000000000 < 1000);

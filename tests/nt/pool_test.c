@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pool: what blocks are like, what is refused, what is found out. */
+#include "nt/config.h"
+#include "nt/image_life.h"
+#include "nt/pool.h"
+#include "nt/pool_special.h"
 #include "support/harness.h"
 
 #include "sim/fault.h"

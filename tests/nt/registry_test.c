@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and what is told of devices. */
+#include "nt/device_object.h"
+#include "nt/image_life.h"
+#include "nt/process.h"
+#include "nt/registry.h"
 #include "support/harness.h"
 #include "support/test_device.h"
 
@@ -358,7 +362,7 @@ TEST_WITH(machine, devices_have_properties_and_keys)
     struct nt_device_info info = {.service = "probe", .bus = 3, .slot = 5};
 
     info.device = test_device_add(h.bus);
-    assert_true(nt_pdo_register(&pdo, &info));
+    assert_true(nt_device_object_register_physical(&pdo, &info));
     run(check_properties);
     run(check_device_keys);
     assert_int_equal(errors(), 0);

@@ -4,6 +4,8 @@
  * second, the third, ... request for memory failing until it comes through: nothing may crash, leak
  * or be reported on the way.
  */
+#include "nt/device_object.h"
+#include "nt/image_life.h"
 #include "support/harness.h"
 #include "sim/machine.h"
 #include "support/test_device.h"
@@ -204,7 +206,7 @@ static void build(uint64_t seed)
 
     harness_boot(2, seed, NULL);
     info.device = device = test_device_add(h.bus);
-    assert_true(nt_pdo_register(&pdo, &info));
+    assert_true(nt_device_object_register_physical(&pdo, &info));
     h.threads_left = 4;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Views for the CPU through a started adapter: several of one place, and the use of one that has ended. */
+#include "nt/address.h"
 #include "nt/retired_view.h"
 #include "port/support/memory_calls.h"
 #include "sim/fault.h"
@@ -131,7 +132,7 @@ static bool cached_as(const void *address, enum ram_cache wanted)
 {
     enum ram_cache cache;
 
-    return nt_cache_of(address, &cache) && cache == wanted;
+    return nt_address_cache(address, &cache) && cache == wanted;
 }
 
 static const enum ram_cache every_cache[] = {RAM_NON_CACHED, RAM_CACHED, RAM_WRITE_COMBINED};
@@ -420,22 +421,22 @@ TEST_WITH(probe, views_that_ended_are_remembered)
     char text[192];
 
     (void)p;
-    nt_view_retire((char *)0x7000010, 0x1000, "the first", "MmUnmapIoSpace", NULL);
-    nt_view_retire((char *)0x7000010, 0x10, "the second", NULL, NULL);
-    CHECK_RULE("PHYS-194", nt_view_was_at((char *)0x7000000, text, sizeof(text)) &&
+    nt_retired_view_add((char *)0x7000010, 0x1000, "the first", "MmUnmapIoSpace", NULL);
+    nt_retired_view_add((char *)0x7000010, 0x10, "the second", NULL, NULL);
+    CHECK_RULE("PHYS-194", nt_retired_view_at((char *)0x7000000, text, sizeof(text)) &&
                                strcmp(text, "a view of the second that the host had ended") == 0);
     CHECK_RULE("PHYS-194",
-               nt_view_was_at((char *)0x7001FFF, text, sizeof(text)) &&
+               nt_retired_view_at((char *)0x7001FFF, text, sizeof(text)) &&
                    strcmp(text, "a view of the first that MmUnmapIoSpace had ended") == 0);
-    CHECK_RULE("PHYS-194", !nt_view_was_at((char *)0x7002000, text, sizeof(text)) &&
-                               !nt_view_was_at((char *)0x6FFFFFF, text, sizeof(text)));
+    CHECK_RULE("PHYS-194", !nt_retired_view_at((char *)0x7002000, text, sizeof(text)) &&
+                               !nt_retired_view_at((char *)0x6FFFFFF, text, sizeof(text)));
     for (unsigned i = 0; i < NT_RETIRED_VIEWS - 2; i++)
-        nt_view_retire((char *)0x8000000 + i * 0x1000ull, 1, "another", NULL, NULL);
-    CHECK_RULE("PHYS-194", nt_view_was_at((char *)0x7001000, text, sizeof(text)));
-    nt_view_retire((char *)0x9000000, 1, "one more", NULL, NULL);
-    CHECK_RULE("PHYS-194", !nt_view_was_at((char *)0x7001000, text, sizeof(text)) &&
-                               nt_view_was_at((char *)0x7000000, text, sizeof(text)) &&
-                               nt_view_was_at((char *)0x8000000, text, sizeof(text)));
+        nt_retired_view_add((char *)0x8000000 + i * 0x1000ull, 1, "another", NULL, NULL);
+    CHECK_RULE("PHYS-194", nt_retired_view_at((char *)0x7001000, text, sizeof(text)));
+    nt_retired_view_add((char *)0x9000000, 1, "one more", NULL, NULL);
+    CHECK_RULE("PHYS-194", !nt_retired_view_at((char *)0x7001000, text, sizeof(text)) &&
+                               nt_retired_view_at((char *)0x7000000, text, sizeof(text)) &&
+                               nt_retired_view_at((char *)0x8000000, text, sizeof(text)));
 }
 
 static bool ended_by(const void *view, const char *routine)
@@ -443,7 +444,7 @@ static bool ended_by(const void *view, const char *routine)
     char text[192], wanted[64];
 
     (void)snprintf(wanted, sizeof(wanted), "of the pages of an MDL that %s had ended", routine);
-    return nt_view_was_at(view, text, sizeof(text)) && strstr(text, wanted);
+    return nt_retired_view_at(view, text, sizeof(text)) && strstr(text, wanted);
 }
 
 static PMDL pages_for_mdl(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The IoMmu model: a device that goes by the address spaces of processes. */
+#include "nt/process.h"
 #include "port/support/admission.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

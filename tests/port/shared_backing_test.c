@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared backing stores: who is told that there are any, and one from a client's creation on. */
+#include "nt/current.h"
 #include "port/support/probe.h"
 #include "sim/machine.h"
 #include "sim/sim.h"

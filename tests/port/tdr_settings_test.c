@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings of timeout detection, as the registry has them when an adapter starts. */
 #include "bus/bus.h"
+#include "nt/config.h"
 #include "nt/nt.h"
+#include "nt/registry.h"
 #include "port/tdr_settings.h"
 #include "sim/sim.h"
 #include "support/check_rule.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views in user mode through a started adapter: only while their process is current can they be touched. */
+#include "nt/current.h"
+#include "nt/process.h"
 #include "nt/user_range.h"
 #include "port/support/user_views.h"
 #include "sim/fault.h"

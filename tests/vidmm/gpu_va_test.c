@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What clients may ask of their GPU virtual address space, and what comes of it in the page
  * tables. */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
+#include "nt/process.h"
 #include "support/gva_rig.h"
 
 #include "sim/mutex.h"
@@ -512,9 +515,9 @@ TEST_WITH(gva, a_shared_allocation_goes_for_one_process_only)
                                                no_progress, NULL, &queue)));
     open.device = device;
     /* The handle is the other process's: unknown here (GPUVA-082). */
-    CHECK(handle_create(&nt->handles, NT_CLIENT_DEVICE, nt) != 0);
+    CHECK(handle_create(&nt->handles, DDI_CLIENT_DEVICE, nt) != 0);
     CHECK_RULE("GPUVA-082", vidmm_map_gpu_va(queue, &args) == STATUS_INVALID_PARAMETER);
-    args.hAllocation = handle_create(&nt->handles, NT_CLIENT_ALLOCATION, &open);
+    args.hAllocation = handle_create(&nt->handles, DDI_CLIENT_ALLOCATION, &open);
     CHECK(NT_SUCCESS(vidmm_map_gpu_va(queue, &args)));
     gva_idle(rig);
     root = gva_root(process->space);

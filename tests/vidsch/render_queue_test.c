@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Physical mode beyond one packet: buffers that grow and queue, broadcasts, aperture segments. */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "vidsch/support/render_client.h"
 
 #include <string.h>
@@ -62,9 +64,9 @@ TEST_WITH(fixture, a_broadcast_runs_in_every_context)
     struct client c = make_client(f);
     struct vidsch_device *foreign = make_device(f);
     struct vidsch_context *other = make_context(c.device, 0), *far = make_context(foreign, 0);
-    D3DKMT_HANDLE handles[3] = {handle_create(&f->process->handles, NT_CLIENT_CONTEXT, other),
-                                handle_create(&f->process->handles, NT_CLIENT_CONTEXT, c.context),
-                                handle_create(&f->process->handles, NT_CLIENT_CONTEXT, far)};
+    D3DKMT_HANDLE handles[3] = {handle_create(&f->process->handles, DDI_CLIENT_CONTEXT, other),
+                                handle_create(&f->process->handles, DDI_CLIENT_CONTEXT, c.context),
+                                handle_create(&f->process->handles, DDI_CLIENT_CONTEXT, far)};
     D3DKMT_RENDER args = {.CommandLength = 16, .BroadcastContextCount = 1};
 
     args.BroadcastContext[0] = handles[0];
@@ -80,7 +82,7 @@ TEST_WITH(fixture, a_broadcast_runs_in_every_context)
     args.BroadcastContext[0] = handles[2];
     CHECK_RULE("KMT-308", vidsch_render(c.context, &args) == STATUS_INVALID_PARAMETER);
     for (int i = 0; i < 3; i++)
-        handle_remove(&f->process->handles, handles[i], NT_CLIENT_CONTEXT);
+        handle_remove(&f->process->handles, handles[i], DDI_CLIENT_CONTEXT);
     vidsch_device_destroy(foreign);
     vidsch_device_destroy(c.device);
 }

@@ -329,8 +329,8 @@ static RIG_DRIVER_CODE void wrong(void)
     CHECK_RULE("NT-139", *(volatile uint16_t *)(rig.registers + 1) == 0xFFFF);
     CHECK_RULE("NT-139", rig_reported("NT-139") == 1 && rig.accesses == 0);
     bus_unmap(rig.bus, (void *)(uintptr_t)rig.registers);
-    nt_view_retire((const void *)(uintptr_t)rig.registers, RIG_REGISTERS, "BAR 0 of the rig",
-                   "MmUnmapIoSpace", NULL);
+    nt_retired_view_add((const void *)(uintptr_t)rig.registers, RIG_REGISTERS, "BAR 0 of the rig",
+                        "MmUnmapIoSpace", NULL);
     CHECK(AT(uint32_t, 0) == 0xFFFFFFFF);
     CHECK_RULE("PHYS-194", strstr(rig_said("NT-139"), "mov") &&
                                strstr(rig_said("NT-139"), "in a view of BAR 0 of the rig that "

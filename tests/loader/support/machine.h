@@ -11,8 +11,9 @@
 
 #include "bus/bus.h"
 #include "loader/loader.h"
-#include "nt/nt.h"
 #include "verify/verify.h"
+
+struct nt_image;
 
 struct machine {
     struct sim_machine *sim;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "nt/config.h"
+#include "nt/image.h"
+#include "nt/image_life.h"
+#include "nt/nt.h"
+#include "nt/thread.h"
 #include "support/harness.h"
 
 #include <stdio.h>

@@ -11,11 +11,16 @@
 
 #include <string.h>
 
+#include <ntddk.h>
+
 #include "bus/bus.h"
-#include "nt/nt.h"
 #include "verify/verify.h"
 
 #define TAG 0x74736554u /* "Test" */
+
+struct nt_config;
+struct nt_image;
+struct nt_process;
 
 struct harness {
     struct sim_machine *machine;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The rig's machine and its client. */
+#include "ddi/client_handle.h"
 #include "gva_rig.h"
+#include "nt/kprocess.h"
+#include "nt/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -367,7 +370,7 @@ struct gva_object *gva_object_create(struct gva_rig *rig, struct vidmm_device *d
     list_init(&object->allocation.opens);
     object->open.allocation = &object->allocation;
     object->open.device = device;
-    object->handle = handle_create(&device->process->nt->handles, NT_CLIENT_ALLOCATION,
+    object->handle = handle_create(&device->process->nt->handles, DDI_CLIENT_ALLOCATION,
                                    &object->open);
     object->open.handle = object->handle;
     CHECK(object->handle);
@@ -433,7 +436,7 @@ struct gva_object *gva_object_resident(struct gva_rig *rig, uint64_t pages, uint
 void gva_object_destroy(struct gva_rig *rig, struct gva_object *object)
 {
     CHECK(handle_remove(&object->open.device->process->nt->handles, object->handle,
-                        NT_CLIENT_ALLOCATION));
+                        DDI_CLIENT_ALLOCATION));
     CHECK(NT_SUCCESS(paging_run(rig->vidmm, destroyed_job, &object->allocation)));
     CHECK(list_empty(&object->allocation.mappings));
     free(object->runs);

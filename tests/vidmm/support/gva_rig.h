@@ -21,7 +21,6 @@
 #include "util/checked.h"
 #include "verify/verify.h"
 #include "trace/trace.h"
-#include "nt/nt.h"
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"

@@ -10,9 +10,10 @@
 
 #include "bus/bus.h"
 #include "iommu/iommu.h"
-#include "nt/nt.h"
 #include "ram/ram.h"
 #include "verify/verify.h"
+
+struct nt_process;
 
 struct rig_machine {
     struct sim_machine *sim;

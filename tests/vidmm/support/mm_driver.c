@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of the rig, and its scheduler. */
 #include "mm_rig.h"
+#include "nt/current.h"
+#include "nt/kprocess.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine of the rig, its clients, and short forms of requests. */
+#include "ddi/client_handle.h"
 #include "mm_rig.h"
+#include "nt/kprocess.h"
+#include "nt/process.h"
 
 #include <stdlib.h>
 
@@ -393,7 +396,7 @@ NTSTATUS mm_destroy(struct mm_client *client, D3DKMT_HANDLE handle, UINT flags)
 struct vidmm_open *mm_open(struct mm_client *client, D3DKMT_HANDLE handle)
 {
     struct vidmm_open *open = handle_lookup(&client->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+                                            DDI_CLIENT_ALLOCATION);
 
     CHECK(open);
     return open;

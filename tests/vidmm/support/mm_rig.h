@@ -11,26 +11,17 @@
 #ifndef DXGK_TESTS_VIDMM_MM_RIG_H
 #define DXGK_TESTS_VIDMM_MM_RIG_H
 
-#include "support/check_rule.h"
-
-#include <string.h>
-
-#include "machine.h"
-#include "sim/wait.h"
-#include "util/alloc.h"
-#include "util/checked.h"
-#include "verify/verify.h"
-#include "trace/trace.h"
-#include "nt/nt.h"
+#include "bus/bus.h"
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
 #include "ram/ram.h"
-#include "bus/bus.h"
+#include "support/check_rule.h"
+#include "trace/trace.h"
+#include "util/alloc.h"
+#include "util/checked.h"
 #include "util/hash.h"
 #include "util/list.h"
-#include "vidmm/cpu_view.h"
-#include "vidmm/demotion.h"
-#include "vidmm/victim.h"
+#include "verify/verify.h"
 #include "vidmm/address_space.h"
 #include "vidmm/allocation.h"
 #include "vidmm/allocation_info.h"
@@ -45,6 +36,8 @@
 #include "vidmm/context_allocation.h"
 #include "vidmm/context_record.h"
 #include "vidmm/cpu_access.h"
+#include "vidmm/cpu_view.h"
+#include "vidmm/demotion.h"
 #include "vidmm/departure.h"
 #include "vidmm/destroy.h"
 #include "vidmm/device_record.h"
@@ -89,8 +82,12 @@
 #include "vidmm/va_neighbour.h"
 #include "vidmm/va_piece.h"
 #include "vidmm/va_range.h"
+#include "vidmm/victim.h"
 #include "vidmm/vidmm.h"
 #include "vidmm/vidmm_record.h"
+#include "machine.h"
+
+#include <string.h>
 
 #define MM_VRAM          1u
 #define MM_APERTURE      2u

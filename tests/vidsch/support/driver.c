@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A display miniport whose GPU is a list of fences per node and a timer. */
+#include "nt/current.h"
+#include "nt/kprocess.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>

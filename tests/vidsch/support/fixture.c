@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "bus/bus.h"
+#include "nt/config.h"
+#include "nt/current.h"
+#include "nt/nt.h"
+#include "nt/process.h"
+#include "nt/thread.h"
 #include "vidsch/support/fixture.h"
 
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * A memory manager that places nothing and answers what the test has set. It stands in for the room vidmm: test programs of
  * vidsch are linked with it instead.
  */
+#include "ddi/client_handle.h"
+#include "nt/kprocess.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
@@ -19,13 +21,13 @@ struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, 
     open->physical = open->listed = true;
     open->bytes = 65536;
     open->place = (struct vidmm_place){true, 1, physical, (HANDLE)(uintptr_t)(physical | 1)};
-    open->handle = handle_create(&f->process->handles, NT_CLIENT_ALLOCATION, open);
+    open->handle = handle_create(&f->process->handles, DDI_CLIENT_ALLOCATION, open);
     return open;
 }
 
 void memory_close(struct fixture *f, struct vidmm_open *open)
 {
-    handle_remove(&f->process->handles, open->handle, NT_CLIENT_ALLOCATION);
+    handle_remove(&f->process->handles, open->handle, DDI_CLIENT_ALLOCATION);
     util_free(open);
 }
 
@@ -261,7 +263,7 @@ uint64_t vidmm_aperture_address(const struct vidmm *vidmm, const struct vidmm_ap
 struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HANDLE handle)
 {
     struct vidmm_open *open = handle_lookup(&device->process->nt->handles, handle,
-                                            NT_CLIENT_ALLOCATION);
+                                            DDI_CLIENT_ALLOCATION);
 
     return open && open->device == device ? open : NULL;
 }
@@ -275,7 +277,7 @@ static struct vidmm_open *needed(const struct vidmm_portion *portion, uint32_t e
 {
     return portion->need[element].allocation
                ? handle_lookup(&portion->device->process->nt->handles,
-                               portion->need[element].allocation, NT_CLIENT_ALLOCATION)
+                               portion->need[element].allocation, DDI_CLIENT_ALLOCATION)
                : NULL;
 }
 

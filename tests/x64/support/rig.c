@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "nt/config.h"
+#include "nt/image.h"
+#include "nt/image_life.h"
+#include "nt/nt.h"
 #include "x64/support/rig.h"
 
 #include <stdio.h>

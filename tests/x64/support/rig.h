@@ -6,15 +6,17 @@
 #ifndef DXGK_TESTS_X64_RIG_H
 #define DXGK_TESTS_X64_RIG_H
 
+#include "bus/bus.h"
+#include "sim/fault.h"
 #include "support/check_rule.h"
+#include "verify/verify.h"
+#include "x64/x64.h"
 
 #include <string.h>
 
-#include "bus/bus.h"
-#include "nt/nt.h"
-#include "sim/fault.h"
-#include "verify/verify.h"
-#include "x64/x64.h"
+#include <ntddk.h>
+
+struct nt_image;
 
 /* For functions that touch by pointer what no sanitizer knows of. */
 #define RIG_DRIVER_CODE __attribute__((no_sanitize("address"), no_sanitize("undefined")))

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of client handles (D3DKMT_HANDLE values in nt_process.handles). kmt makes the handles;
+ * those of the rooms below that are given one, by kmt or by a driver's callback, look the object up
+ * by its type.
+ */
+#ifndef DXGK_DDI_CLIENT_HANDLE_H
+#define DXGK_DDI_CLIENT_HANDLE_H
+
+enum ddi_client_handle {
+    DDI_CLIENT_ADAPTER = 1,  /* kmt */
+    DDI_CLIENT_DEVICE,       /* struct vidsch_device */
+    DDI_CLIENT_CONTEXT,      /* struct vidsch_context */
+    DDI_CLIENT_RESOURCE,     /* struct vidmm_resource_open */
+    DDI_CLIENT_ALLOCATION,   /* struct vidmm_open */
+    DDI_CLIENT_SYNC,         /* struct vidsch_sync */
+    DDI_CLIENT_PAGING_QUEUE, /* struct vidmm_paging_queue */
+    DDI_CLIENT_HW_QUEUE,
+    DDI_CLIENT_KEYED_MUTEX,
+};
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deferred procedure calls of drivers, for the timers that queue them.
+ */
+#ifndef DXGK_NT_DPC_H
+#define DXGK_NT_DPC_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+
+struct nt_image;
+
+/* `anywhere`: on a processor of the seed's choice, unless the DPC has a target: the clock ticks
+ * on all of them. False: it is queued already. */
+bool nt_dpc_insert(PKDPC object, PVOID argument1, PVOID argument2, struct nt_image *image,
+                   const void *caller, bool anywhere);
+
+#endif

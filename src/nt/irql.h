@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The IRQL of the current processor as drivers move it: KeRaiseIrql, KeLowerIrql, CR8.
+ */
+#ifndef DXGK_NT_IRQL_H
+#define DXGK_NT_IRQL_H
+
+#include <stdint.h>
+
+/* A write to the task priority register, which is how inlined KeRaiseIrql and KeLowerIrql set the
+ * level (NT-075, NT-076). `irql` at most HIGH_LEVEL. Lowering delivers what became deliverable. */
+void nt_irql_write(uint8_t irql);
+
+#endif

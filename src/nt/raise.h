@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Structured exceptions that a kernel service raises in its caller.
+ */
+#ifndef DXGK_NT_RAISE_H
+#define DXGK_NT_RAISE_H
+
+#include <ntddk.h>
+
+/* Returns only if nobody handles it and the bug check was lowered. */
+void nt_raise(NTSTATUS status, const char *rule, const char *routine);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting the clock.
+ */
+#ifndef DXGK_NT_SYSTEM_TIME_H
+#define DXGK_NT_SYSTEM_TIME_H
+
+#include <stdint.h>
+
+/* Set the system time as a user would (100 ns units since 1601): absolute time-outs follow,
+ * interrupt time does not. */
+void nt_system_time_set(uint64_t time);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timers of drivers, for DPCs and clocks.
+ */
+#ifndef DXGK_NT_TIMER_H
+#define DXGK_NT_TIMER_H
+
+#include <stdbool.h>
+
+#include <ntddk.h>
+
+/* Does a timer that is set refer to the DPC? */
+bool nt_timer_uses_dpc(const KDPC *dpc);
+/* The system time was set: absolute due times come nearer or farther. */
+void nt_timer_clock_changed(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NT handles that a client gives. A bad one counts against the client, not against a driver:
+ * statuses only.
+ */
+#ifndef DXGK_NT_USER_HANDLE_H
+#define DXGK_NT_USER_HANDLE_H
+
+#include <ntddk.h>
+
+enum nt_user_object { NT_USER_PROCESS, NT_USER_EVENT };
+/* The object behind a handle of the calling process, with a reference. STATUS_INVALID_HANDLE,
+ * STATUS_OBJECT_TYPE_MISMATCH, STATUS_ACCESS_DENIED (KMT-020). */
+NTSTATUS nt_user_handle_open(HANDLE handle, enum nt_user_object kind, ACCESS_MASK wanted,
+                             void **body);
+/* Gives the reference back. */
+void nt_user_handle_close(void *body);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Executive resources. */
+#include "support/harness.h"
+
+static unsigned counter;
+
+static ERESOURCE *resource;
+
+static void take_resource(void *arg)
+{
+    (void)arg;
+    KeEnterCriticalRegion();
+    ExAcquireResourceExclusiveLite(resource, TRUE);
+    counter++;
+    ExReleaseResourceLite(resource);
+    KeLeaveCriticalRegion();
+}
+
+TEST_WITH(driver, resources_are_recursive_and_shared)
+{
+    resource = ExAllocatePoolWithTag(NonPagedPoolNx, sizeof(*resource), TAG);
+    ExInitializeResourceLite(resource);
+    ExAcquireResourceExclusiveLite(resource, TRUE);
+    CHECK_RULE("NT-071", reported("NT-071", 0xC4, 0x37));
+    ExReleaseResourceLite(resource);
+    CHECK_RULE("NT-071", reported("NT-071", 0xC4, 0x38));
+    forget_reports();
+    KeEnterCriticalRegion();
+    CHECK_RULE("NT-071", ExAcquireResourceExclusiveLite(resource, TRUE));
+    CHECK_RULE("NT-071", ExAcquireResourceExclusiveLite(resource, FALSE));
+    CHECK_RULE("NT-071", ExAcquireResourceSharedLite(resource, FALSE));
+    counter = 0;
+    start("other", take_resource, NULL);
+    pause_ns(100000);
+    ExReleaseResourceLite(resource);
+    ExReleaseResourceLite(resource);
+    pause_ns(100000);
+    CHECK_RULE("NT-071", counter == 0 && ExIsResourceAcquiredExclusiveLite(resource));
+    ExReleaseResourceLite(resource);
+    pause_ns(100000);
+    CHECK_RULE("NT-071", counter == 1);
+    ExAcquireResourceSharedLite(resource, TRUE);
+    CHECK_RULE("NT-071", !ExAcquireResourceExclusiveLite(resource, FALSE));
+    ExReleaseResourceLite(resource);
+    KeLeaveCriticalRegion();
+    CHECK_RULE("NT-071", errors() == 0);
+    ExFreePool(resource);
+    CHECK_RULE("NT-006", reported("NT-006", 0xC4, 0xD2));
+}

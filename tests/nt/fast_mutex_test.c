@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Fast mutexes, guarded mutexes, critical and guarded regions. */
+#include "support/harness.h"
+
+static unsigned counter;
+
+/* ---- fast mutexes ---- */
+
+static FAST_MUTEX fast;
+
+static void acquire_fast(void)
+{
+    ExAcquireFastMutex(&fast);
+}
+
+static void hold_fast(void *arg)
+{
+    (void)arg;
+    ExAcquireFastMutex(&fast);
+    counter++;
+    ExReleaseFastMutex(&fast);
+}
+
+static void release_fast(void *arg)
+{
+    KIRQL old;
+
+    (void)arg;
+    KeRaiseIrql(APC_LEVEL, &old);
+    ExReleaseFastMutex(&fast);
+    KeLowerIrql(old);
+}
+
+TEST_WITH(driver, fast_mutexes_are_checked)
+{
+    static uint64_t storage[16];
+    FAST_MUTEX *unaligned = (FAST_MUTEX *)(void *)((uint8_t *)storage + 4);
+
+    ExInitializeFastMutex(&fast);
+    ExAcquireFastMutex(&fast);
+    CHECK_RULE("NT-061", KeGetCurrentIrql() == APC_LEVEL);
+    counter = 0;
+    start("other", hold_fast, NULL);
+    pause_ns(100000);
+    CHECK_RULE("NT-061", counter == 0);
+    CHECK_RULE("NT-063", !ExTryToAcquireFastMutex(&fast));
+    forget_reports();
+    ExAcquireFastMutex(&fast);
+    CHECK_RULE("NT-064", broken("NT-064"));
+    start("thief", release_fast, NULL);
+    pause_ns(100000);
+    CHECK_RULE("NT-062", reported("NT-062", 0xC4, 0x1004) && counter == 0);
+    ExReleaseFastMutex(&fast);
+    CHECK_RULE("NT-062", KeGetCurrentIrql() == PASSIVE_LEVEL);
+    pause_ns(100000);
+    CHECK_RULE("NT-061", counter == 1);
+
+    CHECK_RULE("NT-063", ExTryToAcquireFastMutex(&fast) && KeGetCurrentIrql() == APC_LEVEL);
+    KeLowerIrql(PASSIVE_LEVEL);
+    forget_reports();
+    ExReleaseFastMutex(&fast);
+    CHECK_RULE("NT-062", reported("NT-062", 0xC4, 0x34));
+    in_dpc(acquire_fast);
+    CHECK_RULE("NT-061", reported("NT-061", 0xC4, 0x33) && fast.Count == FM_LOCK_BIT);
+    forget_reports();
+    ExAcquireFastMutex(unaligned);
+    CHECK_RULE("NT-060", broken("NT-060"));
+}
+
+TEST_WITH(driver, unsafe_forms_need_a_region)
+{
+    ExInitializeFastMutex(&fast);
+    ExAcquireFastMutexUnsafe(&fast);
+    CHECK_RULE("NT-065", reported("NT-065", 0xC4, 0x39) && KeGetCurrentIrql() == 0);
+    ExReleaseFastMutexUnsafe(&fast);
+    CHECK_RULE("NT-065", reported("NT-065", 0xC4, 0x3A));
+    forget_reports();
+    KeEnterCriticalRegion();
+    ExAcquireFastMutexUnsafe(&fast);
+    ExReleaseFastMutexUnsafe(&fast);
+    CHECK_RULE("NT-065", errors() == 0);
+    ExAcquireFastMutexUnsafe(&fast);
+    ExReleaseFastMutex(&fast);
+    CHECK_RULE("NT-065", broken("NT-065"));
+    KeLeaveCriticalRegion();
+}
+
+TEST_WITH(driver, guarded_mutexes_count_as_apc_level)
+{
+    static KGUARDED_MUTEX guarded;
+    HANDLE handle;
+
+    KeInitializeGuardedMutex(&guarded);
+    KeAcquireGuardedMutex(&guarded);
+    ObReferenceObjectByHandle(ZwCurrentThread(), 0, NULL, KernelMode, (PVOID *)&handle, NULL);
+    CHECK_RULE("NT-066", errors() == 1);
+    forget_reports();
+    KeAcquireGuardedMutex(&guarded);
+    CHECK_RULE("NT-064", broken("NT-064"));
+    KeReleaseGuardedMutex(&guarded);
+    CHECK_RULE("NT-066", KeGetCurrentIrql() == PASSIVE_LEVEL);
+    ObDereferenceObject(handle);
+}
+
+/* ---- regions ---- */
+
+static void enter_region(void)
+{
+    KeEnterCriticalRegion();
+}
+
+static void leave_region(void)
+{
+    KeLeaveCriticalRegion();
+}
+
+TEST_WITH(driver, regions_nest_and_balance)
+{
+    KeEnterCriticalRegion();
+    KeEnterCriticalRegion();
+    KeLeaveCriticalRegion();
+    CHECK_RULE("NT-073", KeAreApcsDisabled() && errors() == 0);
+    KeLeaveCriticalRegion();
+    CHECK_RULE("NT-073", !KeAreApcsDisabled());
+    KeEnterGuardedRegion();
+    CHECK_RULE("NT-073", KeAreAllApcsDisabled());
+    KeLeaveGuardedRegion();
+    CHECK_RULE("NT-073", !KeAreAllApcsDisabled() && errors() == 0);
+    KeLeaveCriticalRegion();
+    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x3E));
+    in_dpc(enter_region);
+    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x11A));
+    in_dpc(leave_region);
+    CHECK_RULE("NT-073", reported("NT-073", 0xC4, 0x11B));
+}

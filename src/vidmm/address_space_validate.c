@@ -8,7 +8,7 @@
 #include "util/span_tree.h"
 #include "vidmm/address_space.h"
 #include "vidmm/allocation_record.h"
-#include "vidmm/bits.h"
+#include "util/bits.h"
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/va_piece.h"

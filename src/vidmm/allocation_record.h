@@ -14,7 +14,7 @@
 #include <d3dkmddi.h>
 
 #include "util/list.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "vidmm/paging_record.h"
 
 struct nt_process;

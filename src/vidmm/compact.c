@@ -24,7 +24,7 @@
 #include "vidmm/allocation_record.h"
 #include "vidmm/device_record.h"
 #include "vidmm/open_record.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "vidmm/placement.h"
 #include "vidmm/relocate.h"
 #include "vidmm/run.h"

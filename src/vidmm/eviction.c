@@ -36,7 +36,7 @@
 #include "vidmm/compact.h"
 #include "vidmm/device_record.h"
 #include "vidmm/open_record.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "vidmm/paging_worker.h"
 #include "vidmm/placement.h"
 #include "vidmm/portion.h"

@@ -12,7 +12,7 @@
 
 #include "util/list.h"
 #include "vidmm/follow_record.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 
 struct vidmm_allocation;
 struct vidmm_device;

@@ -50,7 +50,7 @@
 #include "util/alloc.h"
 #include "util/list.h"
 #include "vidmm/address_space.h"
-#include "vidmm/bits.h"
+#include "util/bits.h"
 #include "vidmm/paging.h"
 #include "vidmm/segment.h"
 #include "vidmm/table_description.h"

@@ -15,7 +15,7 @@
 #include "util/address.h"
 #include "util/list.h"
 #include "vidmm/address_space.h"
-#include "vidmm/bits.h"
+#include "util/bits.h"
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_write.h"
 #include "vidmm/paging.h"

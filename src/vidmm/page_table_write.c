@@ -14,7 +14,7 @@
 #include "vidmm/page_table_write.h"
 #include "util/address.h"
 #include "util/list.h"
-#include "vidmm/bits.h"
+#include "util/bits.h"
 #include "vidmm/page_table.h"
 #include "vidmm/page_table_op.h"
 

@@ -15,7 +15,7 @@
 #include "util/address.h"
 #include "util/extent.h"
 #include "util/list.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 
 struct vidmm;
 struct vidmm_allocation;

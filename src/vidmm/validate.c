@@ -13,7 +13,7 @@
 #include "vidmm/budget.h"
 #include "vidmm/device_record.h"
 #include "vidmm/open_record.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "vidmm/process_record.h"
 #include "vidmm/run.h"
 #include "vidmm/segment_record.h"

@@ -9,7 +9,7 @@
 #include "vidmm/allocation_record.h"
 #include "vidmm/device_record.h"
 #include "vidmm/open_record.h"
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "vidmm/process_record.h"
 #include "vidmm/scheduler.h"
 #include "vidmm/vidmm_record.h"

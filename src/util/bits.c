@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidmm/bits.h"
+#include "util/bits.h"
 
 /* The next word of a walk from *at to end, and the part of it that the walk covers. */
 static bool next_word(uint32_t *at, uint32_t end, uint32_t *word, uint64_t *mask)

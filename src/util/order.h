@@ -4,8 +4,8 @@
  * nodes) expected; the shape is a treap whose weights are a hash of the key, so that the same
  * history gives the same tree on every host.
  */
-#ifndef DXGK_VIDMM_ORDER_H
-#define DXGK_VIDMM_ORDER_H
+#ifndef DXGK_UTIL_ORDER_H
+#define DXGK_UTIL_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

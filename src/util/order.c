@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "vidmm/order.h"
+#include "util/order.h"
 #include "util/rng.h"
 
 static bool key_less(const struct order_node *a, uint64_t major, uint64_t minor)

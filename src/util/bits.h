@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bitmaps of fixed size: one bit per entry of a page table, per slot of a page. */
-#ifndef DXGK_VIDMM_BITS_H
-#define DXGK_VIDMM_BITS_H
+#ifndef DXGK_UTIL_BITS_H
+#define DXGK_UTIL_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

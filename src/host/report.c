@@ -3,12 +3,12 @@
 #include "host/host.h"
 #include "port/adapter_info.h"
 #include "port/port.h"
+#include "report/memory.h"
+#include "sim/machine.h"
+#include "vidmm/vidmm.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "report/memory.h"
-#include "sim/machine.h"
 
 bool dxgk_machine_set_severity(struct dxgk_machine *machine, const char *rule, int severity)
 {

@@ -5,6 +5,7 @@
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 #include "sim/mutex.h"
+#include "vidmm/process.h"
 
 #define MAX_ENUM_ADAPTERS_1 16u /* KMT-033 */
 

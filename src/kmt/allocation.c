@@ -9,6 +9,8 @@
 
 #include "kmt/kmt_private.h"
 #include "util/array.h"
+#include "vidmm/allocation.h"
+#include "vidmm/destroy.h"
 
 #define MAX_TOTAL_PRIVATE ((uint64_t)256 << 20)
 

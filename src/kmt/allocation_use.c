@@ -5,6 +5,9 @@
 
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
+#include "vidmm/cpu_access.h"
+#include "vidmm/destroy.h"
+#include "vidmm/open_place.h"
 
 /* ---- destruction ---- */
 

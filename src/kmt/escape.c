@@ -5,6 +5,7 @@
 #include "kmt/kmt_private.h"
 #include "port/power.h"
 #include "sim/fault.h"
+#include "vidmm/process.h"
 
 #define PRIVATE_ALIGNMENT 16u            /* KMT-425 */
 #define IDLE_LIMIT        60000000000ull /* THREAD-037 */

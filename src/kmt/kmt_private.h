@@ -19,7 +19,6 @@
 #include "util/hash.h"
 #include "util/list.h"
 #include "verify/verify.h"
-#include "vidmm/all.h"
 #include "vidsch/client.h"
 #include "vidsch/vidsch.h"
 

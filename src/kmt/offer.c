@@ -4,6 +4,8 @@
 
 #include "kmt/kmt_private.h"
 #include "nt/kprocess.h"
+#include "vidmm/budget.h"
+#include "vidmm/offer.h"
 
 /* One of two lists of handles, of resources or of allocations, both with the same count. */
 struct lists {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kmt/kmt_private.h"
+#include "vidmm/process.h"
 
 NTSTATUS kmt_answer(const struct kmt_query *query, const void *answer, size_t bytes)
 {

@@ -6,6 +6,7 @@
 
 #include "kmt/kmt_private.h"
 #include "util/array.h"
+#include "vidmm/vidmm.h"
 
 static void widen(WCHAR *to, size_t capacity, const char *from)
 {

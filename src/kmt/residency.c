@@ -5,6 +5,9 @@
 #include "ddi/client_handle.h"
 #include "kmt/kmt_private.h"
 #include "nt/kprocess.h"
+#include "vidmm/budget.h"
+#include "vidmm/process.h"
+#include "vidmm/residency.h"
 
 /* ---- paging queues ---- */
 

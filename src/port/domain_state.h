@@ -5,13 +5,16 @@
 #ifndef DXGK_PORT_DOMAIN_STATE_H
 #define DXGK_PORT_DOMAIN_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "iommu/iommu.h"
 
 struct port_domain {
     struct iommu_domain *domain; /* NULL: before the first start, after the end */
     enum iommu_mode mode;
     bool remapping;     /* DmaRemappingSupported counts */
-    UINT isolation;     /* PORT_IOMMU_DOMAIN, _MAPPINGS, _ATTACHED in force */
+    uint32_t isolation; /* PORT_IOMMU_DOMAIN, _MAPPINGS, _ATTACHED in force */
     bool isolation_due; /* when it is in D0 again (IOMMU-064) */
     struct physical_adapter *physical;
 };

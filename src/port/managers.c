@@ -16,6 +16,7 @@
 #include "util/checked.h"
 #include "vidmm/reset.h"
 #include "vidmm/vidmm.h"
+#include "vidmm/vidmm_config.h"
 
 static void adapter_lost(struct ddi_adapter *ddi, uint32_t code)
 {

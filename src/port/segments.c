@@ -11,6 +11,7 @@
 #include "port/segments_1x.h"
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "vidmm/vidmm_config.h"
 
 /* Larger than the structure of any version, so that a driver that steps by its own sizeof is found
  * (CAPS-074). */

@@ -10,6 +10,9 @@
  *   -> vidmm rebuilds page tables through the paging node, which works again
  */
 #include "vidsch/adapter_reset.h"
+#include "sim/machine.h"
+#include "vidmm/driver_run.h"
+#include "vidmm/reset.h"
 #include "vidsch/assert.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
@@ -23,8 +26,6 @@
 #include "vidsch/recovery.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
-
-#include "sim/machine.h"
 
 static void stop_machine(struct vidsch *vidsch, const char *rule, uint64_t parameter,
                          const char *why)

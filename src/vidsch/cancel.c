@@ -3,10 +3,11 @@
  * The worker tells vidmm of a lost device, and the driver of each packet that never reached the
  * hardware (DxgkDdiCancelCommand).
  */
-#include "vidsch/assert.h"
-#include "sim/machine.h"
-#include "vidsch/bugcheck.h"
 #include "vidsch/cancel.h"
+#include "sim/machine.h"
+#include "vidmm/process.h"
+#include "vidsch/assert.h"
+#include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"

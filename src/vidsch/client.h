@@ -10,6 +10,8 @@
 
 #include "vidsch/vidsch.h"
 
+struct vidmm_process;
+
 /* ---- devices and contexts ---- */
 NTSTATUS vidsch_device_create(struct vidsch *vidsch, struct vidmm_process *mm,
                               const D3DKMT_CREATEDEVICEFLAGS *flags, struct vidsch_device **out);

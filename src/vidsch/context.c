@@ -3,14 +3,15 @@
  * the end. */
 #include <stdio.h>
 
+#include "vidsch/context.h"
 #include "sim/fault.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
+#include "vidmm/context.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/client_block.h"
-#include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"

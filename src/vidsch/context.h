@@ -6,8 +6,9 @@
 #ifndef DXGK_VIDSCH_CONTEXT_H
 #define DXGK_VIDSCH_CONTEXT_H
 
-#include "trace/trace.h"
 #include "sim/mutex.h"
+#include "trace/trace.h"
+#include "vidmm/context_record.h"
 #include "vidsch/client_block.h"
 #include "vidsch/vidsch.h"
 

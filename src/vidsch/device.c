@@ -4,13 +4,14 @@
  */
 #include <string.h>
 
+#include "vidsch/device.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
+#include "vidmm/process.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
-#include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
 #include "vidsch/node.h"

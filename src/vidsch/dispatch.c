@@ -9,6 +9,9 @@
  * call returns (SUBMIT-027); after the call it may be gone. While `busy_node` is set, recovery does
  * not touch the node.
  */
+#include "vidsch/dispatch.h"
+#include "vidmm/aperture_range.h"
+#include "vidmm/open_place.h"
 #include "vidsch/assert.h"
 #include "vidsch/bugcheck.h"
 #include "vidsch/change.h"
@@ -16,7 +19,6 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/device_wait.h"
-#include "vidsch/dispatch.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/node.h"
 #include "vidsch/packet.h"

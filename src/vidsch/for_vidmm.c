@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduler as vidmm sees it, which is below and knows it by a table of functions (struct
  * vidmm_scheduler). */
+#include "vidmm/process.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"

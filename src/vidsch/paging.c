@@ -4,13 +4,15 @@
  * driver finds no room in the rest (PAGE-016). A submission, its packet and its part of a buffer
  * are one object (struct paging_slot), so that submitting allocates nothing.
  */
-#include "vidsch/assert.h"
+#include "vidsch/paging.h"
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
+#include "vidmm/aperture_range.h"
+#include "vidmm/paging_process.h"
+#include "vidsch/assert.h"
 #include "vidsch/context.h"
 #include "vidsch/dma_memory.h"
-#include "vidsch/paging.h"
 #include "vidsch/scheduler.h"
 
 /* ---- creation ---- */

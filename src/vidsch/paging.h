@@ -8,8 +8,10 @@
 #ifndef DXGK_VIDSCH_PAGING_H
 #define DXGK_VIDSCH_PAGING_H
 
-#include "util/address.h"
 #include "sim/wait.h"
+#include "util/address.h"
+#include "vidmm/aperture_range.h"
+#include "vidmm/scheduler.h"
 #include "vidsch/packet.h"
 
 #define VIDSCH_PAGING_BUFFERS 4u

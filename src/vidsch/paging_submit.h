@@ -5,6 +5,8 @@
 
 #include "vidsch/vidsch.h"
 
+struct vidmm_paging_buffer;
+
 /* A submission that was left empty is not queued, but has a ticket like the others. */
 NTSTATUS vidsch_paging_submit(struct vidsch *vidsch, struct vidmm_paging_buffer *buffer,
                               uint64_t *ticket);

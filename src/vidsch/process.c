@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "nt/kprocess.h"
 #include "vidsch/process.h"
+#include "nt/kprocess.h"
 #include "sim/machine.h"
+#include "vidmm/process.h"
 #include "vidsch/scheduler.h"
 
 static struct vidsch_process *process_find(struct vidsch *vidsch, const struct vidmm_process *mm)

@@ -11,6 +11,11 @@
  */
 #include "ddi/client_handle.h"
 #include "nt/kprocess.h"
+#include "sim/irql.h"
+#include "sim/mutex.h"
+#include "vidmm/context_allocation.h"
+#include "vidmm/open_place.h"
+#include "vidmm/process.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -25,9 +30,6 @@
 #include "vidsch/render_resize.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/slots.h"
-
-#include "sim/irql.h"
-#include "sim/mutex.h"
 
 struct submission {
     struct vidsch_context *context;

@@ -4,6 +4,8 @@
 
 #include "sim/fault.h"
 #include "sim/irql.h"
+#include "util/checked.h"
+#include "vidmm/context_allocation.h"
 #include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/context.h"
@@ -14,7 +16,6 @@
 #include "vidsch/queue.h"
 #include "vidsch/recovery.h"
 #include "vidsch/scheduler.h"
-#include "util/checked.h"
 
 static NTSTATUS check(struct vidsch_context *const *contexts, UINT count,
                       const D3DKMT_SUBMITCOMMAND *args)

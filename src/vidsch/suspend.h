@@ -6,6 +6,8 @@
 
 #include "vidsch/vidsch.h"
 
+struct vidmm_process;
+
 struct vidsch_suspension { /* each counts those who asked for it */
     uint32_t all;          /* vidsch_suspend */
     uint32_t clients;      /* vidsch_hold_clients */

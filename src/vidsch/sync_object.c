@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "vidsch/assert.h"
+#include "vidsch/sync_object.h"
 #include "sim/irql.h"
+#include "vidmm/fence_memory.h"
+#include "vidmm/process.h"
+#include "vidsch/assert.h"
 #include "vidsch/client.h"
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/kick.h"
 #include "vidsch/process.h"
 #include "vidsch/scheduler.h"
-#include "vidsch/sync_object.h"
 
 /* ---- creation ---- */
 

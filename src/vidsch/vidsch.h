@@ -33,7 +33,6 @@
 
 #include "ddi/ddi.h"
 #include "iommu/iommu.h"
-#include "vidmm/all.h"
 
 struct vidsch;
 struct vidsch_device;

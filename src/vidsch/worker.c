@@ -3,9 +3,11 @@
  * The worker sleeps only when no node is kicked. Each turn gives one packet to each kicked node,
  * and leaves its bit set while that succeeds, so no node starves another.
  */
-#include "vidsch/cancel.h"
+#include "vidsch/worker.h"
 #include "sim/machine.h"
 #include "sim/wait.h"
+#include "vidmm/residency.h"
+#include "vidsch/cancel.h"
 #include "vidsch/change.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
@@ -18,7 +20,6 @@
 #include "vidsch/scheduler.h"
 #include "vidsch/sync_object.h"
 #include "vidsch/timeout.h"
-#include "vidsch/worker.h"
 
 static bool node_closed(const struct vidsch_node *node)
 {

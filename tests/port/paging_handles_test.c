@@ -7,6 +7,7 @@
 #include "port/support/client.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
+#include "vidmm/reset.h"
 
 #include <string.h>
 

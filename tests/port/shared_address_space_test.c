@@ -4,6 +4,8 @@
 #include "port/support/admission.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
+#include "vidmm/fence_memory.h"
+#include "vidmm/process.h"
 #include "vidsch/client.h"
 
 #include <string.h>

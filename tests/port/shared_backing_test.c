@@ -5,7 +5,10 @@
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
-#include "vidmm/all.h"
+#include "vidmm/allocation.h"
+#include "vidmm/cpu_access.h"
+#include "vidmm/destroy.h"
+#include "vidmm/process.h"
 #include "vidsch/client.h"
 
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Resets of the whole adapter, and what is left of devices, memory and fences. */
-#include "vidsch/support/hang.h"
-
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
+#include "vidsch/support/hang.h"
 
 TEST_WITH(fixture, the_adapter_is_reset_and_restarted, .no_engine_reset = true)
 {

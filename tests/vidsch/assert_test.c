@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls by the wrong thread, at the wrong level or without the lock end the program. */
+#include "sim/irql.h"
+#include "vidsch/engine_reset.h"
+#include "vidsch/kick.h"
+#include "vidsch/render_resize.h"
 #include "vidsch/support/fixture.h"
+#include "vidsch/timeout.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "sim/irql.h"
-#include "vidsch/engine_reset.h"
-#include "vidsch/kick.h"
-#include "vidsch/render_resize.h"
-#include "vidsch/timeout.h"
 
 /* In a process of its own, which has the whole machine to lose. */
 static bool aborts(struct fixture *f, void (*mistake)(struct fixture *f))

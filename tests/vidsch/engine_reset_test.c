@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Resets of one engine: the calls of the driver, what is left of devices and fences, and what makes
  * them resets of the adapter. */
-#include "vidsch/support/hang.h"
-
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "vidsch/support/hang.h"
 
 TEST_WITH(fixture, a_silent_node_is_preempted_then_reset)
 {

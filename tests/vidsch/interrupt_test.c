@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the driver may and may not notify, and when it has an effect. */
-#include "vidsch/support/fixture.h"
-
 #include "sim/irql.h"
 #include "sim/machine.h"
+#include "vidsch/support/fixture.h"
 
 /* Two packets on node 1, fences 1 and 2, that nothing completes; a third one waits in the queue. */
 struct stuck {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices and contexts: what the driver is told, what it may answer, and what the client gets. */
 #include "nt/current.h"
+#include "sim/irql.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/irql.h"
 
 /* ---- devices ---- */
 

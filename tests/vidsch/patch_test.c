@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What Patch and SubmitCommand are told of one packet of a physical context. */
-#include "vidsch/support/render_client.h"
-
 #include "sim/irql.h"
+#include "vidmm/open_place.h"
+#include "vidsch/support/render_client.h"
 
 static NTSTATUS write_with_private(struct fixture *f, DXGKARG_RENDER *args)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Portions of DMA buffers, WDDM 1.x: where a buffer is cut, what each portion is given, and that they are one piece of work. */
-#include "vidsch/device_wait.h"
 #include "sim/machine.h"
+#include "vidsch/device_wait.h"
 #include "vidsch/support/scene.h"
 
 #include <string.h>

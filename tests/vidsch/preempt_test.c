@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Preemption: when it is asked for, what an answer does, and what may not be answered. */
+#include "sim/irql.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/irql.h"
 
 #define QUANTUM (20 * MS)
 

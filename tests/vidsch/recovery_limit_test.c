@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How often recovery is tried, and what cannot be recovered. */
-#include "vidsch/support/hang.h"
-
 #include "sim/thread.h"
+#include "vidsch/support/hang.h"
 
 TEST_WITH(fixture, a_process_with_too_many_timeouts_is_blocked)
 {

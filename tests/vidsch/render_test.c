@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Render, Patch and SubmitCommand: physical mode from the client's command buffer to the node. */
 #include "nt/kprocess.h"
+#include "sim/irql.h"
 #include "vidsch/support/render_client.h"
 
 #include <string.h>
-
-#include "sim/irql.h"
 
 /* ---- what Render is given ---- */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How packets get to the nodes and end there: order, priorities, fence ids, residency, paging,
  * virtual mode. */
+#include "sim/irql.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/irql.h"
 
 /* ---- virtual mode ---- */
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Drivers that are not multi-engine aware: no contexts, the device's handle and buffers in their place, one node. */
+#include "sim/machine.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/machine.h"
 
 static void prepare(struct fixture *f)
 {

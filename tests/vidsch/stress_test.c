@@ -4,12 +4,11 @@
  * changed; and many clients do random things, with a GPU that is slow, preempts, faults and hangs,
  * and every invariant holds after every step.
  */
+#include "sim/machine.h"
+#include "sim/thread.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/machine.h"
-#include "sim/thread.h"
 
 /* ---- out of memory ---- */
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Synchronization objects: waits of the CPU, notifications, and the types of WDDM 1.x. */
+#include "sim/machine.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "sim/machine.h"
 
 /* ---- CPU waits ---- */
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a packet that runs too long is found, and what the settings of TDR say about it. */
-#include "vidsch/support/hang.h"
-
 #include "sim/machine.h"
+#include "vidsch/support/hang.h"
 
 static NTSTATUS report_completion(struct fixture *f, DXGKARG_QUERYCURRENTFENCE *args)
 {

@@ -2,10 +2,6 @@
 /* A display miniport whose GPU is a list of fences per node and a timer. */
 #include "nt/current.h"
 #include "nt/kprocess.h"
-#include "vidsch/support/fixture.h"
-
-#include <string.h>
-
 #include "sim/dpc.h"
 #include "sim/event.h"
 #include "sim/interrupt.h"
@@ -13,6 +9,9 @@
 #include "sim/machine.h"
 #include "sim/point.h"
 #include "sim/wait.h"
+#include "vidsch/support/fixture.h"
+
+#include <string.h>
 
 static struct fixture *current; /* one machine at a time */
 

@@ -5,16 +5,15 @@
 #include "nt/nt.h"
 #include "nt/process.h"
 #include "nt/thread.h"
-#include "vidsch/support/fixture.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim/machine.h"
 #include "sim/mark.h"
 #include "sim/sim.h"
 #include "sim/thread.h"
 #include "sim/wait.h"
+#include "vidsch/support/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- the machine ---- */
 

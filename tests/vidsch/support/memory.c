@@ -5,13 +5,23 @@
  */
 #include "ddi/client_handle.h"
 #include "nt/kprocess.h"
+#include "util/alloc.h"
+#include "util/list.h"
+#include "vidmm/aperture_range.h"
+#include "vidmm/context.h"
+#include "vidmm/context_allocation.h"
+#include "vidmm/driver_run.h"
+#include "vidmm/fence_memory.h"
+#include "vidmm/of_adapter.h"
+#include "vidmm/open_place.h"
+#include "vidmm/paging_process.h"
+#include "vidmm/portion.h"
+#include "vidmm/process.h"
+#include "vidmm/reset.h"
+#include "vidmm/residency.h"
 #include "vidsch/support/fixture.h"
 
 #include <string.h>
-
-#include "util/alloc.h"
-#include "util/list.h"
-#include "vidmm/of_adapter.h"
 
 struct vidmm_open *memory_open(struct fixture *f, struct vidsch_device *device, uint64_t physical)
 {

@@ -15,7 +15,6 @@
 #include "util/list.h"
 #include "verify/verify.h"
 #include "vidmm/segment_record.h"
-#include "vidmm/vidmm.h"
 #include "vidmm/vidmm_config.h"
 #include "vidmm/vidmm_record.h"
 

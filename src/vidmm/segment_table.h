@@ -5,11 +5,15 @@
 #define DXGK_VIDMM_SEGMENT_TABLE_H
 
 #include <ntddk.h>
+#include <d3dkmthk.h>
 
 struct vidmm;
 struct vidmm_config;
 
 NTSTATUS segment_table_init(struct vidmm *vidmm, const struct vidmm_config *config);
 void segment_table_finish(struct vidmm *vidmm);
+
+/* Bytes of video and system memory, as D3DKMTQueryAdapterInfo tells them (KMT-069). */
+void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
 
 #endif

@@ -22,8 +22,6 @@
 #include <stdint.h>
 
 #include <ntddk.h>
-#include <d3dkmddi.h>
-#include <d3dkmthk.h>
 
 struct iommu_pasids;
 struct vidmm;
@@ -46,9 +44,6 @@ void vidmm_destroy(struct vidmm *vidmm);
 /* Surprise removal: nothing is built or submitted any more; requests give STATUS_DEVICE_REMOVED,
  * destruction goes on. */
 void vidmm_set_lost(struct vidmm *vidmm);
-
-/* Memory sizes and segment information for queries. */
-void vidmm_segment_sizes(const struct vidmm *vidmm, D3DKMT_SEGMENTSIZEINFO *info);
 
 void vidmm_statistics(const struct vidmm *vidmm, struct vidmm_statistics *statistics);
 /* Check every invariant of segments, residency lists and address spaces; for tests. */

@@ -29,7 +29,6 @@
 #include "trace/trace.h"
 #include "util/hash.h"
 #include "vidmm/context_record.h"
-#include "vidmm/driver_run.h"
 #include "vidmm/paging_record.h"
 #include "vidmm/segment_record.h"
 #include "vidmm/vidmm_config.h"
